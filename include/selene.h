@@ -1,0 +1,1409 @@
+/*
+ * selene.h - the background-work scheduler that any program can embed
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * This file is the contract and the manual: who has read only this can write
+ * a correct host.
+ *
+ * ============================================================================
+ *  THE MODEL
+ * ============================================================================
+ *
+ * A host registers TASKS once, each with the name of a HANDLER. Whenever it has
+ * an opportunity (a wake-up, an idle moment, a timer) it opens a WINDOW of so
+ * many seconds. Selene ranks the tasks that may run, picks those that fit into
+ * what is left of the window, runs them, ends on time and reports.
+ *
+ *   scheduler   one instance: tasks, handlers, conditions, clock
+ *   task        work registered under an id: a definition, a state, a history
+ *   kind        refresh (short, seconds) or processing (long, minutes)
+ *   schedule    standing (a candidate in every window), once, or periodic
+ *   handler     a host function under a name; tasks name their handler
+ *   window      an opportunity: kinds, budget, reserve, number of lanes
+ *   cycle       the use of one window: rank, pick, dispatch, complete, report
+ *   run         one dispatch of one task, known by a 64-bit token
+ *   estimate    the response time expected of a task's next run: the mean of
+ *               its last n response times (n: response_window), or what the
+ *               definition declares while there are none
+ *
+ * Ranking. Among the eligible tasks (enqueued, of the window's kind, handler
+ * present, due, constraints satisfied, id permitted and not taken by an earlier
+ * run) the score is (priority / 5) * (elapsed / greatest elapsed), where
+ * elapsed is the time since the task's last run, or since its registration.
+ * This is the formula that LinkedIn's Selene shipped. Nothing starves. Ties go
+ * to the higher priority, then to the task registered first. Scores are
+ * compared exactly; the doubles below are for reading only.
+ *
+ * Picking. A task is picked when a lane is free and its estimate fits into
+ * (deadline - reserve) - now. The first pick of a cycle is made whatever its
+ * estimate (unless SELENE_WINDOW_STRICT_FIT), so that no task is too long for
+ * ever. At deadline - reserve every run in flight is asked to stop (reason
+ * EXPIRING); what is still open after the deadline is over, counted as failed.
+ *
+ * Two ways to run a cycle:
+ *   pull   selene_cycle_begin, _next, _end: the host calls its own functions.
+ *          The engine never blocks and starts no thread.
+ *   push   selene_cycle_run, selene_cycle_run_async: library threads, one a
+ *          lane, call the handlers, and the report comes by the deadline
+ *          whatever the handlers do.
+ *
+ * A promise is at least once, never exactly once: a run whose outcome could not
+ * be recorded is repeated.
+ *
+ * ============================================================================
+ *  THE SMALLEST HOST
+ * ============================================================================
+ *
+ *     #include <selene.h>
+ *     #include <stdio.h>
+ *
+ *     static void hello(selene_run run, const selene_run_info *info, void *context) {
+ *         (void)context;
+ *         printf("running %s\n", info->id.data);
+ *         selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+ *     }
+ *
+ *     int main(void) {
+ *         selene_scheduler scheduler = 0;
+ *         selene_task task = SELENE_TASK_INIT;
+ *         selene_window window = SELENE_WINDOW_INIT;
+ *         if (selene_scheduler_open(NULL, &scheduler)) return 1;
+ *         selene_handler_register(scheduler, "hello", -1, hello, NULL, NULL, NULL);
+ *         task.id = SELENE_TEXT("hello");
+ *         selene_task_register(scheduler, &task, NULL);
+ *         if (selene_cycle_run(scheduler, &window, NULL)) puts(selene_status_detail());
+ *         return selene_scheduler_close(scheduler, 0);
+ *     }
+ *
+ * ============================================================================
+ *  CONVENTIONS
+ * ============================================================================
+ *
+ * Status. Every function that can fail returns selene_status; SELENE_OK is 0.
+ *   A failed call changes nothing and leaves every out_ parameter as it was.
+ *   selene_status_detail() then says which field, what was found and what is
+ *   allowed. These may come from any function that takes a handle, and are not
+ *   repeated below: INVALID_HANDLE (zero, closed, stale, foreign or random),
+ *   FORKED, REENTRANT when called from inside a host clock.
+ *   A pointer that must not be NULL and is: INVALID_ARGUMENT.
+ *
+ * Time. Instants are int64_t nanoseconds since the Unix epoch in scheduler time
+ *   (selene_scheduler_now), durations are int64_t nanoseconds. Scheduler time
+ *   never goes back: the wall clock when the scheduler was opened, then the
+ *   boot-time clock, which also counts sleep.
+ *
+ * Text. Text goes in as pointer and length in bytes; length -1 means
+ *   NUL-terminated; it is copied. Ids, handler names and tags are 1 to 255 bytes
+ *   of valid UTF-8 without NUL and equal when their bytes are. Text that comes
+ *   out is followed by a NUL that its length does not count.
+ *
+ * Ownership. What comes from _open is ended by _close; a struct that a function
+ *   hands out through a pointer-to-pointer belongs to the caller and is ended
+ *   by the _destroy of its noun. Everything else is borrowed.
+ *
+ * Structs. Every struct that crosses the border begins with struct_size and
+ *   flags. Set them with the _INIT macro (or the _init function), which writes
+ *   every default. struct_size smaller than the library's: the missing fields
+ *   are defaults. Larger: accepted while the excess is zero, else
+ *   UNSUPPORTED_STRUCT. Below 8: UNSUPPORTED_STRUCT. Unknown flags:
+ *   INVALID_ARGUMENT. Structs grow at their end only.
+ *
+ * Callbacks. A callback is fn, context, destroy. destroy may be NULL; otherwise
+ *   it is called exactly once, after the last call of fn returned, without a
+ *   lock, also when the call that took it failed. If that call failed, fn is
+ *   never called. Text and structs given to a callback live until it returns
+ *   unless said otherwise.
+ *
+ * Threads. Every function may be called from any thread. No lock is held while
+ *   host code runs. Inside a handler, a stop function or an observer everything
+ *   is legal for the same scheduler except close, reset and a blocking cycle
+ *   (REENTRANT). Threads that the library starts block all signals. Loading the
+ *   library starts no thread and installs no signal handler.
+ *
+ * Fork. In the child every handle and token of the parent answers FORKED; the
+ *   child may open schedulers of its own. The parent is not affected.
+ *
+ * Memory. A failed allocation ends the process.
+ */
+#ifndef SELENE_H
+#define SELENE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define SELENE_API
+#elif defined(__GNUC__) || defined(__clang__)
+#define SELENE_API __attribute__((visibility("default")))
+#else
+#define SELENE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ============================================================================
+ *  VERSION
+ * ========================================================================= */
+
+#define SELENE_VERSION_MAJOR 0
+#define SELENE_VERSION_MINOR 1
+#define SELENE_VERSION_PATCH 0
+/** major * 1 000 000 + minor * 1 000 + patch. */
+#define SELENE_VERSION_NUMBER 1000
+#define SELENE_VERSION_STRING "0.1.0"
+
+/**
+ * The version of the library that is loaded, composed as SELENE_VERSION_NUMBER.
+ *
+ * Compare it with the macro to see whether header and library belong together.
+ * Cannot fail. Thread: any. Since: 0.1.
+ */
+SELENE_API uint32_t selene_version_number(void);
+
+/**
+ * The version of the library that is loaded, as text.
+ *
+ * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
+ */
+SELENE_API const char *selene_version_string(void);
+
+/* ============================================================================
+ *  STATUS
+ * ========================================================================= */
+
+/** What a call answers; one of the SELENE_OK and SELENE_ERROR_ numbers. */
+typedef int32_t selene_status;
+
+enum {
+    SELENE_OK = 0,
+    /** The kind is switched off. (1 to 4 are the numbers of BGTaskScheduler.Error.) */
+    SELENE_ERROR_UNAVAILABLE = 1,
+    /** The limit of pending requests of this kind, or of waiting successors, is reached. */
+    SELENE_ERROR_TOO_MANY_PENDING = 2,
+    /** The scheduler was opened with a list of permitted ids and this is not among them. */
+    SELENE_ERROR_NOT_PERMITTED = 3,
+    /** The task of a window of one task cannot run now. */
+    SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE = 4,
+
+    /** A parameter or a field is outside what is allowed. */
+    SELENE_ERROR_INVALID_ARGUMENT = 16,
+    /** The handle or token was never given out, is closed, or is of another type. */
+    SELENE_ERROR_INVALID_HANDLE = 17,
+    /** struct_size is too small, or a later field that this library does not know is set. */
+    SELENE_ERROR_UNSUPPORTED_STRUCT = 18,
+    /** The combination asked for does not exist, such as library threads with a host clock. */
+    SELENE_ERROR_UNSUPPORTED = 19,
+    /** The input is larger than the scheduler's max_input_size. */
+    SELENE_ERROR_TOO_LARGE = 20,
+    /** There is no task or handler of that name. */
+    SELENE_ERROR_NOT_FOUND = 21,
+    /** A handler of that name is live. */
+    SELENE_ERROR_ALREADY_EXISTS = 22,
+    /** The run was completed before; the first outcome stands. */
+    SELENE_ERROR_ALREADY_COMPLETED = 23,
+    /** The run was stopped, expired, or belongs to an earlier life of the scheduler. */
+    SELENE_ERROR_STALE_RUN = 24,
+    /** A cycle is open, or too many threads are still in handlers that overran. */
+    SELENE_ERROR_BUSY = 25,
+    /** The minimum interval of the kind has not passed; selene_scheduler_next_wakeup says when. */
+    SELENE_ERROR_TOO_SOON = 26,
+    /** This call is not legal inside a callback of the same scheduler. */
+    SELENE_ERROR_REENTRANT = 27,
+    /** The scheduler was opened before fork() and belongs to the parent. */
+    SELENE_ERROR_FORKED = 28,
+    /** A resource of the system or of the library ran out, such as threads. */
+    SELENE_ERROR_EXHAUSTED = 29,
+    /** An inner consistency check failed; this scheduler refuses all further work. */
+    SELENE_ERROR_INTERNAL = 30
+};
+
+/**
+ * The name of a status without its prefix: "OK", "NOT_FOUND", …
+ *
+ * @param status  any integer; "UNKNOWN" for one that is no status
+ *
+ * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
+ */
+SELENE_API const char *selene_status_name(selene_status status);
+
+/**
+ * One sentence in English that explains a status.
+ *
+ * @param status  any integer
+ *
+ * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
+ */
+SELENE_API const char *selene_status_message(selene_status status);
+
+/**
+ * What exactly was wrong in this thread's last failed call.
+ *
+ * Says which field, what was found and what is allowed. A successful call leaves
+ * it as it is; "" if no call of this thread failed yet.
+ *
+ * Ownership: the library's; valid until this thread's next call that fails.
+ * Cannot fail. Thread: any, each has its own. Since: 0.1.
+ */
+SELENE_API const char *selene_status_detail(void);
+
+/* ============================================================================
+ *  TEXT AND CALLBACKS
+ * ========================================================================= */
+
+/** A piece of text or bytes. In: length -1 means NUL-terminated; NULL with length 0 is empty. */
+typedef struct selene_text {
+    const char *data;
+    int64_t length;
+} selene_text;
+
+/** A selene_text of a string literal. */
+#ifdef __cplusplus
+#define SELENE_TEXT(literal) (selene_text{("" literal), (int64_t)(sizeof(literal) - 1)})
+#else
+#define SELENE_TEXT(literal) ((selene_text){("" literal), (int64_t)(sizeof(literal) - 1)})
+#endif
+
+/** Ends what a callback's context stands for; see Callbacks in the preamble. */
+typedef void (*selene_destroy_fn)(void *context);
+
+/** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
+typedef int64_t (*selene_clock_fn)(void *context);
+
+/* ============================================================================
+ *  OPTIONS
+ * ========================================================================= */
+
+/** Durations for readable code, in nanoseconds. */
+#define SELENE_MICROSECOND INT64_C(1000)
+#define SELENE_MILLISECOND INT64_C(1000000)
+#define SELENE_SECOND INT64_C(1000000000)
+#define SELENE_MINUTE INT64_C(60000000000)
+#define SELENE_HOUR INT64_C(3600000000000)
+#define SELENE_DAY INT64_C(86400000000000)
+
+/** The instant that never comes. */
+#define SELENE_NEVER INT64_MAX
+/** No limit, for the counts of selene_options. */
+#define SELENE_UNLIMITED UINT32_MAX
+
+enum {
+    /** A task beyond the limit of pending requests is accepted as held instead of refused. */
+    SELENE_OPTIONS_HOLD = 1,
+    /**
+     * Score with the observed range, as Selene's authors described it: each factor is
+     * (x - least) / (greatest - least) over the eligible tasks, or 1 where these are equal.
+     */
+    SELENE_OPTIONS_OBSERVED_RANGE = 2
+};
+
+/** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
+typedef struct selene_options {
+    uint32_t struct_size;
+    /** SELENE_OPTIONS_ bits; default none. */
+    uint32_t flags;
+    /** Ids that may be registered; NULL (default) permits all. An entry that ends in ".*" permits
+     *  every id that begins with what stands before the '*'. At most 65 536. Copied. */
+    const selene_text *permitted;
+    uint64_t permitted_count;
+    /** Once and periodic tasks that may be enqueued or running at a time; default 1. */
+    uint32_t max_pending_refresh;
+    /** The same for processing; default 10. */
+    uint32_t max_pending_processing;
+    /** Backoff delays are raised to this; default 10 s; 0 … maximum_backoff. */
+    int64_t minimum_backoff;
+    /** Backoff delays are cut to this; default 5 h; up to 10 years. */
+    int64_t maximum_backoff;
+    /** Least time from begin to begin of refresh cycles; default 0 = none; up to 10 years. */
+    int64_t minimum_interval_refresh;
+    /** The same for processing. */
+    int64_t minimum_interval_processing;
+    /** What has not come back so long after its end is let go and its id is free; default 10 min;
+     *  0 … 10 years. */
+    int64_t release_after;
+    /** Shortens each backoff delay by up to so many per mille; default 0; 0 … 1000. */
+    uint32_t backoff_jitter;
+    /** Threads that may be left behind in handlers that overran; default 16; 0 … 1024. */
+    uint32_t max_overrun_threads;
+    /** Seed of the jitter's generator (SplitMix64); default 0 = taken from the clock. */
+    uint64_t seed;
+    /** Bytes of input that a task may carry; default 10 240; up to 2^30. */
+    uint64_t max_input_size;
+    /** A clock of the host's own; NULL (default) is the system's. With it everything is deterministic,
+     *  and only pulled and inline cycles are possible. */
+    selene_clock_fn clock;
+    void *clock_context;
+    selene_destroy_fn clock_destroy;
+} selene_options;
+
+#define SELENE_OPTIONS_INIT                                                                        \
+    {                                                                                              \
+        (uint32_t)sizeof(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR,  \
+            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL                            \
+    }
+
+/**
+ * Writes the defaults into options, as SELENE_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_options_init(selene_options *options, uint32_t struct_size);
+
+/* ============================================================================
+ *  SCHEDULER
+ * ========================================================================= */
+
+/** A scheduler; 0 is none. Slot and generation, never an address. */
+typedef uint64_t selene_scheduler;
+
+enum {
+    /** Short work, seconds. */
+    SELENE_KIND_REFRESH = 1,
+    /** Long work, minutes. */
+    SELENE_KIND_PROCESSING = 2
+};
+
+/** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
+typedef struct selene_scheduler_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** SELENE_KIND_ bits that are switched on. */
+    uint32_t kinds;
+    /** Threads left behind in handlers that overran. */
+    uint32_t overrun_threads;
+    /** Records by state; successors that wait are counted as blocked. */
+    uint64_t enqueued;
+    uint64_t held;
+    uint64_t blocked;
+    uint64_t running;
+    uint64_t succeeded;
+    uint64_t failed;
+    uint64_t cancelled;
+    /** Runs dispatched since the scheduler was opened. */
+    uint64_t dispatched;
+    /** The number of this life; grows with each scheduler opened. */
+    uint64_t life;
+} selene_scheduler_info;
+
+#define SELENE_SCHEDULER_INFO_INIT                                                                 \
+    { (uint32_t)sizeof(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Opens a scheduler.
+ *
+ * @param options        how; NULL for all defaults
+ * @param out_scheduler  the handle
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, EXHAUSTED (4 096 are open)
+ *
+ * Ownership: the caller ends the handle with selene_scheduler_close. clock_destroy is called after
+ * the last use of the clock, also when this call fails (unless the struct was too small to hold it).
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_open(const selene_options *options,
+                                               selene_scheduler *out_scheduler);
+
+/**
+ * Closes a scheduler: stops its runs (SHUTDOWN), waits, and ends.
+ *
+ * Runs in flight are over at once; their tasks are enqueued again as before the run. Then it waits up to
+ * grace for handlers on library threads to return. The handle is invalid as soon as the call begins.
+ * Callbacks that are still running keep what they need: a handler's destroy follows its last return, even
+ * after close has returned. Cycles that still run are reported.
+ *
+ * @param scheduler  the handle; 0 does nothing
+ * @param grace      ns to wait for handlers, 0 … 24 h
+ * @return INVALID_ARGUMENT, REENTRANT (inside any callback of this scheduler)
+ *
+ * Thread: any, not inside a callback. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_close(selene_scheduler scheduler, int64_t grace);
+
+/**
+ * Tells scheduler time, which never goes back.
+ *
+ * @param out_now  ns since the Unix epoch
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_now(selene_scheduler scheduler, int64_t *out_now);
+
+/**
+ * Counts what the scheduler holds.
+ *
+ * @param out_info  initialised with SELENE_SCHEDULER_INFO_INIT; filled up to its struct_size
+ * @return UNSUPPORTED_STRUCT
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_get(selene_scheduler scheduler,
+                                              selene_scheduler_info *out_info);
+
+/**
+ * Switches kinds on and off; all are on at first.
+ *
+ * While a kind is off, registering its tasks and beginning its cycles answer UNAVAILABLE. A run in flight
+ * goes on.
+ *
+ * @param kinds  SELENE_KIND_ bits that shall be on, all others off; 0 is allowed
+ * @return INVALID_ARGUMENT (unknown bits)
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_enable(selene_scheduler scheduler, uint32_t kinds);
+
+/**
+ * Says when it is worth opening the next window.
+ *
+ * The earliest instant at which a task that waits for nothing but time may run: earliest begin, or the
+ * kind's last begin + minimum interval where that is later. A standing task that is due asks for its
+ * kind's last begin + minimum interval, or + 15 min if none is set; now if there was no cycle yet. Kinds
+ * that are in a cycle or switched off do not count. A change of conditions is a wake-up of its own.
+ *
+ * @param out_at     the instant, at least now; SELENE_NEVER if there is none. May be NULL
+ * @param out_delay  ns from now, 0 or more; SELENE_NEVER if there is none. May be NULL
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_next_wakeup(selene_scheduler scheduler, int64_t *out_at,
+                                                      int64_t *out_delay);
+
+/**
+ * Removes all terminal records (succeeded, failed, cancelled) now instead of after 24 h.
+ *
+ * @param out_count  how many; may be NULL
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_prune(selene_scheduler scheduler, uint64_t *out_count);
+
+/**
+ * Removes all tasks and all history; keeps handlers, options, switches and conditions.
+ *
+ * @return BUSY (a cycle is open), REENTRANT
+ *
+ * Thread: any, not inside a callback. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_reset(selene_scheduler scheduler);
+
+/* ============================================================================
+ *  HANDLER
+ * ========================================================================= */
+
+/** One dispatch of one task; 0 is none. Never an address, never given out twice. */
+typedef uint64_t selene_run;
+
+struct selene_run_info;
+
+/**
+ * Runs a task. Returns nothing: the outcome is given by selene_run_complete, from any thread, before or after
+ * this function returns. Returning without it means "still working": the lane stays taken until the outcome
+ * is given or the window ends. Always give an outcome, also after a stop: until then (or release_after)
+ * the task's id stays taken.
+ *
+ * info and what it points to live until this function returns.
+ */
+typedef void (*selene_run_fn)(selene_run run, const struct selene_run_info *info, void *context);
+
+/**
+ * Asks a run to stop, at most once a run; reason is a SELENE_STOP_ number.
+ *
+ * After EXPIRING the run may still complete until the deadline; with every other reason it is over already.
+ * Called on whatever thread noticed, also while the run function is working on another one.
+ */
+typedef void (*selene_stop_fn)(selene_run run, int32_t reason, void *context);
+
+/**
+ * Registers a handler under a name.
+ *
+ * Tasks may be registered before or after. A name that was unregistered is free again after its last run.
+ *
+ * @param name, name_length  1 to 255 bytes of UTF-8
+ * @param run      runs a task; NULL: its tasks are for pulled cycles only
+ * @param stop     asks a run to stop; may be NULL (selene_run_stopping tells it too)
+ * @param context  given to both
+ * @param destroy  ends context after the last use; also when this call fails
+ * @return INVALID_ARGUMENT, ALREADY_EXISTS
+ *
+ * Ownership: context stays the host's until destroy. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_handler_register(selene_scheduler scheduler, const char *name,
+                                                 int64_t name_length, selene_run_fn run,
+                                                 selene_stop_fn stop, void *context,
+                                                 selene_destroy_fn destroy);
+
+/**
+ * Unregisters a handler; its tasks stay, ineligible from now on. Runs in flight go on.
+ *
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Thread: any, also inside the handler itself. Since: 0.1.
+ */
+SELENE_API selene_status selene_handler_unregister(selene_scheduler scheduler, const char *name,
+                                                   int64_t name_length);
+
+/* ============================================================================
+ *  TASK
+ * ========================================================================= */
+
+enum {
+    /** A candidate in every window, for ever. */
+    SELENE_SCHEDULE_STANDING = 0,
+    /** Until it succeeds, is abandoned, or its attempts are used up. */
+    SELENE_SCHEDULE_ONCE = 1,
+    /** Once a period. */
+    SELENE_SCHEDULE_PERIODIC = 2
+};
+
+enum {
+    SELENE_PRIORITY_VERY_LOW = 1,
+    SELENE_PRIORITY_LOW = 2,
+    SELENE_PRIORITY_NORMAL = 3,
+    SELENE_PRIORITY_HIGH = 4,
+    SELENE_PRIORITY_VERY_HIGH = 5
+};
+
+/** Conditions of the system that a task may ask for; bits. */
+enum {
+    /** A network is reachable. */
+    SELENE_CONSTRAINT_NETWORK = 1,
+    /** The machine is on external power. */
+    SELENE_CONSTRAINT_EXTERNAL_POWER = 2
+};
+
+/** What registering does when a live (not yet terminal) record has the id. */
+enum {
+    /** By schedule: update for standing, keep for the others. */
+    SELENE_EXISTING_DEFAULT = -1,
+    /** The old record stays exactly as it is. */
+    SELENE_EXISTING_KEEP = 0,
+    /** The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts. */
+    SELENE_EXISTING_REPLACE = 1,
+    /** The definition is replaced, history is kept. Kind and schedule may not change. A run in flight keeps
+     *  its own copy. The earliest begin is computed anew unless the task is backing off, or is a
+     *  standing one that has run. */
+    SELENE_EXISTING_UPDATE = 2,
+    /** Waits until the one before it succeeds; if that fails or is cancelled, so is this. Once tasks only. */
+    SELENE_EXISTING_APPEND = 3,
+    /** The same, but starts also after a failure. */
+    SELENE_EXISTING_APPEND_OR_REPLACE = 4
+};
+
+/** How a periodic task's next period is counted. */
+enum {
+    /** From the completion of the run. */
+    SELENE_RECURRENCE_AFTER_COMPLETION = 0,
+    /** On the grid of the first earliest begin; missed periods are skipped. */
+    SELENE_RECURRENCE_ANCHORED = 1
+};
+
+/** How the delay before a retry grows with the attempt n, from backoff_delay d. */
+enum {
+    /** By schedule: none for standing, exponential for the others. */
+    SELENE_BACKOFF_DEFAULT = -1,
+    /** 0. */
+    SELENE_BACKOFF_NONE = 0,
+    /** d * n. */
+    SELENE_BACKOFF_LINEAR = 1,
+    /** d * 2^(n-1). */
+    SELENE_BACKOFF_EXPONENTIAL = 2
+};
+
+/** What registering did. */
+enum {
+    /** A new record. */
+    SELENE_DISPOSITION_ADDED = 0,
+    /** A new record in place of a live one. */
+    SELENE_DISPOSITION_REPLACED = 1,
+    /** A new definition for the live record. */
+    SELENE_DISPOSITION_UPDATED = 2,
+    /** Nothing. */
+    SELENE_DISPOSITION_KEPT = 3,
+    /** A successor that waits. */
+    SELENE_DISPOSITION_APPENDED = 4,
+    /** A new record that waits for a free place (SELENE_OPTIONS_HOLD). */
+    SELENE_DISPOSITION_HELD = 5
+};
+
+enum {
+    SELENE_STATE_ENQUEUED = 0,
+    /** Accepted beyond the limit; takes the next free place, higher priority first, then the older. */
+    SELENE_STATE_HELD = 1,
+    /** Waits for the task before it. */
+    SELENE_STATE_BLOCKED = 2,
+    SELENE_STATE_RUNNING = 3,
+    /** Terminal, as the next two. */
+    SELENE_STATE_SUCCEEDED = 4,
+    SELENE_STATE_FAILED = 5,
+    SELENE_STATE_CANCELLED = 6
+};
+
+/** Response times kept of each task. */
+#define SELENE_RESPONSE_TIMES 30
+
+/** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
+typedef struct selene_task {
+    uint32_t struct_size;
+    /** None are defined; 0. */
+    uint32_t flags;
+    /** Required. */
+    selene_text id;
+    /** Name of the handler; empty (default): the id. */
+    selene_text handler;
+    /** A SELENE_KIND_ number; default refresh. */
+    int32_t kind;
+    /** A SELENE_SCHEDULE_ number; default standing. */
+    int32_t schedule;
+    /** 1 … 5; default 3. */
+    int32_t priority;
+    /** A SELENE_EXISTING_ number; default −1. */
+    int32_t existing;
+    /** A SELENE_RECURRENCE_ number; default after completion. */
+    int32_t recurrence;
+    /** A SELENE_BACKOFF_ number; default −1. */
+    int32_t backoff;
+    /** How many of the last response times the estimate is the mean of; 0 … 30, default 3; 0: none. */
+    int32_t response_window;
+    /** Attempts of a once or periodic task until it has failed; default 0 = no limit. */
+    uint32_t max_attempts;
+    /** SELENE_CONSTRAINT_ bits; default none. */
+    uint32_t constraints;
+    /** Number of tags, at most 16; default 0. */
+    uint32_t tag_count;
+    /** The tags; repeated ones count once. */
+    const selene_text *tags;
+    /** Response time expected while none is known, ns; 0 … 24 h, default 5 s. */
+    int64_t expected_response;
+    /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
+    int64_t initial_delay;
+    /** ns; required for periodic tasks: 1 … 10 years. Ignored for others. */
+    int64_t period;
+    /** ns; 0 (default) … period. A first run comes only in the last flex of its period. */
+    int64_t flex;
+    /** First delay before a retry, ns; default 30 s; clamped into the scheduler's backoff bounds. */
+    int64_t backoff_delay;
+    /** Bytes handed to each run; default none. Copied. */
+    const void *input;
+    /** Number of these bytes; at most the scheduler's max_input_size. */
+    int64_t input_length;
+} selene_task;
+
+#define SELENE_TASK_INIT                                                                           \
+    {                                                                                              \
+        (uint32_t)sizeof(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,               \
+            SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
+            SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL,          \
+            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0                                \
+    }
+
+/** A task's record: definition, state and history. Made by selene_task_get. */
+typedef struct selene_task_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    selene_text id;
+    selene_text handler;
+    /** The input's bytes. */
+    selene_text input;
+    const selene_text *tags;
+    uint32_t tag_count;
+    uint32_t constraints;
+    int32_t kind;
+    int32_t schedule;
+    int32_t priority;
+    int32_t recurrence;
+    int32_t backoff;
+    int32_t response_window;
+    uint32_t max_attempts;
+    /** A SELENE_STATE_ number. */
+    int32_t state;
+    /** Attempts since the last success or period. */
+    uint32_t attempts;
+    /** SELENE_OUTCOME_ number of the last run; −1 if there was none. */
+    int32_t last_outcome;
+    /** SELENE_STOP_ number of the last run that was stopped; 0 if none. */
+    int32_t stop_reason;
+    /** How often the definition was updated. */
+    uint32_t generation;
+    /** Ever-growing number of the record. */
+    uint64_t sequence;
+    /** Successors that wait behind it. */
+    uint64_t appended;
+    int64_t expected_response;
+    int64_t initial_delay;
+    int64_t period;
+    int64_t flex;
+    /** The effective one, after clamping. */
+    int64_t backoff_delay;
+    int64_t registered_at;
+    int64_t earliest_begin;
+    /** The instant its score's age counts from. */
+    int64_t last_run;
+    /** What a run is expected to take now. */
+    int64_t estimate;
+    /** The run in flight, or 0. */
+    selene_run run;
+    /** How many of the last response times are known, at most 30. */
+    uint64_t response_time_count;
+    /** The last response times in ns, oldest first. */
+    int64_t response_times[SELENE_RESPONSE_TIMES];
+} selene_task_info;
+
+/** The ids of some tasks. Made by selene_task_list. */
+typedef struct selene_task_ids {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    const selene_text *ids;
+} selene_task_ids;
+
+/**
+ * Writes the defaults into task, as SELENE_TASK_INIT does.
+ *
+ * @param task         where to write
+ * @param struct_size  sizeof(selene_task) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_init(selene_task *task, uint32_t struct_size);
+
+/**
+ * Registers a task.
+ *
+ * Checks come in this order: arguments, permitted id, kind switched on, existing policy, limits.
+ *
+ * @param task             what it is; copied
+ * @param out_disposition  a SELENE_DISPOSITION_ number; may be NULL
+ * @return INVALID_ARGUMENT (a field out of range; append without a once task of the same kind; update of kind
+ *         or schedule), UNSUPPORTED_STRUCT, TOO_LARGE, NOT_PERMITTED, UNAVAILABLE, TOO_MANY_PENDING
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_register(selene_scheduler scheduler, const selene_task *task,
+                                              int32_t *out_disposition);
+
+/**
+ * Cancels a task and all that wait behind it; a run in flight is stopped (CANCELLED).
+ *
+ * @param out_count  how many records became cancelled; 0 for a terminal one. May be NULL
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_cancel(selene_scheduler scheduler, const char *id,
+                                            int64_t id_length, uint64_t *out_count);
+
+/**
+ * Cancels every live task that carries the tag, waiting ones included, and what waits behind them.
+ *
+ * @param out_count  how many records became cancelled; 0 for a tag that nobody carries. May be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_cancel_tag(selene_scheduler scheduler, const char *tag,
+                                                int64_t tag_length, uint64_t *out_count);
+
+/**
+ * Cancels every live task.
+ *
+ * @param out_count  how many records became cancelled; may be NULL
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_cancel_all(selene_scheduler scheduler, uint64_t *out_count);
+
+/**
+ * Reads a task's record: the live one, else the last.
+ *
+ * @param position  0: the record itself; 1 …: the successors that wait behind it, in order
+ * @param out_info  the record
+ * @return INVALID_ARGUMENT, NOT_FOUND (no such task, or no such position)
+ *
+ * Ownership: the caller ends the record, with its texts, by selene_task_info_destroy.
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_get(selene_scheduler scheduler, const char *id,
+                                         int64_t id_length, uint64_t position,
+                                         selene_task_info **out_info);
+
+/** Ends what selene_task_get gave; NULL does nothing. Thread: any. Since: 0.1. */
+SELENE_API void selene_task_info_destroy(selene_task_info *info);
+
+/**
+ * Lists the ids of all tasks, or of those that carry a tag, in order of registration.
+ *
+ * @param tag, tag_length  only tasks that carry it; NULL with length 0: all
+ * @param out_ids          the ids
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller ends the list by selene_task_ids_destroy. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char *tag,
+                                          int64_t tag_length, selene_task_ids **out_ids);
+
+/** Ends what selene_task_list gave; NULL does nothing. Thread: any. Since: 0.1. */
+SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
+
+/** Why a task does not run now. */
+enum {
+    /** Its earliest begin has not come. */
+    SELENE_REASON_NOT_DUE = 1,
+    /** A constraint is not satisfied; which, is in constraints. */
+    SELENE_REASON_CONSTRAINTS = 2,
+    /** No handler has the name. */
+    SELENE_REASON_NO_HANDLER = 3,
+    /** It is held until a place is free. */
+    SELENE_REASON_HELD = 4,
+    /** It waits for the task before it. */
+    SELENE_REASON_BLOCKED = 5,
+    /** It is running. */
+    SELENE_REASON_RUNNING = 6,
+    /** Its kind is switched off. */
+    SELENE_REASON_KIND_OFF = 7,
+    /** It was eligible in the last cycle of its kind, and its estimate did not fit. */
+    SELENE_REASON_DID_NOT_FIT = 8,
+    /** An earlier run of this id is over but has not come back. */
+    SELENE_REASON_STILL_RUNNING = 9,
+    /** It has succeeded, failed or been cancelled. */
+    SELENE_REASON_TERMINAL = 10,
+    /** Its id is not among the permitted ones. */
+    SELENE_REASON_NOT_PERMITTED = 11,
+    /** It had its run in the cycle that is open. */
+    SELENE_REASON_HAD_ITS_RUN = 12,
+    /** The minimum interval of its kind has not passed. */
+    SELENE_REASON_TOO_SOON = 13,
+    /** A cycle of its kind is open and was begun before the task could run. */
+    SELENE_REASON_NEXT_CYCLE = 14
+};
+
+/** One reason of an explanation. */
+typedef struct selene_reason {
+    /** A SELENE_REASON_ number. */
+    int32_t reason;
+    /** For CONSTRAINTS: the SELENE_CONSTRAINT_ bits that are missing. Else 0. */
+    uint32_t constraints;
+    /** When it may change by time alone; SELENE_NEVER if only an event can change it. */
+    int64_t may_change_at;
+} selene_reason;
+
+/** Reasons that fit into an explanation. */
+#define SELENE_REASONS 16
+
+/** Why a task does not run now. Filled by selene_task_explain. */
+typedef struct selene_explanation {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** A SELENE_STATE_ number. */
+    int32_t state;
+    /** How many of reasons are set; 0: nothing but a window is missing. */
+    uint32_t reason_count;
+    selene_reason reasons[SELENE_REASONS];
+    /** Its place among the eligible tasks of its kind now, from 1; 0 if it is not eligible. */
+    uint64_t rank;
+    /** How many tasks of its kind are eligible now. */
+    uint64_t eligible;
+    /** Its score now, as it would be among those. */
+    double score;
+    /** ns. */
+    int64_t estimate;
+    /** The room that was left when the last cycle of its kind ended its picking, ns; −1 before the first. */
+    int64_t last_room;
+} selene_explanation;
+
+#define SELENE_EXPLANATION_INIT                                                                    \
+    { (uint32_t)sizeof(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0 }
+
+/**
+ * Says every reason why a task does not run now, and its rank, score and estimate.
+ *
+ * Conditions that the host does not set are read from the system. May take time proportional to the number of
+ * tasks.
+ *
+ * @param out_explanation  initialised with SELENE_EXPLANATION_INIT; filled up to its struct_size
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_explain(selene_scheduler scheduler, const char *id,
+                                             int64_t id_length,
+                                             selene_explanation *out_explanation);
+
+/* ============================================================================
+ *  WINDOW AND CYCLE
+ * ========================================================================= */
+
+enum {
+    /** Nothing is picked whose estimate does not fit, not even first. As Selene did. */
+    SELENE_WINDOW_STRICT_FIT = 1,
+    /** selene_cycle_run only: handlers run on the calling thread, one after another (lanes must be 1). Only
+     *  handlers that look at selene_run_stopping end on time then. */
+    SELENE_WINDOW_INLINE = 2
+};
+
+/** An opportunity to work. Initialise with SELENE_WINDOW_INIT. */
+typedef struct selene_window {
+    uint32_t struct_size;
+    /** SELENE_WINDOW_ bits; default none. */
+    uint32_t flags;
+    /** SELENE_KIND_ bits; default refresh. */
+    uint32_t kinds;
+    /** Runs at a time: 1 (default) … 64. */
+    uint32_t lanes;
+    /** ns from begin to deadline: 1 ns … 24 h; default 30 s. */
+    int64_t budget;
+    /** ns kept free at the end, in which runs are asked to stop: 0 … budget; −1 (default): budget / 20. */
+    int64_t reserve;
+    /**
+     * Empty (default): all tasks of the kinds. Else the id of the one task that shall run now, whatever its rank,
+     * cost, delay or backoff, outside the rule of one cycle a kind and of minimum intervals. It must be
+     * enqueued, of a kind that is switched on, with handler and constraints, its id not taken: else
+     * IMMEDIATE_RUN_INELIGIBLE. kinds is ignored then, and lanes must be 1.
+     */
+    selene_text task;
+} selene_window;
+
+#define SELENE_WINDOW_INIT                                                                         \
+    {                                                                                              \
+        (uint32_t)sizeof(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1,        \
+            {NULL, 0}                                                                              \
+    }
+
+/** The use of one window; 0 is none. */
+typedef uint64_t selene_cycle;
+
+enum {
+    SELENE_OUTCOME_NEW_DATA = 0,
+    SELENE_OUTCOME_NO_DATA = 1,
+    /** It may be tried again, by backoff and max_attempts. */
+    SELENE_OUTCOME_FAILED = 2,
+    /** Failed for good. */
+    SELENE_OUTCOME_ABANDONED = 3,
+    /** In reports only: open after the deadline; counts as failed. */
+    SELENE_OUTCOME_EXPIRED = 4,
+    /** In reports only: ended by a stop. */
+    SELENE_OUTCOME_STOPPED = 5
+};
+
+/** Why a run is asked to stop; a later, larger one replaces an earlier one. */
+enum {
+    SELENE_STOP_NONE = 0,
+    /** The reserve of the window has begun; completing is still possible until the deadline. */
+    SELENE_STOP_EXPIRING = 1,
+    /** Something more important needs the machine; the task is enqueued again as before the run. */
+    SELENE_STOP_PREEMPTED = 2,
+    /** A constraint is no longer satisfied; enqueued again as before the run. */
+    SELENE_STOP_CONSTRAINT_LOST = 3,
+    /** A new record took the id. */
+    SELENE_STOP_REPLACED = 4,
+    SELENE_STOP_CANCELLED = 5,
+    /** The scheduler closes; enqueued again as before the run. */
+    SELENE_STOP_SHUTDOWN = 6
+};
+
+/** One run of a report, in order of dispatch. */
+typedef struct selene_report_run {
+    selene_text id;
+    selene_run run;
+    /** A SELENE_OUTCOME_ number. */
+    int32_t outcome;
+    /** A SELENE_STOP_ number if it was asked to stop. */
+    int32_t stop_reason;
+    uint32_t attempt;
+    int32_t priority;
+    double score;
+    int64_t estimate;
+    int64_t started_at;
+    /** ns from its dispatch to its end. */
+    int64_t response_time;
+} selene_report_run;
+
+/** What a cycle did. Made by selene_cycle_end and selene_cycle_run. */
+typedef struct selene_report {
+    uint32_t struct_size;
+    uint32_t flags;
+    selene_cycle cycle;
+    /** SELENE_OUTCOME_ number: new data if any run gave it, else failed if any failed, expired or was
+     *  abandoned, else no data. Stopped runs do not count. */
+    int32_t result;
+    uint32_t kinds;
+    int64_t began_at;
+    int64_t ended_at;
+    int64_t deadline;
+    int64_t budget;
+    int64_t reserve;
+    /** Tasks eligible at begin. */
+    uint64_t eligible;
+    /** Those that could still have run at the end and did not fit. */
+    uint64_t did_not_fit;
+    uint64_t new_data;
+    uint64_t no_data;
+    uint64_t failed;
+    uint64_t abandoned;
+    uint64_t expired;
+    uint64_t stopped;
+    uint64_t run_count;
+    const selene_report_run *runs;
+} selene_report;
+
+/** One task of a plan, in order of dispatch. */
+typedef struct selene_plan_run {
+    selene_text id;
+    double score;
+    int64_t estimate;
+    /** When it would start if every run took its estimate. */
+    int64_t starts_at;
+} selene_plan_run;
+
+/** What a window would pick now. Made by selene_cycle_plan. */
+typedef struct selene_plan {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** Tasks eligible now. */
+    uint64_t eligible;
+    uint64_t run_count;
+    const selene_plan_run *runs;
+} selene_plan;
+
+/** One dispatch. Given to handlers and by selene_cycle_next. */
+typedef struct selene_run_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    selene_run run;
+    selene_cycle cycle;
+    selene_text id;
+    selene_text handler;
+    selene_text input;
+    int32_t kind;
+    int32_t priority;
+    /** 1 for the first. */
+    uint32_t attempt;
+    uint32_t generation;
+    double score;
+    int64_t estimate;
+    int64_t started_at;
+    /** When it will be asked to stop: deadline − reserve. */
+    int64_t expires_at;
+    /** When it is over. */
+    int64_t deadline;
+} selene_run_info;
+
+#define SELENE_RUN_INFO_INIT                                                                       \
+    {                                                                                              \
+        (uint32_t)sizeof(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0,   \
+            0.0, 0, 0, 0, 0                                                                        \
+    }
+
+/** What selene_cycle_next found. */
+enum {
+    /** A run: work on it, then complete it. */
+    SELENE_STEP_RUN = 0,
+    /** Nothing now: runs are in flight. Complete one, or come again at out_wake_at. */
+    SELENE_STEP_WAIT = 1,
+    /** Nothing more in this cycle: call selene_cycle_end. */
+    SELENE_STEP_DONE = 2
+};
+
+/**
+ * Writes the defaults into window, as SELENE_WINDOW_INIT does.
+ *
+ * @param window       where to write
+ * @param struct_size  sizeof(selene_window) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_window_init(selene_window *window, uint32_t struct_size);
+
+/**
+ * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible.
+ *
+ * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. One refused kind refuses the
+ * window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
+ * the same kind that is past its deadline and was never ended is ended first.
+ *
+ * @param window     the window; NULL for all defaults
+ * @param out_cycle  the cycle
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (INLINE), UNAVAILABLE (a kind is off), BUSY (a cycle
+ *         of a kind is open), TOO_SOON; for a window of one task NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
+ *
+ * Ownership: the caller ends the cycle with selene_cycle_end. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler,
+                                            const selene_window *window, selene_cycle *out_cycle);
+
+/**
+ * Takes the next run of a pulled cycle. Never blocks.
+ *
+ * @param cycle        of selene_cycle_begin; a pushed one answers UNSUPPORTED
+ * @param out_step     a SELENE_STEP_ number
+ * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT
+ * @param out_wake_at  for STEP_WAIT when to come again: the next expiry. May be NULL
+ * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
+ *
+ * Ownership: the texts of out_run are borrowed until the run's selene_run_complete returns or the scheduler
+ * is closed. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step,
+                                           selene_run_info *out_run, int64_t *out_wake_at);
+
+/**
+ * Ends a cycle and reports. Runs that are still open are over, counted as failed (EXPIRED).
+ *
+ * A cycle on library threads ends early in the same way, and is reported to those who wait for it.
+ *
+ * @param cycle       the cycle; its handle is invalid afterwards
+ * @param out_report  what it did; may be NULL
+ *
+ * Ownership: the caller ends the report by selene_report_destroy. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
+
+/** Ends what selene_cycle_end and selene_cycle_run gave; NULL does nothing. Thread: any. Since: 0.1. */
+SELENE_API void selene_report_destroy(selene_report *report);
+
+/**
+ * Runs a whole cycle and returns its report by the deadline, whatever the handlers do.
+ *
+ * Library threads, one a lane, call the handlers. A thread whose handler overran is left behind and counts
+ * against max_overrun_threads until it returns. With SELENE_WINDOW_INLINE the handlers run on the calling
+ * thread. With a host clock only INLINE is possible; a handler that then returns without an outcome ends the
+ * cycle when no lane is free.
+ *
+ * @param window      the window; NULL for all defaults
+ * @param out_report  what it did; may be NULL
+ * @return as selene_cycle_begin; REENTRANT (inside a callback of this scheduler), BUSY (also: too many threads
+ *         are left behind), UNSUPPORTED (threads with a host clock), EXHAUSTED (no thread could be started)
+ *
+ * Ownership: the caller ends the report by selene_report_destroy. Thread: any, not inside a callback; blocks.
+ * Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_run(selene_scheduler scheduler, const selene_window *window,
+                                          selene_report **out_report);
+
+/** Receives the report of a cycle; report lives until the function returns. */
+typedef void (*selene_report_fn)(const selene_report *report, void *context);
+
+/**
+ * Runs a whole cycle on library threads and reports to a callback.
+ *
+ * While such a cycle of exactly these kinds is running, the call joins it: it gets that cycle's deadline and, when
+ * it ends, its report; nothing is begun.
+ *
+ * @param window        the window; NULL for all defaults; not INLINE
+ * @param report        called once on a library thread, by the deadline; may be NULL
+ * @param context       given to report
+ * @param destroy       ends context; also when this call fails
+ * @param out_cycle     the cycle, for selene_cycle_end; invalid once it was reported. May be NULL
+ * @param out_deadline  when it will be over at the latest. May be NULL
+ * @return as selene_cycle_run, but legal inside a callback
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_run_async(selene_scheduler scheduler,
+                                                const selene_window *window,
+                                                selene_report_fn report, void *context,
+                                                selene_destroy_fn destroy, selene_cycle *out_cycle,
+                                                int64_t *out_deadline);
+
+/**
+ * Says what such a window would pick now if every run took its estimate. Runs nothing, changes nothing; ignores
+ * open cycles, minimum intervals and switches.
+ *
+ * @param window    the window; NULL for all defaults
+ * @param out_plan  the picks in order
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT; for a window of one task NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
+ *
+ * Ownership: the caller ends the plan by selene_plan_destroy. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_cycle_plan(selene_scheduler scheduler, const selene_window *window,
+                                           selene_plan **out_plan);
+
+/** Ends what selene_cycle_plan gave; NULL does nothing. Thread: any. Since: 0.1. */
+SELENE_API void selene_plan_destroy(selene_plan *plan);
+
+/* ============================================================================
+ *  RUN
+ * ========================================================================= */
+
+/**
+ * Gives a run's outcome, once.
+ *
+ * It may come from any thread, before or after the handler returned. For a pulled run it is also what brings the
+ * run back: call it even when the run was stopped (it answers STALE_RUN, and the id is free again).
+ *
+ * @param run      the token
+ * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
+ * @return INVALID_ARGUMENT, INVALID_HANDLE (never issued), ALREADY_COMPLETED, STALE_RUN. Only the first
+ *         completion of a run in flight changes a record. Of the runs that were stopped or expired, the last 65 536
+ *         are remembered; older ones answer ALREADY_COMPLETED
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_run_complete(selene_run run, int32_t outcome);
+
+/**
+ * Gives the outcome FAILED with a delay of its own, which replaces the backoff of this attempt.
+ *
+ * @param delay  ns until the retry: 0 … 10 years
+ * @return as selene_run_complete
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_run_retry(selene_run run, int64_t delay);
+
+/**
+ * Asks whether a run should stop.
+ *
+ * @param out_reason  a SELENE_STOP_ number; SELENE_STOP_NONE: go on
+ * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
+ *
+ * Thread: any; cheap enough to be asked in a loop. Since: 0.1.
+ */
+SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason);
+
+/**
+ * Says how much time a run has until it is asked to stop.
+ *
+ * @param out_remaining  ns until deadline − reserve; 0 when that is past or the run was stopped
+ * @return as selene_run_stopping
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_run_remaining(selene_run run, int64_t *out_remaining);
+
+/* ============================================================================
+ *  CONDITIONS
+ * ========================================================================= */
+
+/**
+ * Sets conditions from the host, or gives them back to the system.
+ *
+ * By default conditions are read from the system at each begin (Linux: a default route whose interface is up; a
+ * power supply that is online, where none is reported the machine counts as on external power). Bits set here are
+ * the host's until they are given back. A run in flight that loses one is stopped (CONSTRAINT_LOST).
+ *
+ * @param constraints  SELENE_CONSTRAINT_ bits that the host sets; the others are read from the system
+ * @param satisfied    of these, the bits that are satisfied
+ * @return INVALID_ARGUMENT (unknown bits, or satisfied has bits that constraints has not)
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_conditions_set(selene_scheduler scheduler, uint32_t constraints,
+                                               uint32_t satisfied);
+
+/**
+ * Reads the conditions as a begin would now.
+ *
+ * @param out_satisfied  the bits that are satisfied
+ * @param out_host       the bits that the host set; may be NULL
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_conditions_get(selene_scheduler scheduler, uint32_t *out_satisfied,
+                                               uint32_t *out_host);
+
+/* ============================================================================
+ *  EVENTS
+ * ========================================================================= */
+
+enum {
+    /** A register call changed something; disposition says what. */
+    SELENE_EVENT_REGISTERED = 1,
+    /** A run was dispatched. */
+    SELENE_EVENT_STARTED = 2,
+    /** A run was asked to stop; with every reason but EXPIRING it is over. */
+    SELENE_EVENT_STOPPED = 3,
+    /** A run is decided; or, without a run, a successor was born failed. */
+    SELENE_EVENT_COMPLETED = 4,
+    /** The task will be tried again at time_at. */
+    SELENE_EVENT_RETRY = 5,
+    /** The task waits for a free place. */
+    SELENE_EVENT_HELD = 6,
+    /** A held task took a free place. */
+    SELENE_EVENT_PROMOTED = 7,
+    SELENE_EVENT_CANCELLED = 8,
+    SELENE_EVENT_CYCLE_BEGUN = 9,
+    SELENE_EVENT_CYCLE_ENDED = 10,
+    /** A successor took the place of the task before it. */
+    SELENE_EVENT_UNBLOCKED = 11,
+    /** A run that did not come back was let go after release_after; its id is free. */
+    SELENE_EVENT_RELEASED = 12
+};
+
+/** One change. */
+typedef struct selene_event {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** 1, 2, 3 … in the order of the changes. */
+    uint64_t number;
+    /** A SELENE_EVENT_ number. */
+    int32_t type;
+    /** The task's state after it; −1 for cycles. */
+    int32_t state;
+    /** When, in scheduler time. */
+    int64_t time;
+    /** The task; empty for cycles. */
+    selene_text id;
+    /** The run, or 0. */
+    selene_run run;
+    /** The cycle, or 0. */
+    selene_cycle cycle;
+    /** REGISTERED: a SELENE_DISPOSITION_ number. COMPLETED: the outcome. STOPPED: the reason.
+     *  CYCLE_ENDED: the result. Else 0. */
+    int32_t detail;
+    /** Attempts after it. */
+    uint32_t attempts;
+    /** RETRY: when it is due again. STARTED and CYCLE_BEGUN: the deadline. Else 0. */
+    int64_t time_at;
+} selene_event;
+
+/** Receives every change, one at a time; what it changes itself is queued behind. */
+typedef void (*selene_event_fn)(const selene_event *event, void *context);
+
+/**
+ * Sets the one observer of a scheduler; an earlier one is ended after the events that are queued for it.
+ *
+ * @param observer  called without a lock on whatever thread made the change or is just delivering; NULL: none
+ * @param context   given to observer
+ * @param destroy   ends context after the last event; also when this call fails
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_scheduler_observe(selene_scheduler scheduler,
+                                                  selene_event_fn observer, void *context,
+                                                  selene_destroy_fn destroy);
+
+/* ============================================================================
+ *  TEXT OF NUMBERS
+ * ========================================================================= */
+
+/** "refresh", "processing"; "unknown" for any other integer. Static text. Since: 0.1. */
+SELENE_API const char *selene_kind_name(int32_t kind);
+/** "standing", "once", "periodic"; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_schedule_name(int32_t schedule);
+/** "enqueued", "held", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_state_name(int32_t state);
+/** "new_data", "no_data", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_outcome_name(int32_t outcome);
+/** "none", "expiring", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_stop_name(int32_t reason);
+/** "added", "replaced", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_disposition_name(int32_t disposition);
+/** "not_due", "constraints", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_reason_name(int32_t reason);
+/** "registered", "started", …; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_event_name(int32_t type);
+/** "network", "external_power" for one bit; "unknown". Static text. Since: 0.1. */
+SELENE_API const char *selene_constraint_name(uint32_t constraint);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SELENE_H */
