@@ -1196,7 +1196,7 @@ typedef void (*selene_report_fn)(const selene_report *report, void *context);
  * it ends, its report; nothing is begun.
  *
  * @param window        the window; NULL for all defaults; not INLINE
- * @param report        called once on a library thread, by the deadline; may be NULL
+ * @param report        called once by the deadline, on a library thread or the one that ends the cycle; may be NULL
  * @param context       given to report
  * @param destroy       ends context; also when this call fails
  * @param out_cycle     the cycle, for selene_cycle_end; invalid once it was reported. May be NULL

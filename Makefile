@@ -1,0 +1,184 @@
+# Builds, runs, tests and installs Selene; `make help` lists what it can do.
+#
+# SwiftPM compiles (Package.swift). The linking of what ships is here, so that libselene.so and libselene.a are the same
+# object code, export exactly what Sources/SeleneABI/symbols.txt lists, and need libc, libm and sqlite3 alone.
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DESTDIR ?=
+
+CFLAGS ?= -O2 -g
+WARNINGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror
+
+VERSION := $(shell sed -n 's/^\#define SELENE_VERSION_STRING "\(.*\)"/\1/p' include/selene.h)
+MAJOR := $(firstword $(subst ., ,$(VERSION)))
+MINOR := $(word 2,$(subst ., ,$(VERSION)))
+
+# What linking with the archive needs besides it.
+STATIC_LIBS = -lsqlite3 -lm -lpthread
+
+SOURCES := $(shell find Sources -name '*.swift' -o -name '*.c' -o -name '*.h') Package.swift include/selene.h \
+	include/module.modulemap
+SYMBOLS = Sources/SeleneABI/symbols.txt
+SHARED = build/libselene.so.$(VERSION)
+SONAME = libselene.so.$(MAJOR)
+EXAMPLES := $(patsubst bindings/c/examples/%.c,build/examples/%,$(wildcard bindings/c/examples/*.c))
+RUNNER_SOURCES := $(wildcard bindings/c/examples/selene-run/*.[ch])
+
+export SWIFT_BACKTRACE ?= enable=no
+# Fails when a tool prints a warning: what the compilers treat as errors, and what linkers only say.
+QUIETLY = .ci/quietly
+
+.DEFAULT_GOAL = all
+.DELETE_ON_ERROR:
+.PHONY: all libraries examples run test bench install uninstall clean format format-check interface examples deps deps-test help
+
+## all            the libraries in build/ (the default)
+all: deps libraries
+libraries: $(SHARED) build/libselene.a
+
+## run            builds everything and runs the example workload for a few short windows
+run: all build/selene-run
+	@bindings/c/examples/run.sh build/selene-run
+
+## test           all tests; the last line says how many passed and failed
+test: deps-test
+	@.ci/test
+
+## bench          load time, dispatch and size, as ratios
+bench: all build/load build/dispatch
+	@build/load $(SHARED)
+	@build/dispatch
+
+# ---- the libraries ----------------------------------------------------------
+
+EMBEDDED = .build/embedded/release/selene.product/Objects.LinkFileList
+
+$(EMBEDDED): $(SOURCES)
+	@echo "compiling Sources"
+	@$(QUIETLY) swift build -c release --traits Embedded --product selene --scratch-path .build/embedded \
+	  --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
+	  -Xcc -ffunction-sections -Xcc -fdata-sections
+	@touch $@
+
+# One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
+build/selene.o: $(EMBEDDED) $(SYMBOLS)
+	@mkdir -p build
+	@ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS))) -o $@ $$(cat $(EMBEDDED))
+	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .comment $@
+
+build/selene.map: $(SYMBOLS) include/selene.h
+	@mkdir -p build
+	@{ echo 'SELENE_$(MAJOR).$(MINOR) {'; echo '  global:'; sed 's/.*/    &;/' $(SYMBOLS); echo '  local: *;'; echo '};'; } >$@
+
+# Stripped as it is installed; what debuggers and valgrind want lies beside it.
+$(SHARED): build/selene.o build/selene.map
+	@$(QUIETLY) $(CC) -shared -o $@ build/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=build/selene.map \
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id -lsqlite3 -lm
+	@objcopy --only-keep-debug $@ $@.debug
+	@strip $@
+	@cd build && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)
+	@ln -sf $(notdir $@) build/$(SONAME)
+	@ln -sf $(SONAME) build/libselene.so
+	@echo "$@"
+
+build/libselene.a: build/selene.o
+	@strip --strip-debug -o build/selene-archive.o build/selene.o
+	@rm -f $@
+	@ar rcsD $@ build/selene-archive.o
+	@echo "$@"
+
+## interface      rewrites what is derived from the header: the list of exports and the witness for abidiff
+interface: deps-test
+	@.ci/symbols >$(SYMBOLS)
+	@mkdir -p build/test
+	@.ci/witness >build/test/witness.c
+	@$(CC) -g -gdwarf-4 -w -shared -fPIC -Iinclude build/test/witness.c -o build/test/witness.so
+	@abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-parameter-names \
+	  --no-write-default-sizes build/test/witness.so >Tests/C/selene.abi
+
+# ---- programs that use them -------------------------------------------------
+
+HOST = -Iinclude -Lbuild -Wl,-rpath,'$$ORIGIN'
+
+## examples       the small C programs and selene-run, in build/
+examples: all $(EXAMPLES) build/selene-run
+
+build/examples/%: bindings/c/examples/%.c $(SHARED)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(HOST)/.. -lselene -lpthread
+
+build/selene-run: $(RUNNER_SOURCES) $(SHARED)
+	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(HOST) -lselene -lpthread
+
+build/dispatch: Benchmarks/dispatch.c Benchmarks/measure.h $(SHARED)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(HOST) -lselene
+
+build/load: Benchmarks/load.c Benchmarks/measure.h
+	@mkdir -p build
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ -ldl
+
+# ---- install ----------------------------------------------------------------
+
+PKGCONFIG = $(LIBDIR)/pkgconfig
+CMAKE = $(LIBDIR)/cmake/Selene
+# The files find the rest from where they are, so that an installed tree can be moved.
+FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@|$(MINOR)|g' \
+	-e 's|@STATIC_LIBS@|$(STATIC_LIBS)|g' -e 's|@CMAKE_STATIC_LIBS@|$(subst $() ,;,$(STATIC_LIBS:-l%=%))|g' \
+	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
+	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
+
+## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files
+install: all
+	@install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)'
+	@install -m 644 include/selene.h '$(DESTDIR)$(INCLUDEDIR)/selene.h'
+	@install -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
+	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
+	@ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
+	@ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libselene.so'
+	@install -m 644 build/libselene.a '$(DESTDIR)$(LIBDIR)/libselene.a'
+	@$(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(PKGCONFIG)' '$(PREFIX)')|g" \
+	  bindings/c/selene.pc.in >'$(DESTDIR)$(PKGCONFIG)/selene.pc'
+	@for file in SeleneConfig SeleneConfigVersion; do \
+	  $(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(CMAKE)' '$(PREFIX)')|g" \
+	    bindings/c/cmake/$$file.cmake.in >'$(DESTDIR)$(CMAKE)/'$$file.cmake; \
+	done
+	@echo "installed in $(DESTDIR)$(PREFIX)"
+
+## uninstall      removes what install put there, with the same PREFIX, LIBDIR and DESTDIR
+uninstall:
+	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
+	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
+	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
+	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' 2>/dev/null || true
+
+# ---- the tree ---------------------------------------------------------------
+
+C_FILES = $(shell find include bindings Tests Benchmarks Sources -name '*.[ch]')
+SWIFT_FILES = Package.swift Sources Tests
+
+## format         formats all Swift and C
+format:
+	@swift format --in-place --parallel --recursive $(SWIFT_FILES)
+	@clang-format -i $(C_FILES)
+
+## format-check   says what `make format` would change
+format-check:
+	@swift format lint --strict --parallel --recursive $(SWIFT_FILES); swift=$$?; \
+	  clang-format --dry-run --Werror $(C_FILES) && exit $$swift
+
+## clean          removes what was built
+clean:
+	@rm -rf build .build
+
+## deps           installs what building needs (as root, with apt-get) or says what to install
+deps:
+	@.ci/deps build
+## deps-test      the same for testing
+deps-test:
+	@.ci/deps test
+
+## help           this list
+help:
+	@sed -n 's/^## /  make /p' Makefile

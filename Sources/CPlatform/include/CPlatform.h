@@ -1,0 +1,79 @@
+// The C that the engine stands on: what libc and pthread offer, with types that Swift takes as they are.
+
+#ifndef CPLATFORM_H
+#define CPLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- Monitor: a mutex with one condition variable ----
+
+typedef struct platform_monitor platform_monitor;
+
+platform_monitor *_Nonnull platform_monitor_create(void);
+void platform_monitor_lock(platform_monitor *_Nonnull monitor);
+void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
+// Waits until a broadcast or for so many nanoseconds of CLOCK_MONOTONIC; may wake for no reason.
+void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
+void platform_monitor_broadcast(platform_monitor *_Nonnull monitor);
+
+// The lock of the process-wide registry; held across fork(), so the child finds the registry whole.
+void platform_registry_lock(void);
+void platform_registry_unlock(void);
+
+// ---- Threads and processes ----
+
+// Starts a thread that blocks all signals; 0 if the system refuses.
+uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context), void *_Nonnull context);
+void platform_thread_join(uint64_t thread);
+void platform_thread_detach(uint64_t thread);
+
+// A number that is another one in a forked child.
+uint32_t platform_fork_generation(void);
+
+// ---- Atomics, for what is read without the lock ----
+
+static inline uint64_t platform_load(const uint64_t *_Nonnull word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void platform_store(uint64_t *_Nonnull word, uint64_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+// ---- Callbacks that this thread is in ----
+
+// One call into the host; frames form a stack on the thread.
+typedef struct platform_frame {
+  struct platform_frame *_Nullable outer;
+  uint64_t owner;
+} platform_frame;
+
+// The owner of the frame of a host clock.
+static const uint64_t PLATFORM_CLOCK_OWNER = ~(uint64_t)0;
+
+void platform_frame_push(platform_frame *_Nonnull frame, uint64_t owner);
+void platform_frame_pop(platform_frame *_Nonnull frame);
+// Whether this thread is inside a callback of the owner.
+int32_t platform_frame_within(uint64_t owner);
+
+// ---- Clocks ----
+
+int64_t platform_wall_clock(void);
+// Counts sleep; never set.
+int64_t platform_boot_clock(void);
+
+// ---- The detail text of this thread ----
+
+#define PLATFORM_DETAIL_SIZE 512
+
+char *_Nonnull platform_detail(void);
+
+// ---- Conditions of the system ----
+
+// 1 if a default route exists whose interface is up, else 0. root is "" or a directory that stands for "/".
+int32_t platform_has_network(const char *_Nonnull root);
+// 0 if power supplies are reported and none of them is external and online, else 1.
+int32_t platform_has_external_power(const char *_Nonnull root);
+
+#endif

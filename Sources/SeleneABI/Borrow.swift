@@ -1,0 +1,137 @@
+// What comes in: pointers checked, texts measured, structs of any age read into the present one.
+
+import CSelene
+import SeleneCore
+
+/// A pointer that must not be NULL.
+func require<T>(_ pointer: UnsafePointer<T>?, _ field: StaticString) throws(SeleneError) -> UnsafePointer<T> {
+  guard let pointer else { throw .null(field) }
+  return pointer
+}
+
+/// A pointer to write to that must not be NULL.
+func require<T>(
+  _ pointer: UnsafeMutablePointer<T>?, _ field: StaticString
+) throws(SeleneError) -> UnsafeMutablePointer<T> {
+  guard let pointer else { throw .null(field) }
+  return pointer
+}
+
+extension SeleneError {
+  static func null(_ field: StaticString) -> SeleneError {
+    SeleneError(.invalidArgument, "\(field): NULL was given, a pointer is required")
+  }
+}
+
+/// A text of pointer and length; length −1 is NUL-terminated. NULL is empty.
+func borrow(
+  _ data: UnsafePointer<CChar>?, _ length: Int64, _ field: StaticString
+) throws(SeleneError) -> UnsafeRawBufferPointer {
+  guard length >= -1 else {
+    throw SeleneError(.invalidArgument, "\(field): length \(length) was given, -1 (NUL-terminated) or more is allowed")
+  }
+  guard let data else {
+    guard length <= 0 else {
+      throw SeleneError(.invalidArgument, "\(field): NULL was given with length \(length), a pointer is required")
+    }
+    return UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+  guard length == -1 else { return UnsafeRawBufferPointer(start: data, count: Int(length)) }
+  // No name is longer than 255 bytes, so nobody has to look further for its end.
+  var count = 0
+  while count <= Identifier.longest && data[count] != 0 { count += 1 }
+  return UnsafeRawBufferPointer(start: data, count: count)
+}
+
+func borrow(_ text: selene_text, _ field: StaticString) throws(SeleneError) -> UnsafeRawBufferPointer {
+  try borrow(text.data, text.length, field)
+}
+
+/// An array of texts.
+func borrow(
+  _ texts: UnsafePointer<selene_text>?, count: UInt64, atMost limit: UInt64, _ field: StaticString
+) throws(SeleneError) -> [UnsafeRawBufferPointer] {
+  guard count > 0 else { return [] }
+  guard count <= limit else {
+    throw SeleneError(.invalidArgument, "\(field): \(count) entries were given, at most \(limit) are allowed")
+  }
+  guard let texts else { throw .null(field) }
+  var borrowed: [UnsafeRawBufferPointer] = []
+  for index in 0..<Int(count) { borrowed.append(try borrow(texts[index], field)) }
+  return borrowed
+}
+
+/// A struct that begins with `struct_size` and `flags`.
+protocol SizedStruct {
+  /// Every field at its default.
+  static var initial: Self { get }
+  var struct_size: UInt32 { get set }
+  var flags: UInt32 { get set }
+}
+
+/// The largest struct that a header of the future may have.
+private let greatestStruct: UInt32 = 65_536
+
+/// Reads a struct of an older, equal or newer header; fields that are missing are defaults.
+///
+/// - Throws: `unsupportedStruct`, `invalidArgument` for unknown flags.
+func read<T: SizedStruct>(
+  _ pointer: UnsafePointer<T>, flags known: UInt32, _ field: StaticString
+) throws(SeleneError) -> T {
+  let size = try structSize(UnsafeRawPointer(pointer), field)
+  let ours = MemoryLayout<T>.size
+  let raw = UnsafeRawPointer(pointer)
+  for offset in ours..<max(ours, size) where raw.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+    throw SeleneError(
+      .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
+  }
+  var value = T.initial
+  // Every header's struct ends on eight bytes, so what is cut shorter is a field that is missing.
+  withUnsafeMutableBytes(of: &value) { bytes in
+    bytes.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: min(size & ~7, ours)))
+  }
+  guard value.flags & ~known == 0 else {
+    throw SeleneError(.invalidArgument, "\(field).flags: \(value.flags) was given, only the bits of \(known) are allowed")
+  }
+  return value
+}
+
+/// Writes a struct as far as the caller's header knows it.
+func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size: Int) {
+  let raw = UnsafeMutableRawPointer(pointer)
+  withUnsafeBytes(of: value) { bytes in
+    let count = min(size & ~7, bytes.count)
+    guard count > 8 else { return }
+    // struct_size and flags stay the caller's.
+    (raw + 8).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[8..<count]).baseAddress.unsafelyUnwrapped, byteCount: count - 8)
+  }
+}
+
+/// Reads the size of a struct that will be written.
+///
+/// - Throws: `unsupportedStruct`.
+func structSize(_ pointer: UnsafeRawPointer, _ field: StaticString) throws(SeleneError) -> Int {
+  let size = pointer.loadUnaligned(as: UInt32.self)
+  guard (8...greatestStruct).contains(size) else {
+    throw SeleneError(
+      .unsupportedStruct,
+      "\(field).struct_size: \(size) was given, 8 or more is allowed; initialise it with the _INIT macro")
+  }
+  return Int(size)
+}
+
+/// Writes the defaults of a struct, at most as many bytes as the caller has.
+func initialize<T: SizedStruct>(
+  _ pointer: UnsafeMutablePointer<T>?, _ size: UInt32, _ field: StaticString
+) throws(SeleneError) {
+  let pointer = try require(pointer, field)
+  guard (8...UInt32(MemoryLayout<T>.size)).contains(size) else {
+    throw SeleneError(
+      .unsupportedStruct, "struct_size: \(size) was given, 8 … \(MemoryLayout<T>.size) is allowed")
+  }
+  var value = T.initial
+  value.struct_size = size
+  withUnsafeBytes(of: value) { bytes in
+    UnsafeMutableRawPointer(pointer).copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: Int(size))
+  }
+}

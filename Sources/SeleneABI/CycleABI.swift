@@ -1,0 +1,206 @@
+// Section WINDOW AND CYCLE of the header.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+extension selene_window: SizedStruct {
+  static var initial: selene_window {
+    let defaults = WindowDraft()
+    var window = selene_window()
+    window.struct_size = UInt32(MemoryLayout<selene_window>.size)
+    window.kinds = defaults.kinds
+    window.lanes = defaults.lanes
+    window.budget = defaults.budget
+    window.reserve = defaults.reserve
+    return window
+  }
+
+  /// The fields for the engine.
+  fileprivate func checked() throws(SeleneError) -> Window {
+    var draft = WindowDraft()
+    draft.kinds = kinds
+    draft.lanes = lanes
+    draft.budget = budget
+    draft.reserve = reserve
+    draft.strictFit = flags & UInt32(SELENE_WINDOW_STRICT_FIT) != 0
+    draft.isInline = flags & UInt32(SELENE_WINDOW_INLINE) != 0
+    draft.task = try borrow(task, "task")
+    return try Window(draft)
+  }
+}
+
+/// A host's window, or all defaults.
+private func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
+  guard let pointer else { return try selene_window.initial.checked() }
+  let known = UInt32(SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE)
+  return try read(pointer, flags: known, "window").checked()
+}
+
+@_cdecl("selene_window_init") @implementation
+public func selene_window_init(_ window: UnsafeMutablePointer<selene_window>!, _ struct_size: UInt32) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(window, struct_size, "window") }
+}
+
+@_cdecl("selene_cycle_begin") @implementation
+public func selene_cycle_begin(
+  _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
+  _ out_cycle: UnsafeMutablePointer<selene_cycle>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_cycle, "out_cycle")
+    let window = try SeleneABI.window(window)
+    out.pointee = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.begin(window, at: moment).handle
+    }
+  }
+}
+
+@_cdecl("selene_cycle_next") @implementation
+public func selene_cycle_next(
+  _ cycle: selene_cycle, _ out_step: UnsafeMutablePointer<Int32>!, _ out_run: UnsafeMutablePointer<selene_run_info>!,
+  _ out_wake_at: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
+    let size = try structSize(outRun, "out_run")
+    let step = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+      try scheduler.next(cycle, at: moment)
+    }
+    switch step {
+    case .run(let run):
+      write(selene_run_info(run), to: outRun, size: size)
+      outStep.pointee = Int32(SELENE_STEP_RUN)
+    case .wait(let until):
+      out_wake_at?.pointee = until
+      outStep.pointee = Int32(SELENE_STEP_WAIT)
+    case .done:
+      outStep.pointee = Int32(SELENE_STEP_DONE)
+    }
+  }
+}
+
+@_cdecl("selene_cycle_end") @implementation
+public func selene_cycle_end(
+  _ cycle: selene_cycle, _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let report = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+      scheduler.end(cycle, at: moment)
+    }
+    out_report?.pointee = report.block()
+  }
+}
+
+@_cdecl("selene_report_destroy") @implementation
+public func selene_report_destroy(_ report: UnsafeMutablePointer<selene_report>!) {
+  report?.deallocate()
+}
+
+@_cdecl("selene_cycle_run") @implementation
+public func selene_cycle_run(
+  _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
+  _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let window = try SeleneABI.window(window)
+    let (engine, cycle) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      (scheduler, try scheduler.start(window, at: moment))
+    }
+    let report = try engine.finish(cycle)
+    out_report?.pointee = report.block()
+  }
+}
+
+@_cdecl("selene_cycle_run_async") @implementation
+public func selene_cycle_run_async(
+  _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!, _ report: selene_report_fn!,
+  _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
+  _ out_deadline: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in
+    let window = try SeleneABI.window(window)
+    let (report, destroy, context) = (report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
+    let cycle = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.startAsync(
+        window,
+        receive: report.map { report in
+          { made in
+            let block = made.block()
+            report(block, context)
+            block.deallocate()
+          }
+        },
+        destroy: destroy.map { destroy in { destroy(context) } }, at: moment)
+    }
+    out_cycle?.pointee = cycle.handle
+    out_deadline?.pointee = cycle.time.deadline
+  }
+  if status != 0, let destroy = destroy as selene_destroy_fn? { destroy(context) }
+  return status
+}
+
+@_cdecl("selene_cycle_plan") @implementation
+public func selene_cycle_plan(
+  _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
+  _ out_plan: UnsafeMutablePointer<UnsafeMutablePointer<selene_plan>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_plan, "out_plan")
+    let window = try SeleneABI.window(window)
+    let plan = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.plan(window, at: moment)
+    }
+    out.pointee = Block.make { block in
+      var made = selene_plan()
+      made.struct_size = UInt32(MemoryLayout<selene_plan>.size)
+      made.eligible = UInt64(plan.eligible)
+      made.run_count = UInt64(plan.entries.count)
+      made.runs = block.array(plan.entries.count) { index, block in
+        let entry = plan.entries[index]
+        return selene_plan_run(
+          id: block.text(entry.definition.id), score: entry.score, estimate: entry.estimate, starts_at: entry.startsAt)
+      }
+      return made
+    }
+  }
+}
+
+@_cdecl("selene_plan_destroy") @implementation
+public func selene_plan_destroy(_ plan: UnsafeMutablePointer<selene_plan>!) {
+  plan?.deallocate()
+}
+
+extension Report {
+  fileprivate func block() -> UnsafeMutablePointer<selene_report> {
+    Block.make { block in
+      var report = selene_report()
+      report.struct_size = UInt32(MemoryLayout<selene_report>.size)
+      report.cycle = cycle
+      report.result = tally.result.rawValue
+      report.kinds = kinds.rawValue
+      report.began_at = time.begin
+      report.ended_at = endedAt
+      report.deadline = time.deadline
+      report.budget = time.deadline - time.begin
+      report.reserve = time.deadline - time.expiresAt
+      report.eligible = UInt64(eligible)
+      report.did_not_fit = UInt64(didNotFit)
+      report.new_data = tally.newData
+      report.no_data = tally.noData
+      report.failed = tally.failed
+      report.abandoned = tally.abandoned
+      report.expired = tally.expired
+      report.stopped = tally.stopped
+      report.run_count = UInt64(entries.count)
+      report.runs = block.array(entries.count) { index, block in
+        let entry = entries[index]
+        return selene_report_run(
+          id: block.text(entry.definition.id), run: entry.run, outcome: entry.outcome.rawValue,
+          stop_reason: entry.stopReason.rawValue, attempt: entry.attempt, priority: Int32(entry.definition.priority),
+          score: entry.score, estimate: entry.estimate, started_at: entry.startedAt, response_time: entry.responseTime)
+      }
+      return report
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// Section HANDLER of the header.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+@_cdecl("selene_handler_register") @implementation
+public func selene_handler_register(
+  _ scheduler: selene_scheduler, _ name: UnsafePointer<CChar>!, _ name_length: Int64, _ run: selene_run_fn!,
+  _ stop: selene_stop_fn!, _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in
+    let name = try borrow(name, name_length, "name")
+    // Optionals of their own: the implicitly unwrapped parameters may be NULL.
+    let (run, stop, destroy, context) = (run as selene_run_fn?, stop as selene_stop_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      try scheduler.addHandler(
+        name,
+        run: run.map { run in
+          { current in
+            var info = selene_run_info(current)
+            run(current.token, &info, context)
+          }
+        },
+        stop: stop.map { stop in { token, reason in stop(token, reason.rawValue, context) } },
+        destroy: destroy.map { destroy in { destroy(context) } })
+    }
+  }
+  if status != 0, let destroy = destroy as selene_destroy_fn? { destroy(context) }
+  return status
+}
+
+@_cdecl("selene_handler_unregister") @implementation
+public func selene_handler_unregister(
+  _ scheduler: selene_scheduler, _ name: UnsafePointer<CChar>!, _ name_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let name = try borrow(name, name_length, "name")
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.removeHandler(name) }
+  }
+}

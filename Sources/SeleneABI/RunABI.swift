@@ -1,0 +1,67 @@
+// Section RUN of the header.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+extension selene_run_info: SizedStruct {
+  static var initial: selene_run_info { selene_run_info() }
+
+  /// What a handler is told; its texts live as long as the run.
+  init(_ run: Run) {
+    self.init()
+    struct_size = UInt32(MemoryLayout<selene_run_info>.size)
+    self.run = run.token
+    cycle = run.cycle.handle
+    id = lend(run.definition.id)
+    handler = lend(run.definition.handler)
+    input = lend(run.definition.input)
+    kind = Int32(run.definition.kind.rawValue)
+    priority = Int32(run.definition.priority)
+    attempt = run.attempt
+    generation = run.generation
+    score = run.score
+    estimate = run.estimate
+    started_at = run.startedAt
+    expires_at = run.expiresAt
+    deadline = run.deadline
+  }
+}
+
+@_cdecl("selene_run_complete") @implementation
+public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.complete(number, outcome, retryDelay: nil, at: moment)
+    }
+  }
+}
+
+@_cdecl("selene_run_retry") @implementation
+public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.complete(number, Outcome.failed.rawValue, retryDelay: delay, at: moment)
+    }
+  }
+}
+
+@_cdecl("selene_run_stopping") @implementation
+public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePointer<Int32>!) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_reason, "out_reason")
+    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.stopping(number, at: moment).reason.rawValue
+    }
+  }
+}
+
+@_cdecl("selene_run_remaining") @implementation
+public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutablePointer<Int64>!) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_remaining, "out_remaining")
+    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.stopping(number, at: moment).remaining
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// Sections OPTIONS and SCHEDULER of the header.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+extension selene_options: SizedStruct {
+  static var initial: selene_options {
+    let defaults = OptionsDraft()
+    var options = selene_options()
+    options.struct_size = UInt32(MemoryLayout<selene_options>.size)
+    options.max_pending_refresh = defaults.maxPendingRefresh
+    options.max_pending_processing = defaults.maxPendingProcessing
+    options.minimum_backoff = defaults.minimumBackoff
+    options.maximum_backoff = defaults.maximumBackoff
+    options.release_after = defaults.releaseAfter
+    options.max_overrun_threads = defaults.maxOverrunThreads
+    options.max_input_size = defaults.maxInputSize
+    return options
+  }
+
+  /// The fields for the engine.
+  func draft() throws(SeleneError) -> OptionsDraft {
+    var draft = OptionsDraft()
+    if permitted != nil || permitted_count > 0 {
+      draft.permitted = try borrow(permitted, count: permitted_count, atMost: 65_536, "permitted")
+    }
+    draft.holds = flags & UInt32(SELENE_OPTIONS_HOLD) != 0
+    draft.observedRange = flags & UInt32(SELENE_OPTIONS_OBSERVED_RANGE) != 0
+    draft.maxPendingRefresh = max_pending_refresh
+    draft.maxPendingProcessing = max_pending_processing
+    draft.minimumBackoff = minimum_backoff
+    draft.maximumBackoff = maximum_backoff
+    draft.minimumIntervalRefresh = minimum_interval_refresh
+    draft.minimumIntervalProcessing = minimum_interval_processing
+    draft.releaseAfter = release_after
+    draft.backoffJitter = backoff_jitter
+    draft.maxOverrunThreads = max_overrun_threads
+    draft.seed = seed
+    draft.maxInputSize = max_input_size
+    return draft
+  }
+
+  var hostClock: HostClock? {
+    let (context, destroy) = (clock_context, clock_destroy)
+    return clock.map { clock in
+      HostClock(read: { clock(context) }, destroy: destroy.map { destroy in { destroy(context) } })
+    }
+  }
+}
+
+@_cdecl("selene_options_init") @implementation
+public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!, _ struct_size: UInt32) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
+}
+
+@_cdecl("selene_scheduler_open") @implementation
+public func selene_scheduler_open(
+  _ options: UnsafePointer<selene_options>!, _ out_scheduler: UnsafeMutablePointer<selene_scheduler>!
+) -> selene_status {
+  var clock: HostClock?
+  let status = attempt { () throws(SeleneError) in
+    var given = selene_options.initial
+    if let options {
+      given = try read(
+        options, flags: UInt32(SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE), "options")
+      clock = given.hostClock
+    }
+    let out = try require(out_scheduler, "out_scheduler")
+    out.pointee = try Scheduler.open(Options(given.draft()), clock)
+  }
+  if status != 0 { clock?.finish() }
+  return status
+}
+
+@_cdecl("selene_scheduler_close") @implementation
+public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    if scheduler != 0 { try Scheduler.close(scheduler, grace: grace) }
+  }
+}
+
+@_cdecl("selene_scheduler_now") @implementation
+public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: UnsafeMutablePointer<Int64>!) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_now, "out_now")
+    out.pointee = try Scheduler.enter(scheduler) { (_, moment) throws(SeleneError) in moment.now }
+  }
+}
+
+extension selene_scheduler_info: SizedStruct {
+  static var initial: selene_scheduler_info { selene_scheduler_info() }
+
+  init(_ census: Census) {
+    self.init()
+    kinds = census.kinds.rawValue
+    overrun_threads = UInt32(census.overrunThreads)
+    enqueued = census.count(.enqueued)
+    held = census.count(.held)
+    blocked = census.count(.blocked)
+    running = census.count(.running)
+    succeeded = census.count(.succeeded)
+    failed = census.count(.failed)
+    cancelled = census.count(.cancelled)
+    dispatched = census.dispatched
+    life = census.life
+  }
+}
+
+@_cdecl("selene_scheduler_get") @implementation
+public func selene_scheduler_get(
+  _ scheduler: selene_scheduler, _ out_info: UnsafeMutablePointer<selene_scheduler_info>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_info, "out_info")
+    let size = try structSize(out, "out_info")
+    let info = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      selene_scheduler_info(scheduler.census)
+    }
+    write(info, to: out, size: size)
+  }
+}
+
+@_cdecl("selene_scheduler_enable") @implementation
+public func selene_scheduler_enable(_ scheduler: selene_scheduler, _ kinds: UInt32) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.enable(kinds) }
+  }
+}
+
+@_cdecl("selene_scheduler_next_wakeup") @implementation
+public func selene_scheduler_next_wakeup(
+  _ scheduler: selene_scheduler, _ out_at: UnsafeMutablePointer<Int64>!, _ out_delay: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let (at, now) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      (scheduler.nextWakeup(at: moment), moment.now)
+    }
+    out_at?.pointee = at ?? Time.never
+    out_delay?.pointee = at.map { $0.subtracting(now) } ?? Time.never
+  }
+}
+
+@_cdecl("selene_scheduler_prune") @implementation
+public func selene_scheduler_prune(
+  _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let count = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.prune() }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_scheduler_reset") @implementation
+public func selene_scheduler_reset(_ scheduler: selene_scheduler) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.reset() }
+  }
+}

@@ -1,0 +1,82 @@
+// Statuses: the one place where an error becomes a number and a text.
+
+import CPlatform
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+/// Runs a body and turns what it throws into a status and this thread's detail text.
+@inline(__always)
+func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
+  do {
+    try body()
+    return 0
+  } catch {
+    return fail(error)
+  }
+}
+
+@inline(never)
+private func fail(_ error: SeleneError) -> selene_status {
+  let detail = platform_detail()
+  var length = 0
+  for byte in error.detail.utf8 {
+    guard length < Int(PLATFORM_DETAIL_SIZE) - 1 else { break }
+    detail[length] = CChar(bitPattern: byte)
+    length += 1
+  }
+  detail[length] = 0
+  return error.code.rawValue
+}
+
+/// A status's name and what it means.
+private func text(_ status: selene_status) -> (name: StaticString, message: StaticString) {
+  guard status != 0 else { return ("OK", "The call succeeded.") }
+  guard let code = SeleneError.Code(rawValue: status) else {
+    return ("UNKNOWN", "This number is no status of this library.")
+  }
+  switch code {
+  case .unavailable: return ("UNAVAILABLE", "The kind is switched off.")
+  case .tooManyPending: return ("TOO_MANY_PENDING", "The limit of pending requests or of waiting successors is reached.")
+  case .notPermitted: return ("NOT_PERMITTED", "The id is not among the permitted ones.")
+  case .immediateRunIneligible: return ("IMMEDIATE_RUN_INELIGIBLE", "The task cannot run now.")
+  case .invalidArgument: return ("INVALID_ARGUMENT", "A parameter or a field is outside what is allowed.")
+  case .invalidHandle: return ("INVALID_HANDLE", "The handle or token was never given out, is closed, or is of another type.")
+  case .unsupportedStruct:
+    return ("UNSUPPORTED_STRUCT", "struct_size is too small, or a field that this library does not know is set.")
+  case .unsupported: return ("UNSUPPORTED", "The combination asked for does not exist.")
+  case .tooLarge: return ("TOO_LARGE", "The input is larger than the scheduler accepts.")
+  case .notFound: return ("NOT_FOUND", "There is no task or handler of that name.")
+  case .alreadyExists: return ("ALREADY_EXISTS", "A handler of that name is live.")
+  case .alreadyCompleted: return ("ALREADY_COMPLETED", "The run was completed before; the first outcome stands.")
+  case .staleRun: return ("STALE_RUN", "The run was stopped, has expired, or belongs to an earlier life of the scheduler.")
+  case .busy: return ("BUSY", "A cycle is open, or too many threads are in handlers that overran.")
+  case .tooSoon: return ("TOO_SOON", "The minimum interval of the kind has not passed.")
+  case .reentrant: return ("REENTRANT", "The call is not legal inside a callback of the same scheduler.")
+  case .forked: return ("FORKED", "The scheduler was opened before fork() and belongs to the parent.")
+  case .exhausted: return ("EXHAUSTED", "A resource of the system or of the library ran out.")
+  case .inconsistent: return ("INTERNAL", "An inner consistency check failed.")
+  }
+}
+
+@_cdecl("selene_status_name") @implementation
+public func selene_status_name(_ status: selene_status) -> UnsafePointer<CChar>! {
+  text(status).name.cString
+}
+
+@_cdecl("selene_status_message") @implementation
+public func selene_status_message(_ status: selene_status) -> UnsafePointer<CChar>! {
+  text(status).message.cString
+}
+
+@_cdecl("selene_status_detail") @implementation
+public func selene_status_detail() -> UnsafePointer<CChar>! {
+  UnsafePointer(platform_detail())
+}
+
+extension StaticString {
+  /// The literal's bytes, which end with a NUL and live for ever.
+  var cString: UnsafePointer<CChar> {
+    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}

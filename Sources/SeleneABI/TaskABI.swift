@@ -1,0 +1,234 @@
+// Section TASK of the header.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+extension selene_task: SizedStruct {
+  static var initial: selene_task {
+    let defaults = TaskDraft()
+    var task = selene_task()
+    task.struct_size = UInt32(MemoryLayout<selene_task>.size)
+    task.kind = defaults.kind
+    task.schedule = defaults.schedule
+    task.priority = defaults.priority
+    task.existing = defaults.existing
+    task.recurrence = defaults.recurrence
+    task.backoff = defaults.backoff
+    task.response_window = defaults.responseWindow
+    task.expected_response = defaults.expectedResponse
+    task.backoff_delay = defaults.backoffDelay
+    return task
+  }
+
+  /// The fields for the engine.
+  func draft() throws(SeleneError) -> TaskDraft {
+    var draft = TaskDraft()
+    draft.id = try borrow(id, "id")
+    draft.handler = try borrow(handler, "handler")
+    draft.kind = kind
+    draft.schedule = schedule
+    draft.priority = priority
+    draft.existing = existing
+    draft.recurrence = recurrence
+    draft.backoff = backoff
+    draft.responseWindow = response_window
+    draft.maxAttempts = max_attempts
+    draft.constraints = constraints
+    draft.tags = try borrow(tags, count: UInt64(tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
+    draft.expectedResponse = expected_response
+    draft.initialDelay = initial_delay
+    draft.period = period
+    draft.flex = flex
+    draft.backoffDelay = backoff_delay
+    guard input_length >= 0 else { throw .range("input_length", input_length, "0 or more bytes") }
+    guard input != nil || input_length == 0 else { throw .null("input") }
+    draft.input = UnsafeRawBufferPointer(start: input, count: Int(input_length))
+    return draft
+  }
+}
+
+@_cdecl("selene_task_init") @implementation
+public func selene_task_init(_ task: UnsafeMutablePointer<selene_task>!, _ struct_size: UInt32) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(task, struct_size, "task") }
+}
+
+@_cdecl("selene_task_register") @implementation
+public func selene_task_register(
+  _ scheduler: selene_scheduler, _ task: UnsafePointer<selene_task>!, _ out_disposition: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let draft = try read(try require(task, "task"), flags: 0, "task").draft()
+    let disposition = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.register(draft, at: moment)
+    }
+    out_disposition?.pointee = disposition.rawValue
+  }
+}
+
+@_cdecl("selene_task_cancel") @implementation
+public func selene_task_cancel(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.cancel(id: id, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_cancel_tag") @implementation
+public func selene_task_cancel_tag(
+  _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let tag = try borrow(tag, tag_length, "tag")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.cancel(tag: tag, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_cancel_all") @implementation
+public func selene_task_cancel_all(
+  _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.cancelAll(at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_get") @implementation
+public func selene_task_get(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64, _ position: UInt64,
+  _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_info>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_info, "out_info")
+    let id = try borrow(id, id_length, "id")
+    let (record, waiting) = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      try scheduler.record(id, position: position)
+    }
+    out.pointee = Block.make { block in selene_task_info(record, waiting: waiting, in: &block) }
+  }
+}
+
+@_cdecl("selene_task_info_destroy") @implementation
+public func selene_task_info_destroy(_ info: UnsafeMutablePointer<selene_task_info>!) {
+  info?.deallocate()
+}
+
+@_cdecl("selene_task_list") @implementation
+public func selene_task_list(
+  _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
+  _ out_ids: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_ids>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_ids, "out_ids")
+    let given = try borrow(tag, tag_length, "tag")
+    let isGiven = (tag as UnsafePointer<CChar>?) != nil
+    let definitions = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      try scheduler.definitions(tag: isGiven ? given : nil)
+    }
+    out.pointee = Block.make { block in
+      var ids = selene_task_ids()
+      ids.struct_size = UInt32(MemoryLayout<selene_task_ids>.size)
+      ids.count = UInt64(definitions.count)
+      ids.ids = block.array(definitions.count) { index, block in block.text(definitions[index].id) }
+      return ids
+    }
+  }
+}
+
+@_cdecl("selene_task_ids_destroy") @implementation
+public func selene_task_ids_destroy(_ ids: UnsafeMutablePointer<selene_task_ids>!) {
+  ids?.deallocate()
+}
+
+@_cdecl("selene_task_explain") @implementation
+public func selene_task_explain(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_explanation: UnsafeMutablePointer<selene_explanation>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_explanation, "out_explanation")
+    let size = try structSize(out, "out_explanation")
+    let id = try borrow(id, id_length, "id")
+    let explanation = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.explain(id, at: moment)
+    }
+    write(selene_explanation(explanation), to: out, size: size)
+  }
+}
+
+extension selene_task_info {
+  fileprivate init(_ record: TaskRecord, waiting: Int, in block: inout Block) {
+    self.init()
+    let definition = record.definition
+    struct_size = UInt32(MemoryLayout<selene_task_info>.size)
+    id = block.text(definition.id)
+    handler = block.text(definition.handler)
+    input = block.text(definition.input)
+    tags = block.array(definition.tagCount) { index, block in block.text(definition.tag(index)) }
+    tag_count = UInt32(definition.tagCount)
+    constraints = definition.constraints.rawValue
+    kind = Int32(definition.kind.rawValue)
+    schedule = Int32(definition.schedule.rawValue)
+    priority = Int32(definition.priority)
+    recurrence = Int32(definition.recurrence.rawValue)
+    backoff = Int32(definition.backoff.rawValue)
+    response_window = Int32(definition.responseWindow)
+    max_attempts = definition.maxAttempts
+    state = Int32(record.state.rawValue)
+    attempts = record.attempts
+    last_outcome = record.lastOutcome?.rawValue ?? -1
+    stop_reason = record.stopReason.rawValue
+    generation = record.generation
+    sequence = record.sequence
+    appended = UInt64(waiting)
+    expected_response = definition.expectedResponse
+    initial_delay = definition.initialDelay
+    period = definition.period
+    flex = definition.flex
+    backoff_delay = definition.backoffDelay
+    registered_at = record.registeredAt
+    earliest_begin = record.earliestBegin
+    last_run = record.lastRun
+    estimate = record.estimate
+    run = record.run
+    response_time_count = UInt64(record.responseTimes.count)
+    withUnsafeMutableBytes(of: &response_times) { bytes in
+      record.responseTimes.withUnsafeBytes { bytes.copyMemory(from: $0) }
+    }
+  }
+}
+
+extension selene_explanation: SizedStruct {
+  static var initial: selene_explanation { selene_explanation() }
+
+  fileprivate init(_ explanation: Explanation) {
+    self.init()
+    state = Int32(explanation.state.rawValue)
+    reason_count = UInt32(explanation.entries.count)
+    withUnsafeMutableBytes(of: &reasons) { bytes in
+      let reasons = bytes.bindMemory(to: selene_reason.self)
+      for (index, entry) in explanation.entries.enumerated() where index < reasons.count {
+        reasons[index] = selene_reason(
+          reason: entry.reason.rawValue, constraints: entry.missing.rawValue, may_change_at: entry.mayChangeAt)
+      }
+    }
+    rank = UInt64(explanation.rank)
+    eligible = UInt64(explanation.eligible)
+    score = explanation.score
+    estimate = explanation.estimate
+    last_room = explanation.lastRoom ?? -1
+  }
+}

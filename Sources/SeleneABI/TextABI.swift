@@ -1,0 +1,51 @@
+// Section TEXT OF NUMBERS of the header.
+
+import CSelene
+import SeleneCore
+
+private let unknown: StaticString = "unknown"
+
+@_cdecl("selene_kind_name") @implementation
+public func selene_kind_name(_ kind: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: kind).flatMap(Kind.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_schedule_name") @implementation
+public func selene_schedule_name(_ schedule: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: schedule).flatMap(Schedule.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_state_name") @implementation
+public func selene_state_name(_ state: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: state).flatMap(TaskState.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_outcome_name") @implementation
+public func selene_outcome_name(_ outcome: Int32) -> UnsafePointer<CChar>! {
+  (Outcome(rawValue: outcome)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_stop_name") @implementation
+public func selene_stop_name(_ reason: Int32) -> UnsafePointer<CChar>! {
+  (StopReason(rawValue: reason)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_disposition_name") @implementation
+public func selene_disposition_name(_ disposition: Int32) -> UnsafePointer<CChar>! {
+  (Disposition(rawValue: disposition)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_reason_name") @implementation
+public func selene_reason_name(_ reason: Int32) -> UnsafePointer<CChar>! {
+  (Reason(rawValue: reason)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_event_name") @implementation
+public func selene_event_name(_ type: Int32) -> UnsafePointer<CChar>! {
+  (EventType(rawValue: type)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_constraint_name") @implementation
+public func selene_constraint_name(_ constraint: UInt32) -> UnsafePointer<CChar>! {
+  (Constraints(rawValue: constraint).name ?? unknown).cString
+}

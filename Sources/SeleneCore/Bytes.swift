@@ -1,0 +1,62 @@
+// Immutable bytes at a stable address: what callbacks and pulled runs are handed without a copy.
+
+/// Immutable bytes with a stable address, followed by a NUL that the count does not count.
+package final class Bytes: @unchecked Sendable {  // immutable after init
+  private let start: UnsafeMutablePointer<UInt8>
+  package let count: Int
+
+  /// Makes room for so many bytes and lets the closure write them.
+  package init(count: Int, initializingWith body: (UnsafeMutableRawBufferPointer) -> Void) {
+    self.count = count
+    start = UnsafeMutablePointer<UInt8>.allocate(capacity: count + 1)
+    start.initialize(repeating: 0, count: count + 1)
+    body(UnsafeMutableRawBufferPointer(start: start, count: count))
+  }
+
+  package convenience init(copying source: UnsafeRawBufferPointer) {
+    self.init(count: source.count) { $0.copyMemory(from: source) }
+  }
+
+  deinit { start.deallocate() }
+
+  /// The bytes; valid while this object lives.
+  package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+  /// A part of the bytes; valid while this object lives.
+  package func buffer(_ range: TextRange) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: start + Int(range.offset), count: Int(range.count))
+  }
+}
+
+/// Where a piece of text stands within `Bytes`.
+package struct TextRange: Sendable {
+  package let offset: UInt32
+  package let count: UInt32
+
+  package init(offset: Int, count: Int) {
+    self.offset = UInt32(truncatingIfNeeded: offset)
+    self.count = UInt32(truncatingIfNeeded: count)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes.
+  package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    var index = 0
+    while index < count {
+      if self[index] != other[index] { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// The text for a message, with what cannot be printed replaced.
+  package var printable: String {
+    var text = ""
+    for byte in self.prefix(64) {
+      text.unicodeScalars.append(byte >= 0x20 && byte < 0x7f ? Unicode.Scalar(byte) : "?")
+    }
+    return count > 64 ? text + "…" : text
+  }
+}

@@ -1,0 +1,59 @@
+// What a rule did, for those who watch: the engine turns it into numbered events and stops (C18).
+
+/// The types of event; the raw values are the header's numbers.
+package enum EventType: Int32, Sendable {
+  case registered = 1
+  case started = 2
+  case stopped = 3
+  case completed = 4
+  case retry = 5
+  case held = 6
+  case promoted = 7
+  case cancelled = 8
+  case cycleBegun = 9
+  case cycleEnded = 10
+  case unblocked = 11
+  case released = 12
+}
+
+/// One change.
+package struct Change: Sendable {
+  package let type: EventType
+  /// The task; nil for cycles.
+  package var definition: TaskDefinition?
+  /// The task's state after it; nil for cycles.
+  package var state: TaskState?
+  package var attempts: UInt32 = 0
+  package var run: UInt64 = 0
+  package var cycle: UInt64 = 0
+  /// A disposition, outcome, reason or result, by type.
+  package var detail: Int32 = 0
+  /// When it is due again, or the deadline, by type.
+  package var timeAt: Instant = 0
+
+  package init(_ type: EventType) { self.type = type }
+
+  package init(_ type: EventType, _ record: TaskRecord, detail: Int32 = 0, run: UInt64 = 0) {
+    self.type = type
+    definition = record.definition
+    state = record.state
+    attempts = record.attempts
+    self.detail = detail
+    self.run = run
+  }
+}
+
+/// What a call did to the table, in order.
+package struct Changes {
+  /// Runs in flight whose record was ended under them.
+  package var stops: [(run: UInt64, reason: StopReason)] = []
+  package private(set) var list: [Change] = []
+  /// Whether anybody watches; else no change is written down.
+  private let isObserved: Bool
+
+  package init(isObserved: Bool) { self.isObserved = isObserved }
+
+  package mutating func add(_ change: @autoclosure () -> Change) {
+    if isObserved { list.append(change()) }
+  }
+}

@@ -1,0 +1,14 @@
+// Conditions of the system that a task may ask for (C17).
+
+/// Some of the conditions.
+package struct Constraints: OptionSet, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// A network is reachable.
+  package static let network = Constraints(rawValue: 1)
+  /// The machine is on external power.
+  package static let externalPower = Constraints(rawValue: 2)
+
+  package static let all: Constraints = [.network, .externalPower]
+}

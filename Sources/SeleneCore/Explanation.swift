@@ -1,0 +1,103 @@
+// Why a task does not run now (C15).
+
+/// Why a task does not run now, the raw values are the header's numbers.
+package enum Reason: Int32, Sendable {
+  case notDue = 1
+  case constraints = 2
+  case noHandler = 3
+  case held = 4
+  case blocked = 5
+  case running = 6
+  case kindOff = 7
+  case didNotFit = 8
+  case stillRunning = 9
+  case terminal = 10
+  case notPermitted = 11
+  case hadItsRun = 12
+  case tooSoon = 13
+  case nextCycle = 14
+}
+
+/// What is known of the last or open cycle of a kind, to say what it did to a task.
+package struct CycleTrace: Sendable {
+  package var begin: Instant
+  /// The table's stamp at begin: what changed later was not in its ranking.
+  package var stamp: UInt64
+  /// The room that was left at the last pick.
+  package var room: Span?
+  package var deadline: Instant
+  package var isOpen: Bool
+
+  package init(begin: Instant, stamp: UInt64, deadline: Instant) {
+    (self.begin, self.stamp, self.deadline, isOpen) = (begin, stamp, deadline, true)
+  }
+}
+
+/// Why a task does not run now, and what it is worth.
+package struct Explanation: Sendable {
+  package struct Entry: Sendable {
+    package let reason: Reason
+    package var missing: Constraints = []
+    package var mayChangeAt: Instant = Time.never
+  }
+
+  package var state: TaskState
+  package var entries: [Entry] = []
+  /// Its place among the eligible tasks of its kind, from 1; 0 if it is not eligible.
+  package var rank = 0
+  package var eligible = 0
+  package var score: Double = 0
+  package var estimate: Span = 0
+  package var lastRoom: Span?
+}
+
+extension TaskTable {
+  /// Explains a visible record.
+  ///
+  /// - Complexity: O(n log n): it ranks the kind.
+  package func explain(
+    _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
+    hadItsRun: Bool, releaseAt: Instant, at now: Instant
+  ) -> Explanation {
+    let record = self[slot]
+    var explanation = Explanation(state: record.state)
+    func add(_ reason: Reason, missing: Constraints = [], at time: Instant = .max) {
+      explanation.entries.append(Explanation.Entry(reason: reason, missing: missing, mayChangeAt: time))
+    }
+
+    switch record.state {
+    case .succeeded, .failed, .cancelled: add(.terminal)
+    case .held: add(.held)
+    case .blocked: add(.blocked)
+    case .running: add(.running, at: trace.map { $0.isOpen ? $0.deadline : Time.never } ?? Time.never)
+    case .enqueued: break
+    }
+    if record.isLive && record.state != .running {
+      if record.earliestBegin > now { add(.notDue, at: record.earliestBegin) }
+      let missing = record.definition.constraints.subtracting(satisfied)
+      if !missing.isEmpty { add(.constraints, missing: missing) }
+      if record.handler < 0 { add(.noHandler) }
+      if !record.isPermitted { add(.notPermitted) }
+      if !enabled.contains(record.kind) { add(.kindOff) }
+      if record.isTaken { add(.stillRunning, at: releaseAt) }
+      if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }
+    }
+    if record.state == .enqueued, let trace {
+      let wasRanked = record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
+      if trace.isOpen && !wasRanked {
+        add(hadItsRun ? .hadItsRun : .nextCycle, at: trace.deadline)
+      } else if wasRanked && explanation.entries.isEmpty, let room = trace.room, record.estimate > room {
+        add(.didNotFit, at: trace.isOpen ? trace.deadline : max(now, pace.opensAt))
+      }
+    }
+
+    let offer = Offer(kinds: KindSet(record.kind), satisfied: satisfied, pushes: false, observedRange: observedRange)
+    let ranking = Ranking(self, offer, at: now)
+    explanation.rank = enabled.contains(record.kind) ? ranking.rank(of: slot) ?? 0 : 0
+    explanation.eligible = ranking.eligibleCount
+    explanation.score = ranking.score(of: record, at: now)
+    explanation.estimate = record.estimate
+    explanation.lastRoom = trace?.room
+    return explanation
+  }
+}

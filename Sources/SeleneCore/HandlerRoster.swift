@@ -1,0 +1,53 @@
+// The handlers' names, and who among them can be pushed (T10).
+
+/// The names under which handlers stand, each with a small number that records keep.
+package struct HandlerRoster {
+  private struct Entry {
+    var name: Bytes
+    var pushes: Bool
+    var isLive: Bool
+  }
+
+  private var entries: [Entry?] = []
+  private var index = TextIndex()
+
+  package init() {}
+
+  /// The number of a live handler, or nil.
+  package func find(_ name: UnsafeRawBufferPointer) -> Int? {
+    guard let number = number(of: name), entries[number]?.isLive == true else { return nil }
+    return number
+  }
+
+  /// Adds a name.
+  ///
+  /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
+  package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
+    if let taken = number(of: name) {
+      let why = entries[taken]?.isLive == true ? "a handler of this name is live" : "its last run has not come back"
+      throw SeleneError(.alreadyExists, "name: \"\(name.printable)\" was given, but \(why)")
+    }
+    let entry = Entry(name: Bytes(copying: name), pushes: pushes, isLive: true)
+    let number = entries.firstIndex { $0 == nil } ?? entries.count
+    if number == entries.count { entries.append(entry) } else { entries[number] = entry }
+    index.set(name, to: number) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    return number
+  }
+
+  /// Makes a handler unavailable; its name stays taken until `free`.
+  package mutating func retire(_ number: Int) { entries[number]?.isLive = false }
+
+  /// Frees the name of a retired handler.
+  package mutating func free(_ number: Int) {
+    guard let entry = entries[number] else { return }
+    index.remove(entry.name.buffer) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    entries[number] = nil
+  }
+
+  /// Whether the library can call it.
+  package func pushes(_ number: Int) -> Bool { entries[number]?.pushes == true }
+
+  private func number(of name: UnsafeRawBufferPointer) -> Int? {
+    index.find(name) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+  }
+}

@@ -1,0 +1,45 @@
+// What may name a task, a handler or a tag (T1).
+
+/// The rules for ids, handler names and tags.
+package enum Identifier {
+  package static let longest = 255
+
+  /// Accepts 1 to 255 bytes of valid UTF-8 without NUL.
+  ///
+  /// - Throws: `invalidArgument` that names the field, what was found and where.
+  package static func check(_ text: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) {
+    guard text.count > 0 else { throw SeleneError(.invalidArgument, "\(field): it is empty, 1 to 255 bytes are allowed") }
+    guard text.count <= longest else { throw .range(field, text.count, "1 to 255 bytes of UTF-8") }
+    if let position = firstFault(text) {
+      let fault = text[position] == 0 ? "a NUL" : "no valid UTF-8"
+      throw SeleneError(.invalidArgument, "\(field): \(fault) at byte \(position), valid UTF-8 without NUL is allowed")
+    }
+  }
+
+  /// Where the bytes stop being UTF-8 without NUL (Unicode 15, table 3-7), or nil.
+  private static func firstFault(_ text: UnsafeRawBufferPointer) -> Int? {
+    var index = 0
+    while index < text.count {
+      let lead = text[index]
+      let length: Int
+      var second: ClosedRange<UInt8> = 0x80...0xBF
+      switch lead {
+      case 0x01...0x7F: length = 1
+      case 0xC2...0xDF: length = 2
+      case 0xE0: (length, second) = (3, 0xA0...0xBF)
+      case 0xED: (length, second) = (3, 0x80...0x9F)
+      case 0xE1...0xEF: length = 3
+      case 0xF0: (length, second) = (4, 0x90...0xBF)
+      case 0xF1...0xF3: length = 4
+      case 0xF4: (length, second) = (4, 0x80...0x8F)
+      default: return index
+      }
+      guard index + length <= text.count else { return index }
+      if length > 1 && !second.contains(text[index + 1]) { return index }
+      if length > 2 && text[index + 2] & 0xC0 != 0x80 { return index }
+      if length > 3 && text[index + 3] & 0xC0 != 0x80 { return index }
+      index += length
+    }
+    return nil
+  }
+}

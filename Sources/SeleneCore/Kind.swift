@@ -1,0 +1,45 @@
+// The two kinds of background work, as Apple's BGTaskScheduler has them.
+
+/// Short or long work.
+package enum Kind: UInt8, CaseIterable, Sendable {
+  /// Short work, seconds.
+  case refresh = 1
+  /// Long work, minutes.
+  case processing = 2
+
+  /// Its place in a `PerKind`.
+  package var index: Int { Int(rawValue) - 1 }
+}
+
+/// Some of the kinds.
+package struct KindSet: OptionSet, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(_ kind: Kind) { rawValue = UInt32(kind.rawValue) }
+
+  package static let all = KindSet(rawValue: 3)
+
+  package func contains(_ kind: Kind) -> Bool { rawValue & UInt32(kind.rawValue) != 0 }
+}
+
+/// One value for each kind.
+package struct PerKind<Value> {
+  package var refresh: Value
+  package var processing: Value
+
+  package init(refresh: Value, processing: Value) {
+    self.refresh = refresh
+    self.processing = processing
+  }
+
+  package init(repeating value: Value) {
+    self.init(refresh: value, processing: value)
+  }
+
+  package subscript(kind: Kind) -> Value {
+    get { kind == .refresh ? refresh : processing }
+    set { if kind == .refresh { refresh = newValue } else { processing = newValue } }
+  }
+}
+
+extension PerKind: Sendable where Value: Sendable {}

@@ -1,0 +1,120 @@
+// The names of numbers, for people: what the border's text functions answer.
+
+extension Kind {
+  package var name: StaticString { self == .refresh ? "refresh" : "processing" }
+}
+
+extension Schedule {
+  package var name: StaticString {
+    switch self {
+    case .standing: "standing"
+    case .once: "once"
+    case .periodic: "periodic"
+    }
+  }
+}
+
+extension TaskState {
+  package var name: StaticString {
+    switch self {
+    case .enqueued: "enqueued"
+    case .held: "held"
+    case .blocked: "blocked"
+    case .running: "running"
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    }
+  }
+}
+
+extension Outcome {
+  package var name: StaticString {
+    switch self {
+    case .newData: "new_data"
+    case .noData: "no_data"
+    case .failed: "failed"
+    case .abandoned: "abandoned"
+    case .expired: "expired"
+    case .stopped: "stopped"
+    }
+  }
+}
+
+extension StopReason {
+  package var name: StaticString {
+    switch self {
+    case .none: "none"
+    case .expiring: "expiring"
+    case .preempted: "preempted"
+    case .constraintLost: "constraint_lost"
+    case .replaced: "replaced"
+    case .cancelled: "cancelled"
+    case .shutdown: "shutdown"
+    }
+  }
+}
+
+extension Disposition {
+  package var name: StaticString {
+    switch self {
+    case .added: "added"
+    case .replaced: "replaced"
+    case .updated: "updated"
+    case .kept: "kept"
+    case .appended: "appended"
+    case .held: "held"
+    }
+  }
+}
+
+extension Reason {
+  package var name: StaticString {
+    switch self {
+    case .notDue: "not_due"
+    case .constraints: "constraints"
+    case .noHandler: "no_handler"
+    case .held: "held"
+    case .blocked: "blocked"
+    case .running: "running"
+    case .kindOff: "kind_off"
+    case .didNotFit: "did_not_fit"
+    case .stillRunning: "still_running"
+    case .terminal: "terminal"
+    case .notPermitted: "not_permitted"
+    case .hadItsRun: "had_its_run"
+    case .tooSoon: "too_soon"
+    case .nextCycle: "next_cycle"
+    }
+  }
+}
+
+extension EventType {
+  package var name: StaticString {
+    switch self {
+    case .registered: "registered"
+    case .started: "started"
+    case .stopped: "stopped"
+    case .completed: "completed"
+    case .retry: "retry"
+    case .held: "held"
+    case .promoted: "promoted"
+    case .cancelled: "cancelled"
+    case .cycleBegun: "cycle_begun"
+    case .cycleEnded: "cycle_ended"
+    case .unblocked: "unblocked"
+    case .released: "released"
+    }
+  }
+}
+
+extension Constraints {
+  /// The name of a single bit, or nil.
+  package var name: StaticString? {
+    switch self {
+    case .network: "network"
+    case .externalPower: "external_power"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// How a run ended, and why it was asked to stop.
+
+/// How a run ended.
+package enum Outcome: Int32, Sendable {
+  case newData = 0
+  case noData = 1
+  case failed = 2
+  /// Failed for good.
+  case abandoned = 3
+  /// Open after the deadline; counts as failed.
+  case expired = 4
+  /// Ended by a stop.
+  case stopped = 5
+
+  package var isSuccess: Bool { self == .newData || self == .noData }
+
+  /// Whether a host may give it.
+  package var isGiven: Bool { rawValue <= Outcome.abandoned.rawValue }
+}
+
+/// Why a run is asked to stop, in order of strength (C8).
+package enum StopReason: Int32, Sendable {
+  case none = 0
+  case expiring = 1
+  case preempted = 2
+  case constraintLost = 3
+  case replaced = 4
+  case cancelled = 5
+  case shutdown = 6
+}

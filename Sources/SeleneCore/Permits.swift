@@ -1,0 +1,35 @@
+// Which ids a scheduler accepts (T7).
+
+/// The list of permitted ids; without entries every id is permitted.
+package struct Permits: Sendable {
+  private var exact: [Bytes] = []
+  private var prefixes: [Bytes] = []
+  private let permitsAll: Bool
+
+  /// Permits every id.
+  package init() { permitsAll = true }
+
+  /// Permits the listed ids; an entry that ends in `.*` permits the prefix before the `*`.
+  ///
+  /// - Throws: `invalidArgument` for an entry that is no identifier.
+  package init(_ entries: [UnsafeRawBufferPointer]) throws(SeleneError) {
+    permitsAll = false
+    for entry in entries {
+      try Identifier.check(entry, "permitted")
+      let isPrefix = entry.count >= 2 && entry[entry.count - 2] == UInt8(ascii: ".") && entry[entry.count - 1] == UInt8(ascii: "*")
+      if isPrefix {
+        prefixes.append(Bytes(copying: UnsafeRawBufferPointer(rebasing: entry[..<(entry.count - 1)])))
+      } else {
+        exact.append(Bytes(copying: entry))
+      }
+    }
+  }
+
+  package func permits(_ id: UnsafeRawBufferPointer) -> Bool {
+    if permitsAll { return true }
+    if exact.contains(where: { $0.buffer.equals(id) }) { return true }
+    return prefixes.contains { prefix in
+      id.count >= prefix.count && UnsafeRawBufferPointer(rebasing: id[..<prefix.count]).equals(prefix.buffer)
+    }
+  }
+}

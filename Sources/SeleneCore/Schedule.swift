@@ -1,0 +1,18 @@
+// How often a task runs, and how its periods are counted.
+
+/// How often a task runs.
+package enum Schedule: UInt8, Sendable {
+  /// A candidate in every window, as in Selene.
+  case standing = 0
+  /// Until it succeeds or fails for good, as WorkManager's OneTimeWorkRequest.
+  case once = 1
+  /// Once a period, as WorkManager's PeriodicWorkRequest.
+  case periodic = 2
+}
+
+/// From where a periodic task's next period is counted.
+package enum Recurrence: UInt8, Sendable {
+  case afterCompletion = 0
+  /// On the grid of the first earliest begin.
+  case anchored = 1
+}

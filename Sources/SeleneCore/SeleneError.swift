@@ -1,0 +1,41 @@
+// The one error of the engine: a code that the border maps to a status, and a text for a person.
+
+/// Why a call was refused, and exactly what was wrong.
+package struct SeleneError: Error {
+  /// The kinds of refusal; the raw values are the header's status numbers.
+  package enum Code: Int32, Sendable {
+    case unavailable = 1
+    case tooManyPending = 2
+    case notPermitted = 3
+    case immediateRunIneligible = 4
+    case invalidArgument = 16
+    case invalidHandle = 17
+    case unsupportedStruct = 18
+    case unsupported = 19
+    case tooLarge = 20
+    case notFound = 21
+    case alreadyExists = 22
+    case alreadyCompleted = 23
+    case staleRun = 24
+    case busy = 25
+    case tooSoon = 26
+    case reentrant = 27
+    case forked = 28
+    case exhausted = 29
+    case inconsistent = 30
+  }
+
+  package let code: Code
+  /// Which field, what was found, what is allowed.
+  package let detail: String
+
+  package init(_ code: Code, _ detail: String) {
+    self.code = code
+    self.detail = detail
+  }
+
+  /// A field whose value is outside its range.
+  package static func range(_ field: StaticString, _ found: some FixedWidthInteger, _ allowed: StaticString) -> SeleneError {
+    SeleneError(.invalidArgument, "\(field): \(found) was given, \(allowed) is allowed")
+  }
+}

@@ -1,0 +1,106 @@
+// The state machine: what a dispatch, a completion, a stop and an update do to a record (C8, C9, T5).
+
+extension TaskRecord {
+  /// A run begins: one attempt more.
+  package mutating func dispatch(as run: UInt64) {
+    state = .running
+    attempts = attempts == .max ? .max : attempts + 1
+    self.run = run
+  }
+
+  /// A run is decided by an outcome (C9).
+  ///
+  /// - Parameters:
+  ///   - outcome: anything but `stopped`.
+  ///   - now: the instant of the completion.
+  ///   - responseTime: from the run's dispatch to its completion.
+  ///   - retryDelay: the failure's own delay, which replaces the backoff; nil for none.
+  package mutating func complete(
+    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
+    bounds: BackoffBounds, using generator: inout Generator
+  ) {
+    run = 0
+    lastRun = now
+    lastOutcome = outcome
+    stopReason = outcome == .expired ? .expiring : .none
+    if responseTimes.count == TaskDefinition.mostResponseTimes { responseTimes.removeFirst() }
+    responseTimes.append(responseTime)
+
+    switch definition.schedule {
+    case .standing:
+      if outcome.isSuccess || outcome == .abandoned {
+        enqueue(at: now)
+      } else {
+        retry(at: now, retryDelay, bounds, &generator)
+      }
+    case .once:
+      if outcome.isSuccess {
+        end(as: .succeeded, at: now)
+      } else if outcome == .abandoned || !hasAttemptsLeft {
+        end(as: .failed, at: now)
+      } else {
+        retry(at: now, retryDelay, bounds, &generator)
+      }
+    case .periodic:
+      if outcome.isSuccess || outcome == .abandoned || !hasAttemptsLeft {
+        periodBase = now
+        enqueue(at: nextPeriod(after: now))
+      } else {
+        retry(at: now, retryDelay, bounds, &generator)
+      }
+    }
+  }
+
+  /// A run was stopped for a reason that is not the task's fault: enqueued again as before the run, no sample (C8).
+  package mutating func requeue(_ reason: StopReason) {
+    run = 0
+    state = .enqueued
+    attempts -= attempts > 0 ? 1 : 0
+    stopReason = reason
+    lastOutcome = .stopped
+  }
+
+  /// Takes a new definition and keeps the history (T5).
+  package mutating func update(_ new: TaskDefinition) {
+    definition = new
+    generation = generation == .max ? .max : generation + 1
+    let hasRun = new.schedule == .standing && !responseTimes.isEmpty
+    guard attempts == 0, !hasRun else { return }
+    if new.schedule == .periodic && periodBase != Self.onRegistration {
+      earliestBegin = nextPeriod(after: periodBase)
+    } else {
+      earliestBegin = new.firstBegin(from: registeredAt)
+      anchor = earliestBegin
+    }
+  }
+
+  package mutating func end(as terminal: TaskState, at now: Instant) {
+    state = terminal
+    run = 0
+    endedAt = now
+  }
+
+  private var hasAttemptsLeft: Bool { definition.maxAttempts == 0 || attempts < definition.maxAttempts }
+
+  private mutating func enqueue(at begin: Instant) {
+    state = .enqueued
+    attempts = 0
+    earliestBegin = begin
+  }
+
+  private mutating func retry(at now: Instant, _ own: Span?, _ bounds: BackoffBounds, _ generator: inout Generator) {
+    let delay = own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
+    state = .enqueued
+    earliestBegin = now.adding(delay)
+  }
+
+  /// now + period, or the first instant after now on the anchor's grid.
+  private func nextPeriod(after now: Instant) -> Instant {
+    let period = definition.period
+    guard definition.recurrence == .anchored else { return now.adding(period) }
+    guard now >= anchor else { return anchor }
+    let (distance, overflow) = now.subtractingReportingOverflow(anchor)
+    guard !overflow else { return now.adding(period) }
+    return now.adding(period - distance % period)
+  }
+}

@@ -1,0 +1,84 @@
+// A task's record: its definition, where it stands, and what happened to it (T3).
+
+/// A task's record.
+package struct TaskRecord {
+  package var definition: TaskDefinition
+  /// The last response times, oldest first, at most 30.
+  package var responseTimes: [Span] = []
+  /// Ever-growing number of the record, never reused.
+  package let sequence: UInt64
+  package var registeredAt: Instant
+  package var earliestBegin: Instant
+  /// The first earliest begin: the grid of an anchored task.
+  package var anchor: Instant
+  /// The end of the last period, which the next one stands on; `onRegistration` while there was none.
+  package var periodBase: Instant = onRegistration
+  /// What the age counts from; the registration until it ran.
+  package var lastRun: Instant
+  /// When it became terminal.
+  package var endedAt: Instant = 0
+  /// The run in flight, or 0.
+  package var run: UInt64 = 0
+  /// Number of the last change; a ranking holds only what did not change since.
+  package var stamp: UInt64 = 0
+  package var attempts: UInt32 = 0
+  /// How often the definition was updated.
+  package var generation: UInt32 = 0
+  /// The number of its handler, or −1 while there is none.
+  package var handler: Int32 = -1
+  package var state: TaskState
+  package var lastOutcome: Outcome?
+  package var stopReason: StopReason = .none
+  /// An earlier run of this id has not come back (C4).
+  package var isTaken = false
+  /// Whether the scheduler permits its id (T7).
+  package var isPermitted = true
+
+  /// A period base that says: the period stands on the registration.
+  package static let onRegistration: Instant = .min
+
+  /// A record that counts from now (T4).
+  package init(_ definition: TaskDefinition, sequence: UInt64, state: TaskState, at now: Instant) {
+    self.definition = definition
+    self.sequence = sequence
+    self.state = state
+    registeredAt = now
+    lastRun = now
+    earliestBegin = definition.firstBegin(from: now)
+    anchor = earliestBegin
+    if state.isTerminal { endedAt = now }
+  }
+
+  /// Counts from now as if registered at this moment: a successor whose time has come (T5).
+  package mutating func restart(as state: TaskState, at now: Instant) {
+    let begin = definition.firstBegin(from: now)
+    registeredAt = now
+    lastRun = now
+    periodBase = Self.onRegistration
+    earliestBegin = begin
+    anchor = begin
+    self.state = state
+    if state.isTerminal { endedAt = now }
+  }
+
+  /// What stands where no task is; its sequence is 0.
+  package static let vacant = TaskRecord(.vacant, sequence: 0, state: .cancelled, at: 0)
+
+  package var priority: UInt8 { definition.priority }
+  package var kind: Kind { definition.kind }
+  package var isLive: Bool { !state.isTerminal }
+
+  /// Whether it takes one of the places of its kind (T6).
+  package var holdsPlace: Bool { definition.takesPlace && (state == .enqueued || state == .running) }
+
+  /// The response time expected of the next run (S5).
+  package var estimate: Span {
+    let window = Int(definition.responseWindow)
+    guard window > 0, !responseTimes.isEmpty else { return definition.expectedResponse }
+    let sample = responseTimes.suffix(window)
+    // A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
+    var sum: Int64 = 0
+    for time in sample { sum = sum.adding(time) }
+    return sum / Int64(sample.count)
+  }
+}

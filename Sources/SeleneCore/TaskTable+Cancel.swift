@@ -1,0 +1,75 @@
+// Cancelling by id, by tag, all; and what waits behind (T8).
+
+extension TaskTable {
+  /// Cancels a live record and all that wait behind it.
+  ///
+  /// - Returns: how many became cancelled.
+  package func cancel(_ head: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
+    cancelWaiting(behind: head, from: 0, at: now, &changes) + cancelOne(head, reason, at: now, &changes)
+  }
+
+  /// Cancels the task of an id.
+  ///
+  /// - Throws: `notFound`.
+  package func cancel(id: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) throws(SeleneError) -> UInt64 {
+    guard let slot = find(id) else { throw .noTask(id) }
+    guard self[slot].isLive else { return 0 }
+    let count = cancel(slot, .cancelled, at: now, &changes)
+    promote(&changes)
+    return count
+  }
+
+  /// Cancels every live record that carries a tag, waiting ones included, and what waits behind them.
+  package func cancel(tag: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) -> UInt64 {
+    var count: UInt64 = 0
+    for slot in slots where !isVacant(slot) && self[slot].isLive && self[slot].state != .blocked {
+      if self[slot].definition.carries(tag: tag) {
+        count += cancel(slot, .cancelled, at: now, &changes)
+      } else if let first = waiting(behind: slot).firstIndex(where: { self[$0].definition.carries(tag: tag) }) {
+        count += cancelWaiting(behind: slot, from: first, at: now, &changes)
+      }
+    }
+    promote(&changes)
+    return count
+  }
+
+  /// Cancels every live record.
+  package func cancelAll(at now: Instant, _ changes: inout Changes) -> UInt64 {
+    var count: UInt64 = 0
+    for slot in slots where !isVacant(slot) && self[slot].isLive && self[slot].state != .blocked {
+      count += cancel(slot, .cancelled, at: now, &changes)
+    }
+    return count
+  }
+
+  private func cancelOne(_ slot: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
+    let run = self[slot].run
+    if run != 0 { changes.stops.append((run, reason)) }
+    modify(slot) {
+      $0.end(as: .cancelled, at: now)
+      if run != 0 { ($0.stopReason, $0.lastOutcome) = (reason, .stopped) }
+    }
+    changes.add(Change(.cancelled, self[slot], run: run))
+    return 1
+  }
+
+  private func cancelWaiting(
+    behind head: Int, from first: Int, at now: Instant, _ changes: inout Changes
+  ) -> UInt64 {
+    let waiting = waiting(behind: head)
+    guard first < waiting.count else { return 0 }
+    setWaiting(behind: head, Array(waiting[..<first]))
+    for slot in waiting[first...] {
+      modify(slot) { $0.end(as: .cancelled, at: now) }
+      changes.add(Change(.cancelled, self[slot]))
+      remove(slot)
+    }
+    return UInt64(waiting.count - first)
+  }
+}
+
+extension SeleneError {
+  package static func noTask(_ id: UnsafeRawBufferPointer) -> SeleneError {
+    SeleneError(.notFound, "id: there is no task \"\(id.printable)\"")
+  }
+}

@@ -1,0 +1,64 @@
+// What runs do to the table: dispatch, completion, stops, and the successors they let start (C8, C9, T5).
+
+extension TaskTable {
+  /// A run of this record begins.
+  package func dispatch(_ slot: Int, as run: UInt64) {
+    modify(slot) { $0.dispatch(as: run) }
+    take(self[slot].definition)
+  }
+
+  /// The record that a run is in flight for, or nil if it was cancelled, replaced or removed.
+  package func record(of run: UInt64, in slot: Int) -> TaskRecord? {
+    guard slots.contains(slot), self[slot].run == run, run != 0 else { return nil }
+    return self[slot]
+  }
+
+  /// A run in flight is decided by an outcome.
+  package func complete(
+    _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, _ changes: inout Changes
+  ) {
+    let run = self[slot].run
+    var generator = generator
+    modify(slot) {
+      $0.complete(
+        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, bounds: policy.backoff, using: &generator)
+    }
+    self.generator = generator
+    changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run))
+    if self[slot].state == .enqueued && self[slot].attempts > 0 {
+      changes.add(withTime(self[slot].earliestBegin, Change(.retry, self[slot])))
+    }
+    settle(slot, at: now, &changes)
+    promote(&changes)
+  }
+
+  /// A run in flight was stopped and its task waits again as before it.
+  package func requeue(_ slot: Int, _ reason: StopReason) {
+    modify(slot) { $0.requeue(reason) }
+  }
+
+  /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).
+  private func settle(_ ended: Int, at now: Instant, _ changes: inout Changes) {
+    var head = ended
+    var chain = waiting(behind: head)[...]
+    while self[head].state.isTerminal, let next = chain.popFirst() {
+      let fails = self[head].state != .succeeded && self[next].definition.existing == .append
+      setWaiting(behind: head, [])
+      remove(head)
+      modify(next) { $0.restart(as: fails ? .failed : .enqueued, at: now) }
+      show(next)
+      changes.add(
+        fails
+          ? Change(.completed, self[next], detail: Outcome.failed.rawValue)
+          : Change(.unblocked, self[next]))
+      setWaiting(behind: next, Array(chain))
+      head = next
+    }
+  }
+
+  private func withTime(_ time: Instant, _ change: Change) -> Change {
+    var change = change
+    change.timeAt = time
+    return change
+  }
+}

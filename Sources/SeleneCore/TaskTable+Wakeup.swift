@@ -1,0 +1,37 @@
+// When it is worth opening the next window (C16).
+
+/// What is known of the pace of one kind (C12, C13).
+package struct Pace: Sendable {
+  /// Begin of the kind's last cycle, or nil.
+  package var lastBegin: Instant?
+  /// Least time from begin to begin; 0 is none.
+  package var interval: Span
+
+  package init(interval: Span) { self.interval = interval }
+
+  /// The earliest begin of the next cycle.
+  package var opensAt: Instant { lastBegin.map { $0.adding(interval) } ?? .min }
+
+  /// When a standing task that is due asks for the next cycle.
+  package var standingAt: Instant {
+    lastBegin.map { $0.adding(interval > 0 ? interval : Time.standingInterval) } ?? .min
+  }
+}
+
+extension TaskTable {
+  /// The earliest instant at which a task that waits for nothing but time may run; at least now, or nil.
+  ///
+  /// - Parameter offer: the kinds that are switched on and not in a cycle, and the constraints satisfied.
+  package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
+    var earliest: Instant?
+    for slot in slots where isRunnable(slot, offer) {
+      let record = self[slot]
+      let pace = pace[record.kind]
+      let at = record.definition.schedule == .standing && record.earliestBegin <= now
+        ? pace.standingAt
+        : max(record.earliestBegin, pace.opensAt)
+      earliest = min(earliest ?? at, at)
+    }
+    return earliest.map { max($0, now) }
+  }
+}

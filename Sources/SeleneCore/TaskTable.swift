@@ -1,0 +1,273 @@
+// All records of a scheduler and what follows from them. The rules stand in the extensions beside this file.
+
+/// Who may run, for what limits: the part of a scheduler's options that the policy needs.
+package struct Policy: Sendable {
+  package var permits = Permits()
+  /// Places for once and periodic tasks; nil is unlimited (T6).
+  package var places = PerKind<UInt32?>(refresh: 1, processing: 10)
+  /// Hold what finds no place instead of refusing it.
+  package var holds = false
+  package var backoff = BackoffBounds()
+  package var maxInput: UInt64 = 10_240
+
+  package init() {}
+}
+
+/// All records of a scheduler; guarded by the scheduler's lock.
+package final class TaskTable {
+  package let policy: Policy
+  package var generator: Generator
+  /// The records by slot; `vacant` where the slot is free.
+  private var records: [TaskRecord] = []
+  private var freeSlots: [Int] = []
+  /// The visible record of each id.
+  private var visible = TextIndex()
+  /// Slots of the successors that wait behind a record, in order.
+  private var chains: [Int: [Int]] = [:]
+  /// Taken places, and the slots of those who wait for one.
+  private var taken = PerKind<UInt32>(repeating: 0)
+  private var held = PerKind<[Int]>(repeating: [])
+  private var counts = [UInt64](repeating: 0, count: 7)
+  /// Ended records in order of their end, and where those begin that were not looked at yet.
+  private var ended: [(slot: Int, sequence: UInt64)] = []
+  private var endedHead = 0
+  /// Definitions of the runs that have not come back (C4).
+  private var outstanding: [TaskDefinition] = []
+  private var roster = HandlerRoster()
+  /// Number of the last change.
+  package private(set) var stamp: UInt64 = 0
+  package private(set) var lastSequence: UInt64 = 0
+
+  package init(_ policy: Policy, generator: Generator) {
+    self.policy = policy
+    self.generator = generator
+  }
+
+  // MARK: Reading
+
+  /// Every slot, free ones included.
+  package var slots: Range<Int> { 0..<records.count }
+
+  package subscript(slot: Int) -> TaskRecord { records[slot] }
+
+  package func isVacant(_ slot: Int) -> Bool { records[slot].sequence == 0 }
+
+  /// The slot of the visible record of an id.
+  package func find(_ id: UnsafeRawBufferPointer) -> Int? {
+    visible.find(id) { records[$0].definition.id }
+  }
+
+  /// The slots that wait behind a record, in order.
+  package func waiting(behind slot: Int) -> [Int] { chains[slot] ?? [] }
+
+  /// How many records stand in a state.
+  package func count(_ state: TaskState) -> UInt64 { counts[Int(state.rawValue)] }
+
+  package func freePlaces(_ kind: Kind) -> UInt32 {
+    guard let limit = policy.places[kind] else { return .max }
+    return limit > taken[kind] ? limit - taken[kind] : 0
+  }
+
+  /// The best of those who wait for a place: higher priority first, then lower sequence (T6).
+  package func bestHeld(_ kind: Kind) -> Int? {
+    held[kind].min { a, b in
+      (records[b].priority, records[a].sequence) < (records[a].priority, records[b].sequence)
+    }
+  }
+
+  /// All of S1 (C2).
+  package func isEligible(_ slot: Int, _ offer: Offer, at now: Instant) -> Bool {
+    records[slot].earliestBegin <= now && isRunnable(slot, offer)
+  }
+
+  /// S1 without the time.
+  package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
+    let record = records[slot]
+    return record.state == .enqueued && record.handler >= 0 && offer.kinds.contains(record.kind)
+      && record.definition.constraints.isSubset(of: offer.satisfied) && record.isPermitted && !record.isTaken
+      && (!offer.pushes || roster.pushes(Int(record.handler)))
+  }
+
+  // MARK: Writing: every change of a record goes through these four
+
+  /// Replaces the record in a slot and derives what follows from its state.
+  package func write(_ slot: Int, _ record: TaskRecord) {
+    stamp += 1
+    uncount(slot)
+    records[slot] = record
+    records[slot].stamp = stamp
+    count(slot)
+  }
+
+  /// Changes the record in a slot.
+  package func modify(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
+    var record = records[slot]
+    change(&record)
+    write(slot, record)
+  }
+
+  /// Puts a new record into a free slot; it is not visible yet.
+  package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
+    lastSequence += 1
+    var record = TaskRecord(definition, sequence: lastSequence, state: state, at: now)
+    record.handler = Int32(roster.find(definition.handler) ?? -1)
+    record.isPermitted = policy.permits.permits(definition.id)
+    let slot: Int
+    if let free = freeSlots.popLast() {
+      slot = free
+    } else {
+      slot = records.count
+      records.append(.vacant)
+    }
+    write(slot, record)
+    return slot
+  }
+
+  /// Removes a record; its id shows nothing any more if this was the visible one.
+  package func remove(_ slot: Int) {
+    let id = records[slot].definition.id
+    if find(id) == slot { visible.remove(id) { records[$0].definition.id } }
+    chains[slot] = nil
+    uncount(slot)
+    stamp += 1
+    records[slot] = .vacant
+    freeSlots.append(slot)
+  }
+
+  /// Makes a record the visible one of its id.
+  package func show(_ slot: Int) {
+    let id = records[slot].definition.id
+    records[slot].isTaken = outstanding.contains { $0.id.equals(id) }
+    visible.set(id, to: slot) { records[$0].definition.id }
+  }
+
+  package func setWaiting(behind slot: Int, _ waiting: [Int]) {
+    chains[slot] = waiting.isEmpty ? nil : waiting
+  }
+
+  /// Removes every record; numbers go on.
+  package func removeAll() {
+    stamp += 1
+    (records, freeSlots, chains, ended, endedHead) = ([], [], [:], [], 0)
+    visible.removeAll()
+    taken = PerKind(repeating: 0)
+    held = PerKind(repeating: [])
+    counts = [UInt64](repeating: 0, count: 7)
+  }
+
+  private func count(_ slot: Int) {
+    let record = records[slot]
+    counts[Int(record.state.rawValue)] += 1
+    if record.holdsPlace { taken[record.kind] += 1 }
+    if record.state == .held { held[record.kind].append(slot) }
+    if record.state.isTerminal { ended.append((slot, record.sequence)) }
+  }
+
+  private func uncount(_ slot: Int) {
+    let record = records[slot]
+    guard record.sequence != 0 else { return }
+    counts[Int(record.state.rawValue)] -= 1
+    if record.holdsPlace { taken[record.kind] -= 1 }
+    if record.state == .held { held[record.kind].removeAll { $0 == slot } }
+  }
+
+  // MARK: Runs that have not come back (C4)
+
+  /// The id of a definition is taken from now on.
+  package func take(_ definition: TaskDefinition) {
+    outstanding.append(definition)
+    if let slot = find(definition.id) { records[slot].isTaken = true }
+  }
+
+  /// A run has come back, or was let go.
+  package func release(_ definition: TaskDefinition) {
+    guard let index = outstanding.firstIndex(where: { $0 === definition }) else { return }
+    outstanding.remove(at: index)
+    guard !outstanding.contains(where: { $0.id.equals(definition.id) }) else { return }
+    if let slot = find(definition.id) { records[slot].isTaken = false }
+  }
+
+  // MARK: Handlers (T10)
+
+  /// Adds a handler's name; tasks that name it have a handler from now on.
+  ///
+  /// - Throws: `alreadyExists`.
+  package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
+    let number = try roster.add(name, pushes: pushes)
+    for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
+      records[slot].handler = Int32(number)
+    }
+    return number
+  }
+
+  package func findHandler(_ name: UnsafeRawBufferPointer) -> Int? { roster.find(name) }
+
+  /// Its tasks have no handler from now on.
+  package func retireHandler(_ number: Int) {
+    roster.retire(number)
+    for slot in slots where records[slot].handler == Int32(number) { records[slot].handler = -1 }
+  }
+
+  package func freeHandler(_ number: Int) { roster.free(number) }
+
+  package func resolveHandler(_ slot: Int) {
+    records[slot].handler = Int32(roster.find(records[slot].definition.handler) ?? -1)
+  }
+
+  // MARK: Retention (T9)
+
+  /// Removes terminal records that ended before an instant; nil: all of them.
+  ///
+  /// - Returns: how many.
+  package func prune(endedBefore limit: Instant?) -> UInt64 {
+    var count: UInt64 = 0
+    while endedHead < ended.count {
+      let (slot, sequence) = ended[endedHead]
+      let record = records.indices.contains(slot) ? records[slot] : .vacant
+      let isEnded = record.sequence == sequence && record.state.isTerminal
+      if isEnded, let limit, record.endedAt > limit { break }
+      if isEnded {
+        remove(slot)
+        count += 1
+      }
+      endedHead += 1
+    }
+    if endedHead > 1024 && endedHead * 2 > ended.count {
+      ended.removeFirst(endedHead)
+      endedHead = 0
+    }
+    return count
+  }
+
+  // MARK: Invariants
+
+  /// Checks in debug builds what must hold after every call.
+  package func checkInvariants() {
+    #if DEBUG
+      var places = PerKind<UInt32>(repeating: 0)
+      var states = [UInt64](repeating: 0, count: 7)
+      var waiting = 0
+      for slot in slots where !isVacant(slot) {
+        let record = records[slot]
+        states[Int(record.state.rawValue)] += 1
+        if record.holdsPlace { places[record.kind] += 1 }
+        if record.state == .blocked { waiting += 1 }
+        assert(record.state == .blocked || find(record.definition.id) == slot, "each id shows one record")
+        assert((record.run != 0) == (record.state == .running), "a run in flight is a running record")
+        assert(record.responseTimes.count <= TaskDefinition.mostResponseTimes)
+        assert(record.sequence <= lastSequence)
+      }
+      for (head, chain) in chains {
+        assert(records[head].isLive, "only live records are waited for")
+        assert(chain.allSatisfy { records[$0].state == .blocked && records[$0].kind == records[head].kind })
+        waiting -= chain.count
+      }
+      assert(waiting == 0, "every blocked record waits behind another")
+      assert(states == counts, "counts by state")
+      for kind in Kind.allCases {
+        assert(places[kind] == taken[kind], "places")
+        assert(held[kind].isEmpty || freePlaces(kind) == 0, "nobody is held while a place is free")
+      }
+    #endif
+  }
+}

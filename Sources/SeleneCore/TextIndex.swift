@@ -1,0 +1,87 @@
+// Finds things by their text without making a key object: ids to tasks, names to handlers.
+
+/// A hash index from text to small numbers; the text itself stays with its owner.
+///
+/// Open addressing with linear probing and backward-shift deletion; the hash is keyed at random for each process.
+package struct TextIndex {
+  private struct Entry {
+    var hash: UInt32
+    /// The number, or −1 where the place is free.
+    var value: Int32
+  }
+
+  private var entries: [Entry] = []
+  package private(set) var count = 0
+
+  package init() {}
+
+  private static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
+    var hasher = Hasher()
+    hasher.combine(bytes: text)
+    return UInt32(truncatingIfNeeded: hasher.finalize())
+  }
+
+  /// The number whose text this is. `textOf` gives the text of a number.
+  package func find(_ text: UnsafeRawBufferPointer, textOf: (Int) -> UnsafeRawBufferPointer) -> Int? {
+    guard let place = place(of: text, Self.hash(text), textOf) else { return nil }
+    return Int(entries[place].value)
+  }
+
+  /// Adds a number, or replaces the one that has the same text.
+  package mutating func set(_ text: UnsafeRawBufferPointer, to value: Int, textOf: (Int) -> UnsafeRawBufferPointer) {
+    let hash = Self.hash(text)
+    if let place = place(of: text, hash, textOf) {
+      entries[place].value = Int32(truncatingIfNeeded: value)
+      return
+    }
+    if (count + 1) * 4 > entries.count * 3 { grow() }
+    insert(Entry(hash: hash, value: Int32(truncatingIfNeeded: value)))
+    count += 1
+  }
+
+  /// Removes the number whose text this is; nothing if there is none.
+  package mutating func remove(_ text: UnsafeRawBufferPointer, textOf: (Int) -> UnsafeRawBufferPointer) {
+    guard var hole = place(of: text, Self.hash(text), textOf) else { return }
+    let mask = entries.count - 1
+    var next = (hole + 1) & mask
+    while entries[next].value >= 0 {
+      let home = Int(entries[next].hash) & mask
+      if (next - home) & mask >= (next - hole) & mask {
+        entries[hole] = entries[next]
+        hole = next
+      }
+      next = (next + 1) & mask
+    }
+    entries[hole].value = -1
+    count -= 1
+  }
+
+  package mutating func removeAll() {
+    entries = []
+    count = 0
+  }
+
+  private func place(of text: UnsafeRawBufferPointer, _ hash: UInt32, _ textOf: (Int) -> UnsafeRawBufferPointer) -> Int? {
+    guard !entries.isEmpty else { return nil }
+    let mask = entries.count - 1
+    var index = Int(hash) & mask
+    while entries[index].value >= 0 {
+      if entries[index].hash == hash && textOf(Int(entries[index].value)).equals(text) { return index }
+      index = (index + 1) & mask
+    }
+    return nil
+  }
+
+  private mutating func insert(_ entry: Entry) {
+    let mask = entries.count - 1
+    var index = Int(entry.hash) & mask
+    while entries[index].value >= 0 { index = (index + 1) & mask }
+    entries[index] = entry
+  }
+
+  private mutating func grow() {
+    let old = entries
+    entries = [Entry](repeating: Entry(hash: 0, value: -1), count: max(16, old.count * 2))
+    for entry in old where entry.value >= 0 { insert(entry) }
+  }
+}

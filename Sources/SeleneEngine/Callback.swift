@@ -1,0 +1,86 @@
+// Host functions that the engine holds: what they are called with, and when their context ends.
+
+import CPlatform
+import SeleneCore
+
+/// Calls into the host without a lock, so that the thread knows where it is (REENTRANT).
+@inline(__always)
+func callHost<R>(_ owner: UInt64, _ body: () -> R) -> R {
+  var frame = platform_frame()
+  return withUnsafeMutablePointer(to: &frame) { frame in
+    platform_frame_push(frame, owner)
+    defer { platform_frame_pop(frame) }
+    return body()
+  }
+}
+
+/// A host object whose `destroy` is called exactly once, after its last use.
+class Callback {
+  private let destroy: (() -> Void)?
+  /// Calls in progress and runs that may still call. Guarded by the scheduler's lock.
+  private var uses = 0
+  /// No new use begins. Guarded by the scheduler's lock.
+  private(set) var isRetired = false
+  private var isDestroyed = false
+
+  init(destroy: (() -> Void)?) { self.destroy = destroy }
+
+  func beginUse() { uses += 1 }
+
+  /// Ends a use. Answers whether this was the last: then the caller calls `finish` without the lock.
+  func endUse() -> Bool {
+    uses -= 1
+    return isFinished
+  }
+
+  /// Lets no new use begin. Answers as `endUse`.
+  func retire() -> Bool {
+    isRetired = true
+    return isFinished
+  }
+
+  private var isFinished: Bool {
+    guard isRetired, uses == 0, !isDestroyed else { return false }
+    isDestroyed = true
+    return true
+  }
+
+  /// Ends the host's context. Called once, without a lock.
+  func finish(_ owner: UInt64) {
+    if let destroy { callHost(owner) { destroy() } }
+  }
+}
+
+/// A handler: what runs tasks, and what asks their runs to stop (T10).
+final class Handler: Callback {
+  let number: Int
+  let run: ((Run) -> Void)?
+  let stop: ((UInt64, StopReason) -> Void)?
+
+  init(number: Int, run: ((Run) -> Void)?, stop: ((UInt64, StopReason) -> Void)?, destroy: (() -> Void)?) {
+    self.number = number
+    self.run = run
+    self.stop = stop
+    super.init(destroy: destroy)
+  }
+}
+
+/// The observer of a scheduler (C18).
+final class Observer: Callback {
+  let observe: (borrowing Event) -> Void
+
+  init(observe: @escaping (borrowing Event) -> Void, destroy: (() -> Void)?) {
+    self.observe = observe
+    super.init(destroy: destroy)
+  }
+}
+
+/// Who waits for the report of a cycle.
+final class ReportReceiver: Callback {
+  let receive: ((Report) -> Void)?
+
+  init(receive: ((Report) -> Void)?, destroy: (() -> Void)?) {
+    self.receive = receive
+    super.init(destroy: destroy)
+  }
+}

@@ -1,0 +1,43 @@
+// Scheduler time (P2): the wall clock at open, then the boot-time clock; or a clock of the host's own.
+
+import CPlatform
+import SeleneCore
+
+/// A host's clock.
+package final class HostClock {
+  private let read: () -> Instant
+  private let destroy: (() -> Void)?
+
+  package init(read: @escaping () -> Instant, destroy: (() -> Void)?) {
+    self.read = read
+    self.destroy = destroy
+  }
+
+  /// Reads it; the caller holds no lock.
+  func now() -> Instant { callHost(PLATFORM_CLOCK_OWNER) { read() } }
+
+  package func finish() {
+    if let destroy { callHost(PLATFORM_CLOCK_OWNER) { destroy() } }
+  }
+}
+
+/// Where a scheduler's time comes from.
+struct Clock {
+  let host: HostClock?
+  /// Wall clock minus boot clock at open.
+  private let offset: Span
+  /// The last instant told. Guarded by the scheduler's lock.
+  private(set) var last: Instant
+
+  init(_ host: HostClock?) {
+    self.host = host
+    offset = platform_wall_clock().subtracting(platform_boot_clock())
+    last = host == nil ? platform_wall_clock() : .min
+  }
+
+  /// The present by the system's clock, or by what the host's clock said; never before the last.
+  mutating func tick(_ reading: Instant?) -> Instant {
+    last = max(last, reading ?? platform_boot_clock().adding(offset))
+    return last
+  }
+}

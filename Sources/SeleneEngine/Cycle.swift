@@ -1,0 +1,56 @@
+// The use of one window.
+
+import SeleneCore
+
+/// A cycle. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
+package final class Cycle {
+  enum Mode {
+    /// The host takes runs and completes them.
+    case pulled
+    /// Library threads call the handlers.
+    case pushed
+    /// The host's thread calls the handlers.
+    case inline
+  }
+
+  package let handle: UInt64
+  package let time: Budget
+  let mode: Mode
+  let window: Window
+  /// The kinds that it occupies; none for a cycle of one task (C14).
+  let kinds: KindSet
+  /// The one task of a cycle of one task.
+  var only: Pick?
+  var ranking: Ranking?
+  let eligibleCount: Int
+
+  /// Its runs in order of dispatch.
+  var runs: [Run] = []
+  /// Runs that are not decided.
+  var openRuns = 0
+  /// Runs in flight were asked to stop (C7).
+  var hasExpired = false
+  /// Its report is made; nothing more is dispatched.
+  var report: Report?
+  /// The host asked for an early end.
+  var isEndAsked = false
+  /// Threads that work on it.
+  var lanes = 0
+  /// Receivers of its report.
+  var receivers: [ReportReceiver] = []
+
+  init(
+    handle: UInt64, mode: Mode, window: Window, kinds: KindSet, time: Budget, only: Pick?, ranking: Ranking?
+  ) {
+    self.handle = handle
+    self.mode = mode
+    self.window = window
+    self.kinds = kinds
+    self.time = time
+    self.only = only
+    self.ranking = ranking
+    eligibleCount = only == nil ? ranking?.eligibleCount ?? 0 : 1
+  }
+
+  var isEnded: Bool { report != nil }
+}

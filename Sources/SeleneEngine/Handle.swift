@@ -1,0 +1,58 @@
+// Handles and tokens: numbers that can be checked, never addresses (P4).
+
+import SeleneCore
+
+/// A handle: one bit that says so, a type, a slot, and a number that is never used twice in that slot.
+///
+///     63   62…56   55…40   39…0
+///     1    type    slot    number
+package struct Handle: Equatable, Sendable {
+  package enum Kind: UInt64, Sendable {
+    case scheduler = 1
+    case cycle = 2
+  }
+
+  package let rawValue: UInt64
+
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  init(_ kind: Kind, slot: Int, number: UInt64) {
+    rawValue = 1 << 63 | kind.rawValue << 56 | UInt64(slot) << 40 | number & Self.numberMask
+  }
+
+  static let numberMask: UInt64 = 1 << 40 - 1
+
+  var slot: Int { Int(rawValue >> 40 & 0xFFFF) }
+  var number: UInt64 { rawValue & Self.numberMask }
+
+  /// Checks that it is a handle of this type.
+  ///
+  /// - Throws: `invalidHandle` that says what was given instead.
+  func check(_ kind: Kind) throws(SeleneError) {
+    guard rawValue >> 56 != 1 << 7 | kind.rawValue else { return }
+    let wanted = kind == .scheduler ? "scheduler" : "cycle"
+    let found =
+      rawValue == 0
+      ? "0"
+      : rawValue >> 63 == 0 ? "a run's token, or a number that is no handle," : "a handle of another type, or a number that is no handle,"
+    throw SeleneError(.invalidHandle, "\(wanted): \(found) was given, a handle that is open is allowed")
+  }
+}
+
+/// A run's token: the life of its scheduler and the run's number in it.
+///
+///     63   62…38   37…0
+///     0    life    number
+struct Token {
+  let rawValue: UInt64
+
+  init(rawValue: UInt64) { self.rawValue = rawValue }
+  init(life: UInt64, number: UInt64) { rawValue = life << 38 | number & Self.numberMask }
+
+  static let numberMask: UInt64 = 1 << 38 - 1
+  static let lifeMask: UInt64 = 1 << 25 - 1
+
+  var life: UInt64 { rawValue >> 38 }
+  var number: UInt64 { rawValue & Self.numberMask }
+  var isHandle: Bool { rawValue >> 63 != 0 }
+}

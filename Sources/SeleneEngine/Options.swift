@@ -1,0 +1,79 @@
+// How a scheduler is opened.
+
+import SeleneCore
+
+/// A scheduler's options as the host gave them, unchecked.
+package struct OptionsDraft {
+  package var permitted: [UnsafeRawBufferPointer]?
+  package var holds = false
+  package var observedRange = false
+  package var maxPendingRefresh: UInt32 = 1
+  package var maxPendingProcessing: UInt32 = 10
+  package var minimumBackoff: Span = 10 * Time.second
+  package var maximumBackoff: Span = 5 * Time.hour
+  package var minimumIntervalRefresh: Span = 0
+  package var minimumIntervalProcessing: Span = 0
+  package var releaseAfter: Span = 10 * Time.minute
+  package var backoffJitter: UInt32 = 0
+  package var maxOverrunThreads: UInt32 = 16
+  package var seed: UInt64 = 0
+  package var maxInputSize: UInt64 = 10_240
+
+  package init() {}
+}
+
+/// A scheduler's options, checked.
+package struct Options: Sendable {
+  let policy: Policy
+  let observedRange: Bool
+  let intervals: PerKind<Span>
+  let releaseAfter: Span
+  let maxOverrunThreads: UInt32
+  let seed: UInt64
+
+  static let greatestInput: UInt64 = 1 << 30
+  static let mostOverrunThreads: UInt32 = 1024
+
+  /// Checks every field.
+  ///
+  /// - Throws: `invalidArgument`, naming the first field that is out of range.
+  package init(_ draft: borrowing OptionsDraft) throws(SeleneError) {
+    guard (0...Time.tenYears).contains(draft.maximumBackoff) else {
+      throw .range("maximum_backoff", draft.maximumBackoff, "0 … 10 years in ns")
+    }
+    guard (0...draft.maximumBackoff).contains(draft.minimumBackoff) else {
+      throw .range("minimum_backoff", draft.minimumBackoff, "0 … maximum_backoff in ns")
+    }
+    guard (0...Time.tenYears).contains(draft.minimumIntervalRefresh) else {
+      throw .range("minimum_interval_refresh", draft.minimumIntervalRefresh, "0 … 10 years in ns")
+    }
+    guard (0...Time.tenYears).contains(draft.minimumIntervalProcessing) else {
+      throw .range("minimum_interval_processing", draft.minimumIntervalProcessing, "0 … 10 years in ns")
+    }
+    guard (0...Time.tenYears).contains(draft.releaseAfter) else {
+      throw .range("release_after", draft.releaseAfter, "0 … 10 years in ns")
+    }
+    guard draft.backoffJitter <= 1000 else { throw .range("backoff_jitter", draft.backoffJitter, "0 … 1000") }
+    guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
+      throw .range("max_overrun_threads", draft.maxOverrunThreads, "0 … 1024")
+    }
+    guard draft.maxInputSize <= Self.greatestInput else {
+      throw .range("max_input_size", draft.maxInputSize, "0 … 2^30")
+    }
+    var policy = Policy()
+    if let permitted = draft.permitted { policy.permits = try Permits(permitted) }
+    policy.places = PerKind(
+      refresh: draft.maxPendingRefresh == .max ? nil : draft.maxPendingRefresh,
+      processing: draft.maxPendingProcessing == .max ? nil : draft.maxPendingProcessing)
+    policy.holds = draft.holds
+    policy.backoff = BackoffBounds(
+      minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
+    policy.maxInput = draft.maxInputSize
+    self.policy = policy
+    observedRange = draft.observedRange
+    intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
+    releaseAfter = draft.releaseAfter
+    maxOverrunThreads = draft.maxOverrunThreads
+    seed = draft.seed
+  }
+}

@@ -1,0 +1,64 @@
+// The end of a scheduler (P3).
+
+import CPlatform
+import SeleneCore
+
+extension Scheduler {
+  package static let longestGrace = Time.day
+
+  /// Closes a scheduler: stops its runs, waits for its handlers up to the grace, ends its threads.
+  ///
+  /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
+  package static func close(_ handle: UInt64, grace: Span) throws(SeleneError) {
+    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, "0 … 24 h in ns") }
+    let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
+      try scheduler.refuseInsideCallback("close")
+      scheduler.shutDown(at: moment.now)
+      return scheduler
+    }
+    scheduler.awaitHandlers(grace)
+    scheduler.retire()
+  }
+
+  /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
+  private func shutDown(at now: Instant) {
+    isClosing = true
+    for cycle in cycles {
+      for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
+      _ = end(cycle, at: now)
+    }
+    for handler in handlers.values where !handler.isRetired {
+      table.retireHandler(handler.number)
+      if handler.retire() { deliveries.append(.finish(handler)) }
+    }
+    observe(nil, destroy: nil)
+  }
+
+  private func awaitHandlers(_ grace: Span) {
+    lock()
+    let until = platform_boot_clock().adding(grace)
+    while workers.leftBehind > 0 {
+      let left = until.subtracting(platform_boot_clock())
+      guard left > 0 else { break }
+      slot.monitor.wait(left)
+    }
+    leave()
+  }
+
+  /// Lets the slot go, ends the threads that are not in a handler, and waits for them.
+  private func retire() {
+    lock()
+    Registry.retire(slot)
+    for run in Array(runs.values) { comeBack(run) }
+    workers.isStopping = true
+    slot.monitor.broadcast()
+    while workers.alive > workers.leftBehind { slot.monitor.wait(Time.second) }
+    let threads = workers.threads
+    let allLeft = workers.alive == 0
+    leave()
+    // Which thread is in which handler is not known, so either all are joined or none.
+    for thread in threads { allLeft ? platform_thread_join(thread) : platform_thread_detach(thread) }
+    clock.host?.finish()
+    Registry.recycle(slot)
+  }
+}

@@ -1,0 +1,225 @@
+// Cycles: begin, next, end, and what a window would pick (C1 to C3, C11 to C14).
+
+import SeleneCore
+
+/// What a cycle offers its caller.
+package enum Step {
+  case run(Run)
+  /// Nothing now; come again at this instant, or when a run was completed.
+  case wait(until: Instant)
+  case done
+}
+
+extension Scheduler {
+  // MARK: Begin
+
+  /// Begins a pulled cycle.
+  ///
+  /// - Throws: `unsupported` (inline), `unavailable`, `busy`, `tooSoon`; for one task `notFound`, `immediateRunIneligible`.
+  package func begin(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
+    guard !window.isInline else {
+      throw SeleneError(.unsupported, "flags: INLINE was given, a pulled cycle calls no handler")
+    }
+    return try begin(window, .pulled, at: moment)
+  }
+
+  /// Begins a cycle of any mode.
+  func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
+    let now = moment.now
+    if window.task == nil { try refuse(window.kinds, at: now) }
+    let satisfied = conditions.satisfied(probing: moment.probed)
+    let only = try window.task.map { task throws(SeleneError) in
+      try pickNow(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
+    }
+    apply(probed: moment.probed, at: now)
+    _ = table.prune(endedBefore: now.subtracting(Time.retention))
+
+    let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
+    let kinds = only == nil ? window.kinds : []
+    let ranking = only == nil ? Ranking(table, offer(window.kinds, mode), at: now) : nil
+    let cycle = Cycle(
+      handle: slot.newCycle(), mode: mode, window: window, kinds: kinds, time: time, only: only, ranking: ranking)
+    cycles.append(cycle)
+    nextDue = min(nextDue, time.expiresAt)
+    for kind in Kind.allCases where kinds.contains(kind) {
+      pace[kind].lastBegin = now
+      traces[kind] = CycleTrace(begin: now, stamp: table.stamp, deadline: time.deadline)
+    }
+    try store.commit(table)
+    publish(begun(cycle), at: now)
+    return cycle
+  }
+
+  /// The refusals of a begin, in their order; ends forgotten cycles on the way (C5, C12, C13).
+  func refuse(_ kinds: KindSet, at now: Instant) throws(SeleneError) {
+    guard kinds.isSubset(of: enabled) else {
+      throw SeleneError(.unavailable, "kinds: \(kinds.subtracting(enabled).names) is switched off")
+    }
+    for cycle in cycles
+    where cycle.mode == .pulled && now > cycle.time.deadline && !cycle.kinds.isDisjoint(with: kinds) {
+      _ = end(cycle, at: now)
+    }
+    if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) }) {
+      throw SeleneError(.busy, "kinds: a cycle of \(open.kinds.names) is open until it ends")
+    }
+    for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
+      throw SeleneError(
+        .tooSoon, "kinds: \(KindSet(kind).names) may begin again in \(pace[kind].opensAt.subtracting(now)) ns")
+    }
+  }
+
+  /// The pick of a window of one task (C14).
+  private func pickNow(
+    _ id: UnsafeRawBufferPointer, satisfied: Constraints, pushes: Bool, at now: Instant
+  ) throws(SeleneError) -> Pick {
+    let slot = try visibleSlot(id)
+    let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
+    guard table.isRunnable(slot, offer) else {
+      let explanation = table.explain(
+        slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
+        pace: pace[table[slot].kind], trace: nil, hadItsRun: false, releaseAt: Time.never, at: now)
+      let reasons = explanation.entries.filter { $0.reason != .notDue && $0.reason != .tooSoon }.map { $0.reason.name }
+      throw SeleneError(
+        .immediateRunIneligible,
+        "task: \"\(id.printable)\" cannot run now: \(reasons.first ?? "its handler has no run function")")
+    }
+    let record = table[slot]
+    let elapsed = max(0, now.subtracting(record.lastRun))
+    let scale = ScoreScale(greatestElapsed: elapsed)
+    return Pick(
+      slot: slot, score: scale.score(priority: record.priority, elapsed: elapsed), estimate: record.estimate)
+  }
+
+  private func begun(_ cycle: Cycle) -> Change {
+    var change = Change(.cycleBegun)
+    change.cycle = cycle.handle
+    change.timeAt = cycle.time.deadline
+    return change
+  }
+
+  private func offer(_ kinds: KindSet, _ mode: Cycle.Mode) -> Offer {
+    Offer(
+      kinds: kinds, satisfied: conditions.satisfied, pushes: mode != .pulled, observedRange: options.observedRange)
+  }
+
+  // MARK: Next
+
+  /// The next run of a pulled cycle; never blocks.
+  ///
+  /// - Throws: `unsupported` for a cycle that the library runs.
+  package func next(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Step {
+    guard cycle.mode == .pulled else {
+      throw SeleneError(.unsupported, "cycle: the library runs it, only a pulled cycle gives its runs to the host")
+    }
+    guard cycle.openRuns < cycle.window.lanes else {
+      return .wait(until: cycle.time.nextExpiry(after: moment.now))
+    }
+    return try advance(cycle, at: moment.now)
+  }
+
+  /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
+  func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
+    if let pick = pick(cycle, at: now) { return .run(try dispatch(pick, in: cycle, at: now)) }
+    return cycle.openRuns > 0 ? .wait(until: cycle.time.nextExpiry(after: now)) : .done
+  }
+
+  /// Whose turn it is in a cycle now, or nil (C2, C3).
+  private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
+    guard !cycle.isEnded, !cycle.isEndAsked else { return nil }
+    if let only = cycle.only {
+      cycle.only = nil
+      let isRunnable = table.isRunnable(only.slot, offer(.all, cycle.mode))
+      return isRunnable && now < cycle.time.deadline ? only : nil
+    }
+    let room: Span?
+    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
+    case .none: return nil
+    case .any: room = nil
+    case .upTo(let span): room = span
+    }
+    for kind in Kind.allCases where cycle.kinds.contains(kind) { traces[kind]?.room = room }
+    return cycle.ranking?.take(from: table, offer(cycle.kinds.intersection(enabled), cycle.mode), room: room)
+  }
+
+  // MARK: End
+
+  /// Ends a cycle: open runs are over, its report is made and handed to those who wait for it.
+  package func end(_ cycle: Cycle, at now: Instant) -> Report {
+    if let report = cycle.report { return report }
+    let over = min(now, cycle.time.deadline)
+    for run in cycle.runs where run.isOpen { expire(run, at: over) }
+    let didNotFit = cycle.ranking?.remaining(in: table, offer(cycle.kinds.intersection(enabled), cycle.mode)) ?? 0
+    let report = Report(cycle, didNotFit: didNotFit, at: now)
+    leaveBehind(cycle)
+    cycle.report = report
+    cycle.ranking = nil
+    cycle.runs = []
+    cycles.removeAll { $0 === cycle }
+    for kind in Kind.allCases where cycle.kinds.contains(kind) { traces[kind]?.isOpen = false }
+    var change = Change(.cycleEnded)
+    change.cycle = cycle.handle
+    change.detail = report.tally.result.rawValue
+    publish(change, at: report.endedAt)
+    hand(report, to: cycle.receivers)
+    cycle.receivers = []
+    slot.monitor.broadcast()
+    return report
+  }
+
+  /// Ends a cycle at the host's word; one that the library runs ends early.
+  package func end(_ cycle: Cycle, at moment: Moment) -> Report {
+    cycle.isEndAsked = true
+    return end(cycle, at: moment.now)
+  }
+
+  // MARK: Plan
+
+  /// What such a window would pick now if every run took its estimate.
+  ///
+  /// - Throws: for one task `notFound`, `immediateRunIneligible`.
+  package func plan(_ window: Window, at moment: Moment) throws(SeleneError) -> Plan {
+    let now = moment.now
+    let satisfied = conditions.satisfied(probing: moment.probed)
+    let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
+    var plan = Plan()
+    if let task = window.task {
+      let pick = try pickNow(task, satisfied: satisfied, pushes: false, at: now)
+      plan.eligible = 1
+      plan.entries.append(entry(pick, at: now))
+      return plan
+    }
+    let offer = Offer(
+      kinds: window.kinds, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
+    var ranking = Ranking(table, offer, at: now)
+    plan.eligible = ranking.eligibleCount
+    // When each lane is free again; the earliest takes the next pick.
+    var lanes = [Instant](repeating: now, count: window.lanes)
+    while let lane = lanes.indices.min(by: { lanes[$0] < lanes[$1] }) {
+      let at = lanes[lane]
+      let room: Span?
+      switch time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) {
+      case .none: return plan
+      case .any: room = nil
+      case .upTo(let span): room = span
+      }
+      guard let pick = ranking.take(from: table, offer, room: room) else { return plan }
+      plan.entries.append(entry(pick, at: at))
+      lanes[lane] = at.adding(pick.estimate)
+    }
+    return plan
+  }
+
+  private func entry(_ pick: Pick, at now: Instant) -> Plan.Entry {
+    Plan.Entry(definition: table[pick.slot].definition, score: pick.score, estimate: pick.estimate, startsAt: now)
+  }
+}
+
+extension KindSet {
+  var names: String {
+    switch self {
+    case .all: "refresh and processing"
+    case KindSet(.refresh): "refresh"
+    default: "processing"
+    }
+  }
+}

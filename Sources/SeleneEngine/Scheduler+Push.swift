@@ -1,0 +1,181 @@
+// Pushed cycles: library threads call the handlers, and the report comes by the deadline whatever they do (C5).
+
+import SeleneCore
+
+extension Scheduler {
+  // MARK: Blocking
+
+  /// Begins a cycle that the caller will see through with `finish`.
+  ///
+  /// - Throws: as `begin`; `reentrant`, `busy` (too many threads left behind), `unsupported` (threads with a host clock),
+  ///   `exhausted`.
+  package func start(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
+    try refuseInsideCallback("a blocking cycle")
+    guard !window.isInline else { return try begin(window, .inline, at: moment) }
+    return try beginPushed(window, coordinators: 0, at: moment)
+  }
+
+  /// Works on, or waits for, a cycle of `start` until it is over. The caller holds no lock.
+  package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
+    lock()
+    defer { leave() }
+    if cycle.mode == .inline {
+      runInline(cycle)
+    } else {
+      awaitEnd(of: cycle)
+    }
+    return end(cycle, at: clock.host == nil ? tick() : clock.last)
+  }
+
+  // MARK: Asynchronous
+
+  /// Begins a cycle on library threads, or joins one of exactly these kinds (C12).
+  ///
+  /// - Throws: as `start`.
+  package func startAsync(
+    _ window: Window, receive: ((Report) -> Void)?, destroy: (() -> Void)?, at moment: Moment
+  ) throws(SeleneError) -> Cycle {
+    guard !window.isInline else {
+      throw SeleneError(.unsupported, "flags: INLINE was given, an asynchronous cycle runs on library threads")
+    }
+    let running = cycles.first { $0.mode != .pulled && $0.kinds == window.kinds && window.task == nil }
+    let cycle: Cycle
+    if let running { cycle = running } else { cycle = try beginPushed(window, coordinators: 1, at: moment) }
+    cycle.receivers.append(ReportReceiver(receive: receive, destroy: destroy))
+    return cycle
+  }
+
+  private func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
+    guard clock.host == nil else {
+      throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
+    }
+    if window.task == nil { try refuse(window.kinds, at: moment.now) }
+    guard workers.leftBehind == 0 || workers.leftBehind < Int(options.maxOverrunThreads) else {
+      throw SeleneError(
+        .busy, "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
+    }
+    try ensureThreads(window.lanes + coordinators)
+    let cycle = try begin(window, .pushed, at: moment)
+    cycle.lanes = window.lanes
+    for _ in 0..<coordinators { submit(.coordinate(cycle)) }
+    for _ in 0..<window.lanes { submit(.lane(cycle)) }
+    return cycle
+  }
+
+  // MARK: On the threads
+
+  /// Waits until every lane has finished, or the cycle is over. Called and left with the lock held.
+  func awaitEnd(of cycle: Cycle) {
+    while !cycle.isEnded && cycle.lanes > 0 {
+      let now = tick()
+      advance(to: now)
+      guard now <= cycle.time.deadline else { return }
+      if !deliveries.isEmpty {
+        leave()
+        lock()
+        continue
+      }
+      slot.monitor.wait(cycle.time.nextExpiry(after: now).subtracting(now))
+    }
+  }
+
+  /// Calls handlers until the cycle has nothing for this lane. Called and left with the lock held.
+  func runLane(_ cycle: Cycle) {
+    lane: while !cycle.isEnded {
+      let now = tick()
+      advance(to: now)
+      guard let step = try? advance(cycle, at: now) else { break }
+      switch step {
+      case .run(let run):
+        call(run)
+        awaitDecision(of: run)
+      case .wait(let until):
+        if !settleDeliveries() { slot.monitor.wait(until.subtracting(now)) }
+      case .done: break lane
+      }
+    }
+    cycle.lanes -= 1
+    slot.monitor.broadcast()
+  }
+
+  /// The same on the thread of the host, where nobody else may let time pass.
+  private func runInline(_ cycle: Cycle) {
+    lane: while !cycle.isEnded {
+      let now = present()
+      guard !cycle.isEnded, let step = try? advance(cycle, at: now) else { break }
+      switch step {
+      case .run(let run):
+        call(run)
+        if clock.host == nil { awaitDecision(of: run) } else { advance(to: present()) }
+        // With a host clock only another call could decide it, so there is no lane left.
+        if run.isOpen { break lane }
+      case .wait, .done: break lane
+      }
+    }
+  }
+
+  /// Scheduler time on the thread of an inline cycle. Called and left with the lock held.
+  private func present() -> Instant {
+    guard let host = clock.host else {
+      let now = tick()
+      advance(to: now)
+      return now
+    }
+    unlock()
+    let reading = host.now()
+    lock()
+    let now = clock.tick(reading)
+    advance(to: now)
+    return now
+  }
+
+  /// Calls a handler without the lock. Called and left with the lock held.
+  private func call(_ run: Run) {
+    run.isInHandler = true
+    let handler = run.handler
+    handler.beginUse()
+    leave()
+    if let function = handler.run { callHost(life) { function(run) } }
+    lock()
+    run.isInHandler = false
+    if run.cycle.isEnded && run.cycle.mode == .pushed { workers.leftBehind -= 1 }
+    endUse(of: handler)
+    comeBackIfDone(run)
+    slot.monitor.broadcast()
+    _ = settleDeliveries()
+  }
+
+  /// Keeps the lane of a run whose handler returned while it was still at work. Called and left with the lock held.
+  private func awaitDecision(of run: Run) {
+    while run.isOpen && !run.cycle.isEnded {
+      let now = tick()
+      advance(to: now)
+      guard run.isOpen else { return }
+      if !settleDeliveries() { slot.monitor.wait(run.cycle.time.nextExpiry(after: now).subtracting(now)) }
+    }
+  }
+
+  /// Delivers what waits, if anything does. Called and left with the lock held.
+  private func settleDeliveries() -> Bool {
+    guard !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) else { return false }
+    leave()
+    lock()
+    return true
+  }
+
+  // MARK: The end
+
+  /// Threads that are in a handler of a cycle when it ends are left behind.
+  func leaveBehind(_ cycle: Cycle) {
+    guard cycle.mode == .pushed else { return }
+    workers.leftBehind += cycle.runs.reduce(0) { $0 + ($1.isInHandler ? 1 : 0) }
+  }
+
+  /// Hands a report to those who wait for it, on the thread that ends the cycle.
+  func hand(_ report: Report, to receivers: [ReportReceiver]) {
+    for receiver in receivers {
+      receiver.beginUse()
+      deliveries.append(.report(receiver, report))
+    }
+  }
+}

@@ -1,0 +1,173 @@
+// Runs: dispatch, outcome, stop, and coming back (C4, C6, C8).
+
+import SeleneCore
+
+extension Scheduler {
+  /// Dispatches a pick.
+  ///
+  /// - Throws: what the store refuses; then nothing is dispatched.
+  func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run {
+    guard let handler = handlers[Int(table[pick.slot].handler)] else {
+      throw SeleneError(.inconsistent, "a task that was picked has no handler")
+    }
+    let number = lastRun + 1
+    let token = Token(life: life, number: number).rawValue
+    let changes = newChanges()
+    table.dispatch(pick.slot, as: token)
+    try commit(changes, at: now)
+    lastRun = number
+    let run = Run(
+      token: token, record: table[pick.slot], slot: pick.slot, pick: pick, handler: handler, cycle: cycle, at: now)
+    handler.beginUse()
+    runs[number] = run
+    cycle.runs.append(run)
+    cycle.openRuns += 1
+    publish(started(run), at: now)
+    return run
+  }
+
+  private func started(_ run: Run) -> Change {
+    var change = Change(.started, table[run.slot], run: run.token)
+    change.cycle = run.cycle.handle
+    change.timeAt = run.deadline
+    return change
+  }
+
+  // MARK: Outcomes
+
+  /// Gives a run its outcome.
+  ///
+  /// - Parameter retryDelay: a failure's own delay, or nil.
+  /// - Throws: `invalidArgument`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
+  package func complete(
+    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, at moment: Moment
+  ) throws(SeleneError) {
+    guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
+      throw .range("outcome", outcome, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
+    }
+    if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
+      throw .range("delay", retryDelay, "0 … 10 years in ns")
+    }
+    let run = try find(number)
+    let wasGivenOutcome = run.wasGivenOutcome
+    run.wasGivenOutcome = true
+    guard run.isOpen else {
+      comeBackIfDone(run)
+      slot.monitor.broadcast()
+      throw wasGivenOutcome ? .completedBefore : .stale(run.stopReason)
+    }
+    try decide(run, outcome, retryDelay: retryDelay, at: moment.now)
+    comeBackIfDone(run)
+  }
+
+  /// Whether a run should stop, and how long it has until then.
+  ///
+  /// - Throws: `invalidHandle`, `alreadyCompleted`, `staleRun` once it has come back.
+  package func stopping(_ number: UInt64, at moment: Moment) throws(SeleneError) -> (reason: StopReason, remaining: Span) {
+    let run = try find(number)
+    let remaining = run.isOpen ? max(0, run.expiresAt.subtracting(moment.now)) : 0
+    return (run.stopReason, run.stopReason == .none ? remaining : 0)
+  }
+
+  /// A run that has not come back.
+  private func find(_ number: UInt64) throws(SeleneError) -> Run {
+    if let run = runs[number] { return run }
+    guard number <= lastRun else {
+      throw SeleneError(.invalidHandle, "run: a number that was never given out, the token of a run is allowed")
+    }
+    throw staleRuns.contains(number) ? .stale(.none) : .completedBefore
+  }
+
+  /// Decides an open run by an outcome and lets its record take the consequences.
+  private func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) throws(SeleneError) {
+    var changes = newChanges()
+    if table.record(of: run.token, in: run.slot) != nil {
+      table.complete(
+        run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
+        retryDelay: outcome == .failed ? retryDelay : nil, &changes)
+    }
+    try commit(changes, at: now)
+    close(run, outcome, at: now)
+  }
+
+  private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
+    run.outcome = outcome
+    run.endedAt = now
+    run.cycle.openRuns -= 1
+    nextDue = min(nextDue, now.adding(options.releaseAfter))
+    slot.monitor.broadcast()
+  }
+
+  /// The deadline has passed: an open run is over, counted as failed (C7).
+  func expire(_ run: Run, at deadline: Instant) {
+    if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
+    // A completion that cannot be stored is tried again at a later call; the run is over all the same.
+    try? decide(run, .expired, retryDelay: nil, at: deadline)
+    comeBackIfDone(run)
+  }
+
+  // MARK: Stops
+
+  /// Asks a run to stop; with every reason but `expiring` it is over with that (C8).
+  func stop(_ run: Run, _ reason: StopReason, at now: Instant) {
+    guard run.isOpen else { return }
+    if reason.rawValue > run.stopReason.rawValue { run.stopReason = reason }
+    if !run.wasAskedToStop {
+      run.wasAskedToStop = true
+      if run.handler.stop != nil {
+        run.handler.beginUse()
+        deliveries.append(.stop(run, run.stopReason))
+      }
+    }
+    if reason != .expiring {
+      if table.record(of: run.token, in: run.slot) != nil { table.requeue(run.slot, reason) }
+      close(run, .stopped, at: now)
+      try? store.commit(table)
+    }
+    publish(stopped(run), at: now)
+    if reason != .expiring { comeBackIfDone(run) }
+  }
+
+  private func stopped(_ run: Run) -> Change {
+    var change = Change(.stopped)
+    change.definition = run.definition
+    change.state = table.find(run.definition.id).map { table[$0].state }
+    change.attempts = run.attempt
+    change.run = run.token
+    change.cycle = run.cycle.handle
+    change.detail = run.stopReason.rawValue
+    return change
+  }
+
+  // MARK: Coming back (C4)
+
+  /// Frees the id of a run that is decided and has come back.
+  ///
+  /// A pushed run comes back when its outcome was given and its handler returned, a pulled one when its outcome was given.
+  func comeBackIfDone(_ run: Run) {
+    guard !run.isOpen, !run.isBack, run.wasGivenOutcome, !run.isInHandler else { return }
+    comeBack(run)
+  }
+
+  /// Frees the id of a run, or lets it go.
+  func comeBack(_ run: Run) {
+    let number = Token(rawValue: run.token).number
+    run.isBack = true
+    runs[number] = nil
+    if run.outcome == .stopped || run.outcome == .expired { staleRuns.insert(number) }
+    table.release(run.definition)
+    endUse(of: run.handler)
+    slot.monitor.broadcast()
+  }
+}
+
+extension SeleneError {
+  static var completedBefore: SeleneError {
+    SeleneError(.alreadyCompleted, "run: it was completed before, the first outcome stands")
+  }
+
+  static func stale(_ reason: StopReason) -> SeleneError {
+    SeleneError(
+      .staleRun, reason == .expiring ? "run: it is over, its window has ended" : "run: it is over, it was stopped or has expired")
+  }
+}

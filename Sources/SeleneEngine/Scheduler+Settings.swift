@@ -1,0 +1,114 @@
+// Switches, conditions, handlers, the observer, and counts.
+
+import SeleneCore
+
+/// What a scheduler holds at a moment.
+package struct Census {
+  package let kinds: KindSet
+  package let overrunThreads: Int
+  package let dispatched: UInt64
+  package let life: UInt64
+  private let table: TaskTable
+
+  fileprivate init(_ scheduler: Scheduler) {
+    kinds = scheduler.enabled
+    overrunThreads = scheduler.workers.leftBehind
+    dispatched = scheduler.lastRun
+    life = scheduler.life
+    table = scheduler.table
+  }
+
+  package func count(_ state: TaskState) -> UInt64 { table.count(state) }
+}
+
+extension Scheduler {
+  package var census: Census { Census(self) }
+
+  /// Switches kinds on and all others off (C13).
+  ///
+  /// - Throws: `invalidArgument`.
+  package func enable(_ kinds: UInt32) throws(SeleneError) {
+    guard kinds & ~KindSet.all.rawValue == 0 else {
+      throw .range("kinds", kinds, "bits 1 (refresh) and 2 (processing)")
+    }
+    enabled = KindSet(rawValue: kinds)
+  }
+
+  // MARK: Conditions (C17)
+
+  /// Lets the host set some conditions; runs in flight that lose one are stopped.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func setConditions(_ owned: UInt32, satisfied: UInt32, at moment: Moment) throws(SeleneError) {
+    guard owned & ~Constraints.all.rawValue == 0 else {
+      throw .range("constraints", owned, "bits 1 (network) and 2 (external power)")
+    }
+    guard satisfied & ~owned == 0 else { throw .range("satisfied", satisfied, "only bits that constraints has") }
+    conditions.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
+    stopWhatLostConditions(at: moment.now)
+  }
+
+  package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
+    (conditions.satisfied(probing: moment.probed), conditions.hostOwned)
+  }
+
+  /// What the system says becomes what picks go by.
+  func apply(probed: Constraints, at now: Instant) {
+    conditions.apply(probed: probed)
+    stopWhatLostConditions(at: now)
+  }
+
+  private func stopWhatLostConditions(at now: Instant) {
+    let satisfied = conditions.satisfied
+    for cycle in cycles {
+      for run in cycle.runs where run.isOpen && !run.definition.constraints.isSubset(of: satisfied) {
+        stop(run, .constraintLost, at: now)
+      }
+    }
+  }
+
+  // MARK: Handlers (T10)
+
+  /// Registers a handler. The caller ends the context if this throws.
+  ///
+  /// - Throws: `invalidArgument`, `alreadyExists`.
+  package func addHandler(
+    _ name: UnsafeRawBufferPointer, run: ((Run) -> Void)?, stop: ((UInt64, StopReason) -> Void)?,
+    destroy: (() -> Void)?
+  ) throws(SeleneError) {
+    try Identifier.check(name, "name")
+    let number = try table.addHandler(name, pushes: run != nil)
+    handlers[number] = Handler(number: number, run: run, stop: stop, destroy: destroy)
+  }
+
+  /// Unregisters a handler; its runs in flight go on.
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func removeHandler(_ name: UnsafeRawBufferPointer) throws(SeleneError) {
+    try Identifier.check(name, "name")
+    guard let number = table.findHandler(name), let handler = handlers[number] else {
+      throw SeleneError(.notFound, "name: there is no handler \"\(name.printable)\"")
+    }
+    table.retireHandler(number)
+    finish(handler, handler.retire())
+  }
+
+  /// Ends one use of a handler.
+  func endUse(of handler: Handler) { finish(handler, handler.endUse()) }
+
+  private func finish(_ handler: Handler, _ isLast: Bool) {
+    guard isLast else { return }
+    table.freeHandler(handler.number)
+    handlers[handler.number] = nil
+    deliveries.append(.finish(handler))
+  }
+
+  // MARK: Events (C18)
+
+  /// Sets the observer, or removes it.
+  package func observe(_ observe: ((borrowing Event) -> Void)?, destroy: (() -> Void)?) {
+    if let observer { notices.append(.end(observer)) }
+    observer = observe.map { Observer(observe: $0, destroy: destroy) }
+    if observe == nil, let destroy { deliveries.append(.finish(Callback(destroy: destroy))) }
+  }
+}

@@ -1,0 +1,125 @@
+// Tasks: registering, cancelling, reading, explaining.
+
+import SeleneCore
+
+extension Scheduler {
+  /// Checks and registers a task.
+  ///
+  /// - Throws: `invalidArgument`, `tooLarge`, `notPermitted`, `unavailable`, `tooManyPending`.
+  package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
+    let definition = try TaskDefinition(draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+    var changes = newChanges()
+    let disposition = try table.register(definition, at: moment.now, enabled: enabled, &changes)
+    try commit(changes, at: moment.now)
+    return disposition
+  }
+
+  /// Cancels a task and what waits behind it.
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func cancel(id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> UInt64 {
+    try Identifier.check(id, "id")
+    var changes = newChanges()
+    let count = try table.cancel(id: id, at: moment.now, &changes)
+    try commit(changes, at: moment.now)
+    return count
+  }
+
+  /// Cancels all that carry a tag.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func cancel(tag: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> UInt64 {
+    try Identifier.check(tag, "tag")
+    var changes = newChanges()
+    let count = table.cancel(tag: tag, at: moment.now, &changes)
+    try commit(changes, at: moment.now)
+    return count
+  }
+
+  package func cancelAll(at moment: Moment) throws(SeleneError) -> UInt64 {
+    var changes = newChanges()
+    let count = table.cancelAll(at: moment.now, &changes)
+    try commit(changes, at: moment.now)
+    return count
+  }
+
+  /// Removes terminal records.
+  package func prune() throws(SeleneError) -> UInt64 {
+    let count = table.prune(endedBefore: nil)
+    try store.commit(table)
+    return count
+  }
+
+  /// Removes all tasks and history.
+  ///
+  /// - Throws: `busy` while a cycle is open, `reentrant`.
+  package func reset() throws(SeleneError) {
+    try refuseInsideCallback("reset")
+    guard cycles.isEmpty else { throw SeleneError(.busy, "reset: \(cycles.count) cycles are open, none is allowed") }
+    table.removeAll()
+    pace.refresh.lastBegin = nil
+    pace.processing.lastBegin = nil
+    traces = PerKind(repeating: nil)
+    try store.commit(table)
+  }
+
+  /// A task's record, or that of a successor that waits behind it.
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func record(
+    _ id: UnsafeRawBufferPointer, position: UInt64
+  ) throws(SeleneError) -> (record: TaskRecord, waiting: Int) {
+    let slot = try visibleSlot(id)
+    let waiting = table.waiting(behind: slot)
+    guard position > 0 else { return (table[slot], waiting.count) }
+    guard position <= waiting.count else {
+      throw SeleneError(.notFound, "position: \(position) was given, \(waiting.count) successors wait behind this task")
+    }
+    return (table[waiting[Int(position) - 1]], waiting.count - Int(position))
+  }
+
+  /// The definitions of the visible records, in order of registration; of those that carry a tag, if one is given.
+  package func definitions(tag: UnsafeRawBufferPointer?) throws(SeleneError) -> [TaskDefinition] {
+    if let tag { try Identifier.check(tag, "tag") }
+    var found: [(sequence: UInt64, definition: TaskDefinition)] = []
+    for slot in table.slots where !table.isVacant(slot) && table[slot].state != .blocked {
+      let record = table[slot]
+      if let tag, !record.definition.carries(tag: tag) { continue }
+      found.append((record.sequence, record.definition))
+    }
+    found.sort { $0.sequence < $1.sequence }
+    return found.map { $0.definition }
+  }
+
+  /// Why a task does not run now (C15).
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func explain(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> Explanation {
+    let slot = try visibleSlot(id)
+    let record = table[slot]
+    let releaseAt = runs.values
+      .filter { !$0.isOpen && !$0.isBack && $0.definition.id.equals(id) }
+      .map { $0.endedAt.adding(options.releaseAfter) }
+      .max()
+    let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
+    return table.explain(
+      slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probed),
+      observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
+      releaseAt: releaseAt ?? Time.never, at: moment.now)
+  }
+
+  /// When it is worth opening the next window; nil for never (C16).
+  package func nextWakeup(at moment: Moment) -> Instant? {
+    let free = cycles.reduce(enabled) { $0.subtracting($1.kinds) }
+    let offer = Offer(
+      kinds: free, satisfied: conditions.satisfied(probing: moment.probed), pushes: false,
+      observedRange: options.observedRange)
+    return table.nextWakeup(offer, pace, at: moment.now)
+  }
+
+  func visibleSlot(_ id: UnsafeRawBufferPointer) throws(SeleneError) -> Int {
+    try Identifier.check(id, "id")
+    guard let slot = table.find(id) else { throw .noTask(id) }
+    return slot
+  }
+}

@@ -1,0 +1,272 @@
+// One instance: the table of tasks, its handlers, cycles and runs, and the lock that guards them.
+
+import CPlatform
+import SeleneCore
+
+/// A scheduler. All that varies is guarded by the lock of its slot.
+package final class Scheduler: @unchecked Sendable {
+  let slot: Slot
+  let life: UInt64
+  let options: Options
+  let table: TaskTable
+  let store: Store
+  var clock: Clock
+  var conditions = Conditions()
+  var enabled = KindSet.all
+  /// Pace and last cycle of each kind.
+  var pace: PerKind<Pace>
+  var traces = PerKind<CycleTrace?>(repeating: nil)
+
+  /// Live and retired handlers by number.
+  var handlers: [Int: Handler] = [:]
+  /// Cycles that are not reported, in order of their begin.
+  var cycles: [Cycle] = []
+  /// Runs that have not come back, by number.
+  var runs: [UInt64: Run] = [:]
+  var lastRun: UInt64 = 0
+  var staleRuns = StaleRuns()
+  /// Nothing happens by itself before this instant.
+  var nextDue: Instant = Time.never
+
+  var workers = Workers()
+
+  var observer: Observer?
+  var lastEvent: UInt64 = 0
+  var notices: [Notice] = []
+  var isNotifying = false
+  var deliveries: [Delivery] = []
+  /// The handle is closed; runs and threads may still come back.
+  var isClosing = false
+
+  private init(_ slot: Slot, life: UInt64, _ options: Options, _ hostClock: HostClock?) {
+    self.slot = slot
+    self.life = life
+    self.options = options
+    clock = Clock(hostClock)
+    store = Store()
+    let seed = options.seed != 0 ? options.seed : UInt64(bitPattern: platform_wall_clock())
+    table = TaskTable(options.policy, generator: Generator(seed: seed))
+    pace = PerKind(
+      refresh: Pace(interval: options.intervals.refresh), processing: Pace(interval: options.intervals.processing))
+  }
+
+  /// Opens a scheduler.
+  ///
+  /// - Throws: `exhausted`.
+  package static func open(_ options: Options, _ hostClock: HostClock?) throws(SeleneError) -> UInt64 {
+    try refuseInsideClock()
+    let (slot, life) = try Registry.claim()
+    let scheduler = Scheduler(slot, life: life, options, hostClock)
+    slot.monitor.lock()
+    defer { slot.monitor.unlock() }
+    return slot.open(scheduler).rawValue
+  }
+
+  // MARK: The way in and out
+
+  /// Calls a body with the scheduler of a handle: locked, its time applied; delivers what the body caused.
+  ///
+  /// - Parameter probing: whether the body looks at conditions; then the system is asked before the lock is taken.
+  package static func enter<R>(
+    _ handle: UInt64, probing: Bool = false, _ body: (Scheduler, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let handle = Handle(rawValue: handle)
+    try handle.check(.scheduler)
+    return try enter(try Registry.find(handle), probing: probing, isOpen: { $0.slot.number == handle.number }, body)
+  }
+
+  /// The same with the scheduler and the cycle of a cycle's handle.
+  package static func enter<R>(
+    cycle handle: UInt64, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let handle = Handle(rawValue: handle)
+    try handle.check(.cycle)
+    return try enter(try Registry.find(handle), probing: false, isOpen: { _ in true }) {
+      (scheduler, moment) throws(SeleneError) in
+      guard let cycle = scheduler.cycles.first(where: { $0.handle == handle.rawValue }) else { throw .closedHandle }
+      return try body(scheduler, cycle, moment)
+    }
+  }
+
+  /// The same with the scheduler of a run's token, also while it closes.
+  package static func enter<R>(
+    run token: UInt64, _ body: (Scheduler, UInt64, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let token = Token(rawValue: token)
+    let slot = try Registry.find(token)
+    try refuseInsideClock()
+    guard let (scheduler, moment) = lock(slot, probing: false, isOpen: { $0.life == token.life }) else {
+      throw .earlierLife
+    }
+    defer { scheduler.leave() }
+    return try body(scheduler, token.number, moment)
+  }
+
+  private static func enter<R>(
+    _ slot: Slot, probing: Bool, isOpen: (Scheduler) -> Bool, _ body: (Scheduler, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    try refuseInsideClock()
+    guard let (scheduler, moment) = lock(slot, probing: probing, isOpen: { !$0.isClosing && isOpen($0) }) else {
+      throw .closedHandle
+    }
+    defer { scheduler.leave() }
+    return try body(scheduler, moment)
+  }
+
+  /// Locks a slot and brings its scheduler up to the present; nil, unlocked, if it is not the one.
+  private static func lock(_ slot: Slot, probing: Bool, isOpen: (Scheduler) -> Bool) -> (Scheduler, Moment)? {
+    slot.monitor.lock()
+    guard let scheduler = slot.scheduler, isOpen(scheduler) else {
+      slot.monitor.unlock()
+      return nil
+    }
+    // The host's clock and the system's files are read without the lock; then the door may be another.
+    let wanted = probing ? Constraints.all.subtracting(scheduler.conditions.hostOwned) : []
+    var reading: Instant?
+    var probed = Constraints.all
+    if scheduler.clock.host != nil || !wanted.isEmpty {
+      slot.monitor.unlock()
+      reading = scheduler.clock.host?.now()
+      if !wanted.isEmpty { probed = Conditions.probe(wanted) }
+      slot.monitor.lock()
+      guard slot.scheduler === scheduler, isOpen(scheduler) else {
+        slot.monitor.unlock()
+        return nil
+      }
+    }
+    let now = scheduler.clock.tick(reading)
+    scheduler.advance(to: now)
+    return (scheduler, Moment(now: now, probed: probed))
+  }
+
+  static func refuseInsideClock() throws(SeleneError) {
+    guard platform_frame_within(PLATFORM_CLOCK_OWNER) == 0 else {
+      throw SeleneError(.reentrant, "the call came from inside a host clock, which may not call the library")
+    }
+  }
+
+  /// Whether this thread is in a callback of this scheduler.
+  var isInsideCallback: Bool { platform_frame_within(life) != 0 }
+
+  func refuseInsideCallback(_ what: StaticString) throws(SeleneError) {
+    guard !isInsideCallback else {
+      throw SeleneError(.reentrant, "\(what) is not possible inside a callback of the same scheduler")
+    }
+  }
+
+  func lock() { slot.monitor.lock() }
+  func unlock() { slot.monitor.unlock() }
+
+  /// The present, read again; the caller holds the lock and the clock is the system's.
+  func tick() -> Instant { clock.tick(nil) }
+
+  /// Unlocks, then hands the host what was caused meanwhile.
+  func leave() {
+    table.checkInvariants()
+    while !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) {
+      deliver()
+      notify()
+    }
+    unlock()
+  }
+
+  /// Stops, ends and reports; any thread delivers its own. Called and left with the lock held.
+  private func deliver() {
+    while !deliveries.isEmpty {
+      let batch = deliveries
+      deliveries = []
+      unlock()
+      for delivery in batch { deliver(delivery) }
+      lock()
+      for case .stop(let run, _) in batch where run.handler.endUse() { deliveries.append(.finish(run.handler)) }
+      for case .report(let receiver, _) in batch where receiver.retire() { deliveries.append(.finish(receiver)) }
+    }
+  }
+
+  private func deliver(_ delivery: Delivery) {
+    switch delivery {
+    case .stop(let run, let reason): if let stop = run.handler.stop { callHost(life) { stop(run.token, reason) } }
+    case .finish(let callback): callback.finish(life)
+    case .report(let receiver, let report): if let receive = receiver.receive { callHost(life) { receive(report) } }
+    }
+  }
+
+  /// Events, one at a time and in order: only one thread delivers. Called and left with the lock held.
+  private func notify() {
+    guard !isNotifying else { return }
+    isNotifying = true
+    while !notices.isEmpty {
+      let batch = notices
+      notices = []
+      unlock()
+      for notice in batch {
+        switch notice {
+        case .event(let observer, let event): callHost(life) { observer.observe(event) }
+        case .end(let observer): observer.finish(life)
+        }
+      }
+      lock()
+    }
+    isNotifying = false
+  }
+
+  // MARK: After a rule changed something
+
+  /// Makes the changes durable, then lets them be heard of and stops the runs that they ended.
+  func commit(_ changes: consuming Changes, at now: Instant) throws(SeleneError) {
+    try store.commit(table)
+    publish(changes, at: now)
+  }
+
+  func newChanges() -> Changes { Changes(isObserved: observer != nil) }
+
+  private func publish(_ changes: Changes, at now: Instant) {
+    for (token, reason) in changes.stops {
+      if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
+    }
+    guard let observer else { return }
+    for change in changes.list { notify(observer, change, at: now) }
+  }
+
+  func publish(_ change: @autoclosure () -> Change, at now: Instant) {
+    if let observer { notify(observer, change(), at: now) }
+  }
+
+  private func notify(_ observer: Observer, _ change: Change, at now: Instant) {
+    lastEvent += 1
+    notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
+  }
+
+  /// Delivers what ended its last use.
+  func finishIfLast(_ isLast: Bool, _ callback: Callback) {
+    if isLast { deliveries.append(.finish(callback)) }
+  }
+}
+
+/// When a call happens, and what the system says of its conditions then.
+package struct Moment {
+  package let now: Instant
+  let probed: Constraints
+}
+
+/// The last runs that were stopped or expired, so that a late outcome is told from a second one.
+struct StaleRuns {
+  static let capacity = 65_536
+
+  private var numbers: Set<UInt64> = []
+  private var order: [UInt64] = []
+  private var oldest = 0
+
+  mutating func insert(_ number: UInt64) {
+    guard numbers.insert(number).inserted else { return }
+    if order.count < Self.capacity {
+      order.append(number)
+    } else {
+      numbers.remove(order[oldest])
+      order[oldest] = number
+      oldest = (oldest + 1) % Self.capacity
+    }
+  }
+
+  func contains(_ number: UInt64) -> Bool { numbers.contains(number) }
+}

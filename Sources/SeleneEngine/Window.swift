@@ -1,0 +1,57 @@
+// An opportunity to work, as the host describes it.
+
+import SeleneCore
+
+/// A window as the host gave it, unchecked.
+package struct WindowDraft {
+  package var kinds = UInt32(Kind.refresh.rawValue)
+  package var lanes: UInt32 = 1
+  package var budget: Span = 30 * Time.second
+  /// −1: a twentieth of the budget.
+  package var reserve: Span = -1
+  package var strictFit = false
+  package var isInline = false
+  /// The one task that shall run now; empty for all.
+  package var task = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  package init() {}
+}
+
+/// A window, checked.
+package struct Window {
+  let kinds: KindSet
+  let lanes: Int
+  let budget: Span
+  let reserve: Span
+  let strictFit: Bool
+  let isInline: Bool
+  /// The one task that shall run now, or nil; borrowed from the draft.
+  let task: UnsafeRawBufferPointer?
+
+  static let mostLanes: UInt32 = 64
+
+  /// Checks every field.
+  ///
+  /// - Throws: `invalidArgument`, naming the first field that is out of range.
+  package init(_ draft: WindowDraft) throws(SeleneError) {
+    let onlyTask = draft.task.count > 0
+    guard onlyTask || (draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0) else {
+      throw .range("kinds", draft.kinds, "bits 1 (refresh) and 2 (processing), at least one")
+    }
+    guard (1...Self.mostLanes).contains(draft.lanes) else { throw .range("lanes", draft.lanes, "1 … 64") }
+    guard draft.lanes == 1 || !draft.isInline else { throw .range("lanes", draft.lanes, "1 for an inline window") }
+    guard draft.lanes == 1 || !onlyTask else { throw .range("lanes", draft.lanes, "1 for a window of one task") }
+    guard (1...Time.longestRun).contains(draft.budget) else { throw .range("budget", draft.budget, "1 ns … 24 h") }
+    guard (-1...draft.budget).contains(draft.reserve) else {
+      throw .range("reserve", draft.reserve, "-1 (budget / 20), or 0 … budget in ns")
+    }
+    if onlyTask { try Identifier.check(draft.task, "task") }
+    kinds = KindSet(rawValue: draft.kinds)
+    lanes = Int(draft.lanes)
+    budget = draft.budget
+    reserve = draft.reserve == -1 ? Budget.reserve(of: draft.budget) : draft.reserve
+    strictFit = draft.strictFit
+    isInline = draft.isInline
+    task = onlyTask ? draft.task : nil
+  }
+}

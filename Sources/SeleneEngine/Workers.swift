@@ -1,0 +1,94 @@
+// Library threads: started when a cycle needs them, kept for the next, never more than that.
+
+import CPlatform
+import SeleneCore
+
+/// What a library thread is asked to do.
+enum Job {
+  /// Calls handlers of a cycle until nothing is left for it.
+  case lane(Cycle)
+  /// Ends a cycle in time.
+  case coordinate(Cycle)
+}
+
+/// The threads of a scheduler. Guarded by its lock.
+struct Workers {
+  /// Threads that were started and not joined.
+  var threads: [UInt64] = []
+  /// Threads that wait for a job.
+  var idle = 0
+  var jobs: [Job] = []
+  /// Threads in handlers that overran the end of their cycle.
+  var leftBehind = 0
+  /// Threads that have not left.
+  var alive = 0
+  var isStopping = false
+}
+
+/// What a new thread is given.
+private final class ThreadStart {
+  let scheduler: Scheduler
+  init(_ scheduler: Scheduler) { self.scheduler = scheduler }
+}
+
+private func threadBody(_ context: UnsafeMutableRawPointer) {
+  Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().scheduler.work()
+}
+
+extension Scheduler {
+  /// Sees to it that so many threads are free; the caller holds the lock.
+  ///
+  /// - Throws: `exhausted` if the system refuses a thread.
+  func ensureThreads(_ count: Int) throws(SeleneError) {
+    while workers.idle - workers.jobs.count < count {
+      let start = Unmanaged.passRetained(ThreadStart(self))
+      let thread = platform_thread_start(threadBody, start.toOpaque())
+      guard thread != 0 else {
+        start.release()
+        throw SeleneError(.exhausted, "the system refused to start a thread")
+      }
+      workers.threads.append(thread)
+      workers.alive += 1
+      // It counts as idle from here: its first act is to look for a job.
+      workers.idle += 1
+    }
+  }
+
+  func submit(_ job: Job) {
+    workers.jobs.append(job)
+    slot.monitor.broadcast()
+  }
+
+  /// The life of a library thread.
+  fileprivate func work() {
+    lock()
+    while true {
+      if !workers.jobs.isEmpty {
+        let job = workers.jobs.removeFirst()
+        workers.idle -= 1
+        perform(job)
+        workers.idle += 1
+      } else if workers.isStopping {
+        break
+      } else {
+        slot.monitor.wait(Time.hour)
+      }
+    }
+    workers.idle -= 1
+    workers.alive -= 1
+    slot.monitor.broadcast()
+    unlock()
+  }
+
+  /// Called and left with the lock held.
+  private func perform(_ job: Job) {
+    switch job {
+    case .lane(let cycle): runLane(cycle)
+    case .coordinate(let cycle):
+      awaitEnd(of: cycle)
+      _ = end(cycle, at: tick())
+    }
+    leave()
+    lock()
+  }
+}

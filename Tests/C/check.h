@@ -1,0 +1,198 @@
+/*
+ * check.h - the few words that every C test is written with
+ *
+ * CHECK, CHECK_STATUS and the other checks print file, line, what was expected and what was found, and end the
+ * process: the first thing that differs is the one that matters. They may be used on any thread.
+ *
+ * run_test runs one test in a forked child of its own with an alarm, so that a crash or a hang is one failed test.
+ * The parent must not have opened a scheduler: handles do not survive fork().
+ *
+ *     int main(int argc, char **argv) {
+ *         check_begin(argc, argv);
+ *         run_test("C7 a run may still complete exactly at the deadline", test_deadline);
+ *         return check_end();
+ *     }
+ *
+ * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_ALARM, seconds
+ * for one test (60); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
+ * sanitizers.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <selene.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK_UNUSED __attribute__((unused))
+
+/* ---- checks ------------------------------------------------------------- */
+
+CHECK_UNUSED __attribute__((noreturn)) static void check_fail(void) {
+    fflush(stdout);
+    fflush(stderr);
+    _exit(1);
+}
+
+/** The condition must hold. */
+#define CHECK(condition)                                                                                           \
+    do {                                                                                                           \
+        if (!(condition)) {                                                                                        \
+            fprintf(stderr, "%s:%d: %s: does not hold\n", __FILE__, __LINE__, #condition);                         \
+            check_fail();                                                                                          \
+        }                                                                                                          \
+    } while (0)
+
+/** The call must answer exactly this status. */
+#define CHECK_STATUS(expected, call) check_status((expected), (call), #call, __FILE__, __LINE__)
+
+CHECK_UNUSED static void check_status(selene_status expected, selene_status got, const char *call, const char *file,
+                                      int line) {
+    if (got == expected) return;
+    fprintf(stderr, "%s:%d: %s: expected %s, got %s (%" PRId32 ")%s%s\n", file, line, call,
+            selene_status_name(expected), selene_status_name(got), got, got ? ": " : "",
+            got ? selene_status_detail() : "");
+    check_fail();
+}
+
+/** The call must answer OK. */
+#define CHECK_OK(call) CHECK_STATUS(SELENE_OK, call)
+
+/** Two integers must be equal; anything beyond int64_t is compared as its bits. */
+#define CHECK_INT(expected, value) check_int((int64_t)(expected), (int64_t)(value), #value, __FILE__, __LINE__)
+
+CHECK_UNUSED static void check_int(int64_t expected, int64_t got, const char *what, const char *file, int line) {
+    if (got == expected) return;
+    fprintf(stderr, "%s:%d: %s: expected %" PRId64 ", got %" PRId64 "\n", file, line, what, expected, got);
+    check_fail();
+}
+
+/** An integer must lie between two others, both included. */
+#define CHECK_BETWEEN(low, value, high)                                                                            \
+    check_between((int64_t)(low), (int64_t)(value), (int64_t)(high), #value, __FILE__, __LINE__)
+
+CHECK_UNUSED static void check_between(int64_t low, int64_t got, int64_t high, const char *what, const char *file,
+                                       int line) {
+    if (low <= got && got <= high) return;
+    fprintf(stderr, "%s:%d: %s: expected %" PRId64 " to %" PRId64 ", got %" PRId64 "\n", file, line, what, low, high,
+            got);
+    check_fail();
+}
+
+/** Two NUL-terminated texts must be equal. */
+#define CHECK_STRING(expected, value) check_string((expected), (value), #value, __FILE__, __LINE__)
+
+CHECK_UNUSED static void check_string(const char *expected, const char *got, const char *what, const char *file,
+                                      int line) {
+    if (got && strcmp(got, expected) == 0) return;
+    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\"\n", file, line, what, expected, got ? got : "(NULL)");
+    check_fail();
+}
+
+/** A text that came out of the library must have these characters, and the NUL behind them. */
+#define CHECK_TEXT(expected, value) check_text((expected), (value), #value, __FILE__, __LINE__)
+
+CHECK_UNUSED static void check_text(const char *expected, selene_text got, const char *what, const char *file,
+                                    int line) {
+    if (got.data && got.length == (int64_t)strlen(expected) && memcmp(got.data, expected, strlen(expected) + 1) == 0)
+        return;
+    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\" (length %" PRId64 ")\n", file, line, what, expected,
+            got.data ? got.data : "(NULL)", got.length);
+    check_fail();
+}
+
+/* ---- time --------------------------------------------------------------- */
+
+/** Nanoseconds of a clock that only goes forward. */
+CHECK_UNUSED static int64_t check_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/** Sleeps so many nanoseconds, signals or not. */
+CHECK_UNUSED static void check_sleep(int64_t duration) {
+    struct timespec rest = {(time_t)(duration / INT64_C(1000000000)), (long)(duration % INT64_C(1000000000))};
+    while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+    }
+}
+
+CHECK_UNUSED static int64_t check_environment(const char *name, int64_t otherwise) {
+    const char *text = getenv(name);
+    return text && *text ? (int64_t)strtoll(text, NULL, 10) : otherwise;
+}
+
+/** What a time limit is widened by, in nanoseconds. */
+CHECK_UNUSED static int64_t check_slack(void) {
+    return check_environment("SELENE_TEST_SLACK", 0) * INT64_C(1000000);
+}
+
+/* ---- tests -------------------------------------------------------------- */
+
+CHECK_UNUSED static int check_passed, check_failed;
+CHECK_UNUSED static const char *check_filter;
+
+/** Call first in main. */
+CHECK_UNUSED static void check_begin(int argc, char **argv) {
+    check_filter = argc > 1 ? argv[1] : NULL;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+/** Notes and prints how a test ended. */
+CHECK_UNUSED static void check_result(const char *name, int passed, const char *why) {
+    if (passed) check_passed++;
+    else check_failed++;
+    printf("%s %s%s%s%s\n", passed ? "ok" : "FAILED", name, why ? " (" : "", why ? why : "", why ? ")" : "");
+    fflush(stdout);
+}
+
+/** Runs a test in a child process of its own; returning is passing. */
+CHECK_UNUSED static void run_test(const char *name, void (*test)(void)) {
+    char why[64];
+    int status = 0;
+    pid_t child;
+    if (check_filter && !strstr(name, check_filter)) return;
+    fflush(stdout);
+    fflush(stderr);
+    child = fork();
+    if (child == 0) {
+        alarm((unsigned)check_environment("SELENE_TEST_ALARM", 60));
+        test();
+        exit(0);
+    }
+    if (child < 0) {
+        check_result(name, 0, "fork failed");
+        return;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        check_result(name, 1, NULL);
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+        check_result(name, 0, "hung");
+    } else if (WIFSIGNALED(status)) {
+        snprintf(why, sizeof why, "signal %d", WTERMSIG(status));
+        check_result(name, 0, why);
+    } else {
+        snprintf(why, sizeof why, "exit %d", WEXITSTATUS(status));
+        check_result(name, 0, why);
+    }
+}
+
+/** Prints the totals; what main returns. No test at all is a failure. */
+CHECK_UNUSED static int check_end(void) {
+    printf("%d passed, %d failed\n", check_passed, check_failed);
+    return check_failed || !check_passed ? 1 : 0;
+}
+
+#endif /* CHECK_H */

@@ -1,0 +1,430 @@
+/*
+ * misuse.h - what the misuse tests share
+ *
+ * A picture of all that a scheduler holds, the check that a refused call left it as it was and said why, and a table of
+ * every function that takes a handle, each with arguments that are right but for the handle.
+ */
+#ifndef MISUSE_H
+#define MISUSE_H
+
+#include "check.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* ---- a clock that stands still --------------------------------------------- */
+
+#define CLOCK_BEGIN (INT64_C(1700000000) * SELENE_SECOND)
+
+CHECK_UNUSED static int64_t still_now = CLOCK_BEGIN;
+
+CHECK_UNUSED static int64_t still_clock(void *context) {
+    (void)context;
+    return still_now;
+}
+
+/** Options with this clock and without limits of pending tasks. */
+CHECK_UNUSED static selene_options still_options(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.clock = still_clock;
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    options.max_pending_processing = SELENE_UNLIMITED;
+    options.seed = 1;
+    return options;
+}
+
+CHECK_UNUSED static selene_scheduler open_still(void) {
+    selene_options options = still_options();
+    selene_scheduler scheduler = 0;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK(scheduler != 0);
+    return scheduler;
+}
+
+CHECK_UNUSED static selene_scheduler open_default(void) {
+    selene_scheduler scheduler = 0;
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK(scheduler != 0);
+    return scheduler;
+}
+
+/* ---- small words ------------------------------------------------------------ */
+
+CHECK_UNUSED static selene_text text_of(const char *text) {
+    return (selene_text){text, (int64_t)strlen(text)};
+}
+
+CHECK_UNUSED static selene_task task_of(const char *id) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = text_of(id);
+    return task;
+}
+
+CHECK_UNUSED static void add_task(selene_scheduler scheduler, const char *id) {
+    selene_task task = task_of(id);
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+}
+
+CHECK_UNUSED static void add_pulled_handler(selene_scheduler scheduler, const char *name) {
+    CHECK_OK(selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, NULL));
+}
+
+CHECK_UNUSED static int32_t state_of(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info = NULL;
+    int32_t state;
+    CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
+    state = info->state;
+    selene_task_info_destroy(info);
+    return state;
+}
+
+/** Begins a pulled cycle and takes its next run, which must be there. */
+CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK(info.run != 0);
+    return info.run;
+}
+
+/** Waits until a counter that other threads change has this value, 10 s at most. */
+#define WAIT_FOR(value, counter) wait_for((value), &(counter), #counter, __FILE__, __LINE__)
+
+CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what, const char *file, int line) {
+    int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
+    while (atomic_load(counter) != value && check_now() < limit) check_sleep(SELENE_MILLISECOND / 5);
+    check_int(value, atomic_load(counter), what, file, line);
+}
+
+/** How often something slow is done: fewer times where the machine is slowed down (see SELENE_TEST_SLACK). */
+CHECK_UNUSED static int rounds(int usual) {
+    int64_t given = check_environment("SELENE_TEST_ROUNDS", 0);
+    if (given > 0 && given < usual) return (int)given;
+    return check_slack() >= SELENE_SECOND && usual > 50 ? usual / 50 : usual;
+}
+
+/* ---- pictures ---------------------------------------------------------------- */
+
+/** All that can be read of a scheduler, as bytes. */
+struct picture {
+    size_t length;
+    unsigned char bytes[64 * 1024];
+};
+
+CHECK_UNUSED static void picture_add(struct picture *picture, const void *data, size_t length) {
+    CHECK(picture->length + length <= sizeof picture->bytes);
+    if (length > 0) memcpy(picture->bytes + picture->length, data, length);
+    picture->length += length;
+}
+
+CHECK_UNUSED static void picture_add_text(struct picture *picture, selene_text text) {
+    picture_add(picture, &text.length, sizeof text.length);
+    picture_add(picture, text.data, (size_t)text.length);
+}
+
+CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_task_info *info) {
+    size_t numbers = offsetof(selene_task_info, tag_count);
+    uint32_t i;
+    picture_add_text(picture, info->id);
+    picture_add_text(picture, info->handler);
+    picture_add_text(picture, info->input);
+    for (i = 0; i < info->tag_count; i++) picture_add_text(picture, info->tags[i]);
+    picture_add(picture, (const char *)info + numbers, sizeof *info - numbers);
+}
+
+CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_task_ids *ids = NULL;
+    uint32_t conditions[2] = {0, 0};
+    int64_t now = 0, at = 0, delay = 0;
+    uint64_t i, position, positions;
+    picture->length = 0;
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    picture_add(picture, &info, sizeof info);
+    CHECK_OK(selene_conditions_get(scheduler, &conditions[0], &conditions[1]));
+    picture_add(picture, &conditions[1], sizeof conditions[1]);
+    CHECK_OK(selene_scheduler_now(scheduler, &now));
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, &delay));
+    /* What is due now stays due now, although now moves. */
+    at = delay > 0 ? at : 0;
+    picture_add(picture, &at, sizeof at);
+    CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
+    picture_add(picture, &ids->count, sizeof ids->count);
+    for (i = 0; i < ids->count; i++) {
+        positions = 0;
+        for (position = 0; position <= positions; position++) {
+            selene_task_info *task = NULL;
+            CHECK_OK(selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, position, &task));
+            if (position == 0) positions = task->appended;
+            picture_add_task(picture, task);
+            selene_task_info_destroy(task);
+        }
+    }
+    selene_task_ids_destroy(ids);
+}
+
+/* ---- outputs ------------------------------------------------------------------ */
+
+/** Where the calls below let the library write. */
+struct outs {
+    selene_scheduler_info scheduler_info;
+    selene_explanation explanation;
+    selene_run_info run_info;
+    int64_t instant, duration;
+    uint64_t handle, count;
+    uint32_t bits, more_bits;
+    int32_t number, more_number;
+    selene_task_info *task_info;
+    selene_task_ids *task_ids;
+    selene_report *report;
+    selene_plan *plan;
+};
+
+CHECK_UNUSED static struct outs outs, outs_before;
+
+/** Fills the outputs with what no call would write there. */
+CHECK_UNUSED static void outs_reset(void) {
+    memset(&outs, 0xA5, sizeof outs);
+    outs.scheduler_info.struct_size = sizeof outs.scheduler_info;
+    outs.scheduler_info.flags = 0;
+    outs.explanation.struct_size = sizeof outs.explanation;
+    outs.explanation.flags = 0;
+    outs.run_info.struct_size = sizeof outs.run_info;
+    outs.run_info.flags = 0;
+    memcpy(&outs_before, &outs, sizeof outs);
+}
+
+CHECK_UNUSED static int outs_untouched(void) {
+    return memcmp(&outs, &outs_before, sizeof outs) == 0;
+}
+
+/* ---- refused calls ------------------------------------------------------------- */
+
+/** The scheduler that a refused call must leave as it is; 0: none. */
+CHECK_UNUSED static selene_scheduler watched;
+CHECK_UNUSED static struct picture before_call, after_call;
+
+/** A refused call: answers exactly this status, says why with this word, changes nothing and writes nothing. */
+#define REFUSED(expected, word, call)                                                                              \
+    do {                                                                                                           \
+        selene_status refused_status;                                                                              \
+        refused_begin(word);                                                                                       \
+        refused_status = (call);                                                                                   \
+        refused_end((expected), refused_status, (word), #call, __FILE__, __LINE__);                                \
+    } while (0)
+
+CHECK_UNUSED static void refused_begin(const char *word) {
+    if (watched) picture_take(&before_call, watched);
+    outs_reset();
+    /* Another refusal, whose detail does not have the word, so that an old detail is not taken for the new one. */
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_init(NULL, sizeof(selene_task)));
+    if (strstr(selene_status_detail(), word))
+        CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(0, SELENE_OUTCOME_NEW_DATA));
+    CHECK(strstr(selene_status_detail(), word) == NULL);
+}
+
+CHECK_UNUSED static void refused_end(selene_status expected, selene_status got, const char *word, const char *call,
+                                     const char *file, int line) {
+    char detail[1024];
+    check_status(expected, got, call, file, line);
+    snprintf(detail, sizeof detail, "%s", selene_status_detail());
+    if (!strstr(detail, word)) {
+        fprintf(stderr, "%s:%d: %s: the detail \"%s\" does not name \"%s\"\n", file, line, call, detail, word);
+        check_fail();
+    }
+    if (!outs_untouched()) {
+        fprintf(stderr, "%s:%d: %s: wrote an output although it was refused\n", file, line, call);
+        check_fail();
+    }
+    if (!watched) return;
+    picture_take(&after_call, watched);
+    if (before_call.length != after_call.length ||
+        memcmp(before_call.bytes, after_call.bytes, before_call.length) != 0) {
+        fprintf(stderr, "%s:%d: %s: changed something although it was refused\n", file, line, call);
+        check_fail();
+    }
+}
+
+/* ---- callbacks that count -------------------------------------------------------- */
+
+CHECK_UNUSED static atomic_int destroyed, called;
+
+CHECK_UNUSED static void count_destroy(void *context) {
+    (void)context;
+    atomic_fetch_add(&destroyed, 1);
+}
+
+CHECK_UNUSED static void count_run(selene_run run, const selene_run_info *info, void *context) {
+    (void)run, (void)info, (void)context;
+    atomic_fetch_add(&called, 1);
+}
+
+CHECK_UNUSED static void count_stop(selene_run run, int32_t reason, void *context) {
+    (void)run, (void)reason, (void)context;
+    atomic_fetch_add(&called, 1);
+}
+
+CHECK_UNUSED static void count_event(const selene_event *event, void *context) {
+    (void)event, (void)context;
+    atomic_fetch_add(&called, 1);
+}
+
+CHECK_UNUSED static void count_report(const selene_report *report, void *context) {
+    (void)report, (void)context;
+    atomic_fetch_add(&called, 1);
+}
+
+/* ---- every function that takes a handle ------------------------------------------- */
+
+static selene_status call_close(uint64_t h) {
+    return selene_scheduler_close(h, 0);
+}
+static selene_status call_now(uint64_t h) {
+    return selene_scheduler_now(h, &outs.instant);
+}
+static selene_status call_get(uint64_t h) {
+    return selene_scheduler_get(h, &outs.scheduler_info);
+}
+static selene_status call_enable(uint64_t h) {
+    return selene_scheduler_enable(h, SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING);
+}
+static selene_status call_next_wakeup(uint64_t h) {
+    return selene_scheduler_next_wakeup(h, &outs.instant, &outs.duration);
+}
+static selene_status call_prune(uint64_t h) {
+    return selene_scheduler_prune(h, &outs.count);
+}
+static selene_status call_reset(uint64_t h) {
+    return selene_scheduler_reset(h);
+}
+static selene_status call_observe(uint64_t h) {
+    return selene_scheduler_observe(h, count_event, NULL, count_destroy);
+}
+static selene_status call_handler_register(uint64_t h) {
+    return selene_handler_register(h, "handler", -1, count_run, count_stop, NULL, count_destroy);
+}
+static selene_status call_handler_unregister(uint64_t h) {
+    return selene_handler_unregister(h, "handler", -1);
+}
+static selene_status call_task_register(uint64_t h) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = SELENE_TEXT("task");
+    return selene_task_register(h, &task, &outs.number);
+}
+static selene_status call_task_cancel(uint64_t h) {
+    return selene_task_cancel(h, "task", -1, &outs.count);
+}
+static selene_status call_task_cancel_tag(uint64_t h) {
+    return selene_task_cancel_tag(h, "tag", -1, &outs.count);
+}
+static selene_status call_task_cancel_all(uint64_t h) {
+    return selene_task_cancel_all(h, &outs.count);
+}
+static selene_status call_task_get(uint64_t h) {
+    return selene_task_get(h, "task", -1, 0, &outs.task_info);
+}
+static selene_status call_task_list(uint64_t h) {
+    return selene_task_list(h, NULL, 0, &outs.task_ids);
+}
+static selene_status call_task_explain(uint64_t h) {
+    return selene_task_explain(h, "task", -1, &outs.explanation);
+}
+static selene_status call_cycle_begin(uint64_t h) {
+    return selene_cycle_begin(h, NULL, &outs.handle);
+}
+static selene_status call_cycle_run(uint64_t h) {
+    return selene_cycle_run(h, NULL, &outs.report);
+}
+static selene_status call_cycle_run_async(uint64_t h) {
+    return selene_cycle_run_async(h, NULL, count_report, NULL, count_destroy, &outs.handle, &outs.instant);
+}
+static selene_status call_cycle_plan(uint64_t h) {
+    return selene_cycle_plan(h, NULL, &outs.plan);
+}
+static selene_status call_conditions_set(uint64_t h) {
+    return selene_conditions_set(h, SELENE_CONSTRAINT_NETWORK, SELENE_CONSTRAINT_NETWORK);
+}
+static selene_status call_conditions_get(uint64_t h) {
+    return selene_conditions_get(h, &outs.bits, &outs.more_bits);
+}
+static selene_status call_cycle_next(uint64_t h) {
+    return selene_cycle_next(h, &outs.number, &outs.run_info, &outs.instant);
+}
+static selene_status call_cycle_end(uint64_t h) {
+    return selene_cycle_end(h, &outs.report);
+}
+static selene_status call_run_complete(uint64_t h) {
+    return selene_run_complete(h, SELENE_OUTCOME_NEW_DATA);
+}
+static selene_status call_run_retry(uint64_t h) {
+    return selene_run_retry(h, SELENE_SECOND);
+}
+static selene_status call_run_stopping(uint64_t h) {
+    return selene_run_stopping(h, &outs.number);
+}
+static selene_status call_run_remaining(uint64_t h) {
+    return selene_run_remaining(h, &outs.duration);
+}
+
+enum handle_type { TAKES_SCHEDULER, TAKES_CYCLE, TAKES_RUN };
+
+struct handle_call {
+    const char *name;
+    enum handle_type type;
+    selene_status (*call)(uint64_t handle);
+    /** How many contexts the call must end when it is refused. */
+    int destroys;
+};
+
+CHECK_UNUSED static const struct handle_call handle_calls[] = {
+    {"selene_scheduler_close", TAKES_SCHEDULER, call_close, 0},
+    {"selene_scheduler_now", TAKES_SCHEDULER, call_now, 0},
+    {"selene_scheduler_get", TAKES_SCHEDULER, call_get, 0},
+    {"selene_scheduler_enable", TAKES_SCHEDULER, call_enable, 0},
+    {"selene_scheduler_next_wakeup", TAKES_SCHEDULER, call_next_wakeup, 0},
+    {"selene_scheduler_prune", TAKES_SCHEDULER, call_prune, 0},
+    {"selene_scheduler_reset", TAKES_SCHEDULER, call_reset, 0},
+    {"selene_scheduler_observe", TAKES_SCHEDULER, call_observe, 1},
+    {"selene_handler_register", TAKES_SCHEDULER, call_handler_register, 1},
+    {"selene_handler_unregister", TAKES_SCHEDULER, call_handler_unregister, 0},
+    {"selene_task_register", TAKES_SCHEDULER, call_task_register, 0},
+    {"selene_task_cancel", TAKES_SCHEDULER, call_task_cancel, 0},
+    {"selene_task_cancel_tag", TAKES_SCHEDULER, call_task_cancel_tag, 0},
+    {"selene_task_cancel_all", TAKES_SCHEDULER, call_task_cancel_all, 0},
+    {"selene_task_get", TAKES_SCHEDULER, call_task_get, 0},
+    {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
+    {"selene_task_explain", TAKES_SCHEDULER, call_task_explain, 0},
+    {"selene_cycle_begin", TAKES_SCHEDULER, call_cycle_begin, 0},
+    {"selene_cycle_run", TAKES_SCHEDULER, call_cycle_run, 0},
+    {"selene_cycle_run_async", TAKES_SCHEDULER, call_cycle_run_async, 1},
+    {"selene_cycle_plan", TAKES_SCHEDULER, call_cycle_plan, 0},
+    {"selene_conditions_set", TAKES_SCHEDULER, call_conditions_set, 0},
+    {"selene_conditions_get", TAKES_SCHEDULER, call_conditions_get, 0},
+    {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},
+    {"selene_cycle_end", TAKES_CYCLE, call_cycle_end, 0},
+    {"selene_run_complete", TAKES_RUN, call_run_complete, 0},
+    {"selene_run_retry", TAKES_RUN, call_run_retry, 0},
+    {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
+    {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
+};
+
+#define HANDLE_CALLS (sizeof handle_calls / sizeof handle_calls[0])
+
+/** Calls it with a handle that must be refused so: it writes nothing, and ends the context that it was given. */
+CHECK_UNUSED static void call_refused(const struct handle_call *call, uint64_t handle, selene_status expected) {
+    int destroyed_before = atomic_load(&destroyed), called_before = atomic_load(&called);
+    selene_status got = call->call(handle);
+    if (got == expected && outs_untouched() && atomic_load(&destroyed) - destroyed_before == call->destroys &&
+        atomic_load(&called) == called_before && selene_status_detail()[0] != '\0')
+        return;
+    fprintf(stderr,
+            "%s(0x%016" PRIx64 ", …): expected %s, got %s; outputs %s; %d contexts ended, not %d; %d callbacks; "
+            "detail \"%s\"\n",
+            call->name, handle, selene_status_name(expected), selene_status_name(got),
+            outs_untouched() ? "untouched" : "written", atomic_load(&destroyed) - destroyed_before, call->destroys,
+            atomic_load(&called) - called_before, selene_status_detail());
+    check_fail();
+}
+
+#endif /* MISUSE_H */

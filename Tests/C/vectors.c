@@ -1,0 +1,617 @@
+/*
+ * vectors.c - plays the conformance vectors through the C interface of the shipped library
+ *
+ * Arguments: the files (Tests/vectors/scenarios.json, Tests/vectors/mixed.json). What the steps mean stands in
+ * Tests/vectors/README.md. Every scenario is played by one lane of pulled cycles on a clock of the host's own, in a
+ * process of its own, up to the first step that differs.
+ *
+ * A member of a step that nothing asked for fails the scenario, so that no vector can say something unheard.
+ */
+#include "check.h"
+
+#include <cjson/cJSON.h>
+
+#include <math.h>
+#include <stdarg.h>
+
+#define LIMIT 256 /* runs in a cycle, handlers in a scenario: far above what the vectors have */
+
+/* ---- the scenario that is played ------------------------------------------ */
+
+static cJSON *scenario;       /* the one that run_test plays */
+static cJSON *used;           /* what was taken out of it, kept so that nothing leaks */
+static int step_index = -1;   /* −1: before the first step */
+static int64_t clock_now;     /* ns */
+static int clock_destroyed;
+static int handlers_destroyed;
+static const char *handler_names[LIMIT];
+static int handler_count;
+static selene_scheduler scheduler;
+
+__attribute__((noreturn, format(printf, 1, 2))) static void differs(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "step %d: ", step_index);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    check_fail();
+}
+
+static int64_t host_clock(void *context) {
+    (void)context;
+    return clock_now;
+}
+
+static void host_clock_destroy(void *context) {
+    (void)context;
+    clock_destroyed++;
+}
+
+static void handler_destroy(void *context) {
+    (void)context;
+    handlers_destroyed++;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+/** Takes a member out of an object; what is left in the end was not understood. NULL if there is none. */
+static cJSON *take(cJSON *object, const char *key) {
+    cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(object, key);
+    if (item) cJSON_AddItemToArray(used, item);
+    return item;
+}
+
+static cJSON *take_required(cJSON *object, const char *key) {
+    cJSON *item = take(object, key);
+    if (!item) differs("the vector has no \"%s\"", key);
+    return item;
+}
+
+static void nothing_left(const cJSON *object, const char *what) {
+    if (object->child) differs("%s: the member \"%s\" is not understood", what, object->child->string);
+}
+
+static const char *text_of(const cJSON *item) {
+    if (!cJSON_IsString(item)) differs("the vector's \"%s\" is no text", item->string ? item->string : "item");
+    return item->valuestring;
+}
+
+static int64_t integer_of(const cJSON *item) {
+    if (!cJSON_IsNumber(item) || item->valuedouble != floor(item->valuedouble) || fabs(item->valuedouble) > 0x1p53)
+        differs("the vector's \"%s\" is no integer", item->string ? item->string : "item");
+    return (int64_t)item->valuedouble;
+}
+
+static int boolean_of(const cJSON *item) {
+    if (!cJSON_IsBool(item)) differs("the vector's \"%s\" is no boolean", item->string);
+    return cJSON_IsTrue(item);
+}
+
+/** A number of milliseconds in nanoseconds, or otherwise if there is no such member. */
+static int64_t take_ms(cJSON *object, const char *key, int64_t otherwise) {
+    const cJSON *item = take(object, key);
+    return item ? integer_of(item) * SELENE_MILLISECOND : otherwise;
+}
+
+/** The number whose name is the text, by the library's own names. */
+static int32_t number_of(const cJSON *item, const char *(*name_of)(int32_t)) {
+    const char *text = text_of(item);
+    for (int32_t number = 0; number < 32; number++)
+        if (strcmp(name_of(number), text) == 0) return number;
+    differs("no number is called \"%s\"", text);
+}
+
+static int32_t table_number(const cJSON *item, const char *const *names, int32_t count) {
+    const char *text = text_of(item);
+    for (int32_t number = 0; number < count; number++)
+        if (strcmp(names[number], text) == 0) return number;
+    differs("no number is called \"%s\"", text);
+}
+
+static uint32_t constraints_of(const cJSON *list) {
+    uint32_t bits = 0;
+    const cJSON *item;
+    if (!cJSON_IsArray(list)) differs("constraints are no list");
+    cJSON_ArrayForEach(item, list) {
+        uint32_t bit = 1;
+        while (bit && strcmp(selene_constraint_name(bit), text_of(item)) != 0) bit <<= 1;
+        if (!bit) differs("no constraint is called \"%s\"", text_of(item));
+        bits |= bit;
+    }
+    return bits;
+}
+
+static uint32_t kinds_of(const cJSON *list) {
+    uint32_t bits = 0;
+    const cJSON *item;
+    if (!cJSON_IsArray(list)) differs("kinds are no list");
+    cJSON_ArrayForEach(item, list) bits |= (uint32_t)number_of(item, selene_kind_name);
+    return bits;
+}
+
+static selene_text *texts_of(const cJSON *list, uint64_t *count) {
+    const cJSON *item;
+    selene_text *texts;
+    if (!cJSON_IsArray(list)) differs("\"%s\" is no list", list->string);
+    texts = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *texts);
+    CHECK(texts != NULL);
+    *count = 0;
+    cJSON_ArrayForEach(item, list) {
+        texts[*count].data = text_of(item);
+        texts[*count].length = (int64_t)strlen(text_of(item));
+        ++*count;
+    }
+    return texts;
+}
+
+/* ---- comparing ------------------------------------------------------------ */
+
+static void same_integer(const char *what, int64_t expected, int64_t got) {
+    if (expected != got) differs("%s: expected %" PRId64 ", got %" PRId64, what, expected, got);
+}
+
+static void same_text(const char *what, const char *expected, const char *got) {
+    if (strcmp(expected, got) != 0) differs("%s: expected \"%s\", got \"%s\"", what, expected, got);
+}
+
+static void same_selene_text(const char *what, const char *expected, selene_text got) {
+    if (!got.data || got.length != (int64_t)strlen(expected) || strcmp(got.data, expected) != 0)
+        differs("%s: expected \"%s\", got \"%s\"", what, expected, got.data ? got.data : "(NULL)");
+}
+
+static void same_score(const char *what, double expected, double got) {
+    if (!(fabs(expected - got) <= 1e-9)) differs("%s: expected a score of %.12f, got %.12f", what, expected, got);
+}
+
+/** Compares with the expected status; true if both are OK and there is more to compare. */
+static int same_status(cJSON *expect, selene_status got) {
+    const char *expected = text_of(take_required(expect, "status"));
+    if (strcmp(expected, selene_status_name(got)) != 0)
+        differs("status: expected %s, got %s%s%s", expected, selene_status_name(got), got ? ": " : "",
+                got ? selene_status_detail() : "");
+    return got == SELENE_OK;
+}
+
+/* ---- steps ---------------------------------------------------------------- */
+
+static void add_handler(const char *name) {
+    for (int i = 0; i < handler_count; i++)
+        if (strcmp(handler_names[i], name) == 0) return;
+    CHECK(handler_count < LIMIT);
+    CHECK_OK(selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, handler_destroy));
+    handler_names[handler_count++] = name;
+}
+
+static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
+    static const char *const existing[] = {"keep", "replace", "update", "append", "append_or_replace"};
+    static const char *const recurrence[] = {"after_completion", "anchored"};
+    static const char *const backoff[] = {"none", "linear", "exponential"};
+    selene_task task = SELENE_TASK_INIT;
+    selene_text *tags = NULL;
+    void *input = NULL;
+    int32_t disposition = -1;
+    const char *id = text_of(take_required(step, "id"));
+    const cJSON *item;
+    selene_status status;
+
+    task.id.data = id;
+    task.id.length = (int64_t)strlen(id);
+    if ((item = take(step, "handler"))) {
+        task.handler.data = text_of(item);
+        task.handler.length = -1;
+    }
+    if ((item = take(step, "kind"))) task.kind = number_of(item, selene_kind_name);
+    if ((item = take(step, "schedule"))) task.schedule = number_of(item, selene_schedule_name);
+    if ((item = take(step, "priority"))) task.priority = (int32_t)integer_of(item);
+    if ((item = take(step, "existing"))) task.existing = table_number(item, existing, 5);
+    if ((item = take(step, "recurrence"))) task.recurrence = table_number(item, recurrence, 2);
+    if ((item = take(step, "backoff"))) task.backoff = table_number(item, backoff, 3);
+    if ((item = take(step, "window"))) task.response_window = (int32_t)integer_of(item);
+    if ((item = take(step, "max_attempts"))) task.max_attempts = (uint32_t)integer_of(item);
+    if ((item = take(step, "constraints"))) task.constraints = constraints_of(item);
+    if ((item = take(step, "tags"))) {
+        uint64_t count = 0;
+        task.tags = tags = texts_of(item, &count);
+        task.tag_count = (uint32_t)count;
+    }
+    task.expected_response = take_ms(step, "expected_ms", task.expected_response);
+    task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
+    task.period = take_ms(step, "period_ms", task.period);
+    task.flex = take_ms(step, "flex_ms", task.flex);
+    task.backoff_delay = take_ms(step, "backoff_ms", task.backoff_delay);
+    if ((item = take(step, "input_size"))) {
+        task.input_length = integer_of(item);
+        task.input = input = calloc(1, (size_t)task.input_length + 1);
+        CHECK(input != NULL);
+    }
+    nothing_left(step, "register");
+
+    status = selene_task_register(scheduler, &task, &disposition);
+    free(tags);
+    free(input);
+    if (!same_status(expect, status)) {
+        same_integer("disposition of a refused call", -1, disposition);
+        return;
+    }
+    same_text("disposition", text_of(take_required(expect, "disposition")), selene_disposition_name(disposition));
+    if (all_handlers) add_handler(task.handler.data ? task.handler.data : id);
+}
+
+static void play_count(cJSON *expect, selene_status status, uint64_t count) {
+    if (same_status(expect, status))
+        same_integer("count", integer_of(take_required(expect, "count")), (int64_t)count);
+}
+
+static void play_info(const char *id, cJSON *expect) {
+    selene_task_info *info = NULL;
+    if (!same_status(expect, selene_task_get(scheduler, id, -1, 0, &info))) {
+        CHECK(info == NULL);
+        return;
+    }
+    same_selene_text("id", id, info->id);
+    same_text("state", text_of(take_required(expect, "state")), selene_state_name(info->state));
+    same_integer("attempts", integer_of(take_required(expect, "attempts")), info->attempts);
+    same_integer("earliest_begin", take_ms(expect, "earliest_begin_ms", -1), info->earliest_begin);
+    same_integer("last_run", take_ms(expect, "last_run_ms", -1), info->last_run);
+    same_integer("estimate", integer_of(take_required(expect, "estimate_ns")), info->estimate);
+    same_integer("generation", integer_of(take_required(expect, "generation")), info->generation);
+    same_integer("appended", integer_of(take_required(expect, "appended")), (int64_t)info->appended);
+    same_integer("runs", integer_of(take_required(expect, "runs")), (int64_t)info->response_time_count);
+    selene_task_info_destroy(info);
+}
+
+static void play_next_wakeup(cJSON *expect) {
+    int64_t at = -1, delay = -1;
+    const cJSON *expected;
+    if (!same_status(expect, selene_scheduler_next_wakeup(scheduler, &at, &delay))) return;
+    expected = take_required(expect, "at_ms");
+    if (cJSON_IsNull(expected)) {
+        same_integer("wake-up", SELENE_NEVER, at);
+        same_integer("delay of the wake-up", SELENE_NEVER, delay);
+    } else {
+        same_integer("wake-up", integer_of(expected) * SELENE_MILLISECOND, at);
+        same_integer("delay of the wake-up", at - clock_now, delay);
+    }
+}
+
+static selene_window window_of(cJSON *step) {
+    selene_window window = SELENE_WINDOW_INIT;
+    const cJSON *item;
+    window.budget = take_ms(step, "budget_ms", window.budget);
+    window.reserve = take_ms(step, "reserve_ms", window.reserve);
+    if ((item = take(step, "kinds"))) window.kinds = kinds_of(item);
+    if ((item = take(step, "strict_fit")) && boolean_of(item)) window.flags |= SELENE_WINDOW_STRICT_FIT;
+    return window;
+}
+
+static void play_plan(cJSON *step, cJSON *expect) {
+    selene_window window = window_of(step);
+    selene_plan *plan = NULL;
+    const cJSON *ids, *id;
+    uint64_t position = 0;
+    int64_t starts_at = clock_now;
+    nothing_left(step, "plan");
+    if (!same_status(expect, selene_cycle_plan(scheduler, &window, &plan))) return;
+    ids = take_required(expect, "ids");
+    cJSON_ArrayForEach(id, ids) {
+        if (position == plan->run_count) differs("plan: \"%s\" is missing", text_of(id));
+        same_selene_text("plan", text_of(id), plan->runs[position].id);
+        same_integer("start in the plan", starts_at, plan->runs[position].starts_at);
+        starts_at += plan->runs[position].estimate;
+        position++;
+    }
+    if (position < plan->run_count) differs("plan: \"%s\" is too much", plan->runs[position].id.data);
+    selene_plan_destroy(plan);
+}
+
+/** What a run of a cycle did, as the host saw it. */
+struct played {
+    selene_run run;
+    char id[256];
+    double score;
+    int64_t estimate;
+    int64_t started_at;
+    int64_t response_time;
+    int32_t outcome;
+    uint32_t attempt;
+};
+
+static void check_runs(cJSON *runs) {
+    cJSON *list, *entry;
+    cJSON_ArrayForEach(list, runs) {
+        if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 1) differs("runs of \"%s\": not one", list->string);
+        cJSON_ArrayForEach(entry, list) {
+            const cJSON *member;
+            cJSON_ArrayForEach(member, entry) {
+                if (strcmp(member->string, "takes_ms") != 0 && strcmp(member->string, "outcome") != 0)
+                    differs("runs of \"%s\": the member \"%s\" is not understood", list->string, member->string);
+            }
+        }
+    }
+}
+
+static void check_report(const selene_report *report, const struct played *played, uint64_t count,
+                         const selene_window *window, int64_t began_at) {
+    uint64_t counted[6] = {0, 0, 0, 0, 0, 0};
+    int32_t result;
+    same_integer("runs in the report", (int64_t)count, (int64_t)report->run_count);
+    for (uint64_t i = 0; i < count; i++) {
+        const selene_report_run *run = &report->runs[i];
+        same_selene_text("id in the report", played[i].id, run->id);
+        same_integer("token in the report", (int64_t)played[i].run, (int64_t)run->run);
+        same_score("the report", played[i].score, run->score);
+        same_integer("estimate in the report", played[i].estimate, run->estimate);
+        same_integer("start in the report", played[i].started_at, run->started_at);
+        same_integer("response time in the report", played[i].response_time, run->response_time);
+        same_integer("attempt in the report", played[i].attempt, run->attempt);
+        same_text("outcome in the report", selene_outcome_name(played[i].outcome), selene_outcome_name(run->outcome));
+        /* An expired run was asked to stop before; a completed one only if the reserve had begun. */
+        if (run->outcome == SELENE_OUTCOME_EXPIRED)
+            same_integer("stop reason in the report", SELENE_STOP_EXPIRING, run->stop_reason);
+        else if (run->stop_reason != SELENE_STOP_NONE && run->stop_reason != SELENE_STOP_EXPIRING)
+            differs("stop reason in the report: got %s", selene_stop_name(run->stop_reason));
+        counted[run->outcome]++;
+    }
+    same_integer("new_data", (int64_t)counted[SELENE_OUTCOME_NEW_DATA], (int64_t)report->new_data);
+    same_integer("no_data", (int64_t)counted[SELENE_OUTCOME_NO_DATA], (int64_t)report->no_data);
+    same_integer("failed", (int64_t)counted[SELENE_OUTCOME_FAILED], (int64_t)report->failed);
+    same_integer("abandoned", (int64_t)counted[SELENE_OUTCOME_ABANDONED], (int64_t)report->abandoned);
+    same_integer("expired", (int64_t)counted[SELENE_OUTCOME_EXPIRED], (int64_t)report->expired);
+    same_integer("stopped", 0, (int64_t)report->stopped);
+    result = report->new_data                                          ? SELENE_OUTCOME_NEW_DATA
+             : report->failed || report->expired || report->abandoned  ? SELENE_OUTCOME_FAILED
+                                                                       : SELENE_OUTCOME_NO_DATA;
+    same_integer("result by the report's counts", result, report->result);
+    same_integer("begin in the report", began_at, report->began_at);
+    same_integer("end in the report", clock_now, report->ended_at);
+    same_integer("deadline in the report", began_at + window->budget, report->deadline);
+    same_integer("budget in the report", window->budget, report->budget);
+    same_integer("reserve in the report", window->reserve < 0 ? window->budget / 20 : window->reserve,
+                 report->reserve);
+    same_integer("kinds in the report", window->kinds, report->kinds);
+    if (report->eligible < count || report->did_not_fit > report->eligible - count)
+        differs("report: %" PRIu64 " eligible, %" PRIu64 " ran, %" PRIu64 " did not fit", report->eligible, count,
+                report->did_not_fit);
+}
+
+static void play_cycle(cJSON *step, cJSON *expect) {
+    selene_window window = window_of(step);
+    cJSON *runs = take(step, "runs");
+    const cJSON *item, *list;
+    static struct played played[LIMIT];
+    uint64_t count = 0;
+    int64_t began_at = clock_now;
+    int64_t deadline = began_at + window.budget;
+    int64_t reserve = window.reserve < 0 ? window.budget / 20 : window.reserve;
+    selene_cycle cycle = 0;
+    selene_report *report = NULL;
+    int32_t found = SELENE_STEP_RUN;
+    int expired = 0;
+
+    nothing_left(step, "cycle");
+    if (runs) check_runs(runs);
+    if (!same_status(expect, selene_cycle_begin(scheduler, &window, &cycle))) {
+        same_integer("cycle of a refused begin", 0, (int64_t)cycle);
+        return;
+    }
+
+    while (!expired) {
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        struct played *now = &played[count];
+        int64_t takes, wake_at = -1;
+        const cJSON *script;
+        CHECK_OK(selene_cycle_next(cycle, &found, &info, &wake_at));
+        if (found == SELENE_STEP_DONE) break;
+        if (found != SELENE_STEP_RUN) differs("next: expected a run or done, got %" PRId32, found);
+        CHECK(count++ < LIMIT);
+        CHECK(info.id.length < (int64_t)sizeof now->id);
+        memset(now, 0, sizeof *now);
+        memcpy(now->id, info.id.data, (size_t)info.id.length);
+        now->run = info.run;
+        now->score = info.score;
+        now->estimate = info.estimate;
+        now->started_at = info.started_at;
+        now->attempt = info.attempt;
+        same_integer("cycle of the run", (int64_t)cycle, (int64_t)info.cycle);
+        same_integer("start of the run", clock_now, info.started_at);
+        same_integer("expiry of the run", deadline - reserve, info.expires_at);
+        same_integer("deadline of the run", deadline, info.deadline);
+        if (!(window.kinds & (uint32_t)info.kind)) differs("\"%s\" is of another kind", now->id);
+        if (info.attempt < 1) differs("\"%s\" ran as attempt 0", now->id);
+
+        script = runs ? cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(runs, now->id), 0) : NULL;
+        item = script ? cJSON_GetObjectItemCaseSensitive(script, "takes_ms") : NULL;
+        takes = (item ? integer_of(item) : info.estimate / SELENE_MILLISECOND) * SELENE_MILLISECOND;
+        item = script ? cJSON_GetObjectItemCaseSensitive(script, "outcome") : NULL;
+        now->outcome = item ? number_of(item, selene_outcome_name) : SELENE_OUTCOME_NEW_DATA;
+        if (takes > deadline - clock_now) {
+            clock_now = deadline;
+            now->outcome = SELENE_OUTCOME_EXPIRED;
+            expired = 1;
+        } else {
+            clock_now += takes;
+            CHECK_OK(selene_run_complete(info.run, now->outcome));
+        }
+        now->response_time = clock_now - now->started_at;
+    }
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    /* The host comes back from the run that did not end in time; only so is its id free again. */
+    if (expired) CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(played[count - 1].run, SELENE_OUTCOME_FAILED));
+
+    list = take_required(expect, "picked");
+    for (uint64_t i = 0; i < count || i < (uint64_t)cJSON_GetArraySize(list); i++) {
+        cJSON *pick = cJSON_GetArrayItem(list, (int)i);
+        char what[64];
+        if (!pick) differs("picked: \"%s\" is too much", played[i].id);
+        if (i == count) differs("picked: \"%s\" is missing", text_of(take_required(pick, "id")));
+        snprintf(what, sizeof what, "pick %d", (int)i);
+        same_text(what, text_of(take_required(pick, "id")), played[i].id);
+        item = take_required(pick, "score");
+        if (!cJSON_IsNumber(item)) differs("the vector's score is no number");
+        same_score(what, item->valuedouble, played[i].score);
+        same_integer("estimate of the pick", integer_of(take_required(pick, "estimate_ns")), played[i].estimate);
+        nothing_left(pick, "picked");
+    }
+    list = take_required(expect, "outcomes");
+    same_integer("number of outcomes", cJSON_GetArraySize(list), (int64_t)count);
+    for (uint64_t i = 0; i < count; i++)
+        same_text("outcome", text_of(cJSON_GetArrayItem(list, (int)i)), selene_outcome_name(played[i].outcome));
+    same_text("result", text_of(take_required(expect, "result")), selene_outcome_name(report->result));
+    same_integer("ended_at", integer_of(take_required(expect, "ended_at")) * SELENE_MILLISECOND, report->ended_at);
+    same_integer("eligible", integer_of(take_required(expect, "eligible")), (int64_t)report->eligible);
+    check_report(report, played, count, &window, began_at);
+    selene_report_destroy(report);
+}
+
+static void play_step(cJSON *step, int all_handlers) {
+    int64_t at = integer_of(take_required(step, "at_ms")) * SELENE_MILLISECOND;
+    cJSON *expect = take_required(step, "expect"), *item;
+    uint64_t count = 0;
+    selene_status status;
+
+    if (at < clock_now) differs("the clock would go back");
+    clock_now = at;
+    if ((item = take(step, "register"))) {
+        play_register(item, expect, all_handlers);
+    } else if ((item = take(step, "handler"))) {
+        same_status(expect, selene_handler_register(scheduler, text_of(item), -1, NULL, NULL, NULL, handler_destroy));
+        handler_names[handler_count++] = text_of(item);
+    } else if ((item = take(step, "conditions"))) {
+        same_status(expect,
+                    selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
+                                          constraints_of(item)));
+    } else if ((item = take(step, "enable"))) {
+        same_status(expect, selene_scheduler_enable(scheduler, kinds_of(item)));
+    } else if ((item = take(step, "cancel"))) {
+        status = selene_task_cancel(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "cancel_tag"))) {
+        status = selene_task_cancel_tag(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "cancel_all"))) {
+        if (!boolean_of(item)) differs("cancel_all is not true");
+        status = selene_task_cancel_all(scheduler, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "plan"))) {
+        play_plan(item, expect);
+    } else if ((item = take(step, "cycle"))) {
+        play_cycle(item, expect);
+    } else if ((item = take(step, "info"))) {
+        play_info(text_of(item), expect);
+    } else if ((item = take(step, "next_wakeup"))) {
+        if (!boolean_of(item)) differs("next_wakeup is not true");
+        play_next_wakeup(expect);
+    }
+    nothing_left(step, "step");
+    nothing_left(expect, "expect");
+}
+
+static uint32_t limit_of(const cJSON *item) {
+    if (cJSON_IsString(item) && strcmp(item->valuestring, "unlimited") == 0) return SELENE_UNLIMITED;
+    return (uint32_t)integer_of(item);
+}
+
+static void play_scenario(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_text *permitted = NULL;
+    cJSON *given = take_required(scenario, "options");
+    cJSON *handlers, *steps, *step;
+    const cJSON *item;
+
+    options.clock = host_clock;
+    options.clock_destroy = host_clock_destroy;
+    if ((item = take(given, "hold")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_HOLD;
+    if ((item = take(given, "observed_range")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+    if ((item = take(given, "permitted"))) options.permitted = permitted = texts_of(item, &options.permitted_count);
+    if ((item = take(given, "max_pending_refresh"))) options.max_pending_refresh = limit_of(item);
+    if ((item = take(given, "max_pending_processing"))) options.max_pending_processing = limit_of(item);
+    options.minimum_interval_refresh = take_ms(given, "minimum_interval_refresh_ms", 0);
+    options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
+    nothing_left(given, "options");
+
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    free(permitted);
+    CHECK_OK(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
+                                   SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER));
+    if ((handlers = take(scenario, "handlers")))
+        cJSON_ArrayForEach(item, handlers) add_handler(text_of(item));
+
+    steps = take_required(scenario, "steps");
+    if (!cJSON_IsArray(steps) || !steps->child) differs("the scenario has no steps");
+    cJSON_ArrayForEach(step, steps) {
+        step_index++;
+        play_step(step, handlers == NULL);
+    }
+    nothing_left(scenario, "scenario");
+
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_INT(1, clock_destroyed);
+    CHECK_INT(handler_count, handlers_destroyed);
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+static cJSON *read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    char *bytes;
+    long size;
+    cJSON *root;
+    if (!file || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0) {
+        perror(path);
+        exit(1);
+    }
+    rewind(file);
+    bytes = malloc((size_t)size + 1);
+    if (!bytes || fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+        perror(path);
+        exit(1);
+    }
+    fclose(file);
+    bytes[size] = 0;
+    root = cJSON_Parse(bytes);
+    free(bytes);
+    if (!root) {
+        fprintf(stderr, "%s: not JSON\n", path);
+        exit(1);
+    }
+    return root;
+}
+
+/** The rules and the name of the scenario, as the name of a test. */
+static void name_scenario(char *name, size_t size) {
+    cJSON *rules = take_required(scenario, "rules");
+    const cJSON *rule;
+    size_t length = 0;
+    name[0] = 0;
+    cJSON_ArrayForEach(rule, rules) {
+        snprintf(name + length, size - length, "%s ", text_of(rule));
+        length = strlen(name);
+    }
+    snprintf(name + length, size - length, "%s", text_of(take_required(scenario, "name")));
+}
+
+int main(int argc, char **argv) {
+    check_begin(0, NULL);
+    if (argc < 2) {
+        fprintf(stderr, "usage: vectors FILE.json ...\n");
+        return 2;
+    }
+    used = cJSON_CreateArray();
+    for (int i = 1; i < argc; i++) {
+        cJSON *root = read_file(argv[i]);
+        cJSON *scenarios = take_required(root, "scenarios");
+        cJSON *next;
+        nothing_left(root, argv[i]);
+        for (cJSON *current = scenarios->child; current; current = next) {
+            char name[512];
+            next = current->next;
+            scenario = current;
+            name_scenario(name, sizeof name);
+            run_test(name, play_scenario);
+        }
+        cJSON_Delete(root);
+    }
+    cJSON_Delete(used);
+    return check_end();
+}

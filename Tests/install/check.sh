@@ -1,0 +1,137 @@
+#!/bin/bash
+# Installs into an empty folder and uses what is there from outside the tree: the files are exactly those that should
+# be, a program compiles, links and runs with gcc and clang, shared and static, by pkg-config and by CMake, also after
+# the installed tree was moved, and uninstall leaves nothing.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tree=$PWD
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+version=$(sed -n 's/^#define SELENE_VERSION_STRING "\(.*\)"/\1/p' include/selene.h)
+soname=libselene.so.${version%%.*}
+failed=0
+
+# check NAME COMMAND...: one test; what it printed is shown if it fails.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    echo "ok $name"
+  else
+    echo "FAILED $name"
+    cat "$work/log"
+    failed=1
+  fi
+}
+
+# prints_version PROGRAM SHARED|STATIC: it runs, and needs libselene.so exactly if it is the shared one.
+prints_version() {
+  local needed
+  [ "$("$1")" = "$version 1 1" ] || { echo "printed: $("$1" 2>&1), expected: $version 1 1"; return 1; }
+  needed=$(readelf -d "$1" | grep -c "NEEDED.*$soname")
+  case $2 in shared) [ "$needed" = 1 ] ;; static) [ "$needed" = 0 ] ;; esac || { readelf -d "$1"; return 1; }
+}
+
+by_pkg_config() { # COMPILER KIND
+  local flags
+  case $2 in
+    shared) flags=$(pkg-config --cflags --libs selene) || return ;;
+    static) flags="$(pkg-config --cflags selene) $(pkg-config --variable=archive selene)" || return ;;
+  esac
+  (cd "$work/outside" && $1 -Wall -Wextra -Werror host.c -o "pc-$1-$2" $flags) || return
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir selene) prints_version "$work/outside/pc-$1-$2" "$2"
+}
+
+by_cmake() { # COMPILER PREFIX
+  local folder=$work/outside/cmake-$1
+  rm -rf "$folder"
+  cmake -S "$work/outside" -B "$folder" -DCMAKE_C_COMPILER="$1" -DCMAKE_PREFIX_PATH="$2" -Werror=dev &&
+    cmake --build "$folder" && prints_version "$folder/shared" shared && prints_version "$folder/static" static
+}
+
+wrong_version_is_refused() {
+  sed 's/find_package(Selene 0.1/find_package(Selene 0.2/' Tests/install/CMakeLists.txt >"$work/wrong/CMakeLists.txt"
+  ! cmake -S "$work/wrong" -B "$work/wrong/build" -DCMAKE_PREFIX_PATH="$1"
+}
+
+pkg_config_agrees() {
+  [ "$(pkg-config --modversion selene)" = "$version" ] && pkg-config --exists --print-errors 'selene >= 0.1'
+}
+
+# The lines that README.md shows, as they stand there.
+readme_pkg_config() {
+  number=$(grep '^```sh$' -A 1 README.md | grep -v -e '^--' -e '^```' | grep -n pkg-config | cut -d : -f 1)
+  (cd "$work/outside" && eval "set -e; $("$tree/.ci/extract" "$tree/README.md" sh "$number")") || return
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir selene) prints_version "$work/outside/host" shared &&
+    prints_version "$work/outside/host-static" static
+}
+
+readme_cmake() { # PREFIX
+  mkdir -p "$work/readme"
+  cp Tests/install/host.c "$work/readme/"
+  { printf 'cmake_minimum_required(VERSION 3.13)\nproject(readme C)\nadd_executable(host host.c)\n'
+    .ci/extract README.md cmake 1; } >"$work/readme/CMakeLists.txt"
+  cmake -S "$work/readme" -B "$work/readme/build" -DCMAKE_PREFIX_PATH="$1" && cmake --build "$work/readme/build" &&
+    prints_version "$work/readme/build/host" shared
+}
+
+only_what_belongs_there() { # FOLDER
+  diff <(cd "$1" && find . -not -type d | LC_ALL=C sort) - <<EOF
+./include/selene.h
+./lib/cmake/Selene/SeleneConfig.cmake
+./lib/cmake/Selene/SeleneConfigVersion.cmake
+./lib/libselene.a
+./lib/libselene.so
+./lib/$soname
+./lib/libselene.so.$version
+./lib/pkgconfig/selene.pc
+EOF
+}
+
+links_are_right() {
+  [ "$(readlink "$1/lib/libselene.so")" = "$soname" ] &&
+    [ "$(readlink "$1/lib/$soname")" = "libselene.so.$version" ] &&
+    readelf -d "$1/lib/libselene.so" | grep -q "SONAME.*\[$soname\]"
+}
+
+# No path of the machine that built it, and nothing to be read by a debugger only.
+no_traces() {
+  ! grep -rlF -e "$tree" -e "$work" "$1" && ! readelf -SW "$1/lib/libselene.so" | grep -E '\.debug_|\.symtab'
+}
+
+nothing_left() { [ -z "$(find "$1" -not -type d)" ]; }
+
+mkdir -p "$work/outside" "$work/wrong" "$work/moved"
+cp Tests/install/host.c Tests/install/CMakeLists.txt "$work/outside/"
+cp Tests/install/host.c "$work/wrong/"
+
+check "make install with DESTDIR and PREFIX" make --no-print-directory install DESTDIR="$work/root" PREFIX=/opt/selene
+staged=$work/root/opt/selene
+check "installs these files and nothing else" only_what_belongs_there "$staged"
+check "the links follow the SONAME" links_are_right "$staged"
+check "nothing installed names the build machine" no_traces "$staged"
+check "make install again" make --no-print-directory install DESTDIR="$work/root" PREFIX=/opt/selene
+
+for place in staged moved; do
+  [ $place = staged ] || mv "$staged" "$work/moved/elsewhere"
+  prefix=$([ $place = staged ] && echo "$staged" || echo "$work/moved/elsewhere")
+  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+  check "$place: pkg-config knows the version" pkg_config_agrees
+  for compiler in gcc clang; do
+    for kind in shared static; do
+      check "$place: $compiler, $kind, pkg-config" by_pkg_config $compiler $kind
+    done
+    check "$place: $compiler, shared and static, CMake" by_cmake $compiler "$prefix"
+  done
+done
+check "what README.md says of pkg-config" readme_pkg_config
+check "what README.md says of CMake" readme_cmake "$work/moved/elsewhere"
+check "CMake refuses another minor version" wrong_version_is_refused "$work/moved/elsewhere"
+
+lib64=(DESTDIR="$work/lib64" PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu)
+check "make install with LIBDIR" make --no-print-directory install "${lib64[@]}"
+export PKG_CONFIG_PATH=$work/lib64/usr/lib/x86_64-linux-gnu/pkgconfig
+check "LIBDIR: gcc, shared, pkg-config" by_pkg_config gcc shared
+check "LIBDIR: gcc, CMake" by_cmake gcc "$work/lib64/usr"
+check "make uninstall" make --no-print-directory uninstall "${lib64[@]}"
+check "uninstall leaves no file" nothing_left "$work/lib64"
+exit $failed

@@ -1,0 +1,32 @@
+/* A program outside the tree that uses an installed Selene: one task, one window, one report. */
+#include <selene.h>
+
+#include <stdio.h>
+
+static void work(selene_run run, const selene_run_info *info, void *context) {
+    (void)info;
+    ++*(int *)context;
+    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+}
+
+int main(void) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_report *report = NULL;
+    int runs = 0;
+
+    task.id = SELENE_TEXT("install.check");
+    window.budget = 5 * SELENE_SECOND;
+    if (selene_scheduler_open(NULL, &scheduler) != SELENE_OK ||
+        selene_handler_register(scheduler, "install.check", -1, work, NULL, &runs, NULL) !=
+            SELENE_OK ||
+        selene_task_register(scheduler, &task, NULL) != SELENE_OK ||
+        selene_cycle_run(scheduler, &window, &report) != SELENE_OK) {
+        fprintf(stderr, "%s\n", selene_status_detail());
+        return 1;
+    }
+    printf("%s %d %d\n", selene_version_string(), runs, report->result == SELENE_OUTCOME_NEW_DATA);
+    selene_report_destroy(report);
+    return selene_scheduler_close(scheduler, SELENE_SECOND);
+}

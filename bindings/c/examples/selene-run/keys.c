@@ -1,0 +1,228 @@
+#include "keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "duration.h"
+
+struct choice {
+    const char *name;
+    int32_t number;
+};
+
+static const struct choice kinds[] = {
+    {"refresh", SELENE_KIND_REFRESH}, {"processing", SELENE_KIND_PROCESSING}, {NULL, 0}};
+static const struct choice schedules[] = {{"standing", SELENE_SCHEDULE_STANDING},
+                                          {"once", SELENE_SCHEDULE_ONCE},
+                                          {"periodic", SELENE_SCHEDULE_PERIODIC},
+                                          {NULL, 0}};
+static const struct choice priorities[] = {{"very_low", SELENE_PRIORITY_VERY_LOW},
+                                           {"low", SELENE_PRIORITY_LOW},
+                                           {"normal", SELENE_PRIORITY_NORMAL},
+                                           {"high", SELENE_PRIORITY_HIGH},
+                                           {"very_high", SELENE_PRIORITY_VERY_HIGH},
+                                           {"1", 1},
+                                           {"2", 2},
+                                           {"3", 3},
+                                           {"4", 4},
+                                           {"5", 5},
+                                           {NULL, 0}};
+static const struct choice recurrences[] = {
+    {"after_completion", SELENE_RECURRENCE_AFTER_COMPLETION},
+    {"anchored", SELENE_RECURRENCE_ANCHORED},
+    {NULL, 0}};
+static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
+                                         {"linear", SELENE_BACKOFF_LINEAR},
+                                         {"exponential", SELENE_BACKOFF_EXPONENTIAL},
+                                         {NULL, 0}};
+static const struct choice constraints[] = {{"network", SELENE_CONSTRAINT_NETWORK},
+                                            {"external_power", SELENE_CONSTRAINT_EXTERNAL_POWER},
+                                            {NULL, 0}};
+
+enum key_type { CHOICE, BITS, NUMBER, DURATION, TAGS };
+
+struct key {
+    const char *name;
+    enum key_type type;
+    size_t field;
+    const struct choice *choices;
+    int64_t greatest;
+};
+
+#define KEY(type, name, choices, greatest)                                                         \
+    { #name, type, offsetof(selene_task, name), choices, greatest }
+
+static const struct key keys[KEYS] = {
+    KEY(CHOICE, kind, kinds, 0),
+    KEY(CHOICE, schedule, schedules, 0),
+    KEY(CHOICE, priority, priorities, 0),
+    KEY(DURATION, expected_response, NULL, SELENE_DAY),
+    KEY(NUMBER, response_window, NULL, SELENE_RESPONSE_TIMES),
+    KEY(DURATION, initial_delay, NULL, 3650 * SELENE_DAY),
+    KEY(DURATION, period, NULL, 3650 * SELENE_DAY),
+    KEY(DURATION, flex, NULL, 3650 * SELENE_DAY),
+    KEY(CHOICE, recurrence, recurrences, 0),
+    KEY(CHOICE, backoff, backoffs, 0),
+    KEY(DURATION, backoff_delay, NULL, 3650 * SELENE_DAY),
+    KEY(NUMBER, max_attempts, NULL, INT32_MAX),
+    KEY(BITS, constraints, constraints, 0),
+    KEY(TAGS, tags, NULL, 0),
+};
+
+static bool equals(selene_text text, const char *name) {
+    return (size_t)text.length == strlen(name) && memcmp(text.data, name, strlen(name)) == 0;
+}
+
+static const struct choice *find_choice(const struct choice *choice, selene_text value) {
+    while (choice->name && !equals(value, choice->name))
+        choice++;
+    return choice->name ? choice : NULL;
+}
+
+/* Cuts the first piece off a comma-separated list. */
+static selene_text next_piece(selene_text *list) {
+    const char *comma = memchr(list->data, ',', (size_t)list->length);
+    selene_text piece = {list->data, comma ? comma - list->data : list->length};
+    int64_t used = piece.length + (comma ? 1 : 0);
+    list->data += used;
+    list->length = comma ? list->length - used : -1;
+    return piece;
+}
+
+static void append(char *message, size_t size, const char *text) {
+    size_t used = strlen(message);
+    snprintf(message + used, size - used, "%s", text);
+}
+
+static bool refuse(struct key_problem *problem, selene_text found, const char *what,
+                   const char *allowed) {
+    problem->at = found.data;
+    snprintf(problem->message, sizeof problem->message, "found the %s \"%.*s\"; allowed is %s",
+             what, found.length > 60 ? 60 : (int)found.length, found.data, allowed);
+    return false;
+}
+
+static bool refuse_choice(struct key_problem *problem, selene_text found, const struct key *key) {
+    refuse(problem, found, key->name, "");
+    for (const struct choice *choice = key->choices; choice->name; choice++) {
+        append(problem->message, sizeof problem->message, choice->name);
+        if (choice[1].name) append(problem->message, sizeof problem->message, ", ");
+    }
+    return false;
+}
+
+static bool refuse_key(struct key_problem *problem, selene_text found) {
+    refuse(problem, found, "key", "");
+    for (size_t i = 0; i < KEYS; i++) {
+        append(problem->message, sizeof problem->message, keys[i].name);
+        if (i + 1 < KEYS) append(problem->message, sizeof problem->message, ", ");
+    }
+    return false;
+}
+
+static bool read_number(const struct key *key, selene_text value, void *field,
+                        struct key_problem *problem) {
+    int64_t number = 0;
+    char allowed[64];
+    for (int64_t i = 0; i < value.length && number <= key->greatest; i++) {
+        char digit = value.data[i];
+        number = digit >= '0' && digit <= '9' ? number * 10 + (digit - '0') : INT64_MAX;
+        if (number == INT64_MAX) break;
+    }
+    if (value.length == 0 || number > key->greatest) {
+        snprintf(allowed, sizeof allowed, "a number from 0 to %lld", (long long)key->greatest);
+        return refuse(problem, value, key->name, allowed);
+    }
+    *(int32_t *)field = (int32_t)number;
+    return true;
+}
+
+static bool read_duration(const struct key *key, selene_text value, void *field,
+                          struct key_problem *problem) {
+    int64_t duration;
+    char allowed[128];
+    if (!duration_read(value.data, (size_t)value.length, &duration))
+        return refuse(problem, value, key->name, DURATION_ALLOWED);
+    if (duration > key->greatest) {
+        snprintf(allowed, sizeof allowed, "at most %lldd", (long long)(key->greatest / SELENE_DAY));
+        return refuse(problem, value, key->name, allowed);
+    }
+    *(int64_t *)field = duration;
+    return true;
+}
+
+static bool read_bits(const struct key *key, selene_text value, uint32_t *bits,
+                      struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        const struct choice *choice = find_choice(key->choices, piece);
+        if (choice == NULL) return refuse_choice(problem, piece, key);
+        *bits |= (uint32_t)choice->number;
+    }
+    return true;
+}
+
+static bool read_tags(selene_text value, struct workload_task *task, struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        if (piece.length == 0 || piece.length > 255)
+            return refuse(problem, piece, "tag", "1 to 255 bytes, more tags after a comma");
+        if (task->definition.tag_count == WORKLOAD_TAGS)
+            return refuse(problem, piece, "17th tag", "at most 16");
+        task->tags[task->definition.tag_count++] = piece;
+    }
+    return true;
+}
+
+static bool read_value(const struct key *key, selene_text value, struct workload_task *task,
+                       struct key_problem *problem) {
+    void *field = (char *)&task->definition + key->field;
+    const struct choice *choice;
+    switch (key->type) {
+    case CHOICE:
+        choice = find_choice(key->choices, value);
+        if (choice == NULL) return refuse_choice(problem, value, key);
+        *(int32_t *)field = choice->number;
+        return true;
+    case BITS:
+        return read_bits(key, value, field, problem);
+    case NUMBER:
+        return read_number(key, value, field, problem);
+    case DURATION:
+        return read_duration(key, value, field, problem);
+    case TAGS:
+        return read_tags(value, task, problem);
+    }
+    return false;
+}
+
+static const struct key *find_key(selene_text name) {
+    for (size_t i = 0; i < KEYS; i++)
+        if (equals(name, keys[i].name)) return &keys[i];
+    return NULL;
+}
+
+bool key_read(selene_text word, struct workload_task *task, struct key_places *places,
+              struct key_problem *problem) {
+    const char *sign = memchr(word.data, '=', (size_t)word.length);
+    selene_text name = {word.data, sign ? sign - word.data : word.length};
+    const struct key *key = find_key(name);
+    if (sign == NULL) return refuse(problem, word, "word", "key=value, or -- before the command");
+    if (key == NULL) return refuse_key(problem, name);
+    if (places->at[key - keys]) return refuse(problem, name, "second", "each key once");
+    places->at[key - keys] = word.data;
+    return read_value(key, (selene_text){sign + 1, word.length - name.length - 1}, task, problem);
+}
+
+const char *key_place(const struct key_places *places, const char *name) {
+    return places->at[find_key((selene_text){name, (int64_t)strlen(name)}) - keys];
+}
+
+bool kinds_read(const char *list, uint32_t *out) {
+    static const struct key key = {"kinds", BITS, 0, kinds, 0};
+    struct key_problem problem;
+    uint32_t bits = 0;
+    if (!read_bits(&key, (selene_text){list, (int64_t)strlen(list)}, &bits, &problem)) return false;
+    *out = bits;
+    return true;
+}

@@ -1,0 +1,239 @@
+/*
+ * selene-run - runs shell commands in windows of limited time, the worthiest first
+ *
+ * A host of Selene that does real work: every task of a workload file is a command, and the one
+ * handler runs it as a child process. runner.c holds what a host has to get right: stopping in
+ * time, reaping, signals. This file is the order of events.
+ */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <string.h>
+
+#include "duration.h"
+#include "options.h"
+#include "runner.h"
+#include "show.h"
+#include "workload.h"
+#include "workspace.h"
+
+/* With --follow conditions are looked at so often, and so late can a wake-up be after the machine
+ * slept: the clock of runner_sleep stands still then. */
+#define LONGEST_SLEEP SELENE_MINUTE
+
+/* Age counts from registration. So small that nobody waits for it, and so large against the time
+ * between two registrations that priorities, not lines, decide the first window. */
+#define SETTLING (50 * SELENE_MILLISECOND)
+
+static int refused(const struct session *session, const char *what) {
+    if (runner_signal(session->runner)) return EXIT_DONE;
+    fprintf(stderr, "selene-run: %s: %s\n", what, selene_status_detail());
+    return EXIT_REFUSED;
+}
+
+static selene_status open_scheduler(const struct options *options, selene_scheduler *scheduler) {
+    selene_options how = SELENE_OPTIONS_INIT;
+    how.flags = SELENE_OPTIONS_HOLD;
+    if (options->observed_range) how.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+    how.max_pending_refresh = options->max_pending_refresh;
+    how.max_pending_processing = options->max_pending_processing;
+    /* Who writes a workload decides how fast it retries. */
+    how.minimum_backoff = 0;
+    how.max_input_size = 1 << 20;
+    if (options->follow) {
+        how.minimum_interval_refresh = options->every;
+        how.minimum_interval_processing = options->every;
+    }
+    return selene_scheduler_open(&how, scheduler);
+}
+
+static bool output_works(int *exit_code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    *exit_code = EXIT_SYSTEM;
+    return false;
+}
+
+/* Opens one window; false when there shall be no other. */
+static bool run_window(const struct session *session, const char *title,
+                       const selene_window *window, int *exit_code) {
+    selene_report *report;
+    show_window(session, title, window);
+    if (selene_cycle_run(session->scheduler, window, &report)) {
+        *exit_code = refused(session, "the window was refused");
+        return false;
+    }
+    show_report(session, report);
+    selene_report_destroy(report);
+    runner_forget(session->runner);
+    return output_works(exit_code) && !runner_signal(session->runner);
+}
+
+static void write_title(char *title, size_t size, int64_t number, int64_t cycles) {
+    if (cycles < 0) snprintf(title, size, "window %lld", (long long)number);
+    else snprintf(title, size, "window %lld of %lld", (long long)number, (long long)cycles);
+}
+
+static bool anything_left(const struct session *session) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    if (selene_scheduler_get(session->scheduler, &info)) return false;
+    return info.enqueued + info.held + info.blocked + info.running > 0;
+}
+
+/* A change of conditions is a wake-up of its own. */
+static bool conditions_changed(const struct session *session, uint32_t *before) {
+    uint32_t satisfied = *before;
+    bool changed;
+    selene_conditions_get(session->scheduler, &satisfied, NULL);
+    changed = satisfied != *before;
+    *before = satisfied;
+    return changed;
+}
+
+/* --follow: sleeps until the scheduler wants a window; false when it is time to end. */
+static bool sleep_until_wakeup(const struct session *session) {
+    uint32_t conditions = 0;
+    bool told = false;
+    selene_conditions_get(session->scheduler, &conditions, NULL);
+    for (;;) {
+        int64_t delay;
+        if (selene_scheduler_next_wakeup(session->scheduler, NULL, &delay)) return false;
+        if (delay == 0) return !runner_signal(session->runner);
+        if (!told && delay == SELENE_NEVER) puts("sleeping until a condition changes\n");
+        else if (!told) printf("sleeping %s\n\n", duration_text(delay).text);
+        fflush(stdout);
+        told = true;
+        if (!runner_sleep(session->runner, delay < LONGEST_SLEEP ? delay : LONGEST_SLEEP))
+            return false;
+        if (conditions_changed(session, &conditions)) told = false;
+    }
+}
+
+/* The windows one after another, by the clock or with --follow by the scheduler's wish. */
+static int run_windows(const struct session *session) {
+    const struct options *options = session->options;
+    int exit_code = EXIT_DONE;
+    int64_t begin = monotonic_now();
+    for (int64_t number = 1; options->cycles < 0 || number <= options->cycles; number++) {
+        char title[64];
+        if (options->follow && !sleep_until_wakeup(session)) break;
+        write_title(title, sizeof title, number, options->cycles);
+        begin = monotonic_now();
+        if (!run_window(session, title, &options->window, &exit_code)) break;
+        if (!anything_left(session)) {
+            puts("nothing is left to do");
+            break;
+        }
+        if (!options->follow && number < options->cycles &&
+            !runner_sleep(session->runner, begin + options->every - monotonic_now()))
+            break;
+    }
+    return exit_code;
+}
+
+static bool has_failed(const struct session *session, const char *id, int64_t length) {
+    selene_task_info *info;
+    bool failed;
+    if (selene_task_get(session->scheduler, id, length, 0, &info)) return false;
+    failed = info->last_outcome == SELENE_OUTCOME_FAILED ||
+             info->last_outcome == SELENE_OUTCOME_ABANDONED ||
+             info->last_outcome == SELENE_OUTCOME_EXPIRED;
+    selene_task_info_destroy(info);
+    return failed;
+}
+
+static bool any_failed(const struct session *session) {
+    for (size_t i = 0; i < session->workload->count; i++) {
+        selene_text id = session->workload->tasks[i].definition.id;
+        if (has_failed(session, id.data, id.length)) return true;
+    }
+    return false;
+}
+
+static int run_now(const struct session *session) {
+    selene_window window = session->options->window;
+    int exit_code = EXIT_DONE;
+    window.task = (selene_text){session->options->now, -1};
+    run_window(session, "one task now", &window, &exit_code);
+    if (exit_code == EXIT_REFUSED) {
+        printf("  not run: ");
+        show_reasons(session, window.task, &window);
+    } else if (exit_code == EXIT_DONE && has_failed(session, session->options->now, -1)) {
+        exit_code = EXIT_TASK_FAILED;
+    }
+    return exit_code;
+}
+
+static int look(const struct session *session) {
+    const struct options *options = session->options;
+    if (options->plan && show_plan(session)) return refused(session, "no plan");
+    if (options->explain && show_task(session, options->explain))
+        return refused(session, "no explanation");
+    return EXIT_DONE;
+}
+
+static int work(const struct session *session) {
+    const struct options *options = session->options;
+    int exit_code = EXIT_DONE;
+    if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
+        return refused(session, "the conditions were refused");
+    if (!workload_register(session->workload, session->scheduler)) return EXIT_WORKLOAD;
+    /* Only now: tasks of a kind that is off could not be registered. */
+    if (selene_scheduler_enable(session->scheduler, options->window.kinds))
+        return refused(session, "the kinds were refused");
+    if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
+    if (options->now) exit_code = run_now(session);
+    if (exit_code == EXIT_DONE) exit_code = run_windows(session);
+    if (exit_code == EXIT_DONE && !runner_signal(session->runner)) exit_code = look(session);
+    if (exit_code == EXIT_DONE && options->check && any_failed(session))
+        exit_code = EXIT_TASK_FAILED;
+    return exit_code;
+}
+
+static int run_session(const struct options *options, const struct workload *workload,
+                       const struct workspace *workspace) {
+    static struct runner runner;
+    struct session session = {options, workload, &runner, 0};
+    selene_status status;
+    int exit_code;
+    int number;
+    runner_open(&runner, workspace, options->grace, options->quiet);
+    status = open_scheduler(options, &session.scheduler);
+    if (!status) status = runner_attach(&runner, session.scheduler);
+    if (status) {
+        fprintf(stderr, "selene-run: %s\n", selene_status_message(status));
+        return EXIT_REFUSED;
+    }
+    exit_code = work(&session);
+    number = runner_signal(&runner);
+    runner_close(&runner);
+    if (number && exit_code == EXIT_DONE && !options->follow) return EXIT_SIGNALLED + number;
+    return exit_code;
+}
+
+static bool knows(const struct workload *workload, const char *option, const char *id) {
+    if (id == NULL || workload_find(workload, id, strlen(id))) return true;
+    fprintf(stderr, "selene-run: %s: no task \"%s\" in %s; there are:", option, id, workload->path);
+    for (size_t i = 0; i < workload->count; i++)
+        fprintf(stderr, " %.*s", (int)workload->tasks[i].definition.id.length,
+                workload->tasks[i].definition.id.data);
+    fputc('\n', stderr);
+    return false;
+}
+
+int main(int count, char **arguments) {
+    struct options options;
+    struct workload workload;
+    struct workspace workspace;
+    int exit_code;
+    if (!options_read(&options, count, arguments, &exit_code)) return exit_code;
+    exit_code = EXIT_SYSTEM;
+    if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;
+    else if (!knows(&workload, "--now", options.now) ||
+             !knows(&workload, "--explain", options.explain))
+        exit_code = EXIT_USAGE;
+    else if (workspace_open(&workspace, options.logs)) {
+        exit_code = run_session(&options, &workload, &workspace);
+        workspace_close(&workspace);
+    }
+    workload_free(&workload);
+    return exit_code;
+}

@@ -1,0 +1,279 @@
+#define _XOPEN_SOURCE 700
+#include "options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duration.h"
+#include "keys.h"
+
+static const char help[] =
+    "Usage: selene-run [OPTION]... WORKLOAD\n"
+    "Runs the tasks of a workload file in windows of limited time, the worthiest first.\n"
+    "\n"
+    "Windows\n"
+    "  --budget TIME      length of a window (30s)\n"
+    "  --reserve TIME     kept free at its end, for stopping what still runs (budget / 20)\n"
+    "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
+    "  --cycles N         how many windows (1; without end with --follow; 0 with --plan, "
+    "--explain)\n"
+    "  --lanes N          tasks at a time, 1 to 64 (1)\n"
+    "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
+    "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
+    "  --follow           stay; sleep until a task wants a window, at least --every\n"
+    "  --now ID           run one task now, whatever its rank, and end\n"
+    "  --check            answer 1 if the last run of any task failed\n"
+    "\n"
+    "Looking, after the windows if --cycles asks for any\n"
+    "  --plan             what the next window would run, and what not, and why\n"
+    "  --explain ID       everything about one task, and why it does not run now\n"
+    "\n"
+    "Conditions; what is not set by hand is read from the system\n"
+    "  --network, --no-network\n"
+    "  --external-power, --on-battery\n"
+    "\n"
+    "Ranking and limits\n"
+    "  --observed-range   score within the range of what is observed\n"
+    "  --max-pending-refresh N, --max-pending-processing N\n"
+    "                     once and periodic tasks at a time; the others are held (no limit)\n"
+    "\n"
+    "Commands\n"
+    "  --grace TIME       from SIGTERM to SIGKILL, at most (2s)\n"
+    "  --logs FOLDER      where output is kept, a file for each task ($SELENE_WORK/log)\n"
+    "  --quiet            show no output of commands\n"
+    "\n"
+    "  --help, --version\n"
+    "\n"
+    "TIME is " DURATION_ALLOWED ".\n"
+    "WORKLOAD is a file, or - for the standard input: a task a line,\n"
+    "  id  key=value ...  -- command\n"
+    "with the keys kind, schedule, priority, expected_response, response_window,\n"
+    "initial_delay, period, flex, recurrence, backoff, backoff_delay, max_attempts,\n"
+    "constraints, tags. Lines that are indented continue the task above; # begins a comment.\n"
+    "\n"
+    "A command runs as /bin/sh -c COMMAND in a process group of its own, $0 is the id, $1 the\n"
+    "number of the attempt. It may write to the folder $SELENE_WORK; if that is not set it is a\n"
+    "temporary one, removed at the end. When it shall stop its group gets SIGTERM, then SIGKILL;\n"
+    "what it leaves in the background ends with it. Its exit code says what came of it:\n"
+    "  0  new data    77  no data    99  abandoned, never to be tried again\n"
+    "  any other, or a signal: failed, to be tried again (75, EX_TEMPFAIL, is the usual one)\n"
+    "\n"
+    "Exit codes of selene-run\n"
+    "  0  the windows were run, whatever the tasks' outcomes; also --follow ended by a signal\n"
+    "  1  the task of --now failed; with --check: the last run of some task failed\n"
+    "  2  a wrong option or an id that is not in the workload\n"
+    "  3  the workload is wrong or cannot be read\n"
+    "  4  the scheduler refused, as when the task of --now may not run\n"
+    "  5  the system refused, as when a folder cannot be made or output cannot be written\n"
+    "  128 + N  ended by signal N\n";
+
+enum option_number {
+    BUDGET = 256,
+    RESERVE,
+    EVERY,
+    CYCLES,
+    LANES,
+    KINDS,
+    STRICT_FIT,
+    FOLLOW,
+    NOW,
+    CHECK,
+    PLAN,
+    EXPLAIN,
+    NETWORK,
+    NO_NETWORK,
+    EXTERNAL_POWER,
+    ON_BATTERY,
+    OBSERVED_RANGE,
+    MAX_PENDING_REFRESH,
+    MAX_PENDING_PROCESSING,
+    GRACE,
+    LOGS,
+    QUIET,
+    HELP,
+    VERSION
+};
+
+static const struct option table[] = {
+    {"budget", required_argument, NULL, BUDGET},
+    {"reserve", required_argument, NULL, RESERVE},
+    {"every", required_argument, NULL, EVERY},
+    {"cycles", required_argument, NULL, CYCLES},
+    {"lanes", required_argument, NULL, LANES},
+    {"kinds", required_argument, NULL, KINDS},
+    {"strict-fit", no_argument, NULL, STRICT_FIT},
+    {"follow", no_argument, NULL, FOLLOW},
+    {"now", required_argument, NULL, NOW},
+    {"check", no_argument, NULL, CHECK},
+    {"plan", no_argument, NULL, PLAN},
+    {"explain", required_argument, NULL, EXPLAIN},
+    {"network", no_argument, NULL, NETWORK},
+    {"no-network", no_argument, NULL, NO_NETWORK},
+    {"external-power", no_argument, NULL, EXTERNAL_POWER},
+    {"on-battery", no_argument, NULL, ON_BATTERY},
+    {"observed-range", no_argument, NULL, OBSERVED_RANGE},
+    {"max-pending-refresh", required_argument, NULL, MAX_PENDING_REFRESH},
+    {"max-pending-processing", required_argument, NULL, MAX_PENDING_PROCESSING},
+    {"grace", required_argument, NULL, GRACE},
+    {"logs", required_argument, NULL, LOGS},
+    {"quiet", no_argument, NULL, QUIET},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static bool refuse(const char *format, ...) {
+    va_list arguments;
+    fputs("selene-run: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs("; try --help\n", stderr);
+    return false;
+}
+
+static bool read_time(const char *name, int64_t least, int64_t greatest, int64_t *out) {
+    int64_t value;
+    if (!duration_read(optarg, strlen(optarg), &value))
+        return refuse("--%s: found \"%s\"; allowed is " DURATION_ALLOWED, name, optarg);
+    if (value < least || value > greatest)
+        return refuse("--%s: found \"%s\"; allowed is from %s to %s", name, optarg,
+                      duration_text(least).text, duration_text(greatest).text);
+    *out = value;
+    return true;
+}
+
+static bool read_count(const char *name, int64_t least, int64_t greatest, int64_t *out) {
+    char *end;
+    long long value = strtoll(optarg, &end, 10);
+    if (*optarg < '0' || *optarg > '9' || *end || value < least || value > greatest)
+        return refuse("--%s: found \"%s\"; allowed is a number from %lld to %lld", name, optarg,
+                      (long long)least, (long long)greatest);
+    *out = value;
+    return true;
+}
+
+static bool read_limit(const char *name, uint32_t *out) {
+    int64_t value;
+    if (!read_count(name, 0, SELENE_UNLIMITED, &value)) return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_lanes(const char *name, uint32_t *out) {
+    int64_t value;
+    if (!read_count(name, 1, 64, &value)) return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_kinds(uint32_t *out) {
+    if (kinds_read(optarg, out)) return true;
+    return refuse("--kinds: found \"%s\"; allowed is refresh, processing or refresh,processing",
+                  optarg);
+}
+
+static bool set_condition(struct options *options, uint32_t constraint, bool satisfied) {
+    options->conditions |= constraint;
+    options->satisfied &= ~constraint;
+    if (satisfied) options->satisfied |= constraint;
+    return true;
+}
+
+static bool read_option(struct options *options, int option, const char *name) {
+    switch ((enum option_number)option) {
+    case BUDGET:
+        return read_time(name, SELENE_MILLISECOND, SELENE_DAY, &options->window.budget);
+    case RESERVE:
+        return read_time(name, 0, SELENE_DAY, &options->window.reserve);
+    case EVERY:
+        return read_time(name, 0, 3650 * SELENE_DAY, &options->every);
+    case CYCLES:
+        return read_count(name, 0, INT64_MAX, &options->cycles);
+    case LANES:
+        return read_lanes(name, &options->window.lanes);
+    case KINDS:
+        return read_kinds(&options->window.kinds);
+    case STRICT_FIT:
+        options->window.flags |= SELENE_WINDOW_STRICT_FIT;
+        return true;
+    case FOLLOW:
+        return options->follow = true;
+    case NOW:
+        options->now = optarg;
+        return true;
+    case CHECK:
+        return options->check = true;
+    case PLAN:
+        return options->plan = true;
+    case EXPLAIN:
+        options->explain = optarg;
+        return true;
+    case NETWORK:
+        return set_condition(options, SELENE_CONSTRAINT_NETWORK, true);
+    case NO_NETWORK:
+        return set_condition(options, SELENE_CONSTRAINT_NETWORK, false);
+    case EXTERNAL_POWER:
+        return set_condition(options, SELENE_CONSTRAINT_EXTERNAL_POWER, true);
+    case ON_BATTERY:
+        return set_condition(options, SELENE_CONSTRAINT_EXTERNAL_POWER, false);
+    case OBSERVED_RANGE:
+        return options->observed_range = true;
+    case MAX_PENDING_REFRESH:
+        return read_limit(name, &options->max_pending_refresh);
+    case MAX_PENDING_PROCESSING:
+        return read_limit(name, &options->max_pending_processing);
+    case GRACE:
+        return read_time(name, 0, SELENE_HOUR, &options->grace);
+    case LOGS:
+        options->logs = optarg;
+        return true;
+    case QUIET:
+        return options->quiet = true;
+    case HELP:
+    case VERSION:
+        break;
+    }
+    return false;
+}
+
+static bool check_options(struct options *options, int count, char **arguments) {
+    if (optind + 1 != count)
+        return refuse("found %d workload files; allowed is one", count - optind);
+    options->workload = arguments[optind];
+    if (options->window.reserve > options->window.budget)
+        return refuse("--reserve is longer than --budget; allowed is at most the budget");
+    if (options->follow && options->now) return refuse("--follow and --now exclude each other");
+    if (options->now && options->window.lanes != 1)
+        return refuse("--now runs one task; allowed is --lanes 1");
+    if (options->cycles < 0 && !options->follow)
+        options->cycles = options->plan || options->explain || options->now ? 0 : 1;
+    return true;
+}
+
+bool options_read(struct options *options, int count, char **arguments, int *out_exit) {
+    int option;
+    int index = 0;
+    *options = (struct options){.window = SELENE_WINDOW_INIT,
+                                .every = SELENE_MINUTE,
+                                .cycles = -1,
+                                .max_pending_refresh = SELENE_UNLIMITED,
+                                .max_pending_processing = SELENE_UNLIMITED,
+                                .grace = 2 * SELENE_SECOND};
+    options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+    *out_exit = EXIT_USAGE;
+    while ((option = getopt_long(count, arguments, "h", table, &index)) != -1) {
+        if (option == HELP || option == 'h' || option == VERSION) {
+            if (option == VERSION) printf("selene-run %s\n", selene_version_string());
+            else fputs(help, stdout);
+            *out_exit = fflush(stdout) ? EXIT_SYSTEM : EXIT_DONE;
+            return false;
+        }
+        if (option == '?') return false;
+        if (!read_option(options, option, table[index].name)) return false;
+    }
+    return check_options(options, count, arguments);
+}

@@ -1,0 +1,47 @@
+/* The command line of selene-run. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <selene.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Exit codes, as --help tells them. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_TASK_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_WORKLOAD = 3,
+    EXIT_REFUSED = 4,
+    EXIT_SYSTEM = 5,
+    /** Plus the number of the signal. */
+    EXIT_SIGNALLED = 128
+};
+
+struct options {
+    const char *workload;
+    selene_window window;
+    /** ns from begin to begin. */
+    int64_t every;
+    /** −1: not given. */
+    int64_t cycles;
+    bool follow;
+    bool check;
+    bool plan;
+    const char *explain;
+    const char *now;
+    /** SELENE_CONSTRAINT_ bits set by hand, and which of them are satisfied. */
+    uint32_t conditions;
+    uint32_t satisfied;
+    bool observed_range;
+    uint32_t max_pending_refresh;
+    uint32_t max_pending_processing;
+    int64_t grace;
+    const char *logs;
+    bool quiet;
+};
+
+/** Reads the command line. False when the program shall end, with *out_exit. */
+bool options_read(struct options *options, int count, char **arguments, int *out_exit);
+
+#endif

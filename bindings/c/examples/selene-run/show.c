@@ -1,0 +1,346 @@
+#define _XOPEN_SOURCE 700
+#include "show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "duration.h"
+
+static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
+
+struct text {
+    char text[128];
+};
+
+static void append(struct text *out, const char *separator, const char *word) {
+    size_t used = strlen(out->text);
+    snprintf(out->text + used, sizeof out->text - used, "%s%s", used ? separator : "", word);
+}
+
+static struct text constraint_names(uint32_t constraints) {
+    struct text out = {""};
+    for (uint32_t bit = 1; bit && bit <= constraints; bit <<= 1)
+        if (constraints & bit) append(&out, ", ", selene_constraint_name(bit));
+    return out;
+}
+
+static struct text kind_names(uint32_t kinds) {
+    struct text out = {""};
+    if (kinds & SELENE_KIND_REFRESH) append(&out, ", ", selene_kind_name(SELENE_KIND_REFRESH));
+    if (kinds & SELENE_KIND_PROCESSING)
+        append(&out, ", ", selene_kind_name(SELENE_KIND_PROCESSING));
+    return out;
+}
+
+static int64_t now(const struct session *session) {
+    int64_t instant = 0;
+    selene_scheduler_now(session->scheduler, &instant);
+    return instant;
+}
+
+static struct text from_now(const struct session *session, int64_t instant) {
+    struct text out = {"now"};
+    int64_t delay = instant - now(session);
+    if (instant == SELENE_NEVER) strcpy(out.text, "never");
+    else if (delay > 0) snprintf(out.text, sizeof out.text, "in %s", duration_text(delay).text);
+    return out;
+}
+
+/* printf counts bytes; a table needs characters. */
+static void print_padded(const char *text, int width) {
+    for (const char *byte = text; *byte; byte++)
+        width -= ((unsigned char)*byte & 0xC0) != 0x80;
+    printf("%s%*s", text, width > 0 ? width : 0, "");
+}
+
+static int id_width(const struct session *session) {
+    int width = 8;
+    for (size_t i = 0; i < session->workload->count; i++) {
+        int64_t length = session->workload->tasks[i].definition.id.length;
+        if (length > width) width = length > 32 ? 32 : (int)length;
+    }
+    return width;
+}
+
+static void print_id(const struct session *session, const char *id) {
+    print_padded(id, id_width(session) + 2);
+}
+
+static struct text condition_names(const struct session *session) {
+    uint32_t satisfied = 0;
+    uint32_t by_hand = 0;
+    struct text out = {""};
+    selene_conditions_get(session->scheduler, &satisfied, &by_hand);
+    for (uint32_t bit = SELENE_CONSTRAINT_NETWORK; bit <= SELENE_CONSTRAINT_EXTERNAL_POWER;
+         bit <<= 1) {
+        append(&out, ", ", satisfied & bit ? "" : "no ");
+        append(&out, "", selene_constraint_name(bit));
+        if (by_hand & bit) append(&out, "", " (set by hand)");
+    }
+    return out;
+}
+
+void show_window(const struct session *session, const char *title, const selene_window *window) {
+    int64_t reserve = window->reserve < 0 ? window->budget / 20 : window->reserve;
+    printf("%s: %s, reserve %s, %u %s%s, %s; %s\n", title, duration_text(window->budget).text,
+           duration_text(reserve).text, (unsigned)window->lanes,
+           window->lanes == 1 ? "lane" : "lanes",
+           window->flags & SELENE_WINDOW_STRICT_FIT ? ", strict fit" : "",
+           window->task.length ? "one task" : kind_names(window->kinds).text,
+           condition_names(session).text);
+    fflush(stdout);
+}
+
+/* When it may run again. */
+static struct text next_chance(const struct session *session, selene_text id) {
+    struct text out = {"-"};
+    selene_task_info *info;
+    if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return out;
+    if (info->state == SELENE_STATE_ENQUEUED) out = from_now(session, info->earliest_begin);
+    else snprintf(out.text, sizeof out.text, "%s", selene_state_name(info->state));
+    selene_task_info_destroy(info);
+    return out;
+}
+
+static void show_run(const struct session *session, const selene_report *report, uint64_t index) {
+    const selene_report_run *run = &report->runs[index];
+    struct text outcome = {""};
+    append(&outcome, "", selene_outcome_name(run->outcome));
+    if (run->stop_reason) append(&outcome, ", ", selene_stop_name(run->stop_reason));
+    printf("  %2" PRIu64 "  ", index + 1);
+    print_id(session, run->id.data);
+    printf("%-9s  %5.3f  %9s  %9s  %9s  %-19s  %-12s  %s\n", priorities[run->priority], run->score,
+           duration_text(run->estimate).text,
+           duration_text(run->started_at - report->began_at).text,
+           duration_text(run->response_time).text, outcome.text,
+           runner_end(session->runner, run->run).text, next_chance(session, run->id).text);
+}
+
+static void show_runs(const struct session *session, const selene_report *report) {
+    if (report->run_count == 0) {
+        puts("\n  nothing ran");
+        return;
+    }
+    printf("\n   #  ");
+    print_id(session, "task");
+    printf("%-9s  %5s  %9s  %9s  %9s  %-19s  %-12s  %s\n", "priority", "score", "estimate", "start",
+           "took", "outcome", "command", "again");
+    for (uint64_t i = 0; i < report->run_count; i++)
+        show_run(session, report, i);
+}
+
+static struct text reason_text(const selene_reason *reason, const selene_explanation *explanation) {
+    struct text out = {""};
+    switch (reason->reason) {
+    case SELENE_REASON_NOT_DUE:
+        append(&out, "", "not due yet");
+        break;
+    case SELENE_REASON_CONSTRAINTS:
+        append(&out, "", "needs ");
+        append(&out, "", constraint_names(reason->constraints).text);
+        break;
+    case SELENE_REASON_NO_HANDLER:
+        append(&out, "", "has no handler");
+        break;
+    case SELENE_REASON_HELD:
+        append(&out, "", "is held until a place is free");
+        break;
+    case SELENE_REASON_BLOCKED:
+        append(&out, "", "waits for the task before it");
+        break;
+    case SELENE_REASON_RUNNING:
+        append(&out, "", "is running");
+        break;
+    case SELENE_REASON_KIND_OFF:
+        append(&out, "", "its kind is switched off");
+        break;
+    case SELENE_REASON_DID_NOT_FIT:
+        append(&out, "", "did not fit: takes ");
+        append(&out, "", duration_text(explanation->estimate).text);
+        append(&out, "", ", left were ");
+        append(&out, "", duration_text(explanation->last_room).text);
+        break;
+    case SELENE_REASON_STILL_RUNNING:
+        append(&out, "", "its last run has not come back");
+        break;
+    case SELENE_REASON_TERMINAL:
+        append(&out, "", "is over: ");
+        append(&out, "", selene_state_name(explanation->state));
+        break;
+    case SELENE_REASON_NOT_PERMITTED:
+        append(&out, "", "its id is not permitted");
+        break;
+    case SELENE_REASON_HAD_ITS_RUN:
+        append(&out, "", "had its run in this window");
+        break;
+    case SELENE_REASON_TOO_SOON:
+        append(&out, "", "windows come no faster");
+        break;
+    case SELENE_REASON_NEXT_CYCLE:
+        append(&out, "", "waits for the next window");
+        break;
+    default:
+        append(&out, "", selene_reason_name(reason->reason));
+        break;
+    }
+    return out;
+}
+
+static void show_reason(const struct session *session, const selene_reason *reason,
+                        const selene_explanation *explanation) {
+    printf("%s", reason_text(reason, explanation).text);
+    if (reason->reason == SELENE_REASON_TERMINAL) puts("");
+    else if (reason->may_change_at == SELENE_NEVER) puts("; time alone does not change that");
+    else printf("; may change %s\n", from_now(session, reason->may_change_at).text);
+}
+
+void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
+    selene_explanation why = SELENE_EXPLANATION_INIT;
+    if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
+        puts(selene_status_detail());
+        return;
+    }
+    if (why.reason_count == 0 && window && why.estimate > window->budget)
+        printf("takes %s, more than a whole window; it runs when it ranks first\n",
+               duration_text(why.estimate).text);
+    else if (why.reason_count == 0)
+        printf("nothing is missing but a window; rank %" PRIu64 " of %" PRIu64
+               ", score %.3f, takes %s\n",
+               why.rank, why.eligible, why.score, duration_text(why.estimate).text);
+    for (uint32_t i = 0; i < why.reason_count; i++) {
+        if (i) printf("    %*s", id_width(session) + 4, "");
+        show_reason(session, &why.reasons[i], &why);
+    }
+}
+
+static bool same(selene_text a, selene_text b) {
+    return a.length == b.length && memcmp(a.data, b.data, (size_t)a.length) == 0;
+}
+
+/* Shows the reasons of one more task that is missing, under a heading if it is the first. */
+static void show_missing(const struct session *session, const selene_window *window, size_t index,
+                         const char *heading, bool *begun) {
+    selene_text id = session->workload->tasks[index].definition.id;
+    char name[256];
+    if (!*begun) printf("\n  %s\n", heading);
+    *begun = true;
+    snprintf(name, sizeof name, "%.*s", (int)id.length, id.data);
+    printf("      ");
+    print_id(session, name);
+    show_reasons(session, id, window);
+}
+
+static bool in_report(const selene_report *report, selene_text id) {
+    for (uint64_t i = 0; i < report->run_count; i++)
+        if (same(report->runs[i].id, id)) return true;
+    return false;
+}
+
+static void show_result(const selene_report *report) {
+    int64_t used = report->ended_at - report->began_at;
+    printf("\n  result %s: %" PRIu64 " ran (%" PRIu64 " new_data, %" PRIu64 " no_data, %" PRIu64
+           " failed, %" PRIu64 " abandoned, %" PRIu64 " expired, %" PRIu64 " stopped) of %" PRIu64
+           " eligible, %" PRIu64 " did not fit\n",
+           selene_outcome_name(report->result), report->run_count, report->new_data,
+           report->no_data, report->failed, report->abandoned, report->expired, report->stopped,
+           report->eligible, report->did_not_fit);
+    printf("  used %s of %s (%.0f %%)\n\n", duration_text(used).text,
+           duration_text(report->budget).text, 100.0 * (double)used / (double)report->budget);
+}
+
+void show_report(const struct session *session, const selene_report *report) {
+    bool begun = false;
+    show_runs(session, report);
+    for (size_t i = 0; i < session->workload->count; i++) {
+        if (runner_signal(session->runner)) break;
+        if (!in_report(report, session->workload->tasks[i].definition.id))
+            show_missing(session, NULL, i, "did not run", &begun);
+    }
+    show_result(report);
+    fflush(stdout);
+}
+
+static bool in_plan(const selene_plan *plan, selene_text id) {
+    for (uint64_t i = 0; i < plan->run_count; i++)
+        if (same(plan->runs[i].id, id)) return true;
+    return false;
+}
+
+static void show_plan_runs(const struct session *session, const selene_plan *plan) {
+    int64_t start = plan->run_count ? plan->runs[0].starts_at : 0;
+    if (plan->run_count == 0) {
+        puts("\n  nothing would run");
+        return;
+    }
+    printf("\n   #  ");
+    print_id(session, "task");
+    printf("%5s  %9s  %9s\n", "score", "estimate", "start");
+    for (uint64_t i = 0; i < plan->run_count; i++) {
+        const selene_plan_run *run = &plan->runs[i];
+        printf("  %2" PRIu64 "  ", i + 1);
+        print_id(session, run->id.data);
+        printf("%5.3f  %9s  %9s\n", run->score, duration_text(run->estimate).text,
+               duration_text(run->starts_at - start).text);
+    }
+}
+
+selene_status show_plan(const struct session *session) {
+    const selene_window *window = &session->options->window;
+    selene_plan *plan;
+    bool begun = false;
+    selene_status status = selene_cycle_plan(session->scheduler, window, &plan);
+    if (status) return status;
+    show_window(session, "plan of a window", window);
+    show_plan_runs(session, plan);
+    for (size_t i = 0; i < session->workload->count; i++)
+        if (!in_plan(plan, session->workload->tasks[i].definition.id))
+            show_missing(session, window, i, "would not run", &begun);
+    printf("\n  %" PRIu64 " of %" PRIu64 " eligible would run\n\n", plan->run_count,
+           plan->eligible);
+    selene_plan_destroy(plan);
+    return SELENE_OK;
+}
+
+static void show_definition(const selene_task_info *info) {
+    printf("  %s, %s, priority %s", selene_kind_name(info->kind),
+           selene_schedule_name(info->schedule), priorities[info->priority]);
+    if (info->schedule == SELENE_SCHEDULE_PERIODIC)
+        printf(", period %s", duration_text(info->period).text);
+    if (info->constraints) printf(", needs %s", constraint_names(info->constraints).text);
+    if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
+    puts("");
+    for (uint32_t i = 0; i < info->tag_count; i++)
+        printf(i ? ", %s" : "  tags %s", info->tags[i].data);
+    if (info->tag_count) puts("");
+    printf("  command: %s\n", info->input.data);
+}
+
+static void show_history(const struct session *session, const selene_task_info *info) {
+    printf("  %s", selene_state_name(info->state));
+    if (info->state == SELENE_STATE_ENQUEUED)
+        printf(", due %s", from_now(session, info->earliest_begin).text);
+    printf(", attempts %u, estimate %s", (unsigned)info->attempts,
+           duration_text(info->estimate).text);
+    if (info->last_outcome >= 0)
+        printf(", last run %s ago: %s", duration_text(now(session) - info->last_run).text,
+               selene_outcome_name(info->last_outcome));
+    puts("");
+    for (uint64_t i = 0; i < info->response_time_count; i++)
+        printf(i ? ", %s" : "  took %s", duration_text(info->response_times[i]).text);
+    if (info->response_time_count) puts("");
+}
+
+selene_status show_task(const struct session *session, const char *id) {
+    selene_task_info *info;
+    selene_status status = selene_task_get(session->scheduler, id, -1, 0, &info);
+    if (status) return status;
+    printf("%s\n", info->id.data);
+    show_definition(info);
+    show_history(session, info);
+    printf("  ");
+    show_reasons(session, info->id, &session->options->window);
+    puts("");
+    selene_task_info_destroy(info);
+    return SELENE_OK;
+}

@@ -1,0 +1,34 @@
+/* What selene-run prints about plans, cycles and tasks. */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include <selene.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "runner.h"
+#include "workload.h"
+
+struct session {
+    const struct options *options;
+    const struct workload *workload;
+    struct runner *runner;
+    selene_scheduler scheduler;
+};
+
+/** The line above a cycle's output: its number, its window, the conditions. */
+void show_window(const struct session *session, const char *title, const selene_window *window);
+
+/** What ran, what did not and why, and the result. */
+void show_report(const struct session *session, const selene_report *report);
+
+/** What such a window would run now, what not and why. */
+selene_status show_plan(const struct session *session);
+
+/** One task: definition, state, history, and why it does not run. */
+selene_status show_task(const struct session *session, const char *id);
+
+/** Every reason why a task does not run now, a line each. */
+void show_reasons(const struct session *session, selene_text id, const selene_window *window);
+
+#endif

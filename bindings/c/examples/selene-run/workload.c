@@ -1,0 +1,275 @@
+#define _XOPEN_SOURCE 700
+#include "workload.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+
+#define SPACES " \t\r\n"
+
+/* One task's part of the file while it is read. */
+struct reader {
+    struct workload *workload;
+    const char *at;
+    const char *end;
+};
+
+static const char *line_start(const struct workload *workload, const char *at) {
+    while (at > workload->text && at[-1] != '\n')
+        at--;
+    return at;
+}
+
+static int line_number(const struct workload *workload, const char *at) {
+    int number = 1;
+    for (const char *byte = workload->text; byte < at; byte++)
+        number += *byte == '\n';
+    return number;
+}
+
+/* Columns count characters, so that the caret stands below the right one. */
+static int column_number(const char *start, const char *at) {
+    int number = 1;
+    for (; start < at; start++)
+        number += ((unsigned char)*start & 0xC0) != 0x80;
+    return number;
+}
+
+/* Prints `file:line:column: message`, the line, and a caret below the place. */
+static void complain(const struct workload *workload, const char *at, const char *format, ...) {
+    const char *start = line_start(workload, at);
+    va_list arguments;
+    fprintf(stderr, "%s:%d:%d: ", workload->path, line_number(workload, at),
+            column_number(start, at));
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs("\n  ", stderr);
+    for (const char *byte = start; *byte && *byte != '\n'; byte++)
+        fputc(*byte == '\t' || (unsigned char)*byte >= ' ' ? *byte : '?', stderr);
+    fputs("\n  ", stderr);
+    for (; start < at; start++)
+        if (((unsigned char)*start & 0xC0) != 0x80) fputc(*start == '\t' ? '\t' : ' ', stderr);
+    fputs("^\n", stderr);
+}
+
+const struct workload_task *workload_find(const struct workload *workload, const char *id,
+                                          size_t length) {
+    for (size_t i = 0; i < workload->count; i++) {
+        selene_text other = workload->tasks[i].definition.id;
+        if ((size_t)other.length == length && memcmp(other.data, id, length) == 0)
+            return &workload->tasks[i];
+    }
+    return NULL;
+}
+
+static void skip_spaces_and_comments(struct reader *reader) {
+    for (;;) {
+        while (reader->at < reader->end && strchr(SPACES, *reader->at))
+            reader->at++;
+        if (reader->at == reader->end || *reader->at != '#') return;
+        while (reader->at < reader->end && *reader->at != '\n')
+            reader->at++;
+    }
+}
+
+/* The next word; empty at the end of the task. */
+static selene_text next_word(struct reader *reader) {
+    selene_text word;
+    skip_spaces_and_comments(reader);
+    word.data = reader->at;
+    while (reader->at < reader->end && !strchr(SPACES, *reader->at))
+        reader->at++;
+    word.length = reader->at - word.data;
+    return word;
+}
+
+static bool is_command_mark(selene_text word) {
+    return word.length == 2 && memcmp(word.data, "--", 2) == 0;
+}
+
+static bool read_id(struct reader *reader, struct workload_task *task) {
+    selene_text id = next_word(reader);
+    const struct workload_task *other = workload_find(reader->workload, id.data, (size_t)id.length);
+    if (is_command_mark(id) || memchr(id.data, '=', (size_t)id.length)) {
+        complain(reader->workload, id.data,
+                 "found \"%.*s\" where a task's id is due; a task is  id  key=value …  -- command",
+                 (int)id.length, id.data);
+        return false;
+    }
+    if (other) {
+        complain(reader->workload, id.data,
+                 "the id \"%.*s\" was used in line %d; an id is allowed once", (int)id.length,
+                 id.data, line_number(reader->workload, other->definition.id.data));
+        return false;
+    }
+    task->definition.id = id;
+    return true;
+}
+
+/* Reads key=value words up to the "--". */
+static bool read_settings(struct reader *reader, struct workload_task *task,
+                          struct key_places *places) {
+    for (;;) {
+        struct key_problem problem = {NULL, ""};
+        selene_text word = next_word(reader);
+        if (word.length == 0) {
+            complain(reader->workload, task->definition.id.data,
+                     "task \"%.*s\" has no command; allowed is  -- command  after its keys",
+                     (int)task->definition.id.length, task->definition.id.data);
+            return false;
+        }
+        if (is_command_mark(word)) return true;
+        if (!key_read(word, task, places, &problem)) {
+            complain(reader->workload, problem.at, "%s", problem.message);
+            return false;
+        }
+    }
+}
+
+static bool read_command(struct reader *reader, struct workload_task *task) {
+    const char *mark = reader->at - 2;
+    const char *end = reader->end;
+    while (reader->at < end && strchr(SPACES, *reader->at))
+        reader->at++;
+    while (end > reader->at && strchr(SPACES, end[-1]))
+        end--;
+    if (reader->at == end) {
+        complain(reader->workload, mark,
+                 "found no command after \"--\"; allowed is any shell command, here or in "
+                 "indented lines below");
+        return false;
+    }
+    task->definition.input = reader->at;
+    task->definition.input_length = end - reader->at;
+    return true;
+}
+
+/* What concerns more than one key. */
+static bool check_task(struct reader *reader, const struct workload_task *task,
+                       const struct key_places *places) {
+    const selene_task *definition = &task->definition;
+    const char *period = key_place(places, "period");
+    const char *flex = key_place(places, "flex");
+    const char *place = NULL;
+    const char *problem = NULL;
+    if (definition->schedule != SELENE_SCHEDULE_PERIODIC && (period || flex)) {
+        place = period ? period : flex;
+        problem = "found a period or flex; they are allowed with schedule=periodic only";
+    } else if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
+        place = period ? period : key_place(places, "schedule");
+        problem = "found a periodic task without a period; allowed is period=DURATION, more than 0";
+    } else if (flex && definition->flex > definition->period) {
+        place = flex;
+        problem = "found a flex that is longer than the period; allowed is at most the period";
+    }
+    if (problem) complain(reader->workload, place, "%s", problem);
+    return problem == NULL;
+}
+
+static bool read_task(struct workload *workload, const char *start, const char *end) {
+    static const selene_task defaults = SELENE_TASK_INIT;
+    struct reader reader = {workload, start, end};
+    struct workload_task *tasks = realloc(workload->tasks, (workload->count + 1) * sizeof *tasks);
+    struct workload_task *task;
+    struct key_places places = {{NULL}};
+    if (tasks == NULL) return false;
+    workload->tasks = tasks;
+    task = &tasks[workload->count];
+    task->definition = defaults;
+    task->definition.handler = SELENE_TEXT(WORKLOAD_HANDLER);
+    if (!read_id(&reader, task) || !read_settings(&reader, task, &places) ||
+        !read_command(&reader, task) || !check_task(&reader, task, &places))
+        return false;
+    workload->count++;
+    return true;
+}
+
+/* A task goes on in the lines below it that are indented. */
+static const char *task_end(const char *at) {
+    const char *end = at + strcspn(at, "\n");
+    for (at = end; *at; at += strcspn(at, "\n")) {
+        at++;
+        if (*at == ' ' || *at == '\t') end = at + strcspn(at, "\n");
+        else if (*at && !strchr("#\r\n", *at)) break;
+    }
+    return end;
+}
+
+static bool read_tasks(struct workload *workload) {
+    const char *at = workload->text;
+    while (*at) {
+        const char *end = at + strcspn(at, "\n");
+        size_t indent = strspn(at, " \t\r");
+        if (at[indent] == '\0' || strchr("#\n", at[indent])) {
+            at = *end ? end + 1 : end;
+            continue;
+        }
+        if (indent) {
+            complain(workload, at + indent,
+                     "an indented line continues the task above, and there is none; a task "
+                     "begins in the first column");
+            return false;
+        }
+        end = task_end(at);
+        if (!read_task(workload, at, end)) return false;
+        at = *end ? end + 1 : end;
+    }
+    if (workload->count == 0) fprintf(stderr, "%s: no task in it\n", workload->path);
+    return workload->count > 0;
+}
+
+static bool check_bytes(const struct workload *workload) {
+    for (const char *byte = workload->text; byte < workload->text + workload->length; byte++) {
+        if ((unsigned char)*byte >= ' ' || (*byte && strchr("\t\r\n", *byte))) continue;
+        complain(workload, byte, "found the byte 0x%02x; allowed is text", (unsigned char)*byte);
+        return false;
+    }
+    return true;
+}
+
+static bool load(struct workload *workload, FILE *file) {
+    for (;;) {
+        size_t size;
+        char *text = realloc(workload->text, workload->length + 4097);
+        if (text == NULL) return false;
+        workload->text = text;
+        size = fread(text + workload->length, 1, 4096, file);
+        workload->length += size;
+        text[workload->length] = '\0';
+        if (size == 0) return !ferror(file);
+    }
+}
+
+bool workload_read(struct workload *workload, const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    bool loaded;
+    *workload = (struct workload){.path = standard ? "standard input" : path};
+    loaded = file && load(workload, file);
+    if (!loaded) fprintf(stderr, "%s: %s\n", workload->path, strerror(errno));
+    if (file && !standard) fclose(file);
+    return loaded && check_bytes(workload) && read_tasks(workload);
+}
+
+void workload_free(struct workload *workload) {
+    free(workload->tasks);
+    free(workload->text);
+}
+
+bool workload_register(const struct workload *workload, selene_scheduler scheduler) {
+    for (size_t i = 0; i < workload->count; i++) {
+        selene_task task = workload->tasks[i].definition;
+        task.tags = workload->tasks[i].tags;
+        if (selene_task_register(scheduler, &task, NULL)) {
+            complain(workload, task.id.data, "the scheduler refused the task: %s",
+                     selene_status_detail());
+            return false;
+        }
+    }
+    return true;
+}

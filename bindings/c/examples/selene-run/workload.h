@@ -1,0 +1,40 @@
+/* The workload file: a task a line, `id  key=value …  -- command`. README.md describes it. */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include <selene.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WORKLOAD_TAGS 16
+
+/** The handler that every task of a workload names; the command is its input. */
+#define WORKLOAD_HANDLER "shell"
+
+struct workload_task {
+    /** Its texts point into the workload's. */
+    selene_task definition;
+    selene_text tags[WORKLOAD_TAGS];
+};
+
+struct workload {
+    const char *path;
+    char *text;
+    size_t length;
+    struct workload_task *tasks;
+    size_t count;
+};
+
+/** Reads a file, "-" for the standard input. Says on stderr what is wrong, where, and what is allowed. */
+bool workload_read(struct workload *workload, const char *path);
+
+void workload_free(struct workload *workload);
+
+/** Registers all tasks; what the library refuses is reported at the task's line. */
+bool workload_register(const struct workload *workload, selene_scheduler scheduler);
+
+/** The task of an id, or NULL. */
+const struct workload_task *workload_find(const struct workload *workload, const char *id,
+                                          size_t length);
+
+#endif
