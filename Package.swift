@@ -9,10 +9,14 @@
 import PackageDescription
 
 // As an unsafe flag, because enableExperimentalFeature forgets its condition when the test bundle is linked.
+// Exclusivity is checked while compiling and in the ordinary build.
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
-  .unsafeFlags(["-enable-experimental-feature", "Embedded"], .when(traits: ["Embedded"])),
+  .unsafeFlags(
+    ["-enable-experimental-feature", "Embedded", "-enforce-exclusivity=unchecked"], .when(traits: ["Embedded"])),
 ]
+// Decisions are fast, what stands around them is small.
+let small = settings + [.unsafeFlags(["-Osize"], .when(traits: ["Embedded"]))]
 
 let package = Package(
   name: "selene",
@@ -33,13 +37,13 @@ let package = Package(
     // The policy: values and pure functions.
     .target(name: "SeleneCore", swiftSettings: settings),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
-    .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: settings),
+    .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: small),
     // The border: one @_cdecl function for each declaration of the header.
     .target(
       name: "SeleneABI",
       dependencies: ["SeleneEngine", "CSelene"],
       exclude: ["symbols.txt"],
-      swiftSettings: settings,
+      swiftSettings: small,
       linkerSettings: [
         .unsafeFlags(
           ["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"], .when(traits: ["Embedded"]))

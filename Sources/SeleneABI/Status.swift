@@ -20,7 +20,7 @@ func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
 private func fail(_ error: SeleneError) -> selene_status {
   let detail = platform_detail()
   var length = 0
-  for byte in error.detail.utf8 {
+  for byte in error.detail.bytes {
     guard length < Int(PLATFORM_DETAIL_SIZE) - 1 else { break }
     detail[length] = CChar(bitPattern: byte)
     length += 1

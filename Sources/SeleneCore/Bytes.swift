@@ -50,13 +50,4 @@ extension UnsafeRawBufferPointer {
     }
     return true
   }
-
-  /// The text for a message, with what cannot be printed replaced.
-  package var printable: String {
-    var text = ""
-    for byte in self.prefix(64) {
-      text.unicodeScalars.append(byte >= 0x20 && byte < 0x7f ? Unicode.Scalar(byte) : "?")
-    }
-    return count > 64 ? text + "…" : text
-  }
 }

@@ -23,13 +23,15 @@ package struct CycleTrace: Sendable {
   package var begin: Instant
   /// The table's stamp at begin: what changed later was not in its ranking.
   package var stamp: UInt64
+  /// The constraints that were satisfied at begin.
+  package var satisfied: Constraints
   /// The room that was left at the last pick.
   package var room: Span?
   package var deadline: Instant
   package var isOpen: Bool
 
-  package init(begin: Instant, stamp: UInt64, deadline: Instant) {
-    (self.begin, self.stamp, self.deadline, isOpen) = (begin, stamp, deadline, true)
+  package init(begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints) {
+    (self.begin, self.stamp, self.deadline, self.satisfied, isOpen) = (begin, stamp, deadline, satisfied, true)
   }
 }
 
@@ -84,9 +86,11 @@ extension TaskTable {
     }
     if record.state == .enqueued, let trace {
       let wasRanked = record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
+        && record.definition.constraints.isSubset(of: trace.satisfied)
       if trace.isOpen && !wasRanked {
-        add(hadItsRun ? .hadItsRun : .nextCycle, at: trace.deadline)
-      } else if wasRanked && explanation.entries.isEmpty, let room = trace.room, record.estimate > room {
+        let ranSince = !record.responseTimes.isEmpty && record.lastRun >= trace.begin
+        add(hadItsRun || ranSince ? .hadItsRun : .nextCycle, at: trace.deadline)
+      } else if wasRanked, let room = trace.room, record.estimate > room {
         add(.didNotFit, at: trace.isOpen ? trace.deadline : max(now, pace.opensAt))
       }
     }

@@ -11,7 +11,7 @@ package enum Identifier {
     guard text.count > 0 else { throw SeleneError(.invalidArgument, "\(field): it is empty, 1 to 255 bytes are allowed") }
     guard text.count <= longest else { throw .range(field, text.count, "1 to 255 bytes of UTF-8") }
     if let position = firstFault(text) {
-      let fault = text[position] == 0 ? "a NUL" : "no valid UTF-8"
+      let fault: StaticString = text[position] == 0 ? "a NUL" : "no valid UTF-8"
       throw SeleneError(.invalidArgument, "\(field): \(fault) at byte \(position), valid UTF-8 without NUL is allowed")
     }
   }

@@ -27,15 +27,27 @@ package struct SeleneError: Error {
 
   package let code: Code
   /// Which field, what was found, what is allowed.
-  package let detail: String
+  package let detail: Detail
 
-  package init(_ code: Code, _ detail: String) {
+  package init(_ code: Code, _ detail: Detail) {
     self.code = code
     self.detail = detail
   }
 
   /// A field whose value is outside its range.
-  package static func range(_ field: StaticString, _ found: some FixedWidthInteger, _ allowed: StaticString) -> SeleneError {
+  package static func range(_ field: StaticString, _ found: Int64, _ allowed: StaticString) -> SeleneError {
     SeleneError(.invalidArgument, "\(field): \(found) was given, \(allowed) is allowed")
+  }
+
+  package static func range(_ field: StaticString, _ found: Int32, _ allowed: StaticString) -> SeleneError {
+    range(field, Int64(found), allowed)
+  }
+
+  package static func range(_ field: StaticString, _ found: UInt32, _ allowed: StaticString) -> SeleneError {
+    range(field, Int64(found), allowed)
+  }
+
+  package static func range(_ field: StaticString, _ found: Int, _ allowed: StaticString) -> SeleneError {
+    range(field, Int64(found), allowed)
   }
 }

@@ -70,6 +70,6 @@ extension TaskTable {
 
 extension SeleneError {
   package static func noTask(_ id: UnsafeRawBufferPointer) -> SeleneError {
-    SeleneError(.notFound, "id: there is no task \"\(id.printable)\"")
+    SeleneError(.notFound, "id: there is no task \(name: id)")
   }
 }

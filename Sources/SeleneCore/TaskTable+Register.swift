@@ -11,10 +11,10 @@ extension TaskTable {
     _ new: TaskDefinition, at now: Instant, enabled: KindSet, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     guard policy.permits.permits(new.id) else {
-      throw SeleneError(.notPermitted, "id: \"\(new.id.printable)\" is not among the permitted ids")
+      throw SeleneError(.notPermitted, "id: \(name: new.id) is not among the permitted ids")
     }
     guard enabled.contains(new.kind) else {
-      throw SeleneError(.unavailable, "kind: \(new.kind == .refresh ? "refresh" : "processing") is switched off")
+      throw SeleneError(.unavailable, "kind: \(new.kind.name) is switched off")
     }
     let old = find(new.id)
     guard let old, self[old].isLive else { return try start(new, after: old, at: now, &changes) }
@@ -105,7 +105,7 @@ extension TaskTable {
     let limit = policy.places[new.kind] ?? .max
     throw SeleneError(
       .tooManyPending,
-      "\(limit) \(new.kind == .refresh ? "refresh" : "processing") tasks are pending, at most \(limit) are allowed")
+      "\(limit) \(new.kind.name) tasks are pending, at most \(limit) are allowed")
   }
 
   /// Free places go to those who are held (T6).

@@ -184,7 +184,7 @@ package final class TaskTable {
     guard let index = outstanding.firstIndex(where: { $0 === definition }) else { return }
     outstanding.remove(at: index)
     guard !outstanding.contains(where: { $0.id.equals(definition.id) }) else { return }
-    if let slot = find(definition.id) { records[slot].isTaken = false }
+    if let slot = find(definition.id) { modify(slot) { $0.isTaken = false } }
   }
 
   // MARK: Handlers (T10)
@@ -195,7 +195,7 @@ package final class TaskTable {
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     let number = try roster.add(name, pushes: pushes)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
-      records[slot].handler = Int32(number)
+      modify(slot) { $0.handler = Int32(number) }
     }
     return number
   }
@@ -205,7 +205,7 @@ package final class TaskTable {
   /// Its tasks have no handler from now on.
   package func retireHandler(_ number: Int) {
     roster.retire(number)
-    for slot in slots where records[slot].handler == Int32(number) { records[slot].handler = -1 }
+    for slot in slots where records[slot].handler == Int32(number) { modify(slot) { $0.handler = -1 } }
   }
 
   package func freeHandler(_ number: Int) { roster.free(number) }

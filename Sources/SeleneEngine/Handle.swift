@@ -30,8 +30,8 @@ package struct Handle: Equatable, Sendable {
   /// - Throws: `invalidHandle` that says what was given instead.
   func check(_ kind: Kind) throws(SeleneError) {
     guard rawValue >> 56 != 1 << 7 | kind.rawValue else { return }
-    let wanted = kind == .scheduler ? "scheduler" : "cycle"
-    let found =
+    let wanted: StaticString = kind == .scheduler ? "scheduler" : "cycle"
+    let found: StaticString =
       rawValue == 0
       ? "0"
       : rawValue >> 63 == 0 ? "a run's token, or a number that is no handle," : "a handle of another type, or a number that is no handle,"

@@ -58,7 +58,7 @@ package struct Options: Sendable {
       throw .range("max_overrun_threads", draft.maxOverrunThreads, "0 … 1024")
     }
     guard draft.maxInputSize <= Self.greatestInput else {
-      throw .range("max_input_size", draft.maxInputSize, "0 … 2^30")
+      throw SeleneError(.invalidArgument, "max_input_size: \(draft.maxInputSize) was given, 0 … 2^30 is allowed")
     }
     var policy = Policy()
     if let permitted = draft.permitted { policy.permits = try Permits(permitted) }

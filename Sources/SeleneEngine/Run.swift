@@ -44,4 +44,6 @@ package final class Run {
   package var expiresAt: Instant { cycle.time.expiresAt }
   package var deadline: Instant { cycle.time.deadline }
   var isOpen: Bool { outcome == nil }
+  /// It was decided by a stop or by time; an outcome comes too late.
+  var isStale: Bool { outcome == .stopped || outcome == .expired }
 }

@@ -43,7 +43,8 @@ extension Scheduler {
     nextDue = min(nextDue, time.expiresAt)
     for kind in Kind.allCases where kinds.contains(kind) {
       pace[kind].lastBegin = now
-      traces[kind] = CycleTrace(begin: now, stamp: table.stamp, deadline: time.deadline)
+      traces[kind] = CycleTrace(
+        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied)
     }
     try store.commit(table)
     publish(begun(cycle), at: now)
@@ -81,7 +82,7 @@ extension Scheduler {
       let reasons = explanation.entries.filter { $0.reason != .notDue && $0.reason != .tooSoon }.map { $0.reason.name }
       throw SeleneError(
         .immediateRunIneligible,
-        "task: \"\(id.printable)\" cannot run now: \(reasons.first ?? "its handler has no run function")")
+        "task: \(name: id) cannot run now: \(reasons.first ?? "its handler has no run function")")
     }
     let record = table[slot]
     let elapsed = max(0, now.subtracting(record.lastRun))
@@ -215,11 +216,8 @@ extension Scheduler {
 }
 
 extension KindSet {
-  var names: String {
-    switch self {
-    case .all: "refresh and processing"
-    case KindSet(.refresh): "refresh"
-    default: "processing"
-    }
+  var names: StaticString {
+    if self == .all { return "refresh and processing" }
+    return self == KindSet(.refresh) ? "refresh" : "processing"
   }
 }

@@ -49,12 +49,10 @@ extension Scheduler {
       throw .range("delay", retryDelay, "0 … 10 years in ns")
     }
     let run = try find(number)
-    let wasGivenOutcome = run.wasGivenOutcome
     run.wasGivenOutcome = true
     guard run.isOpen else {
       comeBackIfDone(run)
-      slot.monitor.broadcast()
-      throw wasGivenOutcome ? .completedBefore : .stale(run.stopReason)
+      throw run.isStale ? .stale(run.stopReason) : .completedBefore
     }
     try decide(run, outcome, retryDelay: retryDelay, at: moment.now)
     comeBackIfDone(run)
@@ -154,7 +152,7 @@ extension Scheduler {
     let number = Token(rawValue: run.token).number
     run.isBack = true
     runs[number] = nil
-    if run.outcome == .stopped || run.outcome == .expired { staleRuns.insert(number) }
+    if run.isStale { staleRuns.insert(number) }
     table.release(run.definition)
     endUse(of: run.handler)
     slot.monitor.broadcast()

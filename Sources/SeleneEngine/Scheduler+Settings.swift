@@ -87,7 +87,7 @@ extension Scheduler {
   package func removeHandler(_ name: UnsafeRawBufferPointer) throws(SeleneError) {
     try Identifier.check(name, "name")
     guard let number = table.findHandler(name), let handler = handlers[number] else {
-      throw SeleneError(.notFound, "name: there is no handler \"\(name.printable)\"")
+      throw SeleneError(.notFound, "name: there is no handler \(name: name)")
     }
     table.retireHandler(number)
     finish(handler, handler.retire())

@@ -178,8 +178,11 @@ package final class Scheduler: @unchecked Sendable {
       unlock()
       for delivery in batch { deliver(delivery) }
       lock()
-      for case .stop(let run, _) in batch where run.handler.endUse() { deliveries.append(.finish(run.handler)) }
-      for case .report(let receiver, _) in batch where receiver.retire() { deliveries.append(.finish(receiver)) }
+      for case .stop(let run, _) in batch { endUse(of: run.handler) }
+      for case .report(let receiver, _) in batch {
+        _ = receiver.retire()
+        if receiver.endUse() { deliveries.append(.finish(receiver)) }
+      }
     }
   }
 

@@ -61,11 +61,12 @@ static void write_pair(struct duration_text *out, int64_t value, int64_t large, 
 struct duration_text duration_text(int64_t nanoseconds) {
     struct duration_text out;
     double value = (double)nanoseconds;
+    /* The bounds are where rounding would write 1000 ms or 60.00 s. */
     if (nanoseconds < SELENE_MILLISECOND && nanoseconds > 0)
         snprintf(out.text, sizeof out.text, "%.2f ms", value / (double)SELENE_MILLISECOND);
-    else if (nanoseconds < SELENE_SECOND)
+    else if (nanoseconds < SELENE_SECOND - SELENE_MILLISECOND / 2)
         snprintf(out.text, sizeof out.text, "%.0f ms", value / (double)SELENE_MILLISECOND);
-    else if (nanoseconds < SELENE_MINUTE)
+    else if (nanoseconds < SELENE_MINUTE - 5 * SELENE_MILLISECOND)
         snprintf(out.text, sizeof out.text, "%.2f s", value / (double)SELENE_SECOND);
     else if (nanoseconds < SELENE_HOUR)
         write_pair(&out, nanoseconds, SELENE_MINUTE, "m", SELENE_SECOND, "s");

@@ -61,7 +61,7 @@ static bool run_window(const struct session *session, const char *title,
         *exit_code = refused(session, "the window was refused");
         return false;
     }
-    show_report(session, report);
+    show_report(session, window, report);
     selene_report_destroy(report);
     runner_forget(session->runner);
     return output_works(exit_code) && !runner_signal(session->runner);

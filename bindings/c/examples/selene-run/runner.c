@@ -188,6 +188,7 @@ static void end_program(struct runner *runner, int number) {
     runner->signal = number;
     pthread_cond_broadcast(&runner->changed);
     pthread_mutex_unlock(&runner->lock);
+    fputs("selene-run: stopping what runs; once more kills it at once\n", stderr);
     /* Without grace: children are reaped with the help of this thread. */
     selene_scheduler_close(runner->scheduler, 0);
 }

@@ -87,7 +87,7 @@ void show_window(const struct session *session, const char *title, const selene_
            duration_text(reserve).text, (unsigned)window->lanes,
            window->lanes == 1 ? "lane" : "lanes",
            window->flags & SELENE_WINDOW_STRICT_FIT ? ", strict fit" : "",
-           window->task.length ? "one task" : kind_names(window->kinds).text,
+           window->task.data ? "one task" : kind_names(window->kinds).text,
            condition_names(session).text);
     fflush(stdout);
 }
@@ -97,8 +97,9 @@ static struct text next_chance(const struct session *session, selene_text id) {
     struct text out = {"-"};
     selene_task_info *info;
     if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return out;
-    if (info->state == SELENE_STATE_ENQUEUED) out = from_now(session, info->earliest_begin);
-    else snprintf(out.text, sizeof out.text, "%s", selene_state_name(info->state));
+    if (info->state != SELENE_STATE_ENQUEUED) strcpy(out.text, selene_state_name(info->state));
+    else if (info->earliest_begin <= now(session)) strcpy(out.text, "next window");
+    else out = from_now(session, info->earliest_begin);
     selene_task_info_destroy(info);
     return out;
 }
@@ -190,7 +191,8 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
 static void show_reason(const struct session *session, const selene_reason *reason,
                         const selene_explanation *explanation) {
     printf("%s", reason_text(reason, explanation).text);
-    if (reason->reason == SELENE_REASON_TERMINAL) puts("");
+    if (reason->reason == SELENE_REASON_TERMINAL || reason->reason == SELENE_REASON_DID_NOT_FIT)
+        puts("");
     else if (reason->may_change_at == SELENE_NEVER) puts("; time alone does not change that");
     else printf("; may change %s\n", from_now(session, reason->may_change_at).text);
 }
@@ -205,7 +207,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
         printf("takes %s, more than a whole window; it runs when it ranks first\n",
                duration_text(why.estimate).text);
     else if (why.reason_count == 0)
-        printf("nothing is missing but a window; rank %" PRIu64 " of %" PRIu64
+        printf("nothing is missing but the next window; rank %" PRIu64 " of %" PRIu64
                ", score %.3f, takes %s\n",
                why.rank, why.eligible, why.score, duration_text(why.estimate).text);
     for (uint32_t i = 0; i < why.reason_count; i++) {
@@ -249,10 +251,12 @@ static void show_result(const selene_report *report) {
            duration_text(report->budget).text, 100.0 * (double)used / (double)report->budget);
 }
 
-void show_report(const struct session *session, const selene_report *report) {
+void show_report(const struct session *session, const selene_window *window,
+                 const selene_report *report) {
     bool begun = false;
+    bool asks_for_others = window->task.data == NULL;
     show_runs(session, report);
-    for (size_t i = 0; i < session->workload->count; i++) {
+    for (size_t i = 0; asks_for_others && i < session->workload->count; i++) {
         if (runner_signal(session->runner)) break;
         if (!in_report(report, session->workload->tasks[i].definition.id))
             show_missing(session, NULL, i, "did not run", &begun);

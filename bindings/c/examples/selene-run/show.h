@@ -20,7 +20,8 @@ struct session {
 void show_window(const struct session *session, const char *title, const selene_window *window);
 
 /** What ran, what did not and why, and the result. */
-void show_report(const struct session *session, const selene_report *report);
+void show_report(const struct session *session, const selene_window *window,
+                 const selene_report *report);
 
 /** What such a window would run now, what not and why. */
 selene_status show_plan(const struct session *session);

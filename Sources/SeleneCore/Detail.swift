@@ -1,0 +1,50 @@
+// The text of an error, put together without String: its Unicode tables would outweigh the whole library.
+
+/// A message as bytes; written as a string literal with interpolations.
+package struct Detail: ExpressibleByStringInterpolation, Sendable {
+  package let bytes: [UInt8]
+
+  package init(stringLiteral literal: StaticString) {
+    var text = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+    text.appendLiteral(literal)
+    bytes = text.bytes
+  }
+
+  package init(stringInterpolation text: StringInterpolation) { bytes = text.bytes }
+
+  package struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var bytes: [UInt8] = []
+
+    package init(literalCapacity: Int, interpolationCount: Int) {}
+
+    package mutating func appendLiteral(_ literal: StaticString) {
+      bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
+
+    @inline(never)
+    package mutating func appendInterpolation(_ number: Int64) {
+      if number < 0 { bytes.append(UInt8(ascii: "-")) }
+      appendInterpolation(number.magnitude)
+    }
+
+    @inline(never)
+    package mutating func appendInterpolation(_ number: UInt64) {
+      if number > 9 { appendInterpolation(number / 10) }
+      bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+
+    package mutating func appendInterpolation(_ number: Int) { appendInterpolation(Int64(number)) }
+    package mutating func appendInterpolation(_ number: Int32) { appendInterpolation(Int64(number)) }
+    package mutating func appendInterpolation(_ number: UInt32) { appendInterpolation(UInt64(number)) }
+
+    /// A name that a host gave: quoted, cut after 64 bytes, without what cannot be printed.
+    package mutating func appendInterpolation(name: UnsafeRawBufferPointer) {
+      bytes.append(UInt8(ascii: "\""))
+      for byte in name.prefix(64) { bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte) }
+      if name.count > 64 { appendLiteral("…") }
+      bytes.append(UInt8(ascii: "\""))
+    }
+  }
+}
