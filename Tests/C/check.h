@@ -45,19 +45,19 @@ CHECK_UNUSED __attribute__((noreturn)) static void check_fail(void) {
 }
 
 /** The condition must hold. */
-#define CHECK(condition)                                                                                           \
-    do {                                                                                                           \
-        if (!(condition)) {                                                                                        \
-            fprintf(stderr, "%s:%d: %s: does not hold\n", __FILE__, __LINE__, #condition);                         \
-            check_fail();                                                                                          \
-        }                                                                                                          \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s: does not hold\n", __FILE__, __LINE__, #condition);         \
+            check_fail();                                                                          \
+        }                                                                                          \
     } while (0)
 
 /** The call must answer exactly this status. */
 #define CHECK_STATUS(expected, call) check_status((expected), (call), #call, __FILE__, __LINE__)
 
-CHECK_UNUSED static void check_status(selene_status expected, selene_status got, const char *call, const char *file,
-                                      int line) {
+CHECK_UNUSED static void check_status(selene_status expected, selene_status got, const char *call,
+                                      const char *file, int line) {
     if (got == expected) return;
     fprintf(stderr, "%s:%d: %s: expected %s, got %s (%" PRId32 ")%s%s\n", file, line, call,
             selene_status_name(expected), selene_status_name(got), got, got ? ": " : "",
@@ -69,45 +69,50 @@ CHECK_UNUSED static void check_status(selene_status expected, selene_status got,
 #define CHECK_OK(call) CHECK_STATUS(SELENE_OK, call)
 
 /** Two integers must be equal; anything beyond int64_t is compared as its bits. */
-#define CHECK_INT(expected, value) check_int((int64_t)(expected), (int64_t)(value), #value, __FILE__, __LINE__)
+#define CHECK_INT(expected, value)                                                                 \
+    check_int((int64_t)(expected), (int64_t)(value), #value, __FILE__, __LINE__)
 
-CHECK_UNUSED static void check_int(int64_t expected, int64_t got, const char *what, const char *file, int line) {
+CHECK_UNUSED static void check_int(int64_t expected, int64_t got, const char *what,
+                                   const char *file, int line) {
     if (got == expected) return;
-    fprintf(stderr, "%s:%d: %s: expected %" PRId64 ", got %" PRId64 "\n", file, line, what, expected, got);
+    fprintf(stderr, "%s:%d: %s: expected %" PRId64 ", got %" PRId64 "\n", file, line, what,
+            expected, got);
     check_fail();
 }
 
 /** An integer must lie between two others, both included. */
-#define CHECK_BETWEEN(low, value, high)                                                                            \
+#define CHECK_BETWEEN(low, value, high)                                                            \
     check_between((int64_t)(low), (int64_t)(value), (int64_t)(high), #value, __FILE__, __LINE__)
 
-CHECK_UNUSED static void check_between(int64_t low, int64_t got, int64_t high, const char *what, const char *file,
-                                       int line) {
+CHECK_UNUSED static void check_between(int64_t low, int64_t got, int64_t high, const char *what,
+                                       const char *file, int line) {
     if (low <= got && got <= high) return;
-    fprintf(stderr, "%s:%d: %s: expected %" PRId64 " to %" PRId64 ", got %" PRId64 "\n", file, line, what, low, high,
-            got);
+    fprintf(stderr, "%s:%d: %s: expected %" PRId64 " to %" PRId64 ", got %" PRId64 "\n", file, line,
+            what, low, high, got);
     check_fail();
 }
 
 /** Two NUL-terminated texts must be equal. */
 #define CHECK_STRING(expected, value) check_string((expected), (value), #value, __FILE__, __LINE__)
 
-CHECK_UNUSED static void check_string(const char *expected, const char *got, const char *what, const char *file,
-                                      int line) {
+CHECK_UNUSED static void check_string(const char *expected, const char *got, const char *what,
+                                      const char *file, int line) {
     if (got && strcmp(got, expected) == 0) return;
-    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\"\n", file, line, what, expected, got ? got : "(NULL)");
+    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\"\n", file, line, what, expected,
+            got ? got : "(NULL)");
     check_fail();
 }
 
 /** A text that came out of the library must have these characters, and the NUL behind them. */
 #define CHECK_TEXT(expected, value) check_text((expected), (value), #value, __FILE__, __LINE__)
 
-CHECK_UNUSED static void check_text(const char *expected, selene_text got, const char *what, const char *file,
-                                    int line) {
-    if (got.data && got.length == (int64_t)strlen(expected) && memcmp(got.data, expected, strlen(expected) + 1) == 0)
+CHECK_UNUSED static void check_text(const char *expected, selene_text got, const char *what,
+                                    const char *file, int line) {
+    if (got.data && got.length == (int64_t)strlen(expected) &&
+        memcmp(got.data, expected, strlen(expected) + 1) == 0)
         return;
-    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\" (length %" PRId64 ")\n", file, line, what, expected,
-            got.data ? got.data : "(NULL)", got.length);
+    fprintf(stderr, "%s:%d: %s: expected \"%s\", got \"%s\" (length %" PRId64 ")\n", file, line,
+            what, expected, got.data ? got.data : "(NULL)", got.length);
     check_fail();
 }
 
@@ -122,7 +127,8 @@ CHECK_UNUSED static int64_t check_now(void) {
 
 /** Sleeps so many nanoseconds, signals or not. */
 CHECK_UNUSED static void check_sleep(int64_t duration) {
-    struct timespec rest = {(time_t)(duration / INT64_C(1000000000)), (long)(duration % INT64_C(1000000000))};
+    struct timespec rest = {(time_t)(duration / INT64_C(1000000000)),
+                            (long)(duration % INT64_C(1000000000))};
     while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
     }
 }
@@ -157,7 +163,8 @@ CHECK_UNUSED static void check_begin(int argc, char **argv) {
 CHECK_UNUSED static void check_result(const char *name, int passed, const char *why) {
     if (passed) check_passed++;
     else check_failed++;
-    printf("%s %s%s%s%s\n", passed ? "ok" : "FAILED", name, why ? " (" : "", why ? why : "", why ? ")" : "");
+    printf("%s %s%s%s%s\n", passed ? "ok" : "FAILED", name, why ? " (" : "", why ? why : "",
+           why ? ")" : "");
     fflush(stdout);
 }
 

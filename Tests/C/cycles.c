@@ -13,7 +13,7 @@
 
 #define MS SELENE_MILLISECOND
 #define S SELENE_SECOND
-#define REAL(ms) check_stretch((ms) * MS)
+#define REAL(ms) check_stretch((ms)*MS)
 #define LATE (150 * MS + check_slack())
 #define BOTH (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 #define START (INT64_C(1000000) * S)
@@ -29,7 +29,9 @@ static int64_t host_clock(void *context) {
     return atomic_load(&clock_now);
 }
 
-static void advance(int64_t duration) { atomic_fetch_add(&clock_now, duration); }
+static void advance(int64_t duration) {
+    atomic_fetch_add(&clock_now, duration);
+}
 
 /** A scheduler on the host's clock. */
 static selene_scheduler open_virtual(selene_options options) {
@@ -67,16 +69,16 @@ static void wait_for(const char *what, atomic_int *value, int least) {
 /* ---- handlers ------------------------------------------------------------- */
 
 enum behaviour {
-    COMPLETE,         /* at once, with .outcome */
-    SLEEP,            /* sleeps .duration, whatever happens, then completes twice */
-    NEVER,            /* returns and is still working */
-    GATE,             /* waits for the gate, then completes */
-    COMPLETE_GATE,    /* completes, then waits for the gate */
-    UNTIL_STOPPED,    /* asks selene_run_stopping in a loop, then completes */
-    OTHER_THREAD,     /* another thread completes, then it sleeps .duration and returns */
-    AFTER_RETURN,     /* returns; another thread completes after .duration */
-    MEET,             /* waits until .party handlers are inside at a time */
-    ASK               /* calls .ask */
+    COMPLETE,      /* at once, with .outcome */
+    SLEEP,         /* sleeps .duration, whatever happens, then completes twice */
+    NEVER,         /* returns and is still working */
+    GATE,          /* waits for the gate, then completes */
+    COMPLETE_GATE, /* completes, then waits for the gate */
+    UNTIL_STOPPED, /* asks selene_run_stopping in a loop, then completes */
+    OTHER_THREAD,  /* another thread completes, then it sleeps .duration and returns */
+    AFTER_RETURN,  /* returns; another thread completes after .duration */
+    MEET,          /* waits until .party handlers are inside at a time */
+    ASK            /* calls .ask */
 };
 
 struct work {
@@ -92,7 +94,8 @@ struct work {
     atomic_int reason, first_status, second_status;
     _Atomic uint64_t run;
     _Atomic int64_t stopped_at;
-    pthread_t thread, helper;
+    _Atomic pthread_t thread;
+    pthread_t helper;
 };
 
 static atomic_int gate, inside, most_inside;
@@ -118,7 +121,7 @@ static void work_run(selene_run run, const selene_run_info *info, void *context)
     }
     CHECK_INT(run, info->run);
     atomic_store(&work->run, run);
-    work->thread = pthread_self();
+    atomic_store(&work->thread, pthread_self());
     atomic_fetch_add(&work->started, 1);
     switch (work->behaviour) {
     case COMPLETE:
@@ -176,7 +179,9 @@ static void work_stop(selene_run run, int32_t reason, void *context) {
     if (work->complete_when_stopped) complete_twice(work, run);
 }
 
-static void work_destroy(void *context) { atomic_fetch_add(&((struct work *)context)->destroyed, 1); }
+static void work_destroy(void *context) {
+    atomic_fetch_add(&((struct work *)context)->destroyed, 1);
+}
 
 static void add_handler(selene_scheduler scheduler, const char *name, struct work *work) {
     work->scheduler = scheduler;
@@ -225,7 +230,9 @@ static selene_task_info record_at(selene_scheduler scheduler, const char *id, ui
     return copy;
 }
 
-static selene_task_info record(selene_scheduler scheduler, const char *id) { return record_at(scheduler, id, 0); }
+static selene_task_info record(selene_scheduler scheduler, const char *id) {
+    return record_at(scheduler, id, 0);
+}
 
 static selene_explanation explain(selene_scheduler scheduler, const char *id) {
     selene_explanation explanation = SELENE_EXPLANATION_INIT;
@@ -351,12 +358,15 @@ static void receive(const selene_report *report, void *context) {
     atomic_fetch_add(&receiver->calls, 1);
 }
 
-static void receiver_destroy(void *context) { atomic_fetch_add(&((struct receiver *)context)->destroyed, 1); }
+static void receiver_destroy(void *context) {
+    atomic_fetch_add(&((struct receiver *)context)->destroyed, 1);
+}
 
-static selene_cycle push_async(selene_scheduler scheduler, selene_window window, struct receiver *receiver,
-                               int64_t *deadline) {
+static selene_cycle push_async(selene_scheduler scheduler, selene_window window,
+                               struct receiver *receiver, int64_t *deadline) {
     selene_cycle cycle = 0;
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, &cycle, deadline));
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, &cycle,
+                                    deadline));
     CHECK(cycle != 0);
     return cycle;
 }
@@ -437,8 +447,8 @@ static const selene_event *event_at(int index, int32_t type, const char *id, int
     if (index >= atomic_load(&noted_count) || noted[index].event.type != type) {
         fprintf(stderr, "event %d: expected %s of \"%s\", got", index, selene_event_name(type), id);
         for (int i = 0; i < atomic_load(&noted_count); i++)
-            fprintf(stderr, "%s %s(%s)", i == index ? " >>" : "", selene_event_name(noted[i].event.type),
-                    noted[i].id);
+            fprintf(stderr, "%s %s(%s)", i == index ? " >>" : "",
+                    selene_event_name(noted[i].event.type), noted[i].id);
         fprintf(stderr, "\n");
         check_fail();
     }
@@ -482,8 +492,9 @@ static void test_sleeper(void) {
     CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
     CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.second_status));
     after = record(scheduler, "sleeper");
-    CHECK_INT(0, memcmp(&before.state, &after.state,
-                        offsetof(selene_task_info, registered_at) - offsetof(selene_task_info, state)));
+    CHECK_INT(
+        0, memcmp(&before.state, &after.state,
+                  offsetof(selene_task_info, registered_at) - offsetof(selene_task_info, state)));
     CHECK_INT(before.last_run, after.last_run);
     CHECK_INT(before.earliest_begin, after.earliest_begin);
     CHECK_INT(1, after.response_time_count);
@@ -511,12 +522,14 @@ static void test_never(void) {
     selene_report_destroy(report);
     /* It returned, but it has not come back. */
     wait_for_overruns(scheduler, 0);
-    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "never", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING,
+              why(scheduler, "never", SELENE_REASON_STILL_RUNNING).reason);
     report = push(scheduler, window_of(REAL(150), REAL(50), 1));
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("other", report->runs[0].id);
     selene_report_destroy(report);
-    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(0, explain(scheduler, "never").reason_count);
     CHECK_OK(selene_scheduler_close(scheduler, S));
 }
@@ -542,7 +555,8 @@ static void test_ignorers(void) {
         CHECK_INT(0, atomic_load(&works[k].returned));
     }
     atomic_store(&gate, 1);
-    for (int k = 0; k < 4; k++) wait_for("a handler", &works[k].returned, 1);
+    for (int k = 0; k < 4; k++)
+        wait_for("a handler", &works[k].returned, 1);
     wait_for_overruns(scheduler, 0);
     CHECK_OK(selene_scheduler_close(scheduler, S));
     for (int k = 0; k < 4; k++) {
@@ -582,7 +596,8 @@ static void test_in_reserve(void) {
     CHECK_INT(SELENE_STOP_EXPIRING, report->runs[0].stop_reason);
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
     CHECK_INT(1, atomic_load(&work.stopped));
-    CHECK(report->ended_at < report->deadline); /* nothing more to do: it does not wait for the deadline */
+    CHECK(report->ended_at <
+          report->deadline); /* nothing more to do: it does not wait for the deadline */
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, S));
 }
@@ -605,7 +620,8 @@ static void test_cap(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
     selene_window window = window_of(REAL(100), REAL(50), 2);
-    struct work first = {.behaviour = GATE}, second = {.behaviour = GATE}, third = {.behaviour = COMPLETE};
+    struct work first = {.behaviour = GATE}, second = {.behaviour = GATE},
+                third = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
     selene_report *report = NULL;
     options.max_overrun_threads = 2;
@@ -620,8 +636,8 @@ static void test_cap(void) {
     report = NULL;
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, &report));
     CHECK(report == NULL);
-    CHECK_STATUS(SELENE_ERROR_BUSY,
-                 selene_cycle_run_async(scheduler, &window, receive, &receiver, receiver_destroy, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run_async(scheduler, &window, receive, &receiver,
+                                                           receiver_destroy, NULL, NULL));
     CHECK_INT(1, atomic_load(&receiver.destroyed));
     CHECK_INT(0, atomic_load(&third.started));
     atomic_store(&gate, 1);
@@ -650,7 +666,8 @@ static void test_twice(void) {
     CHECK_INT(1, report->no_data);
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
     CHECK_INT(SELENE_OUTCOME_NO_DATA, record(scheduler, "a").last_outcome);
-    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(atomic_load(&work.run) + 12345, 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_run_complete(atomic_load(&work.run) + 12345, 0));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(0, 0));
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_retry(atomic_load(&work.run), 0));
     selene_report_destroy(report);
@@ -659,7 +676,8 @@ static void test_twice(void) {
 
 static void test_other_thread(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = OTHER_THREAD, .duration = REAL(200)}, other = {.behaviour = COMPLETE};
+    struct work work = {.behaviour = OTHER_THREAD, .duration = REAL(200)},
+                other = {.behaviour = COMPLETE};
     selene_report *report;
     int64_t began;
     add_work(scheduler, "a", &work);
@@ -671,8 +689,10 @@ static void test_other_thread(void) {
     CHECK_TEXT("a", report->runs[0].id);
     CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
     CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
-    CHECK_BETWEEN(0, report->runs[0].response_time, REAL(200) - 1); /* to the outcome, not to the return */
-    CHECK(report->runs[1].started_at - report->runs[0].started_at >= REAL(195)); /* the lane is free on return */
+    CHECK_BETWEEN(0, report->runs[0].response_time,
+                  REAL(200) - 1); /* to the outcome, not to the return */
+    CHECK(report->runs[1].started_at - report->runs[0].started_at >=
+          REAL(195)); /* the lane is free on return */
     CHECK(check_now() - began < REAL(4000));
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, S));
@@ -680,7 +700,8 @@ static void test_other_thread(void) {
 
 static void test_after_return(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = AFTER_RETURN, .duration = REAL(100)}, other = {.behaviour = COMPLETE};
+    struct work work = {.behaviour = AFTER_RETURN, .duration = REAL(100)},
+                other = {.behaviour = COMPLETE};
     selene_report *report;
     add_work(scheduler, "a", &work);
     check_sleep(5 * MS);
@@ -748,7 +769,10 @@ static void test_retry(void) {
 
 static void ask_input(struct work *work, selene_run run, const selene_run_info *info) {
     CHECK_INT(5, info->input.length);
-    CHECK_INT(0, memcmp(info->input.data, "a\0b\xff" "c", 6));
+    CHECK_INT(0, memcmp(info->input.data,
+                        "a\0b\xff"
+                        "c",
+                        6));
     CHECK_TEXT("task", info->id);
     CHECK_TEXT("h", info->handler);
     CHECK_INT(SELENE_KIND_REFRESH, info->kind);
@@ -769,7 +793,8 @@ static void test_run_info(void) {
     selene_task task = task_of("task");
     selene_window window = window_of(10 * S, S, 1);
     selene_report *report = NULL;
-    char input[] = "a\0b\xff" "c";
+    char input[] = "a\0b\xff"
+                   "c";
     add_handler(scheduler, "h", &work);
     CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task));
     task.handler = SELENE_TEXT("h");
@@ -806,8 +831,10 @@ static void test_parallel(void) {
     CHECK_INT(4, report->new_data);
     CHECK_INT(4, atomic_load(&most_inside));
     for (int k = 0; k < 4; k++)
-        for (int j = 0; j < k; j++) CHECK(!pthread_equal(works[k].thread, works[j].thread));
-    for (int k = 0; k < 4; k++) CHECK(!pthread_equal(works[k].thread, pthread_self()));
+        for (int j = 0; j < k; j++)
+            CHECK(!pthread_equal(works[k].thread, works[j].thread));
+    for (int k = 0; k < 4; k++)
+        CHECK(!pthread_equal(works[k].thread, pthread_self()));
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, S));
 }
@@ -838,7 +865,8 @@ static void test_two_lanes(void) {
 
 static void test_inline(void) {
     selene_scheduler scheduler = open_real();
-    struct work first = {.behaviour = SLEEP, .duration = REAL(20)}, second = {.behaviour = UNTIL_STOPPED};
+    struct work first = {.behaviour = SLEEP, .duration = REAL(20)},
+                second = {.behaviour = UNTIL_STOPPED};
     selene_window window = window_of(REAL(300), REAL(200), 1);
     selene_report *report;
     add_work(scheduler, "first", &first);
@@ -856,13 +884,15 @@ static void test_inline(void) {
     window.lanes = 2;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_run(scheduler, &window, NULL));
     window.lanes = 1;
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_begin(scheduler, &window, &(selene_cycle){0}));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
+                 selene_cycle_begin(scheduler, &window, &(selene_cycle){0}));
     CHECK_OK(selene_scheduler_close(scheduler, S));
 }
 
 static void test_host_clock(void) {
     selene_scheduler scheduler = open_plain();
-    struct work first = {.behaviour = COMPLETE}, second = {.behaviour = NEVER}, third = {.behaviour = COMPLETE};
+    struct work first = {.behaviour = COMPLETE}, second = {.behaviour = NEVER},
+                third = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
     selene_window window = window_of(10 * S, 0, 1);
     selene_report *report = NULL;
@@ -873,7 +903,8 @@ static void test_host_clock(void) {
     add_work(scheduler, "third", &third);
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_run(scheduler, &window, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
-                 selene_cycle_run_async(scheduler, &window, receive, &receiver, receiver_destroy, NULL, NULL));
+                 selene_cycle_run_async(scheduler, &window, receive, &receiver, receiver_destroy,
+                                        NULL, NULL));
     CHECK_INT(1, atomic_load(&receiver.destroyed));
     CHECK_INT(0, atomic_load(&receiver.calls));
     window.flags = SELENE_WINDOW_INLINE;
@@ -918,16 +949,19 @@ static void test_join(void) {
     second = push_async(scheduler, window, &receivers[1], &joined);
     CHECK_INT(first, second);
     CHECK_INT(deadline, joined);
-    third = push_async(scheduler, window_of(S, 0, 2), &receivers[2], &joined); /* whatever its budget and lanes */
+    third = push_async(scheduler, window_of(S, 0, 2), &receivers[2],
+                       &joined); /* whatever its budget and lanes */
     CHECK_INT(first, third);
     CHECK_INT(deadline, joined);
     wait_for("the handler", &work.started, 1);
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_next(first, &(int32_t){0}, &(selene_run_info)SELENE_RUN_INFO_INIT, NULL));
+    CHECK_STATUS(
+        SELENE_ERROR_UNSUPPORTED,
+        selene_cycle_next(first, &(int32_t){0}, &(selene_run_info)SELENE_RUN_INFO_INIT, NULL));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &other));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, NULL));
     wider.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
-    CHECK_STATUS(SELENE_ERROR_BUSY,
-                 selene_cycle_run_async(scheduler, &wider, receive, &refused, receiver_destroy, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run_async(scheduler, &wider, receive, &refused,
+                                                           receiver_destroy, NULL, NULL));
     CHECK_INT(1, atomic_load(&refused.destroyed));
     wider.kinds = SELENE_KIND_PROCESSING; /* has nothing to do with it */
     CHECK_OK(selene_cycle_run(scheduler, &wider, NULL));
@@ -941,7 +975,8 @@ static void test_join(void) {
     }
     CHECK_INT(1, atomic_load(&work.started));
     CHECK_STATUS(SELENE_ERROR_TOO_SOON,
-                 selene_cycle_run_async(scheduler, &window, receive, &refused, receiver_destroy, NULL, NULL));
+                 selene_cycle_run_async(scheduler, &window, receive, &refused, receiver_destroy,
+                                        NULL, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(first, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, S));
     CHECK_INT(0, atomic_load(&refused.calls));
@@ -1082,7 +1117,8 @@ static void test_constraint_lost(void) {
     kept = next(cycle, "other");
     CHECK_INT(2, record(scheduler, "needy").attempts);
     advance(S);
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, SELENE_CONSTRAINT_NETWORK)); /* loses what it does not need */
+    CHECK_OK(selene_conditions_set(scheduler, BOTH,
+                                   SELENE_CONSTRAINT_NETWORK)); /* loses what it does not need */
     CHECK_INT(0, atomic_load(&needy.stopped));
     CHECK_OK(selene_conditions_set(scheduler, BOTH, SELENE_CONSTRAINT_EXTERNAL_POWER));
     CHECK_INT(1, atomic_load(&needy.stopped));
@@ -1130,7 +1166,8 @@ static void test_shutdown(void) {
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
     selene_report_destroy(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_close(scheduler, 0));
-    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
 }
 
 static void test_grace(void) {
@@ -1416,7 +1453,8 @@ static void test_pace(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     add_work(scheduler, "a", &work);
     CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &window, &none));
-    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &both, &none)); /* one refused kind */
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON,
+                 selene_cycle_begin(scheduler, &both, &none)); /* one refused kind */
     CHECK_OK(selene_cycle_end(begin(scheduler, processing), NULL));
     CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
     CHECK_INT(START + 60 * S, at);
@@ -1425,7 +1463,8 @@ static void test_pace(void) {
     advance(S); /* a refused begin did not count */
     CHECK_INT(1, pull(scheduler, window, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_PROCESSING));
-    CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &window, &none)); /* before TOO_SOON */
+    CHECK_STATUS(SELENE_ERROR_UNAVAILABLE,
+                 selene_cycle_begin(scheduler, &window, &none)); /* before TOO_SOON */
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &both, &none));
     window.lanes = 0;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_begin(scheduler, &window, &none));
@@ -1481,7 +1520,8 @@ static void test_now_pulled(void) {
     now = begin(scheduler, window); /* outside C12 and C13 */
     run = next(now, "late");
     CHECK_INT(SELENE_STATE_RUNNING, record(scheduler, "late").state);
-    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, selene_cycle_begin(scheduler, &window, &(selene_cycle){0}));
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
+                 selene_cycle_begin(scheduler, &window, &(selene_cycle){0}));
     advance(S);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     next(now, NULL);
@@ -1505,7 +1545,8 @@ static void test_now_pulled(void) {
     now = begin(scheduler, window_for("early"));
     CHECK_OK(selene_run_complete(next(now, "early"), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(now, NULL));
-    CHECK_INT(4, record(scheduler, "late").response_time_count + record(scheduler, "early").response_time_count);
+    CHECK_INT(4, record(scheduler, "late").response_time_count +
+                     record(scheduler, "early").response_time_count);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -1542,7 +1583,8 @@ static void test_now_refused(void) {
     refuse_now(scheduler, SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "a"); /* constraint */
     CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
     CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_PROCESSING));
-    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, selene_cycle_begin(scheduler, &window, &cycle)); /* kind off */
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
+                 selene_cycle_begin(scheduler, &window, &cycle)); /* kind off */
     CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_PROCESSING | SELENE_KIND_REFRESH));
     window.lanes = 2;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_begin(scheduler, &window, &cycle));
@@ -1618,7 +1660,8 @@ static void test_event_order(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
     CHECK_INT(7, atomic_load(&noted_count));
-    for (int i = 0; i < 7; i++) CHECK_INT(i + 1, noted[i].event.number);
+    for (int i = 0; i < 7; i++)
+        CHECK_INT(i + 1, noted[i].event.number);
     event = event_at(0, SELENE_EVENT_REGISTERED, "a", SELENE_DISPOSITION_ADDED);
     CHECK_INT(START, event->time);
     CHECK_INT(SELENE_STATE_ENQUEUED, event->state);
@@ -1678,7 +1721,9 @@ static void test_event_kinds(void) {
     CHECK_INT(1, count_events(since, SELENE_EVENT_REGISTERED, SELENE_DISPOSITION_HELD));
     CHECK_INT(1, count_events(since, SELENE_EVENT_HELD, -1));
     since = atomic_load(&noted_count);
-    CHECK_INT(1, pull(scheduler, window, SELENE_OUTCOME_NEW_DATA)); /* the first of a succeeds, the second takes its place */
+    CHECK_INT(
+        1, pull(scheduler, window,
+                SELENE_OUTCOME_NEW_DATA)); /* the first of a succeeds, the second takes its place */
     CHECK_INT(1, count_events(since, SELENE_EVENT_COMPLETED, SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(1, count_events(since, SELENE_EVENT_UNBLOCKED, -1));
     CHECK_INT(0, count_events(since, SELENE_EVENT_PROMOTED, -1));
@@ -1699,7 +1744,8 @@ static void test_event_kinds(void) {
     CHECK_INT(1, count_events(since, SELENE_EVENT_STOPPED, SELENE_STOP_EXPIRING));
     CHECK_INT(1, count_events(since, SELENE_EVENT_COMPLETED, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
-    for (int i = 0; i < atomic_load(&noted_count); i++) CHECK_INT(i + 1, noted[i].event.number);
+    for (int i = 0; i < atomic_load(&noted_count); i++)
+        CHECK_INT(i + 1, noted[i].event.number);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -1753,7 +1799,8 @@ static void test_event_reentrancy(void) {
     add(observed, task_of("a"));
     /* a registered; r1 registered, r1 cancelled; r2 (from the second) registered, r2 cancelled; … */
     CHECK_INT(7, atomic_load(&noted_count));
-    for (int i = 0; i < 7; i++) CHECK_INT(i + 1, noted[i].event.number);
+    for (int i = 0; i < 7; i++)
+        CHECK_INT(i + 1, noted[i].event.number);
     event_at(0, SELENE_EVENT_REGISTERED, "a", SELENE_DISPOSITION_ADDED);
     event_at(1, SELENE_EVENT_REGISTERED, "r1", SELENE_DISPOSITION_ADDED);
     event_at(2, SELENE_EVENT_CANCELLED, "r1", 0);
@@ -1774,7 +1821,9 @@ struct chained {
 
 static void chain(const selene_event *event, void *context);
 
-static void chain_destroy(void *context) { ((struct chained *)context)->destroyed++; }
+static void chain_destroy(void *context) {
+    ((struct chained *)context)->destroyed++;
+}
 
 static void chain(const selene_event *event, void *context) {
     struct chained *self = context;
@@ -1787,7 +1836,8 @@ static void chain(const selene_event *event, void *context) {
 }
 
 static void test_observer_replaced(void) {
-    struct chained third = {3, 0, 0, NULL}, second = {2, 0, 0, &third}, first = {1, 0, 0, &second}, none = {0, 0, 0, NULL};
+    struct chained third = {3, 0, 0, NULL}, second = {2, 0, 0, &third}, first = {1, 0, 0, &second},
+                   none = {0, 0, 0, NULL};
     observed = open_plain();
     CHECK_OK(selene_scheduler_observe(observed, chain, &first, chain_destroy));
     add(observed, task_of("a"));
@@ -1804,7 +1854,8 @@ static void test_observer_replaced(void) {
     CHECK_INT(1, third.destroyed);
     add(observed, task_of("d"));
     CHECK_INT(1, third.calls);
-    CHECK_OK(selene_scheduler_observe(observed, NULL, &none, chain_destroy)); /* no function: only an end */
+    CHECK_OK(selene_scheduler_observe(observed, NULL, &none,
+                                      chain_destroy)); /* no function: only an end */
     CHECK_OK(selene_scheduler_close(observed, 0));
     CHECK_INT(1, none.destroyed);
     CHECK_INT(1, first.destroyed);
@@ -1832,8 +1883,10 @@ static void test_events_of_threads(void) {
     CHECK_OK(selene_scheduler_close(scheduler, S));
     wait_for("the end of the observer", &observers_destroyed, 1);
     CHECK_INT(8 + 1 + 8 + 8 + 1, atomic_load(&noted_count));
-    for (int i = 0; i < atomic_load(&noted_count); i++) CHECK_INT(i + 1, noted[i].event.number);
-    for (int i = 1; i < atomic_load(&noted_count); i++) CHECK(noted[i].event.time >= noted[i - 1].event.time);
+    for (int i = 0; i < atomic_load(&noted_count); i++)
+        CHECK_INT(i + 1, noted[i].event.number);
+    for (int i = 1; i < atomic_load(&noted_count); i++)
+        CHECK(noted[i].event.time >= noted[i - 1].event.time);
     event_at(8, SELENE_EVENT_CYCLE_BEGUN, "", 0);
     event_at(25, SELENE_EVENT_CYCLE_ENDED, "", SELENE_OUTCOME_NEW_DATA);
 }
@@ -1863,7 +1916,8 @@ static void test_why(void) {
     CHECK_INT(0, explanation.rank);
     CHECK_INT(-1, explanation.last_room);
     CHECK_INT(START + 100 * S, why(scheduler, "a", SELENE_REASON_NOT_DUE).may_change_at);
-    CHECK_INT(SELENE_CONSTRAINT_EXTERNAL_POWER, why(scheduler, "a", SELENE_REASON_CONSTRAINTS).constraints);
+    CHECK_INT(SELENE_CONSTRAINT_EXTERNAL_POWER,
+              why(scheduler, "a", SELENE_REASON_CONSTRAINTS).constraints);
     CHECK_INT(SELENE_NEVER, why(scheduler, "a", SELENE_REASON_CONSTRAINTS).may_change_at);
     CHECK_INT(SELENE_NEVER, why(scheduler, "a", SELENE_REASON_NO_HANDLER).may_change_at);
     CHECK_INT(SELENE_NEVER, why(scheduler, "a", SELENE_REASON_KIND_OFF).may_change_at);
@@ -1912,7 +1966,8 @@ static void test_why_in_cycle(void) {
     CHECK_INT(2, explanation.rank);
     CHECK_INT(2, explanation.eligible);
     CHECK_INT(20 * S, explanation.estimate);
-    CHECK(explanation.score > 0.2999999 && explanation.score < 0.3000001); /* 3/5 of half the greatest age */
+    CHECK(explanation.score > 0.2999999 &&
+          explanation.score < 0.3000001); /* 3/5 of half the greatest age */
     cycle = begin(scheduler, window_of(10 * S, 0, 1));
     run = next(cycle, "first");
     explanation = explain(scheduler, "first");
@@ -1934,7 +1989,8 @@ static void test_why_in_cycle(void) {
     CHECK_INT(0, why(scheduler, "new", SELENE_REASON_DID_NOT_FIT).reason);
     CHECK_INT(6 * S, explain(scheduler, "big").last_room);
     CHECK_INT(START + 2 * S + 60 * S, why(scheduler, "big", SELENE_REASON_TOO_SOON).may_change_at);
-    CHECK_INT(START + 2 * S + 60 * S, why(scheduler, "first", SELENE_REASON_TOO_SOON).may_change_at);
+    CHECK_INT(START + 2 * S + 60 * S,
+              why(scheduler, "first", SELENE_REASON_TOO_SOON).may_change_at);
     advance(56 * S);
     CHECK_INT(0, why(scheduler, "big", SELENE_REASON_TOO_SOON).reason);
     /* Now it is the best one, and the first pick is made whatever its estimate. */
@@ -1943,7 +1999,8 @@ static void test_why_in_cycle(void) {
     advance(10 * S);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_INT(0, why(scheduler, "big", SELENE_REASON_DID_NOT_FIT).reason);
-    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "big", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING,
+              why(scheduler, "big", SELENE_REASON_STILL_RUNNING).reason);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
@@ -2132,7 +2189,8 @@ static void test_reset(void) {
     CHECK_INT(0, ids->count);
     selene_task_ids_destroy(ids);
     CHECK_INT(0, atomic_load(&work.destroyed)); /* handlers, conditions and switches stay */
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
+                 selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
     CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
     CHECK_INT(SELENE_CONSTRAINT_NETWORK, satisfied);
     CHECK_INT(BOTH, host);
@@ -2140,7 +2198,8 @@ static void test_reset(void) {
     CHECK_INT(SELENE_KIND_REFRESH, counts.kinds);
     CHECK_INT(0, counts.enqueued + counts.running + counts.cancelled);
     CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task_of("a")));
-    CHECK_INT(1, pull(scheduler, window_of(10 * S, 0, 1), SELENE_OUTCOME_NEW_DATA)); /* no history, no pace */
+    CHECK_INT(1, pull(scheduler, window_of(10 * S, 0, 1),
+                      SELENE_OUTCOME_NEW_DATA)); /* no history, no pace */
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -2273,9 +2332,11 @@ static void ask_everything(struct work *work, selene_run run, const selene_run_i
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_cycle_run(scheduler, &window, NULL));
     window.flags = 0;
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle)); /* pulled and pushed without blocking are legal */
+    CHECK_OK(selene_cycle_begin(scheduler, &window,
+                                &cycle)); /* pulled and pushed without blocking are legal */
     CHECK_OK(selene_cycle_end(cycle, NULL));
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, &receiver, receiver_destroy, NULL, NULL));
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, &receiver, receiver_destroy, NULL,
+                                    NULL));
     wait_for("the report", &receiver.destroyed, 1);
     CHECK_INT(1, atomic_load(&receiver.calls));
     add(scheduler, task_of("other"));
@@ -2358,8 +2419,6 @@ static void test_update_in_flight(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-static void test_clock_reentrant_call(void);
-
 static selene_scheduler clocked;
 static atomic_int clock_status, clock_calls;
 
@@ -2405,49 +2464,70 @@ static void test_clock_going_back(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
 
-    run_test("C5 the report comes by the deadline while a handler sleeps past it and completes twice late", test_sleeper);
-    run_test("C5 the report comes by the deadline though a handler returns and never completes", test_never);
-    run_test("C5 the report comes by the deadline while four handlers ignore their stop function", test_ignorers);
-    run_test("C5 the report of run_async comes by the deadline while a handler is stuck", test_async_deadline);
+    run_test("C5 the report comes by the deadline while a handler sleeps past it and completes "
+             "twice late",
+             test_sleeper);
+    run_test("C5 the report comes by the deadline though a handler returns and never completes",
+             test_never);
+    run_test("C5 the report comes by the deadline while four handlers ignore their stop function",
+             test_ignorers);
+    run_test("C5 the report of run_async comes by the deadline while a handler is stuck",
+             test_async_deadline);
     run_test("C5 at the cap of threads left behind a pushed cycle is refused with BUSY", test_cap);
     run_test("C7 in the reserve a run is asked to stop and may still complete", test_in_reserve);
     run_test("C7 a stop function may complete its run", test_complete_in_stop);
-    run_test("C7 a run may still complete exactly at the deadline, and not a nanosecond later", test_exactly_at_deadline);
+    run_test("C7 a run may still complete exactly at the deadline, and not a nanosecond later",
+             test_exactly_at_deadline);
 
     run_test("C6 the first outcome stands, the second answers ALREADY_COMPLETED", test_twice);
     run_test("C6 another thread may complete a run before its handler returned", test_other_thread);
-    run_test("C6 a run may be completed after its handler returned, which keeps its lane", test_after_return);
+    run_test("C6 a run may be completed after its handler returned, which keeps its lane",
+             test_after_return);
     run_test("C6 a failure may carry its own delay in place of the backoff", test_retry);
     run_test("C6 a run gets a copy of its task's definition and input", test_run_info);
 
     run_test("C5 four lanes are four threads at a time", test_parallel);
     run_test("C5 never more handlers run at a time than there are lanes", test_two_lanes);
     run_test("C5 inline handlers run one after another on the calling thread", test_inline);
-    run_test("C5 with a host clock there are no library threads, and an undecided inline run ends the cycle",
+    run_test("C5 with a host clock there are no library threads, and an undecided inline run ends "
+             "the cycle",
              test_host_clock);
     run_test("T10 a handler without a function is for pulled cycles only", test_pulled_only);
-    run_test("C12 run_async joins the pushed cycle of its kinds and gets its deadline and report", test_join);
-    run_test("C5 a pushed cycle can be ended early and is reported to all who wait", test_end_early);
+    run_test("C12 run_async joins the pushed cycle of its kinds and gets its deadline and report",
+             test_join);
+    run_test("C5 a pushed cycle can be ended early and is reported to all who wait",
+             test_end_early);
 
     run_test("C8 cancelling stops the run in flight, which is over at once", test_cancel_in_flight);
-    run_test("C8 replacing stops the run in flight, and the id stays taken until it comes back", test_replace_in_flight);
-    run_test("C8 a lost constraint stops the run, and the task is as before it", test_constraint_lost);
+    run_test("C8 replacing stops the run in flight, and the id stays taken until it comes back",
+             test_replace_in_flight);
+    run_test("C8 a lost constraint stops the run, and the task is as before it",
+             test_constraint_lost);
     run_test("C8 closing stops the runs in flight and reports their cycle", test_shutdown);
     run_test("C8 a stop function is called once, a stronger reason can be read", test_stopped_once);
-    run_test("P3 close waits for handlers at most its grace, their destroy follows later", test_grace);
+    run_test("P3 close waits for handlers at most its grace, their destroy follows later",
+             test_grace);
     run_test("P3 close ends a pulled cycle and makes its tokens stale", test_close_pulled);
 
-    run_test("C4 after an overrun the id stays taken until the handler has returned", test_still_running);
-    run_test("C4 an id stays taken while a completed handler has not returned", test_complete_then_stuck);
-    run_test("C4 what does not come back is let go after release_after, with an event", test_release);
-    run_test("C4 a handler on a library thread is let go too, its thread still counts", test_release_threads);
+    run_test("C4 after an overrun the id stays taken until the handler has returned",
+             test_still_running);
+    run_test("C4 an id stays taken while a completed handler has not returned",
+             test_complete_then_stuck);
+    run_test("C4 what does not come back is let go after release_after, with an event",
+             test_release);
+    run_test("C4 a handler on a library thread is let go too, its thread still counts",
+             test_release_threads);
 
     run_test("C5 next gives a run, says when to come again, or that it is done", test_steps);
-    run_test("C5 a begin past the deadline of a forgotten cycle ends that one first", test_forgotten);
-    run_test("C13 a minimum interval counts from begin to begin, refusals in their order", test_pace);
-    run_test("C13 a kind that is switched off lets its runs in flight go on", test_switch_in_flight);
+    run_test("C5 a begin past the deadline of a forgotten cycle ends that one first",
+             test_forgotten);
+    run_test("C13 a minimum interval counts from begin to begin, refusals in their order",
+             test_pace);
+    run_test("C13 a kind that is switched off lets its runs in flight go on",
+             test_switch_in_flight);
 
-    run_test("C14 a window of one task runs it whatever its rank, cost, delay and open cycles", test_now_pulled);
+    run_test("C14 a window of one task runs it whatever its rank, cost, delay and open cycles",
+             test_now_pulled);
     run_test("C14 a window of one task is refused when the task cannot run", test_now_refused);
     run_test("C14 a window of one task can be pushed beside another cycle", test_now_pushed);
 
@@ -2455,24 +2535,31 @@ int main(int argc, char **argv) {
     run_test("C18 holds, promotions, stops and successors are events", test_event_kinds);
     run_test("C18 successors born failed are events without a run", test_born_failed);
     run_test("C18 what an observer changes itself is queued behind", test_event_reentrancy);
-    run_test("C18 an observer is ended when another takes its place, not while it runs", test_observer_replaced);
-    run_test("C18 events of library threads come one at a time and in order", test_events_of_threads);
+    run_test("C18 an observer is ended when another takes its place, not while it runs",
+             test_observer_replaced);
+    run_test("C18 events of library threads come one at a time and in order",
+             test_events_of_threads);
 
     run_test("C15 explain says every reason at once and when it may change", test_why);
-    run_test("C15 explain tells running, had its run, next cycle, did not fit, too soon and still running",
+    run_test("C15 explain tells running, had its run, next cycle, did not fit, too soon and still "
+             "running",
              test_why_in_cycle);
     run_test("C15 plan says what a window would pick and changes nothing", test_plan);
     run_test("C16 the next wake-up is the earliest that time alone brings", test_wakeup);
 
-    run_test("T6 held tasks take the free place by priority, then age, for the next cycle", test_hold);
+    run_test("T6 held tasks take the free place by priority, then age, for the next cycle",
+             test_hold);
     run_test("T9 terminal records stay until prune or a day later", test_prune);
     run_test("T9 reset removes tasks and history and keeps the rest", test_reset);
     run_test("T5 successors wait in order and are read by position", test_positions);
-    run_test("T5 a successor starts as if registered when the one before it succeeded", test_successor);
+    run_test("T5 a successor starts as if registered when the one before it succeeded",
+             test_successor);
     run_test("T5 an update leaves the run in flight its own copy", test_update_in_flight);
     run_test("T8 tasks are listed in order of registration and by tag", test_list);
-    run_test("T10 an unregistered handler ends after its last run, then its name is free", test_unregister_in_flight);
-    run_test("P3 inside a handler all is legal except close, reset and a blocking cycle", test_reentrant);
+    run_test("T10 an unregistered handler ends after its last run, then its name is free",
+             test_unregister_in_flight);
+    run_test("P3 inside a handler all is legal except close, reset and a blocking cycle",
+             test_reentrant);
     run_test("P2 a host clock that calls the library gets REENTRANT", test_clock_reentrant_call);
     run_test("P2 scheduler time never goes back though a host clock does", test_clock_going_back);
     return check_end();

@@ -27,7 +27,8 @@ struct function {
     int called;
 };
 
-#define FUNCTION(name, signature) {#name, FFI_FN(name), signature, 0}
+#define FUNCTION(name, signature)                                                                  \
+    { #name, FFI_FN(name), signature, 0 }
 
 static struct function functions[] = {
     FUNCTION(selene_version_number, "u"),
@@ -87,13 +88,20 @@ static struct function functions[] = {
 
 static ffi_type *type_of(char letter) {
     switch (letter) {
-    case 'v': return &ffi_type_void;
-    case 'i': return &ffi_type_sint32;
-    case 'u': return &ffi_type_uint32;
-    case 'l': return &ffi_type_sint64;
-    case 'h': return &ffi_type_uint64;
-    case 'p': return &ffi_type_pointer;
-    default: CHECK(!"a known letter");
+    case 'v':
+        return &ffi_type_void;
+    case 'i':
+        return &ffi_type_sint32;
+    case 'u':
+        return &ffi_type_uint32;
+    case 'l':
+        return &ffi_type_sint64;
+    case 'h':
+        return &ffi_type_uint64;
+    case 'p':
+        return &ffi_type_pointer;
+    default:
+        CHECK(!"a known letter");
     }
     return NULL;
 }
@@ -110,11 +118,21 @@ struct value {
     } as;
 };
 
-static struct value i32(int32_t value) { return (struct value){.type = 'i', .as.i = value}; }
-static struct value u32(uint32_t value) { return (struct value){.type = 'u', .as.u = value}; }
-static struct value i64(int64_t value) { return (struct value){.type = 'l', .as.l = value}; }
-static struct value u64(uint64_t value) { return (struct value){.type = 'h', .as.h = value}; }
-static struct value ptr(const void *value) { return (struct value){.type = 'p', .as.p = (void *)(uintptr_t)value}; }
+static struct value i32(int32_t value) {
+    return (struct value){.type = 'i', .as.i = value};
+}
+static struct value u32(uint32_t value) {
+    return (struct value){.type = 'u', .as.u = value};
+}
+static struct value i64(int64_t value) {
+    return (struct value){.type = 'l', .as.l = value};
+}
+static struct value u64(uint64_t value) {
+    return (struct value){.type = 'h', .as.h = value};
+}
+static struct value ptr(const void *value) {
+    return (struct value){.type = 'p', .as.p = (void *)(uintptr_t)value};
+}
 
 /** Calls a function of the table; the values must be of its argument types. */
 static struct value call(const char *name, struct value *values, unsigned count) {
@@ -131,7 +149,8 @@ static struct value call(const char *name, struct value *values, unsigned count)
             types[k] = type_of(values[k].type);
             pointers[k] = &values[k].as;
         }
-        CHECK_INT(FFI_OK, ffi_prep_cif(&cif, FFI_DEFAULT_ABI, count, type_of(function->signature[0]), types));
+        CHECK_INT(FFI_OK, ffi_prep_cif(&cif, FFI_DEFAULT_ABI, count,
+                                       type_of(function->signature[0]), types));
         ffi_call(&cif, function->address, &result.as.word, pointers);
         result.type = function->signature[0];
         function->called++;
@@ -141,11 +160,14 @@ static struct value call(const char *name, struct value *values, unsigned count)
     check_fail();
 }
 
-#define CALL(name, ...)                                                                                            \
-    call(name, (struct value[]){__VA_ARGS__}, (unsigned)(sizeof((struct value[]){__VA_ARGS__}) / sizeof(struct value)))
-#define CALL_STATUS(expected, name, ...) CHECK_STATUS((expected), (int32_t)CALL(name, __VA_ARGS__).as.word)
+#define CALL(name, ...)                                                                            \
+    call(name, (struct value[]){__VA_ARGS__},                                                      \
+         (unsigned)(sizeof((struct value[]){__VA_ARGS__}) / sizeof(struct value)))
+#define CALL_STATUS(expected, name, ...)                                                           \
+    CHECK_STATUS((expected), (int32_t)CALL(name, __VA_ARGS__).as.word)
 #define CALL_OK(name, ...) CALL_STATUS(SELENE_OK, name, __VA_ARGS__)
-#define CALL_STRING(expected, name, value) CHECK_STRING((expected), (const char *)CALL(name, value).as.p)
+#define CALL_STRING(expected, name, value)                                                         \
+    CHECK_STRING((expected), (const char *)CALL(name, value).as.p)
 
 /* ============================================================================
  *  CLOSURES
@@ -210,7 +232,9 @@ static void free_closure(struct owner *owner, enum type type) {
     atomic_fetch_add(&freed[type], 1);
 }
 
-static enum type type_of_cif(const ffi_cif *cif) { return (enum type)(cif - callback_cifs); }
+static enum type type_of_cif(const ffi_cif *cif) {
+    return (enum type)(cif - callback_cifs);
+}
 
 /** Keeps a closure that may be executing until it surely is not; see sweep. */
 static void retire(struct owner *owner) {
@@ -241,7 +265,8 @@ static void sweep(void) {
 
 static void act_run(struct owner *owner, selene_run run, const selene_run_info *info) {
     uint64_t count = 0;
-    if (info->run != run || strcmp(info->id.data, owner->name) != 0 || info->id.length != (int64_t)strlen(owner->name))
+    if (info->run != run || strcmp(info->id.data, owner->name) != 0 ||
+        info->id.length != (int64_t)strlen(owner->name))
         atomic_fetch_add(&wrong_data, 1);
     switch (owner->behaviour) {
     case COMPLETE:
@@ -260,7 +285,8 @@ static void act_run(struct owner *owner, selene_run run, const selene_run_info *
         pthread_mutex_lock(&lock);
         gate_waiting++;
         pthread_cond_broadcast(&changed);
-        while (!gate_open) pthread_cond_wait(&changed, &lock);
+        while (!gate_open)
+            pthread_cond_wait(&changed, &lock);
         gate_waiting--;
         pthread_mutex_unlock(&lock);
         CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
@@ -277,7 +303,8 @@ static void callback(ffi_cif *cif, void *result, void **arguments, void *data) {
     void *context = *(void **)arguments[cif->nargs - 1];
 
     if (context != owner->context) atomic_fetch_add(&wrong_context, 1);
-    if (owner->at_home && !pthread_equal(owner->home, pthread_self())) atomic_fetch_add(&wrong_data, 1);
+    if (owner->at_home && !pthread_equal(owner->home, pthread_self()))
+        atomic_fetch_add(&wrong_data, 1);
     atomic_fetch_add(&called[type], 1);
     atomic_fetch_add(&owner->calls[type], 1);
     if (type == DESTROY) {
@@ -313,7 +340,8 @@ static void callback(ffi_cif *cif, void *result, void **arguments, void *data) {
         atomic_store(&owner->last, report->cycle);
     } else if (type == EVENT) {
         const selene_event *event = *(const selene_event **)arguments[0];
-        if (event->struct_size != sizeof(selene_event) || event->number <= atomic_load(&owner->last))
+        if (event->struct_size != sizeof(selene_event) ||
+            event->number <= atomic_load(&owner->last))
             atomic_fetch_add(&wrong_data, 1);
         atomic_store(&owner->last, event->number);
     }
@@ -325,8 +353,9 @@ static void prepare_callbacks(void) {
         unsigned count = (unsigned)strlen(callback_signatures[type]) - 1;
         for (unsigned k = 0; k < count; k++)
             callback_types[type][k] = type_of(callback_signatures[type][k + 1]);
-        CHECK_INT(FFI_OK, ffi_prep_cif(&callback_cifs[type], FFI_DEFAULT_ABI, count,
-                                       type_of(callback_signatures[type][0]), callback_types[type]));
+        CHECK_INT(FFI_OK,
+                  ffi_prep_cif(&callback_cifs[type], FFI_DEFAULT_ABI, count,
+                               type_of(callback_signatures[type][0]), callback_types[type]));
     }
 }
 
@@ -343,26 +372,30 @@ static struct owner *make_owner(const char *name, int first, int second) {
     for (int k = 0; k < 3; k++) {
         int type = types[k];
         if (type < 0) continue;
-        owner->closures[type] = ffi_closure_alloc(sizeof(ffi_closure), &owner->callbacks[type].code);
+        owner->closures[type] =
+            ffi_closure_alloc(sizeof(ffi_closure), &owner->callbacks[type].code);
         CHECK(owner->closures[type] != NULL);
-        CHECK_INT(FFI_OK, ffi_prep_closure_loc(owner->closures[type], &callback_cifs[type], callback, owner,
-                                               owner->callbacks[type].code));
+        CHECK_INT(FFI_OK, ffi_prep_closure_loc(owner->closures[type], &callback_cifs[type],
+                                               callback, owner, owner->callbacks[type].code));
         atomic_fetch_add(&made[type], 1);
     }
     atomic_fetch_add(&owners_made, 1);
     return owner;
 }
 
-static struct owner *make_handler(selene_scheduler scheduler, const char *name, enum behaviour behaviour) {
+static struct owner *make_handler(selene_scheduler scheduler, const char *name,
+                                  enum behaviour behaviour) {
     struct owner *owner = make_owner(name, RUN, STOP);
     owner->scheduler = scheduler;
     owner->behaviour = behaviour;
     return owner;
 }
 
-static selene_status register_handler(selene_scheduler scheduler, const char *name, struct owner *owner) {
-    return selene_handler_register(scheduler, name, -1, owner->callbacks[RUN].run, owner->callbacks[STOP].stop,
-                                   owner->context, owner->callbacks[DESTROY].destroy);
+static selene_status register_handler(selene_scheduler scheduler, const char *name,
+                                      struct owner *owner) {
+    return selene_handler_register(scheduler, name, -1, owner->callbacks[RUN].run,
+                                   owner->callbacks[STOP].stop, owner->context,
+                                   owner->callbacks[DESTROY].destroy);
 }
 
 static void register_task(selene_scheduler scheduler, const char *id) {
@@ -387,7 +420,8 @@ static void settle(void) {
     CHECK_INT(0, atomic_load(&called_late));
     CHECK_INT(0, atomic_load(&wrong_context));
     CHECK_INT(0, atomic_load(&wrong_data));
-    for (int type = 0; type < TYPES; type++) CHECK_INT(atomic_load(&made[type]), atomic_load(&freed[type]));
+    for (int type = 0; type < TYPES; type++)
+        CHECK_INT(atomic_load(&made[type]), atomic_load(&freed[type]));
     CHECK(retired == NULL);
 }
 
@@ -408,7 +442,8 @@ static void test_symbols(void) {
         size_t i = 0;
         line[strcspn(line, " \t\r\n")] = 0;
         if (!line[0] || line[0] == '#') continue;
-        while (i < FUNCTIONS && strcmp(functions[i].name, line) != 0) i++;
+        while (i < FUNCTIONS && strcmp(functions[i].name, line) != 0)
+            i++;
         if (i < FUNCTIONS) {
             CHECK_INT(0, functions[i].called++); /* no symbol twice */
             found++;
@@ -453,7 +488,8 @@ static void test_every_function(void) {
     CHECK_STRING(SELENE_VERSION_STRING, (const char *)call("selene_version_string", NULL, 0).as.p);
     CHECK_STRING("", (const char *)call("selene_status_detail", NULL, 0).as.p);
     CALL_STRING("NOT_FOUND", "selene_status_name", i32(SELENE_ERROR_NOT_FOUND));
-    CHECK(strlen((const char *)CALL("selene_status_message", i32(SELENE_ERROR_NOT_FOUND)).as.p) > 0);
+    CHECK(strlen((const char *)CALL("selene_status_message", i32(SELENE_ERROR_NOT_FOUND)).as.p) >
+          0);
     CALL_STRING("processing", "selene_kind_name", i32(SELENE_KIND_PROCESSING));
     CALL_STRING("periodic", "selene_schedule_name", i32(SELENE_SCHEDULE_PERIODIC));
     CALL_STRING("cancelled", "selene_state_name", i32(SELENE_STATE_CANCELLED));
@@ -482,8 +518,8 @@ static void test_every_function(void) {
     CHECK(scheduler != 0);
     CALL_OK("selene_scheduler_now", u64(scheduler), ptr(&at));
     CHECK_INT(1000 * SELENE_SECOND, at);
-    CALL_OK("selene_scheduler_observe", u64(scheduler), ptr(observer->callbacks[EVENT].code), ptr(observer->context),
-            ptr(observer->callbacks[DESTROY].code));
+    CALL_OK("selene_scheduler_observe", u64(scheduler), ptr(observer->callbacks[EVENT].code),
+            ptr(observer->context), ptr(observer->callbacks[DESTROY].code));
     CALL_OK("selene_conditions_set", u64(scheduler), u32(3), u32(SELENE_CONSTRAINT_NETWORK));
     CALL_OK("selene_conditions_get", u64(scheduler), ptr(&satisfied), ptr(&host));
     CHECK_INT(SELENE_CONSTRAINT_NETWORK, satisfied);
@@ -491,12 +527,13 @@ static void test_every_function(void) {
     CALL_OK("selene_scheduler_enable", u64(scheduler), u32(SELENE_KIND_REFRESH));
 
     handler = make_handler(scheduler, "a", COMPLETE);
-    CALL_OK("selene_handler_register", u64(scheduler), ptr("a"), i64(-1), ptr(handler->callbacks[RUN].code),
-            ptr(handler->callbacks[STOP].code), ptr(handler->context), ptr(handler->callbacks[DESTROY].code));
-    CALL_OK("selene_handler_register", u64(scheduler), ptr("pulled"), i64(6), ptr(NULL), ptr(NULL), ptr(NULL),
-            ptr(NULL));
-    CALL_STATUS(SELENE_ERROR_ALREADY_EXISTS, "selene_handler_register", u64(scheduler), ptr("pulled"), i64(6),
-                ptr(NULL), ptr(NULL), ptr(NULL), ptr(NULL));
+    CALL_OK("selene_handler_register", u64(scheduler), ptr("a"), i64(-1),
+            ptr(handler->callbacks[RUN].code), ptr(handler->callbacks[STOP].code),
+            ptr(handler->context), ptr(handler->callbacks[DESTROY].code));
+    CALL_OK("selene_handler_register", u64(scheduler), ptr("pulled"), i64(6), ptr(NULL), ptr(NULL),
+            ptr(NULL), ptr(NULL));
+    CALL_STATUS(SELENE_ERROR_ALREADY_EXISTS, "selene_handler_register", u64(scheduler),
+                ptr("pulled"), i64(6), ptr(NULL), ptr(NULL), ptr(NULL), ptr(NULL));
     CHECK(strlen((const char *)call("selene_status_detail", NULL, 0).as.p) > 0);
 
     task.id = SELENE_TEXT("a");
@@ -581,14 +618,16 @@ static void test_every_function(void) {
     CHECK_INT(2, count);
     CALL_OK("selene_scheduler_reset", u64(scheduler));
     CALL_OK("selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));
-    CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));
+    CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_handler_unregister", u64(scheduler), ptr("pulled"),
+                i64(-1));
 
     /* On library threads: a scheduler without a host clock. */
     CALL_OK("selene_scheduler_open", ptr(NULL), ptr(&threaded));
     receiver = make_owner("receiver", REPORT, -1);
     cycle = 0;
-    CALL_OK("selene_cycle_run_async", u64(threaded), ptr(NULL), ptr(receiver->callbacks[REPORT].code),
-            ptr(receiver->context), ptr(receiver->callbacks[DESTROY].code), ptr(&cycle), ptr(&at));
+    CALL_OK("selene_cycle_run_async", u64(threaded), ptr(NULL),
+            ptr(receiver->callbacks[REPORT].code), ptr(receiver->context),
+            ptr(receiver->callbacks[DESTROY].code), ptr(&cycle), ptr(&at));
     CHECK(cycle != 0);
     CALL_OK("selene_scheduler_close", u64(threaded), i64(SELENE_SECOND));
     CALL_OK("selene_scheduler_close", u64(scheduler), i64(0));
@@ -598,14 +637,22 @@ static void test_every_function(void) {
     CHECK_INT(1, atomic_load(&called[REPORT]));
     for (size_t i = 0; i < FUNCTIONS; i++)
         if (!functions[i].called) fprintf(stderr, "%s was never called\n", functions[i].name);
-    for (size_t i = 0; i < FUNCTIONS; i++) CHECK(functions[i].called > 0);
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        CHECK(functions[i].called > 0);
 }
 
 /* ============================================================================
  *  THE CALLBACKS: TESTS
  * ========================================================================= */
 
-enum { AT_ONCE = 40, HANDLER_ROUNDS = 250, JOINED = 10, REPORT_ROUNDS = 1000, SCHEDULERS = 8, SCHEDULER_ROUNDS = 1250 };
+enum {
+    AT_ONCE = 40,
+    HANDLER_ROUNDS = 250,
+    JOINED = 10,
+    REPORT_ROUNDS = 1000,
+    SCHEDULERS = 8,
+    SCHEDULER_ROUNDS = 1250
+};
 
 static void wait_for_destroyed(long count) {
     int64_t limit = check_now() + 20 * SELENE_SECOND + check_slack();
@@ -635,7 +682,9 @@ static void play_handlers(uint32_t lanes, uint32_t flags) {
             struct owner *owner;
             snprintf(name, sizeof name, "handler %d", k);
             owner = make_handler(scheduler, name,
-                                 k % 8 == 0 ? CANCEL_ITSELF : k % 8 == 1 ? UNREGISTER_ITSELF : COMPLETE);
+                                 k % 8 == 0   ? CANCEL_ITSELF
+                                 : k % 8 == 1 ? UNREGISTER_ITSELF
+                                              : COMPLETE);
             owner->home = pthread_self();
             owner->at_home = (flags & SELENE_WINDOW_INLINE) != 0;
             CHECK_OK(register_handler(scheduler, name, owner));
@@ -653,7 +702,8 @@ static void play_handlers(uint32_t lanes, uint32_t flags) {
             long before = atomic_load(&called[REPORT]);
             int64_t limit = check_now() + 20 * SELENE_SECOND + check_slack();
             CHECK_OK(selene_cycle_run_async(scheduler, &window, receiver->callbacks[REPORT].report,
-                                            receiver->context, receiver->callbacks[DESTROY].destroy, NULL, NULL));
+                                            receiver->context, receiver->callbacks[DESTROY].destroy,
+                                            NULL, NULL));
             while (atomic_load(&called[REPORT]) == before) {
                 CHECK(check_now() < limit);
                 check_sleep(SELENE_MILLISECOND / 10);
@@ -663,7 +713,8 @@ static void play_handlers(uint32_t lanes, uint32_t flags) {
             char name[32];
             snprintf(name, sizeof name, "handler %d", k);
             if (k % 8 == 1) {
-                CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_handler_unregister(scheduler, name, -1));
+                CHECK_STATUS(SELENE_ERROR_NOT_FOUND,
+                             selene_handler_unregister(scheduler, name, -1));
             } else {
                 CHECK_OK(selene_handler_unregister(scheduler, name, -1));
             }
@@ -682,8 +733,12 @@ static void play_handlers(uint32_t lanes, uint32_t flags) {
     CHECK_INT(stops, atomic_load(&called[STOP]));
 }
 
-static void test_handlers_on_library_threads(void) { play_handlers(4, 0); }
-static void test_handlers_on_the_main_thread(void) { play_handlers(1, SELENE_WINDOW_INLINE); }
+static void test_handlers_on_library_threads(void) {
+    play_handlers(4, 0);
+}
+static void test_handlers_on_the_main_thread(void) {
+    play_handlers(1, SELENE_WINDOW_INLINE);
+}
 
 static void test_handlers_of_a_pulled_cycle(void) {
     selene_scheduler scheduler = 0;
@@ -715,7 +770,8 @@ static void test_handlers_of_a_pulled_cycle(void) {
         CHECK_OK(selene_task_cancel_all(scheduler, &count));
         CHECK_INT(AT_ONCE, count);
         for (int k = 0; k < AT_ONCE; k++)
-            CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(runs[k], SELENE_OUTCOME_NEW_DATA));
+            CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                         selene_run_complete(runs[k], SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(cycle, NULL));
         for (int k = 0; k < AT_ONCE; k++) {
             char name[32];
@@ -739,7 +795,8 @@ static void test_stops_of_expiry(void) {
     for (int k = 0; k < 4; k++) {
         char name[32];
         snprintf(name, sizeof name, "handler %d", k);
-        CHECK_OK(register_handler(scheduler, name, make_handler(scheduler, name, COMPLETE_WHEN_STOPPED)));
+        CHECK_OK(register_handler(scheduler, name,
+                                  make_handler(scheduler, name, COMPLETE_WHEN_STOPPED)));
         register_task(scheduler, name);
     }
     window.lanes = 4;
@@ -748,7 +805,8 @@ static void test_stops_of_expiry(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->new_data);
-    for (int k = 0; k < 4; k++) CHECK_INT(SELENE_STOP_EXPIRING, report->runs[k].stop_reason);
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(SELENE_STOP_EXPIRING, report->runs[k].stop_reason);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
     settle();
@@ -770,13 +828,15 @@ static void test_reports(void) {
             struct owner *receiver = make_owner("receiver", REPORT, -1);
             selene_cycle cycle = 0;
             int64_t deadline = 0;
-            CHECK_OK(selene_cycle_run_async(scheduler, NULL, receiver->callbacks[REPORT].report, receiver->context,
-                                            receiver->callbacks[DESTROY].destroy, &cycle, &deadline));
+            CHECK_OK(selene_cycle_run_async(scheduler, NULL, receiver->callbacks[REPORT].report,
+                                            receiver->context, receiver->callbacks[DESTROY].destroy,
+                                            &cycle, &deadline));
             if (k == 0) {
                 first = cycle;
                 first_deadline = deadline;
                 pthread_mutex_lock(&lock);
-                while (!gate_waiting) pthread_cond_wait(&changed, &lock);
+                while (!gate_waiting)
+                    pthread_cond_wait(&changed, &lock);
                 pthread_mutex_unlock(&lock);
             }
             CHECK_INT(first, cycle);
@@ -805,16 +865,19 @@ static void test_reports(void) {
 
 static void test_observers(void) {
     selene_scheduler schedulers[SCHEDULERS];
-    for (int k = 0; k < SCHEDULERS; k++) CHECK_OK(selene_scheduler_open(NULL, &schedulers[k]));
+    for (int k = 0; k < SCHEDULERS; k++)
+        CHECK_OK(selene_scheduler_open(NULL, &schedulers[k]));
     for (int round = 0; round < SCHEDULER_ROUNDS; round++) {
         for (int k = 0; k < SCHEDULERS; k++) {
             struct owner *observer = make_owner("observer", EVENT, -1);
             observer->home = pthread_self();
             observer->at_home = 1;
-            CHECK_OK(selene_scheduler_observe(schedulers[k], observer->callbacks[EVENT].event, observer->context,
+            CHECK_OK(selene_scheduler_observe(schedulers[k], observer->callbacks[EVENT].event,
+                                              observer->context,
                                               observer->callbacks[DESTROY].destroy));
         }
-        for (int k = 0; k < SCHEDULERS; k++) register_task(schedulers[k], "x");
+        for (int k = 0; k < SCHEDULERS; k++)
+            register_task(schedulers[k], "x");
         sweep();
     }
     for (int k = 0; k < SCHEDULERS; k++) {
@@ -854,18 +917,23 @@ static void test_clocks(void) {
     CHECK(atomic_load(&called[CLOCK]) >= SCHEDULERS * SCHEDULER_ROUNDS);
 }
 
-static void refuse_handler(selene_status expected, selene_scheduler scheduler, const char *name, int64_t length) {
+static void refuse_handler(selene_status expected, selene_scheduler scheduler, const char *name,
+                           int64_t length) {
     struct owner *owner = make_handler(scheduler, name ? name : "", COMPLETE);
-    CHECK_STATUS(expected, selene_handler_register(scheduler, name, length, owner->callbacks[RUN].run,
-                                                   owner->callbacks[STOP].stop, owner->context,
-                                                   owner->callbacks[DESTROY].destroy));
-    CHECK_INT(atomic_load(&owners_made) - 1, atomic_load(&owners_destroyed)); /* all but the live one */
+    CHECK_STATUS(expected,
+                 selene_handler_register(scheduler, name, length, owner->callbacks[RUN].run,
+                                         owner->callbacks[STOP].stop, owner->context,
+                                         owner->callbacks[DESTROY].destroy));
+    CHECK_INT(atomic_load(&owners_made) - 1,
+              atomic_load(&owners_destroyed)); /* all but the live one */
 }
 
-static void refuse_report(selene_status expected, selene_scheduler scheduler, const selene_window *window) {
+static void refuse_report(selene_status expected, selene_scheduler scheduler,
+                          const selene_window *window) {
     struct owner *owner = make_owner("receiver", REPORT, -1);
     selene_cycle cycle = 77;
-    CHECK_STATUS(expected, selene_cycle_run_async(scheduler, window, owner->callbacks[REPORT].report, owner->context,
+    CHECK_STATUS(expected, selene_cycle_run_async(scheduler, window,
+                                                  owner->callbacks[REPORT].report, owner->context,
                                                   owner->callbacks[DESTROY].destroy, &cycle, NULL));
     CHECK_INT(77, cycle);
     CHECK_INT(atomic_load(&owners_made) - 1, atomic_load(&owners_destroyed));
@@ -898,8 +966,8 @@ static void test_refused_calls(void) {
 
         owner = make_owner("observer", EVENT, -1);
         CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
-                     selene_scheduler_observe(scheduler + 1, owner->callbacks[EVENT].event, owner->context,
-                                              owner->callbacks[DESTROY].destroy));
+                     selene_scheduler_observe(scheduler + 1, owner->callbacks[EVENT].event,
+                                              owner->context, owner->callbacks[DESTROY].destroy));
         owner = make_owner("clock", CLOCK, -1);
         options.clock = owner->callbacks[CLOCK].clock;
         options.clock_context = owner->context;
@@ -915,7 +983,8 @@ static void test_refused_calls(void) {
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_INT(1, atomic_load(&called[RUN]));
-    CHECK_INT(0, atomic_load(&called[EVENT]) + atomic_load(&called[REPORT]) + atomic_load(&called[CLOCK]));
+    CHECK_INT(0, atomic_load(&called[EVENT]) + atomic_load(&called[REPORT]) +
+                     atomic_load(&called[CLOCK]));
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
     settle();
 }
@@ -929,7 +998,9 @@ static void plain_run(selene_run run, const selene_run_info *info, void *context
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
 }
 
-static void plain_destroy(void *context) { atomic_fetch_add(&plain_calls[(uintptr_t)context], 100); }
+static void plain_destroy(void *context) {
+    atomic_fetch_add(&plain_calls[(uintptr_t)context], 100);
+}
 
 static void test_plain_functions(void) {
     selene_scheduler scheduler = 0;
@@ -938,14 +1009,16 @@ static void test_plain_functions(void) {
     for (int k = 1; k <= 8; k++) {
         char name[32];
         snprintf(name, sizeof name, "handler %d", k);
-        CHECK_OK(selene_handler_register(scheduler, name, -1, plain_run, NULL, (void *)(uintptr_t)k, plain_destroy));
+        CHECK_OK(selene_handler_register(scheduler, name, -1, plain_run, NULL, (void *)(uintptr_t)k,
+                                         plain_destroy));
         register_task(scheduler, name);
     }
     window.lanes = 4;
     CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
     CHECK_INT(0, atomic_load(&plain_calls[0]));
-    for (int k = 1; k <= 8; k++) CHECK_INT(101, atomic_load(&plain_calls[k]));
+    for (int k = 1; k <= 8; k++)
+        CHECK_INT(101, atomic_load(&plain_calls[k]));
 }
 
 int main(int argc, char **argv) {
@@ -963,11 +1036,14 @@ int main(int argc, char **argv) {
              test_handlers_on_the_main_thread);
     run_test("8.9 10 000 handlers are closures freed in their destroy, pulled and cancelled",
              test_handlers_of_a_pulled_cycle);
-    run_test("8.9 stop closures are called at the expiry and may complete their run", test_stops_of_expiry);
-    run_test("8.9 10 000 receivers of reports are closures, ten joined in each cycle", test_reports);
+    run_test("8.9 stop closures are called at the expiry and may complete their run",
+             test_stops_of_expiry);
+    run_test("8.9 10 000 receivers of reports are closures, ten joined in each cycle",
+             test_reports);
     run_test("8.9 10 000 observers are closures, each ended by the next", test_observers);
     run_test("8.9 10 000 host clocks are closures, eight schedulers at a time", test_clocks);
-    run_test("8.6 a refused call destroys its context exactly once and never calls its function", test_refused_calls);
+    run_test("8.6 a refused call destroys its context exactly once and never calls its function",
+             test_refused_calls);
     run_test("8.9 a fixed C function and a context are enough", test_plain_functions);
     return check_end();
 }

@@ -18,10 +18,10 @@
 
 /* ---- the scenario that is played ------------------------------------------ */
 
-static cJSON *scenario;       /* the one that run_test plays */
-static cJSON *used;           /* what was taken out of it, kept so that nothing leaks */
-static int step_index = -1;   /* −1: before the first step */
-static int64_t clock_now;     /* ns */
+static cJSON *scenario;     /* the one that run_test plays */
+static cJSON *used;         /* what was taken out of it, kept so that nothing leaks */
+static int step_index = -1; /* −1: before the first step */
+static int64_t clock_now;   /* ns */
 static int clock_destroyed;
 static int handlers_destroyed;
 static const char *handler_names[LIMIT];
@@ -69,16 +69,19 @@ static cJSON *take_required(cJSON *object, const char *key) {
 }
 
 static void nothing_left(const cJSON *object, const char *what) {
-    if (object->child) differs("%s: the member \"%s\" is not understood", what, object->child->string);
+    if (object->child)
+        differs("%s: the member \"%s\" is not understood", what, object->child->string);
 }
 
 static const char *text_of(const cJSON *item) {
-    if (!cJSON_IsString(item)) differs("the vector's \"%s\" is no text", item->string ? item->string : "item");
+    if (!cJSON_IsString(item))
+        differs("the vector's \"%s\" is no text", item->string ? item->string : "item");
     return item->valuestring;
 }
 
 static int64_t integer_of(const cJSON *item) {
-    if (!cJSON_IsNumber(item) || item->valuedouble != floor(item->valuedouble) || fabs(item->valuedouble) > 0x1p53)
+    if (!cJSON_IsNumber(item) || item->valuedouble != floor(item->valuedouble) ||
+        fabs(item->valuedouble) > 0x1p53)
         differs("the vector's \"%s\" is no integer", item->string ? item->string : "item");
     return (int64_t)item->valuedouble;
 }
@@ -115,7 +118,8 @@ static uint32_t constraints_of(const cJSON *list) {
     if (!cJSON_IsArray(list)) differs("constraints are no list");
     cJSON_ArrayForEach(item, list) {
         uint32_t bit = 1;
-        while (bit && strcmp(selene_constraint_name(bit), text_of(item)) != 0) bit <<= 1;
+        while (bit && strcmp(selene_constraint_name(bit), text_of(item)) != 0)
+            bit <<= 1;
         if (!bit) differs("no constraint is called \"%s\"", text_of(item));
         bits |= bit;
     }
@@ -161,15 +165,16 @@ static void same_selene_text(const char *what, const char *expected, selene_text
 }
 
 static void same_score(const char *what, double expected, double got) {
-    if (!(fabs(expected - got) <= 1e-9)) differs("%s: expected a score of %.12f, got %.12f", what, expected, got);
+    if (!(fabs(expected - got) <= 1e-9))
+        differs("%s: expected a score of %.12f, got %.12f", what, expected, got);
 }
 
 /** Compares with the expected status; true if both are OK and there is more to compare. */
 static int same_status(cJSON *expect, selene_status got) {
     const char *expected = text_of(take_required(expect, "status"));
     if (strcmp(expected, selene_status_name(got)) != 0)
-        differs("status: expected %s, got %s%s%s", expected, selene_status_name(got), got ? ": " : "",
-                got ? selene_status_detail() : "");
+        differs("status: expected %s, got %s%s%s", expected, selene_status_name(got),
+                got ? ": " : "", got ? selene_status_detail() : "");
     return got == SELENE_OK;
 }
 
@@ -184,7 +189,8 @@ static void add_handler(const char *name) {
 }
 
 static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
-    static const char *const existing[] = {"keep", "replace", "update", "append", "append_or_replace"};
+    static const char *const existing[] = {"keep", "replace", "update", "append",
+                                           "append_or_replace"};
     static const char *const recurrence[] = {"after_completion", "anchored"};
     static const char *const backoff[] = {"none", "linear", "exponential"};
     selene_task task = SELENE_TASK_INIT;
@@ -234,7 +240,8 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         same_integer("disposition of a refused call", -1, disposition);
         return;
     }
-    same_text("disposition", text_of(take_required(expect, "disposition")), selene_disposition_name(disposition));
+    same_text("disposition", text_of(take_required(expect, "disposition")),
+              selene_disposition_name(disposition));
     if (all_handlers) add_handler(task.handler.data ? task.handler.data : id);
 }
 
@@ -256,8 +263,10 @@ static void play_info(const char *id, cJSON *expect) {
     same_integer("last_run", take_ms(expect, "last_run_ms", -1), info->last_run);
     same_integer("estimate", integer_of(take_required(expect, "estimate_ns")), info->estimate);
     same_integer("generation", integer_of(take_required(expect, "generation")), info->generation);
-    same_integer("appended", integer_of(take_required(expect, "appended")), (int64_t)info->appended);
-    same_integer("runs", integer_of(take_required(expect, "runs")), (int64_t)info->response_time_count);
+    same_integer("appended", integer_of(take_required(expect, "appended")),
+                 (int64_t)info->appended);
+    same_integer("runs", integer_of(take_required(expect, "runs")),
+                 (int64_t)info->response_time_count);
     selene_task_info_destroy(info);
 }
 
@@ -281,7 +290,8 @@ static selene_window window_of(cJSON *step) {
     window.budget = take_ms(step, "budget_ms", window.budget);
     window.reserve = take_ms(step, "reserve_ms", window.reserve);
     if ((item = take(step, "kinds"))) window.kinds = kinds_of(item);
-    if ((item = take(step, "strict_fit")) && boolean_of(item)) window.flags |= SELENE_WINDOW_STRICT_FIT;
+    if ((item = take(step, "strict_fit")) && boolean_of(item))
+        window.flags |= SELENE_WINDOW_STRICT_FIT;
     return window;
 }
 
@@ -301,7 +311,8 @@ static void play_plan(cJSON *step, cJSON *expect) {
         starts_at += plan->runs[position].estimate;
         position++;
     }
-    if (position < plan->run_count) differs("plan: \"%s\" is too much", plan->runs[position].id.data);
+    if (position < plan->run_count)
+        differs("plan: \"%s\" is too much", plan->runs[position].id.data);
     selene_plan_destroy(plan);
 }
 
@@ -320,12 +331,15 @@ struct played {
 static void check_runs(cJSON *runs) {
     cJSON *list, *entry;
     cJSON_ArrayForEach(list, runs) {
-        if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 1) differs("runs of \"%s\": not one", list->string);
+        if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 1)
+            differs("runs of \"%s\": not one", list->string);
         cJSON_ArrayForEach(entry, list) {
             const cJSON *member;
             cJSON_ArrayForEach(member, entry) {
-                if (strcmp(member->string, "takes_ms") != 0 && strcmp(member->string, "outcome") != 0)
-                    differs("runs of \"%s\": the member \"%s\" is not understood", list->string, member->string);
+                if (strcmp(member->string, "takes_ms") != 0 &&
+                    strcmp(member->string, "outcome") != 0)
+                    differs("runs of \"%s\": the member \"%s\" is not understood", list->string,
+                            member->string);
             }
         }
     }
@@ -345,7 +359,8 @@ static void check_report(const selene_report *report, const struct played *playe
         same_integer("start in the report", played[i].started_at, run->started_at);
         same_integer("response time in the report", played[i].response_time, run->response_time);
         same_integer("attempt in the report", played[i].attempt, run->attempt);
-        same_text("outcome in the report", selene_outcome_name(played[i].outcome), selene_outcome_name(run->outcome));
+        same_text("outcome in the report", selene_outcome_name(played[i].outcome),
+                  selene_outcome_name(run->outcome));
         /* An expired run was asked to stop before; a completed one only if the reserve had begun. */
         if (run->outcome == SELENE_OUTCOME_EXPIRED)
             same_integer("stop reason in the report", SELENE_STOP_EXPIRING, run->stop_reason);
@@ -356,23 +371,24 @@ static void check_report(const selene_report *report, const struct played *playe
     same_integer("new_data", (int64_t)counted[SELENE_OUTCOME_NEW_DATA], (int64_t)report->new_data);
     same_integer("no_data", (int64_t)counted[SELENE_OUTCOME_NO_DATA], (int64_t)report->no_data);
     same_integer("failed", (int64_t)counted[SELENE_OUTCOME_FAILED], (int64_t)report->failed);
-    same_integer("abandoned", (int64_t)counted[SELENE_OUTCOME_ABANDONED], (int64_t)report->abandoned);
+    same_integer("abandoned", (int64_t)counted[SELENE_OUTCOME_ABANDONED],
+                 (int64_t)report->abandoned);
     same_integer("expired", (int64_t)counted[SELENE_OUTCOME_EXPIRED], (int64_t)report->expired);
     same_integer("stopped", 0, (int64_t)report->stopped);
-    result = report->new_data                                          ? SELENE_OUTCOME_NEW_DATA
-             : report->failed || report->expired || report->abandoned  ? SELENE_OUTCOME_FAILED
-                                                                       : SELENE_OUTCOME_NO_DATA;
+    result = report->new_data                                         ? SELENE_OUTCOME_NEW_DATA
+             : report->failed || report->expired || report->abandoned ? SELENE_OUTCOME_FAILED
+                                                                      : SELENE_OUTCOME_NO_DATA;
     same_integer("result by the report's counts", result, report->result);
     same_integer("begin in the report", began_at, report->began_at);
     same_integer("end in the report", clock_now, report->ended_at);
     same_integer("deadline in the report", began_at + window->budget, report->deadline);
     same_integer("budget in the report", window->budget, report->budget);
-    same_integer("reserve in the report", window->reserve < 0 ? window->budget / 20 : window->reserve,
-                 report->reserve);
+    same_integer("reserve in the report",
+                 window->reserve < 0 ? window->budget / 20 : window->reserve, report->reserve);
     same_integer("kinds in the report", window->kinds, report->kinds);
     if (report->eligible < count || report->did_not_fit > report->eligible - count)
-        differs("report: %" PRIu64 " eligible, %" PRIu64 " ran, %" PRIu64 " did not fit", report->eligible, count,
-                report->did_not_fit);
+        differs("report: %" PRIu64 " eligible, %" PRIu64 " ran, %" PRIu64 " did not fit",
+                report->eligible, count, report->did_not_fit);
 }
 
 static void play_cycle(cJSON *step, cJSON *expect) {
@@ -420,7 +436,8 @@ static void play_cycle(cJSON *step, cJSON *expect) {
         if (!(window.kinds & (uint32_t)info.kind)) differs("\"%s\" is of another kind", now->id);
         if (info.attempt < 1) differs("\"%s\" ran as attempt 0", now->id);
 
-        script = runs ? cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(runs, now->id), 0) : NULL;
+        script =
+            runs ? cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(runs, now->id), 0) : NULL;
         item = script ? cJSON_GetObjectItemCaseSensitive(script, "takes_ms") : NULL;
         takes = (item ? integer_of(item) : info.estimate / SELENE_MILLISECOND) * SELENE_MILLISECOND;
         item = script ? cJSON_GetObjectItemCaseSensitive(script, "outcome") : NULL;
@@ -437,7 +454,9 @@ static void play_cycle(cJSON *step, cJSON *expect) {
     }
     CHECK_OK(selene_cycle_end(cycle, &report));
     /* The host comes back from the run that did not end in time; only so is its id free again. */
-    if (expired) CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(played[count - 1].run, SELENE_OUTCOME_FAILED));
+    if (expired)
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                     selene_run_complete(played[count - 1].run, SELENE_OUTCOME_FAILED));
 
     list = take_required(expect, "picked");
     for (uint64_t i = 0; i < count || i < (uint64_t)cJSON_GetArraySize(list); i++) {
@@ -450,16 +469,21 @@ static void play_cycle(cJSON *step, cJSON *expect) {
         item = take_required(pick, "score");
         if (!cJSON_IsNumber(item)) differs("the vector's score is no number");
         same_score(what, item->valuedouble, played[i].score);
-        same_integer("estimate of the pick", integer_of(take_required(pick, "estimate_ns")), played[i].estimate);
+        same_integer("estimate of the pick", integer_of(take_required(pick, "estimate_ns")),
+                     played[i].estimate);
         nothing_left(pick, "picked");
     }
     list = take_required(expect, "outcomes");
     same_integer("number of outcomes", cJSON_GetArraySize(list), (int64_t)count);
     for (uint64_t i = 0; i < count; i++)
-        same_text("outcome", text_of(cJSON_GetArrayItem(list, (int)i)), selene_outcome_name(played[i].outcome));
-    same_text("result", text_of(take_required(expect, "result")), selene_outcome_name(report->result));
-    same_integer("ended_at", integer_of(take_required(expect, "ended_at")) * SELENE_MILLISECOND, report->ended_at);
-    same_integer("eligible", integer_of(take_required(expect, "eligible")), (int64_t)report->eligible);
+        same_text("outcome", text_of(cJSON_GetArrayItem(list, (int)i)),
+                  selene_outcome_name(played[i].outcome));
+    same_text("result", text_of(take_required(expect, "result")),
+              selene_outcome_name(report->result));
+    same_integer("ended_at", integer_of(take_required(expect, "ended_at")) * SELENE_MILLISECOND,
+                 report->ended_at);
+    same_integer("eligible", integer_of(take_required(expect, "eligible")),
+                 (int64_t)report->eligible);
     check_report(report, played, count, &window, began_at);
     selene_report_destroy(report);
 }
@@ -475,12 +499,14 @@ static void play_step(cJSON *step, int all_handlers) {
     if ((item = take(step, "register"))) {
         play_register(item, expect, all_handlers);
     } else if ((item = take(step, "handler"))) {
-        same_status(expect, selene_handler_register(scheduler, text_of(item), -1, NULL, NULL, NULL, handler_destroy));
+        same_status(expect, selene_handler_register(scheduler, text_of(item), -1, NULL, NULL, NULL,
+                                                    handler_destroy));
         handler_names[handler_count++] = text_of(item);
     } else if ((item = take(step, "conditions"))) {
-        same_status(expect,
-                    selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
-                                          constraints_of(item)));
+        same_status(expect, selene_conditions_set(scheduler,
+                                                  SELENE_CONSTRAINT_NETWORK |
+                                                      SELENE_CONSTRAINT_EXTERNAL_POWER,
+                                                  constraints_of(item)));
     } else if ((item = take(step, "enable"))) {
         same_status(expect, selene_scheduler_enable(scheduler, kinds_of(item)));
     } else if ((item = take(step, "cancel"))) {
@@ -508,7 +534,8 @@ static void play_step(cJSON *step, int all_handlers) {
 }
 
 static uint32_t limit_of(const cJSON *item) {
-    if (cJSON_IsString(item) && strcmp(item->valuestring, "unlimited") == 0) return SELENE_UNLIMITED;
+    if (cJSON_IsString(item) && strcmp(item->valuestring, "unlimited") == 0)
+        return SELENE_UNLIMITED;
     return (uint32_t)integer_of(item);
 }
 
@@ -522,17 +549,21 @@ static void play_scenario(void) {
     options.clock = host_clock;
     options.clock_destroy = host_clock_destroy;
     if ((item = take(given, "hold")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_HOLD;
-    if ((item = take(given, "observed_range")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
-    if ((item = take(given, "permitted"))) options.permitted = permitted = texts_of(item, &options.permitted_count);
+    if ((item = take(given, "observed_range")) && boolean_of(item))
+        options.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+    if ((item = take(given, "permitted")))
+        options.permitted = permitted = texts_of(item, &options.permitted_count);
     if ((item = take(given, "max_pending_refresh"))) options.max_pending_refresh = limit_of(item);
-    if ((item = take(given, "max_pending_processing"))) options.max_pending_processing = limit_of(item);
+    if ((item = take(given, "max_pending_processing")))
+        options.max_pending_processing = limit_of(item);
     options.minimum_interval_refresh = take_ms(given, "minimum_interval_refresh_ms", 0);
     options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
     nothing_left(given, "options");
 
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     free(permitted);
-    CHECK_OK(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
+    CHECK_OK(selene_conditions_set(scheduler,
+                                   SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
                                    SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER));
     if ((handlers = take(scenario, "handlers")))
         cJSON_ArrayForEach(item, handlers) add_handler(text_of(item));

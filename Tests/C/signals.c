@@ -1,0 +1,375 @@
+/*
+ * signals.c - signals of the host stay with the host's threads
+ *
+ * A storm of signals to the process while library threads are in handlers, between handlers and left behind: none of
+ * them ever runs a signal handler, since each blocks every signal that can be blocked.
+ */
+#include "check.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static pid_t this_thread(void) {
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* ---- the host's signal handler ------------------------------------------------------ */
+
+static pid_t main_thread;
+static atomic_int arrived, arrived_elsewhere;
+static _Atomic pid_t elsewhere;
+
+static void note_signal(int signal) {
+    (void)signal;
+    atomic_fetch_add(&arrived, 1);
+    if (this_thread() != main_thread) {
+        atomic_fetch_add(&arrived_elsewhere, 1);
+        atomic_store(&elsewhere, this_thread());
+    }
+}
+
+static const int stormy[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGURG, SIGPROF};
+
+/* The process that sends them; it is made before there is a second thread. */
+static int order_end, answer_end;
+static pid_t sender;
+
+static void send_signals(pid_t target, int orders, int answers) {
+    int64_t duration;
+    while (read(orders, &duration, sizeof duration) == sizeof duration) {
+        int64_t end = check_now() + duration;
+        size_t i = 0;
+        while (check_now() < end) {
+            kill(target, stormy[i++ % COUNT(stormy)]);
+            check_sleep(SELENE_MICROSECOND * 50);
+        }
+        if (write(answers, "!", 1) != 1) break;
+    }
+    _exit(0);
+}
+
+static void install(void) {
+    struct sigaction action;
+    int orders[2], answers[2];
+    size_t i;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_signal;
+    main_thread = this_thread();
+    for (i = 0; i < COUNT(stormy); i++) CHECK_INT(0, sigaction(stormy[i], &action, NULL));
+    CHECK_INT(0, pipe(orders));
+    CHECK_INT(0, pipe(answers));
+    sender = fork();
+    CHECK(sender >= 0);
+    if (sender == 0) {
+        close(orders[1]);
+        close(answers[0]);
+        send_signals(getppid(), orders[0], answers[1]);
+    }
+    close(orders[0]);
+    close(answers[1]);
+    order_end = orders[1];
+    answer_end = answers[0];
+}
+
+/** Lets signals rain on the process for so long. */
+static void storm(int64_t duration) {
+    char answer;
+    CHECK_INT(sizeof duration, write(order_end, &duration, sizeof duration));
+    while (read(answer_end, &answer, 1) != 1) CHECK_INT(EINTR, errno);
+}
+
+static void end_storms(void) {
+    int status = -1;
+    close(order_end);
+    while (waitpid(sender, &status, 0) < 0 && errno == EINTR) {
+    }
+    CHECK_INT(0, status);
+}
+
+/* ---- what /proc says of threads -------------------------------------------------------- */
+
+/** The signals that a thread of this process blocks, as bits; 0 if it is gone. */
+static uint64_t blocked_by(pid_t thread) {
+    char path[64], line[256];
+    unsigned long long mask = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)thread);
+    file = fopen(path, "r");
+    if (!file) return 0;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "SigBlk: %llx", &mask) == 1) break;
+    fclose(file);
+    return mask;
+}
+
+static int thread_ids(pid_t *threads, int most) {
+    DIR *directory = opendir("/proc/self/task");
+    struct dirent *entry;
+    int count = 0;
+    CHECK(directory != NULL);
+    while ((entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] == '.') continue;
+        CHECK(count < most);
+        threads[count++] = (pid_t)atoi(entry->d_name);
+    }
+    closedir(directory);
+    return count;
+}
+
+/** Valgrind gives threads other masks than they ask for, and keeps the signals away itself. */
+static int masks_are_real(void) {
+    char line[512];
+    int real = 1;
+    FILE *file = fopen("/proc/self/maps", "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file))
+        if (strstr(line, "vgpreload")) real = 0;
+    fclose(file);
+    return real;
+}
+
+static uint64_t everything;
+static int real;
+
+static void *block_everything(void *context) {
+    sigset_t all;
+    (void)context;
+    sigfillset(&all);
+    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &all, NULL));
+    everything = blocked_by(this_thread());
+    return NULL;
+}
+
+/** Every thread but the main one blocks all that can be blocked. Answers how many these are. */
+static int check_masks(void) {
+    pid_t threads[256];
+    int i, others = 0, count;
+    if (everything == 0) {
+        pthread_t thread;
+        CHECK_INT(0, pthread_create(&thread, NULL, block_everything, NULL));
+        CHECK_INT(0, pthread_join(thread, NULL));
+        CHECK(everything != 0);
+        real = masks_are_real();
+    }
+    count = thread_ids(threads, (int)COUNT(threads));
+    for (i = 0; i < count; i++) {
+        uint64_t blocked;
+        if (threads[i] == main_thread) continue;
+        blocked = blocked_by(threads[i]);
+        if (blocked == 0) continue;
+        if (real && (blocked & everything) != everything) {
+            fprintf(stderr, "thread %d blocks %016" PRIx64 ", not %016" PRIx64 "\n", (int)threads[i], blocked,
+                    everything);
+            check_fail();
+        }
+        others++;
+    }
+    return others;
+}
+
+/* ---- work on library threads ------------------------------------------------------------- */
+
+static atomic_int entered, interrupted, wrong_thread, ended;
+
+/** Sleeps in a system call, which no signal may interrupt. */
+static void sleep_uninterrupted(int64_t duration) {
+    struct timespec rest = {(time_t)(duration / SELENE_SECOND), (long)(duration % SELENE_SECOND)};
+    if (nanosleep(&rest, NULL) != 0) atomic_fetch_add(&interrupted, 1);
+}
+
+static void work(selene_run run, const selene_run_info *info, void *context) {
+    selene_status got;
+    (void)info, (void)context;
+    atomic_fetch_add(&entered, 1);
+    if (this_thread() == main_thread) atomic_fetch_add(&wrong_thread, 1);
+    sleep_uninterrupted(5 * SELENE_MILLISECOND);
+    got = selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+    /* The last ones meet the close. */
+    CHECK(got == SELENE_OK || (got == SELENE_ERROR_STALE_RUN && ended));
+    sleep_uninterrupted(SELENE_MILLISECOND);
+}
+
+static void overrun(selene_run run, const selene_run_info *info, void *context) {
+    (void)run, (void)info, (void)context;
+    atomic_fetch_add(&entered, 1);
+    sleep_uninterrupted(400 * SELENE_MILLISECOND + check_slack() / 2);
+}
+
+static void receive(const selene_report *report, void *context) {
+    selene_scheduler scheduler = *(selene_scheduler *)context;
+    (void)report;
+    /* On and on, until it is closed or told to end. */
+    if (!atomic_load(&ended)) {
+        selene_window window = SELENE_WINDOW_INIT;
+        selene_status got;
+        window.lanes = 4;
+        got = selene_cycle_run_async(scheduler, &window, receive, context, NULL, NULL, NULL);
+        CHECK(got == SELENE_OK || got == SELENE_ERROR_INVALID_HANDLE);
+    }
+}
+
+static selene_scheduler open_busy(selene_scheduler *context) {
+    static const char *const names[] = {"one", "two", "three", "four", "five", "six"};
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_scheduler scheduler = 0;
+    size_t i;
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    *context = scheduler;
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, work, NULL, NULL, NULL));
+    for (i = 0; i < COUNT(names); i++) {
+        selene_task task = SELENE_TASK_INIT;
+        task.id = (selene_text){names[i], -1};
+        task.handler = SELENE_TEXT("work");
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    }
+    window.lanes = 4;
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, context, NULL, NULL, NULL));
+    return scheduler;
+}
+
+static void test_storm(void) {
+    static selene_scheduler context;
+    selene_scheduler scheduler;
+    install();
+    scheduler = open_busy(&context);
+    storm(800 * SELENE_MILLISECOND);
+    CHECK(check_masks() >= 4);
+    ended = 1;
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
+    printf("%d signals arrived during %d runs\n", (int)arrived, (int)entered);
+    CHECK(arrived > 100);
+    CHECK(entered > 6);
+    CHECK_INT(0, arrived_elsewhere);
+    CHECK_INT(0, wrong_thread);
+    CHECK_INT(0, interrupted);
+    end_storms();
+}
+
+/** The host's thread blocks the signals: then nobody takes them, they wait. */
+static void test_nobody_takes_them(void) {
+    static selene_scheduler context;
+    selene_scheduler scheduler;
+    sigset_t blocked, before, pending;
+    size_t i;
+    install();
+    sigemptyset(&blocked);
+    for (i = 0; i < COUNT(stormy); i++) sigaddset(&blocked, stormy[i]);
+    scheduler = open_busy(&context);
+    CHECK_INT(0, pthread_sigmask(SIG_BLOCK, &blocked, &before));
+    arrived = 0;
+    storm(500 * SELENE_MILLISECOND);
+    CHECK_INT(0, arrived);
+    CHECK_INT(0, sigpending(&pending));
+    for (i = 0; i < COUNT(stormy); i++) CHECK_INT(1, sigismember(&pending, stormy[i]));
+    CHECK(check_masks() >= 4);
+    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &before, NULL));
+    CHECK_INT(COUNT(stormy), arrived);
+    CHECK_INT(0, arrived_elsewhere);
+    ended = 1;
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
+    CHECK_INT(0, interrupted);
+    end_storms();
+}
+
+static void test_left_behind(void) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    install();
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "task", -1, overrun, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("task");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    window.budget = 20 * SELENE_MILLISECOND + check_slack() / 20;
+    CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    CHECK_INT(1, info.overrun_threads);
+    CHECK(check_masks() >= 1);
+    /* Closed over its head, it still keeps them blocked. */
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    storm(150 * SELENE_MILLISECOND);
+    CHECK(check_masks() >= 1);
+    CHECK_INT(0, arrived_elsewhere);
+    check_sleep(400 * SELENE_MILLISECOND + check_slack());
+    CHECK_INT(0, interrupted);
+    end_storms();
+}
+
+/* ---- the caller's own mask ------------------------------------------------------------------ */
+
+static uint64_t mask_inside;
+
+static void note_mask(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    mask_inside = blocked_by(this_thread());
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static void test_own_mask(void) {
+    static const int some[] = {SIGUSR2, SIGTERM};
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    sigset_t mine, now;
+    uint64_t before;
+    int signal, k;
+    sigemptyset(&mine);
+    for (k = 0; k < (int)COUNT(some); k++) sigaddset(&mine, some[k]);
+    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &mine, NULL));
+    before = blocked_by(this_thread());
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "task", -1, note_mask, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("task");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    for (k = 0; k < 2; k++) {
+        window.flags = k ? SELENE_WINDOW_INLINE : 0;
+        CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+        CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+        CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
+        for (signal = 1; signal < 32; signal++) CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
+        /* On a library thread all are blocked, on the thread of the caller those that it blocks. */
+        if (k == 1 && masks_are_real()) CHECK(mask_inside == before);
+    }
+    CHECK_OK(selene_cycle_run_async(scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
+    for (signal = 1; signal < 32; signal++) CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+}
+
+/** What signals do is what it was, after all has been used. */
+static void test_dispositions(void) {
+    static struct sigaction before[65], after[65];
+    static selene_scheduler context;
+    selene_scheduler scheduler;
+    int signal;
+    for (signal = 1; signal < 65; signal++) sigaction(signal, NULL, &before[signal]);
+    main_thread = this_thread();
+    scheduler = open_busy(&context);
+    check_sleep(50 * SELENE_MILLISECOND);
+    for (signal = 1; signal < 65; signal++) {
+        sigaction(signal, NULL, &after[signal]);
+        CHECK(before[signal].sa_handler == after[signal].sa_handler);
+        CHECK_INT(before[signal].sa_flags, after[signal].sa_flags);
+    }
+    ended = 1;
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
+    for (signal = 1; signal < 65; signal++) {
+        sigaction(signal, NULL, &after[signal]);
+        CHECK(before[signal].sa_handler == after[signal].sa_handler);
+    }
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("P5 in a storm of signals none lands on a library thread", test_storm);
+    run_test("P5 signals that the host blocks are taken by no library thread", test_nobody_takes_them);
+    run_test("P5 a thread that was left behind blocks all signals, also after close", test_left_behind);
+    run_test("P5 the calling thread's own mask is left as it is", test_own_mask);
+    run_test("P5 nothing changes what a signal does", test_dispositions);
+    return check_end();
+}

@@ -1,0 +1,79 @@
+// Tasks as tests write them down: ordinary Swift values that become drafts and definitions.
+
+import SeleneCore
+
+/// A task as a test writes it down; a field that is not set has its default, those of `TaskDraft` are set as there.
+@dynamicMemberLookup
+struct Recipe {
+  var id: String
+  var handler = ""
+  var tags: [String] = []
+  var input: [UInt8] = []
+  private var fields = TaskDraft()
+
+  init(
+    _ id: String, _ schedule: Schedule = .standing, kind: Kind = .refresh, priority: Int32 = 3,
+    existing: ExistingPolicy? = nil, _ change: (inout Recipe) -> Void = { _ in }
+  ) {
+    self.id = id
+    fields.schedule = Int32(schedule.rawValue)
+    fields.kind = Int32(kind.rawValue)
+    fields.priority = priority
+    if let existing { fields.existing = Int32(existing.rawValue) }
+    if schedule == .periodic { fields.period = Time.hour }
+    change(&self)
+  }
+
+  init(_ id: String, _ change: (inout Recipe) -> Void) { self.init(id, .standing, change) }
+
+  subscript<Value>(dynamicMember field: WritableKeyPath<TaskDraft, Value>) -> Value {
+    get { fields[keyPath: field] }
+    set { fields[keyPath: field] = newValue }
+  }
+
+  /// Lends a draft whose texts live until the body returns.
+  func withDraft<R>(_ body: (TaskDraft) throws -> R) rethrows -> R {
+    let parts = [Array(id.utf8), Array(handler.utf8), input] + tags.map { Array($0.utf8) }
+    return try Array(parts.joined()).withUnsafeBytes { all in
+      var texts: [UnsafeRawBufferPointer] = []
+      var end = 0
+      for part in parts {
+        texts.append(UnsafeRawBufferPointer(rebasing: all[end..<end + part.count]))
+        end += part.count
+      }
+      var draft = fields
+      (draft.id, draft.handler, draft.input) = (texts[0], texts[1], texts[2])
+      draft.tags = Array(texts[3...])
+      return try body(draft)
+    }
+  }
+
+  /// The checked definition.
+  func define(backoff bounds: BackoffBounds = BackoffBounds(), maxInput: UInt64 = 10_240) throws -> TaskDefinition {
+    try withDraft { draft in try TaskDefinition(draft, backoff: bounds, maxInput: maxInput) }
+  }
+}
+
+extension String {
+  /// Lends the bytes.
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try Array(utf8).withUnsafeBytes(body)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The bytes as text.
+  var text: String { String(decoding: self, as: UTF8.self) }
+}
+
+/// The code of the refusal that the body throws, or nil if it throws nothing.
+func refusal<R>(_ body: () throws -> R) -> SeleneError.Code? {
+  do {
+    _ = try body()
+    return nil
+  } catch let error as SeleneError {
+    return error.code
+  } catch {
+    return nil
+  }
+}
