@@ -1,7 +1,7 @@
 # Builds, runs, tests and installs Selene; `make help` lists what it can do.
 #
 # SwiftPM compiles (Package.swift). The linking of what ships is here, so that libselene.so and libselene.a are the same
-# object code, export exactly what Sources/SeleneABI/symbols.txt lists, and need libc, libm and sqlite3 alone.
+# object code, export exactly what Sources/SeleneABI/symbols.txt lists, and need nothing but libc and LIBS.
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -15,8 +15,9 @@ VERSION := $(shell sed -n 's/^\#define SELENE_VERSION_STRING "\(.*\)"/\1/p' incl
 MAJOR := $(firstword $(subst ., ,$(VERSION)))
 MINOR := $(word 2,$(subst ., ,$(VERSION)))
 
-# What linking with the archive needs besides it.
-STATIC_LIBS = -lsqlite3 -lm -lpthread
+# What the library stands on, and what linking with the archive needs besides it.
+LIBS = -lm
+STATIC_LIBS = $(LIBS) -lpthread
 
 SOURCES := $(shell find Sources -name '*.swift' -o -name '*.c' -o -name '*.h') Package.swift include/selene.h \
 	include/module.modulemap
@@ -47,7 +48,7 @@ test: deps-test
 	@.ci/test
 
 ## bench          load time, dispatch and size, as ratios
-bench: all build/load build/dispatch
+bench: deps-test all build/load build/dispatch
 	@build/load $(SHARED)
 	@build/dispatch
 
@@ -59,7 +60,7 @@ $(EMBEDDED): $(SOURCES)
 	@echo "compiling Sources"
 	@$(QUIETLY) swift build -c release --traits Embedded --product selene --scratch-path .build/embedded \
 	  --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
-	  -Xcc -ffunction-sections -Xcc -fdata-sections
+	  -Xcc -ffunction-sections -Xcc -fdata-sections -Xcc -gdwarf-4
 	@touch $@
 
 # One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
@@ -75,7 +76,7 @@ build/selene.map: $(SYMBOLS) include/selene.h
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
 $(SHARED): build/selene.o build/selene.map
 	@$(QUIETLY) $(CC) -shared -o $@ build/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=build/selene.map \
-	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id -lsqlite3 -lm
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id $(LIBS)
 	@objcopy --only-keep-debug $@ $@.debug
 	@strip $@
 	@cd build && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)

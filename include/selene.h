@@ -126,7 +126,9 @@
  *   it is called exactly once, after the last call of fn returned, without a
  *   lock, also when the call that took it failed. If that call failed, fn is
  *   never called. Text and structs given to a callback live until it returns
- *   unless said otherwise.
+ *   unless said otherwise. A stop function, an observer or a destroy may be called
+ *   on the thread of any call before that call returns: do not call the library
+ *   with a lock of your own held that these take.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
@@ -1223,7 +1225,8 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
                                            selene_run_info *out_run, int64_t *out_wake_at);
 
 /**
- * Ends a cycle and reports. Runs that are still open are over, counted as failed (EXPIRED).
+ * Ends a cycle and reports. Runs that are still open are asked to stop (EXPIRING) and are over, counted as
+ * failed (EXPIRED).
  *
  * A cycle on library threads ends early in the same way, and is reported to those who wait for it.
  *

@@ -134,12 +134,24 @@ extension Scheduler {
     }
     let room: Span?
     switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
-    case .none: return nil
+    case .none:
+      trace(cycle) { $0.room = 0 }
+      return nil
     case .any: room = nil
     case .upTo(let span): room = span
     }
-    for kind in Kind.allCases where cycle.kinds.contains(kind) { traces[kind]?.room = room }
+    trace(cycle) { $0.room = room }
     return cycle.ranking?.take(from: table, offer(cycle.kinds.intersection(enabled), cycle.mode), room: room)
+  }
+
+  /// Writes down what `explain` will say of the cycle.
+  private func trace(_ cycle: Cycle, _ write: (inout CycleTrace) -> Void) {
+    for kind in Kind.allCases where cycle.kinds.contains(kind) {
+      if var trace = traces[kind] {
+        write(&trace)
+        traces[kind] = trace
+      }
+    }
   }
 
   // MARK: End
@@ -156,7 +168,8 @@ extension Scheduler {
     cycle.ranking = nil
     cycle.runs = []
     cycles.removeAll { $0 === cycle }
-    for kind in Kind.allCases where cycle.kinds.contains(kind) { traces[kind]?.isOpen = false }
+    let room = max(0, cycle.time.expiresAt.subtracting(now))
+    trace(cycle) { ($0.isOpen, $0.room) = (false, room) }
     var change = Change(.cycleEnded)
     change.cycle = cycle.handle
     change.detail = report.tally.result.rawValue

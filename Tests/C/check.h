@@ -15,7 +15,7 @@
  *
  * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_ALARM, seconds
  * for one test (60); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
- * sanitizers.
+ * sanitizers; from 500 on short windows are stretched as well.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -135,6 +135,11 @@ CHECK_UNUSED static int64_t check_environment(const char *name, int64_t otherwis
 /** What a time limit is widened by, in nanoseconds. */
 CHECK_UNUSED static int64_t check_slack(void) {
     return check_environment("SELENE_TEST_SLACK", 0) * INT64_C(1000000);
+}
+
+/** A duration on the system's clock, longer where everything is slow. */
+CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
+    return duration * (1 + check_environment("SELENE_TEST_SLACK", 0) / 500);
 }
 
 /* ---- tests -------------------------------------------------------------- */

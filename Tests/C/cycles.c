@@ -13,6 +13,7 @@
 
 #define MS SELENE_MILLISECOND
 #define S SELENE_SECOND
+#define REAL(ms) check_stretch((ms) * MS)
 #define LATE (150 * MS + check_slack())
 #define BOTH (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 #define START (INT64_C(1000000) * S)
@@ -452,13 +453,13 @@ static const selene_event *event_at(int index, int32_t type, const char *id, int
 
 static void test_sleeper(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = SLEEP, .duration = 700 * MS};
+    struct work work = {.behaviour = SLEEP, .duration = REAL(700)};
     selene_report *report;
     selene_task_info before, after;
     int64_t began;
     add_work(scheduler, "sleeper", &work);
     began = check_now();
-    report = push(scheduler, window_of(200 * MS, 100 * MS, 1));
+    report = push(scheduler, window_of(REAL(200), REAL(100), 1));
     CHECK_INT(0, atomic_load(&work.returned));
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->expired);
@@ -468,7 +469,7 @@ static void test_sleeper(void) {
     CHECK_INT(report->deadline - report->runs[0].started_at, report->runs[0].response_time);
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
-    CHECK_BETWEEN(95 * MS, atomic_load(&work.stopped_at) - began, 100 * MS + LATE);
+    CHECK_BETWEEN(REAL(95), atomic_load(&work.stopped_at) - began, REAL(100) + LATE);
     wait_for_overruns(scheduler, 1);
     before = record(scheduler, "sleeper");
     CHECK_INT(SELENE_STATE_ENQUEUED, before.state);
@@ -500,8 +501,8 @@ static void test_never(void) {
     add_work(scheduler, "never", &work);
     check_sleep(5 * MS);
     add_work(scheduler, "other", &other);
-    report = push(scheduler, window_of(150 * MS, 50 * MS, 1));
-    CHECK(check_now() - began >= 145 * MS);
+    report = push(scheduler, window_of(REAL(150), REAL(50), 1));
+    CHECK(check_now() - began >= REAL(145));
     CHECK_INT(1, report->run_count); /* the only lane stayed taken */
     CHECK_TEXT("never", report->runs[0].id);
     CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[0].outcome);
@@ -511,7 +512,7 @@ static void test_never(void) {
     /* It returned, but it has not come back. */
     wait_for_overruns(scheduler, 0);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "never", SELENE_REASON_STILL_RUNNING).reason);
-    report = push(scheduler, window_of(150 * MS, 50 * MS, 1));
+    report = push(scheduler, window_of(REAL(150), REAL(50), 1));
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("other", report->runs[0].id);
     selene_report_destroy(report);
@@ -526,12 +527,12 @@ static void test_ignorers(void) {
     selene_report *report;
     memset(works, 0, sizeof works);
     for (int k = 0; k < 4; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "%d", k);
         works[k].behaviour = GATE;
         add_work(scheduler, id, &works[k]);
     }
-    report = push(scheduler, window_of(200 * MS, 100 * MS, 4));
+    report = push(scheduler, window_of(REAL(200), REAL(100), 4));
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->expired);
     selene_report_destroy(report);
@@ -558,10 +559,10 @@ static void test_async_deadline(void) {
     int64_t began = check_now(), deadline = 0, now = 0;
     add_work(scheduler, "stuck", &work);
     CHECK_OK(selene_scheduler_now(scheduler, &now));
-    push_async(scheduler, window_of(200 * MS, 100 * MS, 1), &receiver, &deadline);
-    CHECK_BETWEEN(200 * MS, deadline - now, 200 * MS + LATE);
+    push_async(scheduler, window_of(REAL(200), REAL(100), 1), &receiver, &deadline);
+    CHECK_BETWEEN(REAL(200), deadline - now, REAL(200) + LATE);
     wait_for("the report", &receiver.calls, 1);
-    CHECK_BETWEEN(195 * MS, receiver.at - began, 200 * MS + LATE);
+    CHECK_BETWEEN(REAL(195), receiver.at - began, REAL(200) + LATE);
     CHECK_INT(0, atomic_load(&work.returned));
     CHECK_INT(1, receiver.expired);
     wait_for("the end of the receiver", &receiver.destroyed, 1);
@@ -576,7 +577,7 @@ static void test_in_reserve(void) {
     struct work work = {.behaviour = UNTIL_STOPPED};
     selene_report *report;
     add_work(scheduler, "polite", &work);
-    report = push(scheduler, window_of(1100 * MS, 1000 * MS, 1));
+    report = push(scheduler, window_of(REAL(1100), REAL(1000), 1));
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_STOP_EXPIRING, report->runs[0].stop_reason);
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
@@ -591,7 +592,7 @@ static void test_complete_in_stop(void) {
     struct work work = {.behaviour = NEVER, .complete_when_stopped = 1};
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(1100 * MS, 1000 * MS, 1));
+    report = push(scheduler, window_of(REAL(1100), REAL(1000), 1));
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
     CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
@@ -603,7 +604,7 @@ static void test_complete_in_stop(void) {
 static void test_cap(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
-    selene_window window = window_of(100 * MS, 50 * MS, 2);
+    selene_window window = window_of(REAL(100), REAL(50), 2);
     struct work first = {.behaviour = GATE}, second = {.behaviour = GATE}, third = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
     selene_report *report = NULL;
@@ -658,36 +659,36 @@ static void test_twice(void) {
 
 static void test_other_thread(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = OTHER_THREAD, .duration = 200 * MS}, other = {.behaviour = COMPLETE};
+    struct work work = {.behaviour = OTHER_THREAD, .duration = REAL(200)}, other = {.behaviour = COMPLETE};
     selene_report *report;
     int64_t began;
     add_work(scheduler, "a", &work);
     check_sleep(5 * MS);
     add_work(scheduler, "b", &other);
     began = check_now();
-    report = push(scheduler, window_of(5 * S, 0, 1));
+    report = push(scheduler, window_of(REAL(5000), 0, 1));
     CHECK_INT(2, report->new_data);
     CHECK_TEXT("a", report->runs[0].id);
     CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
     CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
-    CHECK_BETWEEN(0, report->runs[0].response_time, 200 * MS - 1); /* to the outcome, not to the return */
-    CHECK(report->runs[1].started_at - report->runs[0].started_at >= 195 * MS); /* the lane is free on return */
-    CHECK(check_now() - began < 4 * S);
+    CHECK_BETWEEN(0, report->runs[0].response_time, REAL(200) - 1); /* to the outcome, not to the return */
+    CHECK(report->runs[1].started_at - report->runs[0].started_at >= REAL(195)); /* the lane is free on return */
+    CHECK(check_now() - began < REAL(4000));
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, S));
 }
 
 static void test_after_return(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = AFTER_RETURN, .duration = 100 * MS}, other = {.behaviour = COMPLETE};
+    struct work work = {.behaviour = AFTER_RETURN, .duration = REAL(100)}, other = {.behaviour = COMPLETE};
     selene_report *report;
     add_work(scheduler, "a", &work);
     check_sleep(5 * MS);
     add_work(scheduler, "b", &other);
-    report = push(scheduler, window_of(5 * S, 0, 1));
+    report = push(scheduler, window_of(REAL(5000), 0, 1));
     CHECK_INT(2, report->new_data);
     CHECK_TEXT("a", report->runs[0].id);
-    CHECK_BETWEEN(95 * MS, report->runs[0].response_time, 100 * MS + LATE);
+    CHECK_BETWEEN(REAL(95), report->runs[0].response_time, REAL(100) + LATE);
     CHECK(report->runs[1].started_at >= report->runs[0].started_at + report->runs[0].response_time);
     CHECK(report->ended_at < report->deadline);
     selene_report_destroy(report);
@@ -700,18 +701,18 @@ static void test_complete_then_stuck(void) {
     struct work work = {.behaviour = COMPLETE_GATE};
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(200 * MS, 50 * MS, 1));
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
     CHECK_INT(0, atomic_load(&work.stopped)); /* it was decided: nothing to stop */
     selene_report_destroy(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
-    report = push(scheduler, window_of(200 * MS, 50 * MS, 1));
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
     CHECK_INT(0, report->run_count);
     selene_report_destroy(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(200 * MS, 50 * MS, 1));
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, S));
@@ -795,7 +796,7 @@ static void test_parallel(void) {
     selene_report *report;
     memset(works, 0, sizeof works);
     for (int k = 0; k < 4; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "%d", k);
         works[k].behaviour = MEET;
         works[k].party = 4;
@@ -817,7 +818,7 @@ static void test_two_lanes(void) {
     selene_report *report;
     memset(works, 0, sizeof works);
     for (int k = 0; k < 6; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "%d", k);
         works[k].behaviour = SLEEP;
         works[k].duration = 30 * MS;
@@ -837,8 +838,8 @@ static void test_two_lanes(void) {
 
 static void test_inline(void) {
     selene_scheduler scheduler = open_real();
-    struct work first = {.behaviour = SLEEP, .duration = 20 * MS}, second = {.behaviour = UNTIL_STOPPED};
-    selene_window window = window_of(300 * MS, 200 * MS, 1);
+    struct work first = {.behaviour = SLEEP, .duration = REAL(20)}, second = {.behaviour = UNTIL_STOPPED};
+    selene_window window = window_of(REAL(300), REAL(200), 1);
     selene_report *report;
     add_work(scheduler, "first", &first);
     check_sleep(5 * MS);
@@ -1250,18 +1251,18 @@ static void test_still_running(void) {
     struct work work = {.behaviour = GATE};
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(100 * MS, 0, 1));
+    report = push(scheduler, window_of(REAL(100), 0, 1));
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     CHECK_INT(0, explain(scheduler, "a").rank);
-    report = push(scheduler, window_of(S, 0, 1));
+    report = push(scheduler, window_of(REAL(1000), 0, 1));
     CHECK_INT(0, report->eligible);
     CHECK_INT(0, report->run_count);
     selene_report_destroy(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(S, 0, 1));
+    report = push(scheduler, window_of(REAL(1000), 0, 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_INT(2, atomic_load(&work.started));
@@ -1303,14 +1304,14 @@ static void test_release_threads(void) {
     selene_scheduler scheduler = 0;
     struct work work = {.behaviour = GATE};
     selene_report *report;
-    options.release_after = 100 * MS;
+    options.release_after = REAL(100);
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(100 * MS, 0, 1));
+    report = push(scheduler, window_of(REAL(100), 0, 1));
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
     wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(100 * MS, 0, 1));
+    report = push(scheduler, window_of(REAL(100), 0, 1));
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
     CHECK_INT(2, atomic_load(&most_inside)); /* the first was given up */
@@ -1819,7 +1820,7 @@ static void test_events_of_threads(void) {
     memset(works, 0, sizeof works);
     observe(scheduler);
     for (int k = 0; k < 8; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "%d", k);
         works[k].behaviour = SLEEP;
         works[k].duration = 5 * MS;
@@ -1958,7 +1959,7 @@ static void test_plan(void) {
     task.handler = SELENE_TEXT("h");
     task.expected_response = 3 * S;
     for (int k = 0; k < 8; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "t%d", k);
         task.id.data = id;
         task.id.length = -1;
@@ -1969,7 +1970,7 @@ static void test_plan(void) {
     CHECK_INT(8, plan->eligible);
     CHECK_INT(6, plan->run_count); /* 9 s on two lanes, 3 s each */
     for (int k = 0; k < 6; k++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "t%d", k);
         CHECK_TEXT(id, plan->runs[k].id);
         CHECK_INT(START + 8 * S + k / 2 * 3 * S, plan->runs[k].starts_at);

@@ -743,8 +743,8 @@ static void test_stops_of_expiry(void) {
         register_task(scheduler, name);
     }
     window.lanes = 4;
-    window.budget = 1200 * SELENE_MILLISECOND;
-    window.reserve = 1000 * SELENE_MILLISECOND;
+    window.budget = check_stretch(1200 * SELENE_MILLISECOND);
+    window.reserve = check_stretch(1000 * SELENE_MILLISECOND);
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->new_data);
