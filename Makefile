@@ -16,7 +16,9 @@ MAJOR := $(firstword $(subst ., ,$(VERSION)))
 MINOR := $(word 2,$(subst ., ,$(VERSION)))
 
 # What the library stands on, and what linking with the archive needs besides it.
-LIBS = -lm
+# make SQLITE=-l:libsqlite3.a puts SQLite into the library.
+SQLITE = -lsqlite3
+LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
 SOURCES := $(shell find Sources -name '*.swift' -o -name '*.c' -o -name '*.h') Package.swift include/selene.h \

@@ -29,13 +29,13 @@ let package = Package(
   targets: [
     // include/selene.h as a module; the compiler checks every export against it.
     .systemLibrary(name: "CSelene", path: "include"),
-    // The C that the engine stands on: libc, pthread.
+    // The C that the engine stands on: libc, pthread, sqlite3.
     .target(
       name: "CPlatform",
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
-      linkerSettings: [.linkedLibrary("m")]),
+      linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
     // The policy: values and pure functions.
-    .target(name: "SeleneCore", swiftSettings: settings),
+    .target(name: "SeleneCore", swiftSettings: small),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
     .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: small),
     // The border: one @_cdecl function for each declaration of the header.

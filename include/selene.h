@@ -15,7 +15,7 @@
  * many seconds. Selene ranks the tasks that may run, picks those that fit into
  * what is left of the window, runs them, ends on time and reports.
  *
- *   scheduler   one instance: tasks, handlers, conditions, clock
+ *   scheduler   one instance: tasks, handlers, conditions, clock, store
  *   task        work registered under an id: a definition, a state, a history
  *   kind        refresh (short, seconds) or processing (long, minutes)
  *   schedule    standing (a candidate in every window), once, or periodic
@@ -48,8 +48,19 @@
  *          lane, call the handlers, and the report comes by the deadline
  *          whatever the handlers do.
  *
- * A promise is at least once, never exactly once: a run whose outcome could not
- * be recorded is repeated.
+ * The store. A scheduler opened with a path keeps its tasks in a file there (an
+ * SQLite database) and finds them again after a restart, a kill or a power
+ * loss. Without a path everything lives in memory; it behaves the same
+ * otherwise. A call that returned OK is durable before it returns (with
+ * SELENE_OPTIONS_RELAXED: a power loss may undo the last calls, a crash of the
+ * process may not). One exception: selene_run_complete means accepted, and is
+ * durable when the next selene_cycle_next, selene_cycle_end or report comes, so
+ * that a completion and the next start cost one commit.
+ *
+ * The promise is at least once, never exactly once: a run whose outcome was not
+ * stored is repeated. A task that was running when its process ended counts as
+ * failed (INTERRUPTED) and waits at least 30 s, doubling with each attempt, so
+ * that a task which kills its host does not do it for ever without pause.
  *
  * ============================================================================
  *  THE SMALLEST HOST
@@ -86,7 +97,9 @@
  *   allowed. These may come from any function that takes a handle, and are not
  *   repeated below: INVALID_HANDLE (zero, closed, stale, foreign or random),
  *   FORKED, REENTRANT when called from inside a host clock.
- *   A pointer that must not be NULL and is: INVALID_ARGUMENT.
+ *   A pointer that must not be NULL and is: INVALID_ARGUMENT. With a store, every
+ *   function that changes something may answer STORE_FULL, STORE_IO,
+ *   STORE_CORRUPT or OUTCOME_UNKNOWN; the first three changed nothing.
  *
  * Time. Instants are int64_t nanoseconds since the Unix epoch in scheduler time
  *   (selene_scheduler_now), durations are int64_t nanoseconds. Scheduler time
@@ -219,7 +232,25 @@ enum {
     /** A resource of the system or of the library ran out, such as threads. */
     SELENE_ERROR_EXHAUSTED = 29,
     /** An inner consistency check failed; this scheduler refuses all further work. */
-    SELENE_ERROR_INTERNAL = 30
+    SELENE_ERROR_INTERNAL = 30,
+
+    /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
+    SELENE_ERROR_STORE_CANNOT_OPEN = 48,
+    /** Another scheduler, in this process or another, has the store open. */
+    SELENE_ERROR_STORE_LOCKED = 49,
+    /** The file is damaged; selene_store_salvage saves what can be read. It was left as it is. */
+    SELENE_ERROR_STORE_CORRUPT = 50,
+    /** The file is no store of this library. It was left as it is. */
+    SELENE_ERROR_STORE_FOREIGN = 51,
+    /** The store was written by a newer version of this library. It was left as it is. */
+    SELENE_ERROR_STORE_NEWER = 52,
+    /** The disk or the quota is full; nothing changed. */
+    SELENE_ERROR_STORE_FULL = 53,
+    /** Reading or writing failed; nothing changed. */
+    SELENE_ERROR_STORE_IO = 54,
+    /** A write could not be brought to the disk, so what is there is not known: the store is of no use until
+     *  it is opened again. */
+    SELENE_ERROR_OUTCOME_UNKNOWN = 55
 };
 
 /**
@@ -298,7 +329,9 @@ enum {
      * Score with the observed range, as Selene's authors described it: each factor is
      * (x - least) / (greatest - least) over the eligible tasks, or 1 where these are equal.
      */
-    SELENE_OPTIONS_OBSERVED_RANGE = 2
+    SELENE_OPTIONS_OBSERVED_RANGE = 2,
+    /** Stored calls survive a crash of the process, but a power loss may undo the last of them. */
+    SELENE_OPTIONS_RELAXED = 4
 };
 
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
@@ -338,12 +371,15 @@ typedef struct selene_options {
     selene_clock_fn clock;
     void *clock_context;
     selene_destroy_fn clock_destroy;
+    /** File of the store; empty (default): the tasks live in memory. It is made, with mode 0600, where there
+     *  is none. */
+    selene_text path;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         (uint32_t)sizeof(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR,  \
-            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL                            \
+            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}                 \
     }
 
 /**
@@ -401,7 +437,12 @@ typedef struct selene_scheduler_info {
  *
  * @param options        how; NULL for all defaults
  * @param out_scheduler  the handle
- * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, EXHAUSTED (4 096 are open)
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, EXHAUSTED (4 096 are open), the STORE_ statuses and
+ *         OUTCOME_UNKNOWN; the file is then as it was
+ *
+ * Stored tasks come back as they were, also those that other options would not accept now: over a limit they
+ * keep their places, ids that are no longer permitted are ineligible. Held ones take free places. Tasks that
+ * were running count as failed (INTERRUPTED).
  *
  * Ownership: the caller ends the handle with selene_scheduler_close. clock_destroy is called after
  * the last use of the clock, also when this call fails (unless the struct was too small to hold it).
@@ -790,6 +831,25 @@ SELENE_API selene_status selene_task_register(selene_scheduler scheduler, const 
                                               int32_t *out_disposition);
 
 /**
+ * Registers many tasks in one commit.
+ *
+ * Each is judged as by selene_task_register; one that is refused does not stop the others.
+ *
+ * @param tasks            count pointers to what they are; copied
+ * @param count            how many: up to 1 000 000
+ * @param out_statuses     count statuses, one for each; may be NULL
+ * @param out_dispositions count SELENE_DISPOSITION_ numbers, untouched where refused; may be NULL
+ * @return INVALID_ARGUMENT, the STORE_ statuses and OUTCOME_UNKNOWN: then nothing was registered. OK also when
+ *         tasks were refused; the detail text is that of the last one refused
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_task_register_batch(selene_scheduler scheduler,
+                                                    const selene_task *const *tasks, uint64_t count,
+                                                    selene_status *out_statuses,
+                                                    int32_t *out_dispositions);
+
+/**
  * Cancels a task and all that wait behind it; a run in flight is stopped (CANCELLED).
  *
  * @param out_count  how many records became cancelled; 0 for a terminal one. May be NULL
@@ -881,7 +941,9 @@ enum {
     /** The minimum interval of its kind has not passed. */
     SELENE_REASON_TOO_SOON = 13,
     /** A cycle of its kind is open and was begun before the task could run. */
-    SELENE_REASON_NEXT_CYCLE = 14
+    SELENE_REASON_NEXT_CYCLE = 14,
+    /** Its last run was interrupted by the end of its process, and it waits out the backoff of that. */
+    SELENE_REASON_INTERRUPTED = 15
 };
 
 /** One reason of an explanation. */
@@ -1005,7 +1067,9 @@ enum {
     SELENE_STOP_REPLACED = 4,
     SELENE_STOP_CANCELLED = 5,
     /** The scheduler closes; enqueued again as before the run. */
-    SELENE_STOP_SHUTDOWN = 6
+    SELENE_STOP_SHUTDOWN = 6,
+    /** In records only: its process ended while it ran; counts as failed. */
+    SELENE_STOP_INTERRUPTED = 7
 };
 
 /** One run of a report, in order of dispatch. */
@@ -1025,9 +1089,15 @@ typedef struct selene_report_run {
     int64_t response_time;
 } selene_report_run;
 
+enum {
+    /** The outcomes could not be stored yet; each later call tries again. */
+    SELENE_REPORT_NOT_STORED = 1
+};
+
 /** What a cycle did. Made by selene_cycle_end and selene_cycle_run. */
 typedef struct selene_report {
     uint32_t struct_size;
+    /** SELENE_REPORT_ bits. */
     uint32_t flags;
     selene_cycle cycle;
     /** SELENE_OUTCOME_ number: new data if any run gave it, else failed if any failed, expired or was
@@ -1336,7 +1406,12 @@ enum {
     /** A successor took the place of the task before it. */
     SELENE_EVENT_UNBLOCKED = 11,
     /** A run that did not come back was let go after release_after; its id is free. */
-    SELENE_EVENT_RELEASED = 12
+    SELENE_EVENT_RELEASED = 12,
+    /** At open: the task was running when its process ended. */
+    SELENE_EVENT_INTERRUPTED = 13,
+    /** At open: the time last seen by the store was more than 24 h ahead of the wall clock and was taken for a
+     *  mistake; all stored instants were moved by time_at ns. */
+    SELENE_EVENT_CLOCK_MOVED = 14
 };
 
 /** One change. */
@@ -1372,6 +1447,8 @@ typedef void (*selene_event_fn)(const selene_event *event, void *context);
 /**
  * Sets the one observer of a scheduler; an earlier one is ended after the events that are queued for it.
  *
+ * The first observer is also told what happened at open.
+ *
  * @param observer  called without a lock on whatever thread made the change or is just delivering; NULL: none
  * @param context   given to observer
  * @param destroy   ends context after the last event; also when this call fails
@@ -1381,6 +1458,99 @@ typedef void (*selene_event_fn)(const selene_event *event, void *context);
 SELENE_API selene_status selene_scheduler_observe(selene_scheduler scheduler,
                                                   selene_event_fn observer, void *context,
                                                   selene_destroy_fn destroy);
+
+/* ============================================================================
+ *  STORE
+ * ========================================================================= */
+
+/** What the store of a scheduler is. Made by selene_store_get. */
+typedef struct selene_store_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** The file; empty in memory. */
+    selene_text path;
+    /** Version of SQLite in use, as "3.40.1". */
+    selene_text sqlite_version;
+    /** 1 if a power loss may undo the last calls (SELENE_OPTIONS_RELAXED), else 0. */
+    int32_t relaxed;
+    /** Version of the schema of the file. */
+    int32_t schema_version;
+    uint64_t page_size;
+    /** Pages of the file. */
+    uint64_t pages;
+    /** Bytes in the write-ahead log. */
+    uint64_t wal_size;
+    /** Commits since the scheduler was opened. */
+    uint64_t commits;
+} selene_store_info;
+
+/** What selene_store_check and selene_store_salvage found. Initialise with SELENE_STORE_FINDINGS_INIT. */
+typedef struct selene_store_findings {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** Version of the schema of the file. */
+    uint64_t schema_version;
+    /** Tasks that can be read, successors that wait included. */
+    uint64_t tasks;
+    /** Rows that cannot be read or are no tasks. */
+    uint64_t damaged;
+} selene_store_findings;
+
+#define SELENE_STORE_FINDINGS_INIT                                                                 \
+    { (uint32_t)sizeof(selene_store_findings), 0, 0, 0, 0 }
+
+/**
+ * Tells where and how a scheduler stores its tasks.
+ *
+ * @param out_info  the facts
+ * @return STORE_IO
+ *
+ * Ownership: the caller ends them, with their texts, by selene_store_info_destroy. Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_store_get(selene_scheduler scheduler, selene_store_info **out_info);
+
+/** Ends what selene_store_get gave; NULL does nothing. Thread: any. Since: 0.1. */
+SELENE_API void selene_store_info_destroy(selene_store_info *info);
+
+/**
+ * Copies the store of a scheduler, as it is now, into a new file while it is in use.
+ *
+ * @param path, path_length  the new file, which must not exist; mode 0600
+ * @return INVALID_ARGUMENT, UNSUPPORTED (the tasks live in memory), STORE_CANNOT_OPEN (it exists, or cannot be
+ *         made), STORE_FULL, STORE_IO; the new file is then removed
+ *
+ * Thread: any; the scheduler waits meanwhile. Since: 0.1.
+ */
+SELENE_API selene_status selene_store_backup(selene_scheduler scheduler, const char *path,
+                                             int64_t path_length);
+
+/**
+ * Examines a store that nobody has open, without changing it.
+ *
+ * @param path, path_length  the file
+ * @param out_findings       what was found; may be NULL
+ * @return OK (it is whole), INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_CORRUPT,
+ *         STORE_FOREIGN, STORE_NEWER, STORE_IO
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_store_check(const char *path, int64_t path_length,
+                                            selene_store_findings *out_findings);
+
+/**
+ * Saves every task that can be read from a damaged store into a new one. The damaged file is left as it is.
+ *
+ * @param damaged, damaged_length  the damaged file; nobody has it open
+ * @param fresh, fresh_length      the new file, which must not exist; mode 0600
+ * @param out_findings             how many tasks were saved, and how many rows were not; may be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_FOREIGN, STORE_NEWER,
+ *         STORE_CORRUPT (not even the table of tasks was found), STORE_FULL, STORE_IO; then there is no new file
+ *
+ * Thread: any. Since: 0.1.
+ */
+SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damaged_length,
+                                              const char *fresh, int64_t fresh_length,
+                                              selene_store_findings *out_findings);
 
 /* ============================================================================
  *  TEXT OF NUMBERS

@@ -47,6 +47,14 @@ func borrow(_ text: selene_text, _ field: StaticString) throws(SeleneError) -> U
   try borrow(text.data, text.length, field)
 }
 
+/// A file name, which may be longer than a name.
+func borrow(path: selene_text, _ field: StaticString) throws(SeleneError) -> UnsafeRawBufferPointer {
+  guard path.length == -1, let data = path.data else { return try borrow(path, field) }
+  var count = 0
+  while count <= 4096 && data[count] != 0 { count += 1 }
+  return UnsafeRawBufferPointer(start: data, count: count)
+}
+
 /// An array of texts.
 func borrow(
   _ texts: UnsafePointer<selene_text>?, count: UInt64, atMost limit: UInt64, _ field: StaticString

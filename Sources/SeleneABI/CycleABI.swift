@@ -86,7 +86,7 @@ public func selene_cycle_end(
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     let report = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
-      scheduler.end(cycle, at: moment)
+      try scheduler.end(cycle, at: moment)
     }
     out_report?.pointee = report.block()
   }
@@ -176,6 +176,7 @@ extension Report {
     Block.make { block in
       var report = selene_report()
       report.struct_size = UInt32(MemoryLayout<selene_report>.size)
+      report.flags = isStored ? 0 : UInt32(SELENE_REPORT_NOT_STORED)
       report.cycle = cycle
       report.result = tally.result.rawValue
       report.kinds = kinds.rawValue

@@ -27,6 +27,7 @@ extension selene_options: SizedStruct {
     }
     draft.holds = flags & UInt32(SELENE_OPTIONS_HOLD) != 0
     draft.observedRange = flags & UInt32(SELENE_OPTIONS_OBSERVED_RANGE) != 0
+    draft.isRelaxed = flags & UInt32(SELENE_OPTIONS_RELAXED) != 0
     draft.maxPendingRefresh = max_pending_refresh
     draft.maxPendingProcessing = max_pending_processing
     draft.minimumBackoff = minimum_backoff
@@ -62,12 +63,13 @@ public func selene_scheduler_open(
   let status = attempt { () throws(SeleneError) in
     var given = selene_options.initial
     if let options {
-      given = try read(
-        options, flags: UInt32(SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE), "options")
+      let known = SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED
+      given = try read(options, flags: UInt32(known), "options")
       clock = given.hostClock
     }
     let out = try require(out_scheduler, "out_scheduler")
-    out.pointee = try Scheduler.open(Options(given.draft()), clock)
+    let path = try borrow(path: given.path, "path")
+    out.pointee = try Scheduler.open(Options(given.draft()), clock, path: path.count > 0 ? path : nil)
   }
   if status != 0 { clock?.finish() }
   return status
@@ -146,7 +148,7 @@ public func selene_scheduler_prune(
   _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    let count = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.prune() }
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in try scheduler.prune(at: moment) }
     out_count?.pointee = count
   }
 }
@@ -154,6 +156,8 @@ public func selene_scheduler_prune(
 @_cdecl("selene_scheduler_reset") @implementation
 public func selene_scheduler_reset(_ scheduler: selene_scheduler) -> selene_status {
   attempt { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.reset() }
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.reset(at: moment)
+    }
   }
 }

@@ -16,8 +16,9 @@ func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
   }
 }
 
+/// The status of an error; its detail is this thread's from now on.
 @inline(never)
-private func fail(_ error: SeleneError) -> selene_status {
+func fail(_ error: SeleneError) -> selene_status {
   let detail = platform_detail()
   var length = 0
   for byte in error.detail.bytes {
@@ -56,6 +57,14 @@ private func text(_ status: selene_status) -> (name: StaticString, message: Stat
   case .forked: return ("FORKED", "The scheduler was opened before fork() and belongs to the parent.")
   case .exhausted: return ("EXHAUSTED", "A resource of the system or of the library ran out.")
   case .inconsistent: return ("INTERNAL", "An inner consistency check failed.")
+  case .storeCannotOpen: return ("STORE_CANNOT_OPEN", "The store cannot be opened or made.")
+  case .storeLocked: return ("STORE_LOCKED", "Another scheduler has the store open.")
+  case .storeCorrupt: return ("STORE_CORRUPT", "The file of the store is damaged.")
+  case .storeForeign: return ("STORE_FOREIGN", "The file is no store of this library.")
+  case .storeNewer: return ("STORE_NEWER", "The store was written by a newer version of this library.")
+  case .storeFull: return ("STORE_FULL", "The disk or the quota is full.")
+  case .storeIO: return ("STORE_IO", "Reading or writing the store failed.")
+  case .outcomeUnknown: return ("OUTCOME_UNKNOWN", "A sync failed; the store is of no use until it is opened again.")
   }
 }
 
@@ -72,11 +81,4 @@ public func selene_status_message(_ status: selene_status) -> UnsafePointer<CCha
 @_cdecl("selene_status_detail") @implementation
 public func selene_status_detail() -> UnsafePointer<CChar>! {
   UnsafePointer(platform_detail())
-}
-
-extension StaticString {
-  /// The literal's bytes, which end with a NUL and live for ever.
-  var cString: UnsafePointer<CChar> {
-    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
-  }
 }

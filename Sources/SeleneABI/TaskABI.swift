@@ -66,6 +66,36 @@ public func selene_task_register(
   }
 }
 
+@_cdecl("selene_task_register_batch") @implementation
+public func selene_task_register_batch(
+  _ scheduler: selene_scheduler, _ tasks: UnsafePointer<UnsafePointer<selene_task>?>!, _ count: UInt64,
+  _ out_statuses: UnsafeMutablePointer<selene_status>!, _ out_dispositions: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    guard count <= 1_000_000 else {
+      throw SeleneError(.invalidArgument, "count: \(count) was given, 0 … 1 000 000 is allowed")
+    }
+    let (tasks, count) = (count == 0 ? nil : try require(tasks, "tasks"), Int(count))
+    let results = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.register(
+        count: count,
+        draft: { index throws(SeleneError) in
+          guard let task = tasks?[index] else { throw .null("tasks") }
+          return try read(task, flags: 0, "task").draft()
+        }, at: moment)
+    }
+    for (index, result) in results.enumerated() {
+      switch result {
+      case .success(let disposition):
+        out_statuses?[index] = 0
+        out_dispositions?[index] = disposition.rawValue
+      case .failure(let error):
+        out_statuses?[index] = fail(error)
+      }
+    }
+  }
+}
+
 @_cdecl("selene_task_cancel") @implementation
 public func selene_task_cancel(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,

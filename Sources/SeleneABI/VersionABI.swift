@@ -1,6 +1,7 @@
 // Section VERSION of the header.
 
 import CSelene
+import SeleneCore
 
 @_cdecl("selene_version_number") @implementation
 public func selene_version_number() -> UInt32 { UInt32(SELENE_VERSION_NUMBER) }

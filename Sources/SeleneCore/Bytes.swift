@@ -22,6 +22,11 @@ package final class Bytes: @unchecked Sendable {  // immutable after init
   /// The bytes; valid while this object lives.
   package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
+  /// The bytes as a C string, for the time of a call.
+  package func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
+    withExtendedLifetime(self) { body(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)) }
+  }
+
   /// A part of the bytes; valid while this object lives.
   package func buffer(_ range: TextRange) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start + Int(range.offset), count: Int(range.count))
@@ -49,5 +54,12 @@ extension UnsafeRawBufferPointer {
       index += 1
     }
     return true
+  }
+}
+
+extension StaticString {
+  /// The literal's bytes, which end with a NUL and live for ever.
+  package var cString: UnsafePointer<CChar> {
+    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }

@@ -14,6 +14,8 @@ package enum EventType: Int32, Sendable {
   case cycleEnded = 10
   case unblocked = 11
   case released = 12
+  case interrupted = 13
+  case clockMoved = 14
 }
 
 /// One change.

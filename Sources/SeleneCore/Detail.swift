@@ -39,6 +39,9 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
     package mutating func appendInterpolation(_ number: Int32) { appendInterpolation(Int64(number)) }
     package mutating func appendInterpolation(_ number: UInt32) { appendInterpolation(UInt64(number)) }
 
+    /// Words from elsewhere, as they are.
+    package mutating func appendInterpolation(text: UnsafeRawBufferPointer) { bytes.append(contentsOf: text) }
+
     /// A name that a host gave: quoted, cut after 64 bytes, without what cannot be printed.
     package mutating func appendInterpolation(name: UnsafeRawBufferPointer) {
       bytes.append(UInt8(ascii: "\""))

@@ -16,6 +16,7 @@ package enum Reason: Int32, Sendable {
   case hadItsRun = 12
   case tooSoon = 13
   case nextCycle = 14
+  case interrupted = 15
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.
@@ -75,7 +76,10 @@ extension TaskTable {
     case .enqueued: break
     }
     if record.isLive && record.state != .running {
-      if record.earliestBegin > now { add(.notDue, at: record.earliestBegin) }
+      if record.earliestBegin > now {
+        add(.notDue, at: record.earliestBegin)
+        if record.stopReason == .interrupted { add(.interrupted, at: record.earliestBegin) }
+      }
       let missing = record.definition.constraints.subtracting(satisfied)
       if !missing.isEmpty { add(.constraints, missing: missing) }
       if record.handler < 0 { add(.noHandler) }

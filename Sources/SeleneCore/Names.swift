@@ -51,6 +51,7 @@ extension StopReason {
     case .replaced: "replaced"
     case .cancelled: "cancelled"
     case .shutdown: "shutdown"
+    case .interrupted: "interrupted"
     }
   }
 }
@@ -85,6 +86,7 @@ extension Reason {
     case .hadItsRun: "had_its_run"
     case .tooSoon: "too_soon"
     case .nextCycle: "next_cycle"
+    case .interrupted: "interrupted"
     }
   }
 }
@@ -104,6 +106,8 @@ extension EventType {
     case .cycleEnded: "cycle_ended"
     case .unblocked: "unblocked"
     case .released: "released"
+    case .interrupted: "interrupted"
+    case .clockMoved: "clock_moved"
     }
   }
 }

@@ -27,4 +27,6 @@ package enum StopReason: Int32, Sendable {
   case replaced = 4
   case cancelled = 5
   case shutdown = 6
+  /// Its process ended while it ran (D3).
+  case interrupted = 7
 }

@@ -23,6 +23,14 @@ package struct SeleneError: Error {
     case forked = 28
     case exhausted = 29
     case inconsistent = 30
+    case storeCannotOpen = 48
+    case storeLocked = 49
+    case storeCorrupt = 50
+    case storeForeign = 51
+    case storeNewer = 52
+    case storeFull = 53
+    case storeIO = 54
+    case outcomeUnknown = 55
   }
 
   package let code: Code

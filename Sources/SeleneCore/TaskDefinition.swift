@@ -31,7 +31,9 @@ package final class TaskDefinition: Sendable {
   /// Checks every field of a draft and copies it.
   ///
   /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range.
-  package init(_ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64) throws(SeleneError) {
+  package static func checked(
+    _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64
+  ) throws(SeleneError) -> TaskDefinition {
     try Identifier.check(draft.id, "id")
     if draft.handler.count > 0 { try Identifier.check(draft.handler, "handler") }
     guard let kind = UInt8(exactly: draft.kind).flatMap(Kind.init) else {
@@ -44,10 +46,10 @@ package final class TaskDefinition: Sendable {
     guard (0...Time.longestRun).contains(draft.expectedResponse) else {
       throw .range("expected_response", draft.expectedResponse, "0 … 24 h in ns")
     }
-    guard (0...Int32(Self.mostResponseTimes)).contains(draft.responseWindow) else {
+    guard (0...Int32(mostResponseTimes)).contains(draft.responseWindow) else {
       throw .range("response_window", draft.responseWindow, "0 … 30")
     }
-    guard draft.tags.count <= Self.mostTags else { throw .range("tag_count", draft.tags.count, "0 … 16") }
+    guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, "0 … 16") }
     for tag in draft.tags { try Identifier.check(tag, "tags") }
     guard Constraints.all.rawValue & draft.constraints == draft.constraints else {
       throw .range("constraints", draft.constraints, "bits 1 (network) and 2 (external power)")
@@ -91,7 +93,15 @@ package final class TaskDefinition: Sendable {
     guard draft.input.count <= maxInput else {
       throw SeleneError(.tooLarge, "input_length: \(draft.input.count) was given, at most \(maxInput) bytes are allowed")
     }
+    return TaskDefinition(
+      draft, kind, schedule, existing, recurrence, backoff, backoffDelay: bounds.clamp(draft.backoffDelay))
+  }
 
+  /// Takes what was checked. It does not throw: Embedded Swift would not free the object.
+  private init(
+    _ draft: borrowing TaskDraft, _ kind: Kind, _ schedule: Schedule, _ existing: ExistingPolicy,
+    _ recurrence: Recurrence, _ backoff: BackoffPolicy, backoffDelay: Span
+  ) {
     var layout = TextLayout()
     idRange = layout.add(draft.id)
     handlerRange = draft.handler.count == 0 || draft.handler.equals(draft.id) ? idRange : layout.add(draft.handler)
@@ -117,7 +127,7 @@ package final class TaskDefinition: Sendable {
     initialDelay = draft.initialDelay
     period = schedule == .periodic ? draft.period : 0
     flex = schedule == .periodic ? draft.flex : 0
-    backoffDelay = bounds.clamp(draft.backoffDelay)
+    self.backoffDelay = backoffDelay
   }
 
   /// The definition of a place where no task is.

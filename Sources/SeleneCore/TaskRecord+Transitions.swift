@@ -51,6 +51,37 @@ extension TaskRecord {
     }
   }
 
+  /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
+  package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
+    run = 0
+    lastRun = now
+    lastOutcome = .failed
+    stopReason = .interrupted
+    let isOver = definition.schedule != .standing && !hasAttemptsLeft
+    if isOver && definition.schedule == .once {
+      end(as: .failed, at: now)
+    } else if isOver {
+      periodBase = now
+      enqueue(at: nextPeriod(after: now))
+    } else {
+      let own = bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
+      let pause = BackoffBounds(minimum: 0, maximum: bounds.maximum)
+        .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
+      state = .enqueued
+      earliestBegin = now.adding(max(own, pause))
+    }
+  }
+
+  /// All its instants move by the same span.
+  package mutating func shift(by span: Span) {
+    registeredAt = registeredAt.adding(span)
+    earliestBegin = earliestBegin.adding(span)
+    anchor = anchor.adding(span)
+    if periodBase != Self.onRegistration { periodBase = periodBase.adding(span) }
+    lastRun = lastRun.adding(span)
+    endedAt = endedAt.adding(span)
+  }
+
   /// A run was stopped for a reason that is not the task's fault: enqueued again as before the run, no sample (C8).
   package mutating func requeue(_ reason: StopReason) {
     run = 0

@@ -49,6 +49,28 @@ package struct TaskRecord {
     if state.isTerminal { endedAt = now }
   }
 
+  /// A record as it was stored.
+  package init(
+    stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
+    lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
+    periodBase: Instant, lastRun: Instant, endedAt: Instant, responseTimes: [Span]
+  ) {
+    self.definition = definition
+    self.sequence = sequence
+    self.state = state
+    self.attempts = attempts
+    self.generation = generation
+    self.lastOutcome = lastOutcome
+    self.stopReason = stopReason
+    self.registeredAt = registeredAt
+    self.earliestBegin = earliestBegin
+    self.anchor = anchor
+    self.periodBase = periodBase
+    self.lastRun = lastRun
+    self.endedAt = endedAt
+    self.responseTimes = responseTimes
+  }
+
   /// Counts from now as if registered at this moment: a successor whose time has come (T5).
   package mutating func restart(as state: TaskState, at now: Instant) {
     let begin = definition.firstBegin(from: now)

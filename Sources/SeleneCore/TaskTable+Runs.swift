@@ -4,7 +4,6 @@ extension TaskTable {
   /// A run of this record begins.
   package func dispatch(_ slot: Int, as run: UInt64) {
     modify(slot) { $0.dispatch(as: run) }
-    take(self[slot].definition)
   }
 
   /// The record that a run is in flight for, or nil if it was cancelled, replaced or removed.
@@ -30,6 +29,15 @@ extension TaskTable {
     }
     settle(slot, at: now, &changes)
     promote(&changes)
+  }
+
+  /// At open: a record that was running when its process ended (D3).
+  package func interrupt(_ slot: Int, at now: Instant, _ changes: inout Changes) {
+    var generator = generator
+    modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
+    self.generator = generator
+    changes.add(withTime(self[slot].earliestBegin, Change(.interrupted, self[slot])))
+    settle(slot, at: now, &changes)
   }
 
   /// A run in flight was stopped and its task waits again as before it.

@@ -17,6 +17,8 @@ package struct Policy: Sendable {
 package final class TaskTable {
   package let policy: Policy
   package var generator: Generator
+  /// What takes the present call back, and what the store does not have yet; nil while nothing is stored.
+  package var journal: Journal?
   /// The records by slot; `vacant` where the slot is free.
   private var records: [TaskRecord] = []
   private var freeSlots: [Int] = []
@@ -30,7 +32,7 @@ package final class TaskTable {
   private var counts = [UInt64](repeating: 0, count: 7)
   /// Ended records in order of their end, and where those begin that were not looked at yet.
   private var ended: [(slot: Int, sequence: UInt64)] = []
-  private var endedHead = 0
+  private var endedHead = 0 { didSet { journal?.note(.endedHead(oldValue)) } }
   /// Definitions of the runs that have not come back (C4).
   private var outstanding: [TaskDefinition] = []
   private var roster = HandlerRoster()
@@ -88,15 +90,18 @@ package final class TaskTable {
       && (!offer.pushes || roster.pushes(Int(record.handler)))
   }
 
-  // MARK: Writing: every change of a record goes through these four
+  // MARK: Writing: every change of a record goes through these
 
   /// Replaces the record in a slot and derives what follows from its state.
   package func write(_ slot: Int, _ record: TaskRecord) {
     stamp += 1
+    journal?.note(slot, records[slot])
     uncount(slot)
+    let wasEnded = records[slot].sequence == record.sequence && records[slot].state.isTerminal
     records[slot] = record
     records[slot].stamp = stamp
     count(slot)
+    if record.state.isTerminal && !wasEnded { ended.append((slot, record.sequence)) }
   }
 
   /// Changes the record in a slot.
@@ -106,12 +111,24 @@ package final class TaskTable {
     write(slot, record)
   }
 
+  /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
+  private func touch(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
+    stamp += 1
+    change(&records[slot])
+    records[slot].stamp = stamp
+  }
+
   /// Puts a new record into a free slot; it is not visible yet.
   package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
     lastSequence += 1
-    var record = TaskRecord(definition, sequence: lastSequence, state: state, at: now)
-    record.handler = Int32(roster.find(definition.handler) ?? -1)
-    record.isPermitted = policy.permits.permits(definition.id)
+    return add(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
+  }
+
+  /// Puts a record into a free slot.
+  private func add(_ new: TaskRecord) -> Int {
+    var record = new
+    record.handler = Int32(roster.find(record.definition.handler) ?? -1)
+    record.isPermitted = policy.permits.permits(record.definition.id)
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -125,9 +142,13 @@ package final class TaskTable {
 
   /// Removes a record; its id shows nothing any more if this was the visible one.
   package func remove(_ slot: Int) {
-    let id = records[slot].definition.id
-    if find(id) == slot { visible.remove(id) { records[$0].definition.id } }
-    chains[slot] = nil
+    let definition = records[slot].definition
+    if find(definition.id) == slot {
+      journal?.note(.shown(slot, definition))
+      visible.remove(definition.id) { records[$0].definition.id }
+    }
+    setWaiting(behind: slot, [])
+    journal?.note(slot, records[slot])
     uncount(slot)
     stamp += 1
     records[slot] = .vacant
@@ -136,31 +157,39 @@ package final class TaskTable {
 
   /// Makes a record the visible one of its id.
   package func show(_ slot: Int) {
-    let id = records[slot].definition.id
-    records[slot].isTaken = outstanding.contains { $0.id.equals(id) }
-    visible.set(id, to: slot) { records[$0].definition.id }
+    let definition = records[slot].definition
+    journal?.note(.shown(find(definition.id), definition))
+    records[slot].isTaken = outstanding.contains { $0.id.equals(definition.id) }
+    visible.set(definition.id, to: slot) { records[$0].definition.id }
   }
 
   package func setWaiting(behind slot: Int, _ waiting: [Int]) {
+    let old = chains[slot]
+    guard old != nil || !waiting.isEmpty else { return }
+    journal?.note(.chain(slot, old))
     chains[slot] = waiting.isEmpty ? nil : waiting
   }
 
-  /// Removes every record; numbers go on.
+  /// Removes every record; numbers go on. The store was emptied before.
   package func removeAll() {
     stamp += 1
+    journal?.clear()
+    let journal = self.journal
+    self.journal = nil
     (records, freeSlots, chains, ended, endedHead) = ([], [], [:], [], 0)
     visible.removeAll()
     taken = PerKind(repeating: 0)
     held = PerKind(repeating: [])
     counts = [UInt64](repeating: 0, count: 7)
+    self.journal = journal
   }
 
   private func count(_ slot: Int) {
     let record = records[slot]
+    guard record.sequence != 0 else { return }
     counts[Int(record.state.rawValue)] += 1
     if record.holdsPlace { taken[record.kind] += 1 }
     if record.state == .held { held[record.kind].append(slot) }
-    if record.state.isTerminal { ended.append((slot, record.sequence)) }
   }
 
   private func uncount(_ slot: Int) {
@@ -171,12 +200,65 @@ package final class TaskTable {
     if record.state == .held { held[record.kind].removeAll { $0 == slot } }
   }
 
+  // MARK: The journal
+
+  /// Takes the present call back.
+  package func rollBack() {
+    guard var journal else { return }
+    self.journal = nil
+    for step in journal.takeSteps() {
+      switch step {
+      case .record(let slot, let old):
+        uncount(slot)
+        let wasVacant = isVacant(slot)
+        stamp += 1
+        records[slot] = old
+        count(slot)
+        if wasVacant && !isVacant(slot) { freeSlots.removeAll { $0 == slot } }
+        if !wasVacant && isVacant(slot) { freeSlots.append(slot) }
+      case .shown(let slot, let definition):
+        if let slot {
+          visible.set(definition.id, to: slot) { records[$0].definition.id }
+        } else {
+          visible.remove(definition.id) { records[$0].definition.id }
+        }
+      case .chain(let slot, let old): chains[slot] = old
+      case .endedHead(let old): endedHead = old
+      }
+    }
+    self.journal = journal
+  }
+
+  // MARK: Loading
+
+  /// Takes a record from the store; those that wait behind another come after it, in the order of their sequence.
+  ///
+  /// - Returns: false if it does not fit to those that were taken before.
+  package func load(_ record: TaskRecord) -> Bool {
+    guard record.sequence > lastSequence else { return false }
+    lastSequence = record.sequence
+    let head = find(record.definition.id)
+    guard record.state == .blocked else {
+      // A successor that took its predecessor's place has the later number, but the predecessor is gone.
+      guard head == nil else { return false }
+      show(add(record))
+      return true
+    }
+    guard let head, records[head].isLive else { return false }
+    let slot = add(record)
+    setWaiting(behind: head, waiting(behind: head) + [slot])
+    return true
+  }
+
+  /// No record has a greater number than this.
+  package func raiseSequence(to sequence: UInt64) { lastSequence = max(lastSequence, sequence) }
+
   // MARK: Runs that have not come back (C4)
 
   /// The id of a definition is taken from now on.
   package func take(_ definition: TaskDefinition) {
     outstanding.append(definition)
-    if let slot = find(definition.id) { records[slot].isTaken = true }
+    if let slot = find(definition.id) { touch(slot) { $0.isTaken = true } }
   }
 
   /// A run has come back, or was let go.
@@ -184,7 +266,7 @@ package final class TaskTable {
     guard let index = outstanding.firstIndex(where: { $0 === definition }) else { return }
     outstanding.remove(at: index)
     guard !outstanding.contains(where: { $0.id.equals(definition.id) }) else { return }
-    if let slot = find(definition.id) { modify(slot) { $0.isTaken = false } }
+    if let slot = find(definition.id) { touch(slot) { $0.isTaken = false } }
   }
 
   // MARK: Handlers (T10)
@@ -195,7 +277,7 @@ package final class TaskTable {
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     let number = try roster.add(name, pushes: pushes)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
-      modify(slot) { $0.handler = Int32(number) }
+      touch(slot) { $0.handler = Int32(number) }
     }
     return number
   }
@@ -205,7 +287,7 @@ package final class TaskTable {
   /// Its tasks have no handler from now on.
   package func retireHandler(_ number: Int) {
     roster.retire(number)
-    for slot in slots where records[slot].handler == Int32(number) { modify(slot) { $0.handler = -1 } }
+    for slot in slots where records[slot].handler == Int32(number) { touch(slot) { $0.handler = -1 } }
   }
 
   package func freeHandler(_ number: Int) { roster.free(number) }
@@ -232,11 +314,15 @@ package final class TaskTable {
       }
       endedHead += 1
     }
+    return count
+  }
+
+  /// Forgets the ended records that are gone; not while they may come back.
+  package func compact() {
     if endedHead > 1024 && endedHead * 2 > ended.count {
       ended.removeFirst(endedHead)
       endedHead = 0
     }
-    return count
   }
 
   // MARK: Invariants

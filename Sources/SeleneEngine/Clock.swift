@@ -24,20 +24,26 @@ package final class HostClock {
 /// Where a scheduler's time comes from.
 struct Clock {
   let host: HostClock?
-  /// Wall clock minus boot clock at open.
-  private let offset: Span
+  /// Scheduler time minus the boot clock, or minus the host's.
+  private var offset: Span
   /// The last instant told. Guarded by the scheduler's lock.
   private(set) var last: Instant
 
   init(_ host: HostClock?) {
     self.host = host
-    offset = platform_wall_clock().subtracting(platform_boot_clock())
-    last = host == nil ? platform_wall_clock() : .min
+    offset = host == nil ? platform_wall_clock().subtracting(platform_boot_clock()) : 0
+    last = .min
+  }
+
+  /// Lets time go on from here: what a store has seen is not seen again (P2).
+  mutating func start(at instant: Instant) {
+    offset = offset.adding(instant.subtracting(last))
+    last = instant
   }
 
   /// The present by the system's clock, or by what the host's clock said; never before the last.
   mutating func tick(_ reading: Instant?) -> Instant {
-    last = max(last, reading ?? platform_boot_clock().adding(offset))
+    last = max(last, (reading ?? platform_boot_clock()).adding(offset))
     return last
   }
 }

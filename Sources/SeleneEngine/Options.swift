@@ -7,6 +7,7 @@ package struct OptionsDraft {
   package var permitted: [UnsafeRawBufferPointer]?
   package var holds = false
   package var observedRange = false
+  package var isRelaxed = false
   package var maxPendingRefresh: UInt32 = 1
   package var maxPendingProcessing: UInt32 = 10
   package var minimumBackoff: Span = 10 * Time.second
@@ -26,6 +27,7 @@ package struct OptionsDraft {
 package struct Options: Sendable {
   let policy: Policy
   let observedRange: Bool
+  let isRelaxed: Bool
   let intervals: PerKind<Span>
   let releaseAfter: Span
   let maxOverrunThreads: UInt32
@@ -71,6 +73,7 @@ package struct Options: Sendable {
     policy.maxInput = draft.maxInputSize
     self.policy = policy
     observedRange = draft.observedRange
+    isRelaxed = draft.isRelaxed
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     releaseAfter = draft.releaseAfter
     maxOverrunThreads = draft.maxOverrunThreads

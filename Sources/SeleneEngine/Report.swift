@@ -24,15 +24,18 @@ package struct Report {
   package let eligible: Int
   package let didNotFit: Int
   package let tally: Tally
+  /// Whether its outcomes are durable.
+  package let isStored: Bool
   package let entries: [Entry]
 
-  init(_ cycle: Cycle, didNotFit: Int, at now: Instant) {
+  init(_ cycle: Cycle, didNotFit: Int, isStored: Bool, at now: Instant) {
     self.cycle = cycle.handle
     kinds = cycle.kinds
     time = cycle.time
     endedAt = min(now, cycle.time.deadline)
     eligible = cycle.eligibleCount
     self.didNotFit = didNotFit
+    self.isStored = isStored
     var tally = Tally()
     entries = cycle.runs.map { run in
       let outcome = run.outcome ?? .expired

@@ -18,6 +18,7 @@ extension Scheduler {
     }
     scheduler.awaitHandlers(grace)
     scheduler.retire()
+    if let error = scheduler.closingError { throw error }
   }
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
@@ -32,6 +33,12 @@ extension Scheduler {
       if handler.retire() { deliveries.append(.finish(handler)) }
     }
     observe(nil, destroy: nil)
+    do throws(SeleneError) {
+      try store.save(table, storedState(at: now), isLast: true)
+    } catch {
+      closingError = error
+    }
+    store.close()
   }
 
   private func awaitHandlers(_ grace: Span) {

@@ -32,23 +32,34 @@ extension Scheduler {
       try pickNow(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
     }
     apply(probed: moment.probed, at: now)
-    _ = table.prune(endedBefore: now.subtracting(Time.retention))
+    let kinds = only == nil ? window.kinds : []
+    try store(begin: kinds, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
-    let kinds = only == nil ? window.kinds : []
     let ranking = only == nil ? Ranking(table, offer(window.kinds, mode), at: now) : nil
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, window: window, kinds: kinds, time: time, only: only, ranking: ranking)
     cycles.append(cycle)
     nextDue = min(nextDue, time.expiresAt)
     for kind in Kind.allCases where kinds.contains(kind) {
-      pace[kind].lastBegin = now
       traces[kind] = CycleTrace(
         begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied)
     }
-    try store.commit(table)
     publish(begun(cycle), at: now)
     return cycle
+  }
+
+  /// Stores that kinds begin a cycle, and forgets what ended long ago.
+  private func store(begin kinds: KindSet, at now: Instant) throws(SeleneError) {
+    let before = pace
+    for kind in Kind.allCases where kinds.contains(kind) { pace[kind].lastBegin = now }
+    _ = table.prune(endedBefore: now.subtracting(Time.retention))
+    do throws(SeleneError) {
+      try save(at: now)
+    } catch {
+      pace = before
+      throw error
+    }
   }
 
   /// The refusals of a begin, in their order; ends forgotten cycles on the way (C5, C12, C13).
@@ -121,6 +132,7 @@ extension Scheduler {
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
   func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
     if let pick = pick(cycle, at: now) { return .run(try dispatch(pick, in: cycle, at: now)) }
+    try save(at: now)
     return cycle.openRuns > 0 ? .wait(until: cycle.time.nextExpiry(after: now)) : .done
   }
 
@@ -159,10 +171,10 @@ extension Scheduler {
   /// Ends a cycle: open runs are over, its report is made and handed to those who wait for it.
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
-    let over = min(now, cycle.time.deadline)
-    for run in cycle.runs where run.isOpen { expire(run, at: over) }
+    expireOpenRuns(of: cycle, at: now)
+    let isStored = (try? save(at: now)) != nil
     let didNotFit = cycle.ranking?.remaining(in: table, offer(cycle.kinds.intersection(enabled), cycle.mode)) ?? 0
-    let report = Report(cycle, didNotFit: didNotFit, at: now)
+    let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report
     cycle.ranking = nil
@@ -181,9 +193,18 @@ extension Scheduler {
   }
 
   /// Ends a cycle at the host's word; one that the library runs ends early.
-  package func end(_ cycle: Cycle, at moment: Moment) -> Report {
-    cycle.isEndAsked = true
+  ///
+  /// - Throws: a status of stores; then the cycle is still open.
+  package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
+    expireOpenRuns(of: cycle, at: moment.now)
+    try save(at: moment.now)
     return end(cycle, at: moment.now)
+  }
+
+  private func expireOpenRuns(of cycle: Cycle, at now: Instant) {
+    cycle.isEndAsked = true
+    let over = min(now, cycle.time.deadline)
+    for run in cycle.runs where run.isOpen { expire(run, at: over) }
   }
 
   // MARK: Plan

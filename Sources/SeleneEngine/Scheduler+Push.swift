@@ -24,7 +24,11 @@ extension Scheduler {
     } else {
       awaitEnd(of: cycle)
     }
-    return end(cycle, at: clock.host == nil ? tick() : clock.last)
+    let now = clock.host == nil ? tick() : clock.last
+    let report = end(cycle, at: now)
+    // The cycle is over whatever the store says; who waits for it is told that its outcomes are not durable.
+    if !report.isStored { try save(at: now) }
+    return report
   }
 
   // MARK: Asynchronous

@@ -12,9 +12,9 @@ extension Scheduler {
     }
     let number = lastRun + 1
     let token = Token(life: life, number: number).rawValue
-    let changes = newChanges()
     table.dispatch(pick.slot, as: token)
-    try commit(changes, at: now)
+    try save(at: now)
+    table.take(table[pick.slot].definition)
     lastRun = number
     let run = Run(
       token: token, record: table[pick.slot], slot: pick.slot, pick: pick, handler: handler, cycle: cycle, at: now)
@@ -54,7 +54,7 @@ extension Scheduler {
       comeBackIfDone(run)
       throw run.isStale ? .stale(run.stopReason) : .completedBefore
     }
-    try decide(run, outcome, retryDelay: retryDelay, at: moment.now)
+    decide(run, outcome, retryDelay: retryDelay, at: moment.now)
     comeBackIfDone(run)
   }
 
@@ -76,16 +76,17 @@ extension Scheduler {
     throw staleRuns.contains(number) ? .stale(.none) : .completedBefore
   }
 
-  /// Decides an open run by an outcome and lets its record take the consequences.
-  private func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) throws(SeleneError) {
+  /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
+  private func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) {
     var changes = newChanges()
     if table.record(of: run.token, in: run.slot) != nil {
       table.complete(
         run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
         retryDelay: outcome == .failed ? retryDelay : nil, &changes)
     }
-    try commit(changes, at: now)
+    accept()
     close(run, outcome, at: now)
+    publish(changes, at: now)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
@@ -99,8 +100,7 @@ extension Scheduler {
   /// The deadline has passed: an open run is over, counted as failed (C7).
   func expire(_ run: Run, at deadline: Instant) {
     if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
-    // A completion that cannot be stored is tried again at a later call; the run is over all the same.
-    try? decide(run, .expired, retryDelay: nil, at: deadline)
+    decide(run, .expired, retryDelay: nil, at: deadline)
     comeBackIfDone(run)
   }
 
@@ -118,9 +118,11 @@ extension Scheduler {
       }
     }
     if reason != .expiring {
-      if table.record(of: run.token, in: run.slot) != nil { table.requeue(run.slot, reason) }
+      if table.record(of: run.token, in: run.slot) != nil {
+        table.requeue(run.slot, reason)
+        accept()
+      }
       close(run, .stopped, at: now)
-      try? store.commit(table)
     }
     publish(stopped(run), at: now)
     if reason != .expiring { comeBackIfDone(run) }

@@ -109,6 +109,10 @@ extension Scheduler {
   package func observe(_ observe: ((borrowing Event) -> Void)?, destroy: (() -> Void)?) {
     if let observer { notices.append(.end(observer)) }
     observer = observe.map { Observer(observe: $0, destroy: destroy) }
+    if observer != nil {
+      for change in earlyChanges { publish(change, at: openedAt) }
+      earlyChanges = []
+    }
     if observe == nil, let destroy { deliveries.append(.finish(Callback(destroy: destroy))) }
   }
 }

@@ -7,11 +7,35 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `tooLarge`, `notPermitted`, `unavailable`, `tooManyPending`.
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
-    let definition = try TaskDefinition(draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+    let definition = try TaskDefinition.checked(draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
     var changes = newChanges()
     let disposition = try table.register(definition, at: moment.now, enabled: enabled, &changes)
     try commit(changes, at: moment.now)
     return disposition
+  }
+
+  /// Registers many tasks in one commit.
+  ///
+  /// - Parameter draft: the task at a place, or why it is none.
+  /// - Returns: a disposition, or why it was refused, for each.
+  /// - Throws: a status of stores; then nothing was registered.
+  package func register(
+    count: Int, draft: (Int) throws(SeleneError) -> TaskDraft, at moment: Moment
+  ) throws(SeleneError) -> [Result<Disposition, SeleneError>] {
+    var changes = newChanges()
+    var results: [Result<Disposition, SeleneError>] = []
+    results.reserveCapacity(count)
+    for index in 0..<count {
+      do throws(SeleneError) {
+        let definition = try TaskDefinition.checked(
+          draft(index), backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+        results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
+      } catch {
+        results.append(.failure(error))
+      }
+    }
+    try commit(changes, at: moment.now)
+    return results
   }
 
   /// Cancels a task and what waits behind it.
@@ -44,23 +68,25 @@ extension Scheduler {
   }
 
   /// Removes terminal records.
-  package func prune() throws(SeleneError) -> UInt64 {
+  package func prune(at moment: Moment) throws(SeleneError) -> UInt64 {
     let count = table.prune(endedBefore: nil)
-    try store.commit(table)
+    try save(at: moment.now)
     return count
   }
 
   /// Removes all tasks and history.
   ///
   /// - Throws: `busy` while a cycle is open, `reentrant`.
-  package func reset() throws(SeleneError) {
+  package func reset(at moment: Moment) throws(SeleneError) {
     try refuseInsideCallback("reset")
     guard cycles.isEmpty else { throw SeleneError(.busy, "reset: \(cycles.count) cycles are open, none is allowed") }
+    var state = storedState(at: moment.now)
+    (state.lastRefresh, state.lastProcessing) = (nil, nil)
+    try store.erase(state)
     table.removeAll()
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
     traces = PerKind(repeating: nil)
-    try store.commit(table)
   }
 
   /// A task's record, or that of a successor that waits behind it.

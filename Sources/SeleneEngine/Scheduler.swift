@@ -10,6 +10,9 @@ package final class Scheduler: @unchecked Sendable {
   let options: Options
   let table: TaskTable
   let store: Store
+  /// What happened at open, for the first observer.
+  var earlyChanges: [Change] = []
+  var openedAt: Instant = 0
   var clock: Clock
   var conditions = Conditions()
   var enabled = KindSet.all
@@ -37,13 +40,15 @@ package final class Scheduler: @unchecked Sendable {
   var deliveries: [Delivery] = []
   /// The handle is closed; runs and threads may still come back.
   var isClosing = false
+  /// Why the last save of a closing scheduler failed.
+  var closingError: SeleneError?
 
-  private init(_ slot: Slot, life: UInt64, _ options: Options, _ hostClock: HostClock?) {
+  private init(_ slot: Slot, life: UInt64, _ options: Options, _ hostClock: HostClock?, _ store: Store) {
     self.slot = slot
     self.life = life
     self.options = options
     clock = Clock(hostClock)
-    store = Store()
+    self.store = store
     let seed = options.seed != 0 ? options.seed : UInt64(bitPattern: platform_wall_clock())
     table = TaskTable(options.policy, generator: Generator(seed: seed))
     pace = PerKind(
@@ -52,14 +57,30 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Opens a scheduler.
   ///
-  /// - Throws: `exhausted`.
-  package static func open(_ options: Options, _ hostClock: HostClock?) throws(SeleneError) -> UInt64 {
+  /// - Parameter path: the file of its store, or nil for memory.
+  /// - Throws: `exhausted`, a status of stores.
+  package static func open(
+    _ options: Options, _ hostClock: HostClock?, path: UnsafeRawBufferPointer? = nil
+  ) throws(SeleneError) -> UInt64 {
     try refuseInsideClock()
-    let (slot, life) = try Registry.claim()
-    let scheduler = Scheduler(slot, life: life, options, hostClock)
-    slot.monitor.lock()
-    defer { slot.monitor.unlock() }
-    return slot.open(scheduler).rawValue
+    let store = if let path { try SQLiteStore.open(path, isRelaxed: options.isRelaxed) as Store } else { Store() }
+    do throws(SeleneError) {
+      let (slot, life) = try Registry.claim(after: store.opened.life)
+      do throws(SeleneError) {
+        let scheduler = Scheduler(slot, life: life, options, hostClock, store)
+        try scheduler.restore(hostClock?.now())
+        slot.monitor.lock()
+        defer { slot.monitor.unlock() }
+        return slot.open(scheduler).rawValue
+      } catch {
+        Registry.retire(slot)
+        Registry.recycle(slot)
+        throw error
+      }
+    } catch {
+      store.close()
+      throw error
+    }
   }
 
   // MARK: The way in and out
@@ -217,13 +238,13 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Makes the changes durable, then lets them be heard of and stops the runs that they ended.
   func commit(_ changes: consuming Changes, at now: Instant) throws(SeleneError) {
-    try store.commit(table)
+    try save(at: now)
     publish(changes, at: now)
   }
 
   func newChanges() -> Changes { Changes(isObserved: observer != nil) }
 
-  private func publish(_ changes: Changes, at now: Instant) {
+  func publish(_ changes: Changes, at now: Instant) {
     for (token, reason) in changes.stops {
       if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
     }

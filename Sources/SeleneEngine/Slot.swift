@@ -69,10 +69,10 @@ enum Registry {
     return Unmanaged<Slot>.fromOpaque(address).takeUnretainedValue()
   }
 
-  /// Takes a free slot and a new life for it.
+  /// Takes a free slot and a life for it, later than all before it in this process and in the store.
   ///
   /// - Throws: `exhausted` when too many schedulers are open.
-  static func claim() throws(SeleneError) -> (slot: Slot, life: UInt64) {
+  static func claim(after storedLife: UInt64) throws(SeleneError) -> (slot: Slot, life: UInt64) {
     platform_registry_lock()
     defer { platform_registry_unlock() }
     let generation = platform_fork_generation()
@@ -89,7 +89,7 @@ enum Registry {
       platform_store(used, UInt64(index + 1))
     }
     claimed.enterProcess(generation)
-    let life = (greatestLife.pointee + 1) & Token.lifeMask
+    let life = max(1, (max(greatestLife.pointee, storedLife & Token.lifeMask) + 1) & Token.lifeMask)
     platform_store(greatestLife, life)
     platform_store(lives + claimed.index, life)
     return (claimed, life)

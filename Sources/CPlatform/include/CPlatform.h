@@ -3,6 +3,7 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
+#include <sqlite3.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,5 +76,25 @@ char *_Nonnull platform_detail(void);
 int32_t platform_has_network(const char *_Nonnull root);
 // 0 if power supplies are reported and none of them is external and online, else 1.
 int32_t platform_has_external_power(const char *_Nonnull root);
+
+// ---- Files ----
+
+// Reads the head of a regular file; the number of bytes read, or −errno.
+int64_t platform_read_head(const char *_Nonnull path, uint8_t *_Nonnull bytes, int64_t size);
+// Size of a file, −1 if there is none.
+int64_t platform_file_size(const char *_Nonnull path);
+// Makes a file of mode 0600 with this content: wholly and durably, or not at all. 0 or errno; EEXIST leaves what is there.
+int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull bytes, int64_t size);
+// Makes an empty file of mode 0600. 0 or errno.
+int32_t platform_create_empty(const char *_Nonnull path);
+// Copies a file into a new one of mode 0600. 0 or errno.
+int32_t platform_copy_file(const char *_Nonnull from, const char *_Nonnull to);
+// Brings a file, and its name in the directory, to the disk. 0 or errno.
+int32_t platform_sync_file(const char *_Nonnull path);
+void platform_remove_file(const char *_Nonnull path);
+const char *_Nonnull platform_error_text(int32_t error);
+
+// Whether closing a database leaves its log as it is (sqlite3_db_config takes a variable number of arguments).
+void platform_keep_log(sqlite3 *_Nullable database, int32_t keep);
 
 #endif

@@ -1,0 +1,144 @@
+// Files that stores are made from: created whole, private, and durable.
+
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ssize_t read_fully(int file, void *bytes, size_t size) {
+  size_t length = 0;
+  while (length < size) {
+    ssize_t count = read(file, (char *)bytes + length, size - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    length += (size_t)count;
+  }
+  return (ssize_t)length;
+}
+
+static int write_fully(int file, const void *bytes, size_t size) {
+  size_t length = 0;
+  while (length < size) {
+    ssize_t count = write(file, (const char *)bytes + length, size - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    length += (size_t)count;
+  }
+  return 0;
+}
+
+int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
+  // Not blocking, for a path that is a pipe.
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return -errno;
+  struct stat facts;
+  int64_t result = -EIO;
+  if (fstat(file, &facts) == 0) {
+    if (S_ISDIR(facts.st_mode))
+      result = -EISDIR;
+    else if (!S_ISREG(facts.st_mode))
+      result = -EINVAL;
+    else
+      result = read_fully(file, bytes, (size_t)size);
+  }
+  if (result == -1) result = -errno;
+  close(file);
+  return result;
+}
+
+int64_t platform_file_size(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
+}
+
+static int sync_directory_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *directory = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+  if (directory == NULL) abort();
+  int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  free(directory);
+  if (file < 0) return errno;
+  // Some file systems cannot sync a directory; they say so with EINVAL.
+  int error = fsync(file) != 0 && errno != EINVAL ? errno : 0;
+  close(file);
+  return error;
+}
+
+// A name beside the path that nobody else uses.
+static char *temporary_name(const char *path) {
+  char *name = NULL;
+  if (asprintf(&name, "%s.new-%ld", path, (long)getpid()) < 0) abort();
+  return name;
+}
+
+int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
+  char *temporary = temporary_name(path);
+  unlink(temporary);
+  int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int error = file < 0 ? errno : 0;
+  if (file >= 0) {
+    if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;
+    if (close(file) != 0 && error == 0) error = errno;
+    // A link never replaces what is there; where links do not exist, a rename must do.
+    if (error == 0 && link(temporary, path) != 0) {
+      error = errno;
+      if ((error == EPERM || error == ENOTSUP) && access(path, F_OK) != 0) error = rename(temporary, path) ? errno : 0;
+    }
+    unlink(temporary);
+    if (error == 0) error = sync_directory_of(path);
+  }
+  free(temporary);
+  return error;
+}
+
+int32_t platform_create_empty(const char *path) {
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  close(file);
+  return 0;
+}
+
+int32_t platform_copy_file(const char *from, const char *to) {
+  enum { CHUNK = 64 * 1024 };
+  int source = open(from, O_RDONLY | O_CLOEXEC);
+  if (source < 0) return errno;
+  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int error = target < 0 ? errno : 0;
+  char *chunk = malloc(CHUNK);
+  if (chunk == NULL) abort();
+  while (error == 0) {
+    ssize_t count = read_fully(source, chunk, CHUNK);
+    if (count < 0 || (count > 0 && write_fully(target, chunk, (size_t)count) != 0)) error = errno;
+    if (count < CHUNK) break;
+  }
+  free(chunk);
+  close(source);
+  if (target >= 0) close(target);
+  return error;
+}
+
+int32_t platform_sync_file(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  int error = fsync(file) != 0 ? errno : 0;
+  close(file);
+  return error != 0 ? error : sync_directory_of(path);
+}
+
+void platform_remove_file(const char *path) { unlink(path); }
+
+const char *platform_error_text(int32_t error) {
+  const char *text = strerrordesc_np(error);
+  return text != NULL ? text : "unknown error";
+}
+
+void platform_keep_log(sqlite3 *database, int32_t keep) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep, (int *)NULL);
+}

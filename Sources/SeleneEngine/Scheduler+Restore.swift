@@ -1,0 +1,84 @@
+// Opening on a store: what was kept comes back, what was running was interrupted, time goes on (D1, D3, P2).
+
+import SeleneCore
+
+extension Scheduler {
+  /// A last-seen time that is further ahead of the clock than this is a mistake (P2).
+  private static let longestLead = Time.day
+
+  /// Takes over what the store has, in one commit of this life.
+  ///
+  /// - Throws: a status of stores.
+  func restore(_ reading: Instant?) throws(SeleneError) {
+    let wall = clock.tick(reading)
+    defer { openedAt = clock.last }
+    guard store.isDurable else { return }
+    try store.load(into: table)
+    let state = store.opened
+    pace.refresh.lastBegin = state.lastRefresh
+    pace.processing.lastBegin = state.lastProcessing
+    if state.life > 0 { table.generator = Generator(seed: state.generator) }
+
+    table.journal = Journal()
+    var changes = Changes(isObserved: true)
+    if state.lastSeen > wall.adding(Self.longestLead) {
+      move(by: wall.subtracting(state.lastSeen), &changes)
+    } else if state.lastSeen > wall {
+      clock.start(at: state.lastSeen)
+    }
+    let now = clock.last
+    for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
+      table.interrupt(slot, at: now, &changes)
+    }
+    table.promote(&changes)
+    try save(at: now)
+    earlyChanges = changes.list
+  }
+
+  /// The clock was set back by more than is believable: all that was stored moves with it, so no order and no delay changes.
+  private func move(by span: Span, _ changes: inout Changes) {
+    for slot in table.slots where !table.isVacant(slot) { table.modify(slot) { $0.shift(by: span) } }
+    for kind in Kind.allCases { pace[kind].lastBegin = pace[kind].lastBegin.map { $0.adding(span) } }
+    var change = Change(.clockMoved)
+    change.timeAt = span
+    changes.add(change)
+  }
+
+  // MARK: Saving
+
+  /// Makes what differs from the store durable; takes the present call back if that fails.
+  ///
+  /// - Throws: a status of stores.
+  func save(at now: Instant) throws(SeleneError) {
+    guard store.isDurable else { return }
+    do throws(SeleneError) {
+      try store.save(table, storedState(at: now), isLast: false)
+    } catch {
+      table.rollBack()
+      throw error
+    }
+    table.journal?.clear()
+    table.compact()
+  }
+
+  /// The present call stands; the next save makes it durable (D2: completions, stops).
+  func accept() { table.journal?.accept() }
+
+  func storedState(at now: Instant) -> StoredState {
+    StoredState(
+      life: life, lastSequence: table.lastSequence, lastSeen: now, lastRefresh: pace.refresh.lastBegin,
+      lastProcessing: pace.processing.lastBegin, generator: table.generator.state)
+  }
+
+  // MARK: The store itself
+
+  package func storeFacts() throws(SeleneError) -> StoreFacts { try store.facts() }
+
+  /// Copies the store into a new file.
+  ///
+  /// - Throws: `unsupported` in memory, a status of stores.
+  package func backUp(to path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
+    try save(at: moment.now)
+    try store.backUp(to: path)
+  }
+}

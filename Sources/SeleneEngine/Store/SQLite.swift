@@ -1,0 +1,140 @@
+// SQLite's C API, as little of it as a store needs.
+
+import CPlatform
+import SeleneCore
+
+/// A connection. Used by one thread at a time.
+final class SQLite {
+  private(set) var raw: OpaquePointer?
+  /// What messages call the file.
+  let path: Bytes
+
+  /// Opens a file; `nil` is a database in memory.
+  ///
+  /// - Throws: what SQLite says, as a status of stores.
+  static func open(_ file: Bytes?, flags: Int32) throws(SeleneError) -> SQLite {
+    let connection = SQLite(path: file ?? Bytes(count: 0) { _ in })
+    let name = file ?? Bytes(copying: text((":memory:" as StaticString).cString))
+    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
+    guard code == SQLITE_OK else {
+      let error = connection.error(code)
+      connection.close()
+      throw error
+    }
+    sqlite3_extended_result_codes(connection.raw, 1)
+    return connection
+  }
+
+  // Initialisers of classes do not throw here: Embedded Swift would not free the object.
+  private init(path: Bytes) { self.path = path }
+
+  /// Ends the connection and every statement of it.
+  func close() {
+    while let statement = sqlite3_next_stmt(raw, nil) { sqlite3_finalize(statement) }
+    sqlite3_close_v2(raw)
+    raw = nil
+  }
+
+  /// Runs statements whose rows nobody needs.
+  func run(_ sql: StaticString) throws(SeleneError) {
+    let code = sqlite3_exec(raw, sql.cString, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code) }
+  }
+
+  func prepare(_ sql: StaticString) throws(SeleneError) -> Statement {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v3(raw, sql.cString, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK else { throw error(code) }
+    return Statement(self, statement)
+  }
+
+  /// The one number that a statement answers.
+  func number(_ sql: StaticString) throws(SeleneError) -> Int64 {
+    let statement = try prepare(sql)
+    defer { statement.finish() }
+    return try statement.step() ? statement.int(0) : 0
+  }
+
+  /// A result code as a status, with SQLite's own words.
+  func error(_ code: Int32) -> SeleneError {
+    let words = text(sqlite3_errmsg(raw) ?? sqlite3_errstr(code))
+    let file = path.buffer
+    switch code & 0xFF {
+    case SQLITE_FULL: return SeleneError(.storeFull, "store \(name: file): the disk or the quota is full")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return SeleneError(.storeLocked, "store \(name: file): another scheduler, here or in another process, has it open")
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_SCHEMA, SQLITE_ERROR:
+      return SeleneError(.storeCorrupt, "store \(name: file): \(text: words)")
+    case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
+      return SeleneError(.storeCannotOpen, "store \(name: file): \(text: words)")
+    default: return SeleneError(.storeIO, "store \(name: file): \(text: words) (SQLite \(code))")
+    }
+  }
+
+  /// Whether a result code says that a sync failed.
+  static func isFailedSync(_ code: Int32) -> Bool {
+    // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC, macros that Swift does not import.
+    code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8
+  }
+}
+
+/// A prepared statement.
+struct Statement {
+  private let connection: SQLite
+  private let raw: OpaquePointer?
+
+  fileprivate init(_ connection: SQLite, _ raw: OpaquePointer?) {
+    self.connection = connection
+    self.raw = raw
+  }
+
+  func finish() { sqlite3_finalize(raw) }
+
+  // Bound bytes must live until the statement was run.
+  func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(raw, index, value) }
+  func bind(_ index: Int32, _ value: Int64?) {
+    if let value { sqlite3_bind_int64(raw, index, value) } else { sqlite3_bind_null(raw, index) }
+  }
+  func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
+    sqlite3_bind_text(raw, index, text.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(text.count), nil)
+  }
+  func bind(_ index: Int32, blob: UnsafeRawBufferPointer) {
+    if blob.count == 0 {
+      sqlite3_bind_zeroblob(raw, index, 0)
+    } else {
+      sqlite3_bind_blob(raw, index, blob.baseAddress, Int32(blob.count), nil)
+    }
+  }
+
+  /// Runs it once; the code of SQLite.
+  func execute() -> Int32 {
+    let code = sqlite3_step(raw)
+    sqlite3_reset(raw)
+    return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code
+  }
+
+  /// Goes to the next row; false after the last.
+  func step() throws(SeleneError) -> Bool {
+    let code = sqlite3_step(raw)
+    guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code) }
+    return code == SQLITE_ROW
+  }
+
+  func reset() { sqlite3_reset(raw) }
+  func int(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
+  func optional(_ column: Int32) -> Int64? {
+    sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
+  }
+  /// The bytes of a text or blob; valid until the next step.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(raw, column)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(raw, column)))
+  }
+}
+
+/// A C string as bytes, for a message.
+func text(_ string: UnsafePointer<CChar>?) -> UnsafeRawBufferPointer {
+  var count = 0
+  if let string { while string[count] != 0 { count += 1 } }
+  return UnsafeRawBufferPointer(start: string, count: count)
+}

@@ -1,0 +1,131 @@
+// Opening a store: never empty unasked, never another's file, never two at a time (D4).
+
+import CPlatform
+import SeleneCore
+
+extension SQLiteStore {
+  /// Opens the store in a file, or makes a new one where there is no file.
+  ///
+  /// - Throws: a status of stores; the file is then as it was.
+  package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
+    let file = try checked(path, "path")
+    try checkLibrary()
+    if file.fileSize < 0 { try create(file) }
+    let connection = try connect(file, isRelaxed: isRelaxed)
+    do throws(SeleneError) {
+      let store = try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)
+      connection.checkpointAtClose()
+      return store
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  /// Connects to an existing store and looks at all of it.
+  ///
+  /// - Throws: a status of stores; the file is then as it was.
+  static func connect(_ file: Bytes, isRelaxed: Bool) throws(SeleneError) -> SQLite {
+    try StoreFile.checkHeader(file)
+    let log = file.appending("-wal")
+    let hadLog = log.fileSize >= 0
+    let connection = try SQLite.open(file, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    do throws(SeleneError) {
+      // Nothing is written until all was found good, not even by closing.
+      connection.keepLog()
+      guard sqlite3_db_readonly(connection.raw, "main") == 0 else {
+        throw SeleneError(.storeCannotOpen, "store \(name: file.buffer): the file is read-only")
+      }
+      try connection.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+      try connection.run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+      // The first read takes the lock and finds the log.
+      guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
+        throw SeleneError(.storeCorrupt, "store \(name: file.buffer): it has no tables")
+      }
+      try checkWhole(connection)
+      try connection.run(isRelaxed ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
+      return connection
+    } catch {
+      connection.close()
+      if !hadLog && error.code != .storeLocked { removeEmptyLog(of: file) }
+      throw error
+    }
+  }
+
+  /// Removes what opening a file without a log leaves behind.
+  static func removeEmptyLog(of file: Bytes) {
+    let log = file.appending("-wal")
+    if log.fileSize == 0 { log.removeFile() }
+  }
+
+  /// SQLite looks at every page and every row.
+  static func checkWhole(_ connection: SQLite) throws(SeleneError) {
+    let rows = try connection.prepare("PRAGMA quick_check(1)")
+    defer { rows.finish() }
+    guard try rows.step() else { return }
+    let finding = rows.bytes(0)
+    guard finding.equals(UnsafeRawBufferPointer(start: ("ok" as StaticString).utf8Start, count: 2)) else {
+      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): \(text: finding)")
+    }
+  }
+
+  /// Makes an empty store: its image is made in memory, then the file appears whole.
+  static func create(_ file: Bytes) throws(SeleneError) {
+    let image = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    defer { image.close() }
+    try image.run(Schema.create)
+    var size: Int64 = 0
+    guard let bytes = sqlite3_serialize(image.raw, "main", &size, 0) else {
+      throw SeleneError(.storeIO, "store \(name: file.buffer): SQLite could not make an image of it")
+    }
+    defer { sqlite3_free(bytes) }
+    // Bytes 18 and 19 of the header say that the file is written through a log.
+    (bytes[18], bytes[19]) = (2, 2)
+    let error = file.withCString { platform_create_file($0, bytes, size) }
+    // Somebody else made it meanwhile: then it is opened as any other.
+    guard error == 0 || error == 17 else { throw StoreFile.error(error, file) }
+  }
+
+  /// A path as a file name: not empty, without NUL.
+  static func checked(_ path: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) -> Bytes {
+    guard path.count > 0 else { throw SeleneError(.invalidArgument, "\(field): it is empty, the name of a file is allowed") }
+    guard path.count <= 4096 else { throw .range(field, path.count, "1 to 4096 bytes") }
+    guard !path.contains(0) else { throw SeleneError(.invalidArgument, "\(field): it has a NUL") }
+    return Bytes(copying: path)
+  }
+
+  private static func checkLibrary() throws(SeleneError) {
+    guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
+      throw SeleneError(
+        .unsupported, "SQLite \(text: text(sqlite3_libversion())) is loaded, 3.37.0 or newer with threads is required")
+    }
+  }
+}
+
+extension SQLite {
+  /// Closing leaves the log as it is.
+  func keepLog() { configure(1) }
+
+  /// Closing copies the log into the file and removes it.
+  func checkpointAtClose() { configure(0) }
+
+  private func configure(_ keepsLog: Int32) {
+    platform_keep_log(raw, keepsLog)
+  }
+}
+
+extension Bytes {
+  /// Size of the file of this name, −1 if there is none.
+  var fileSize: Int64 { withCString { platform_file_size($0) } }
+
+  func removeFile() { withCString { platform_remove_file($0) } }
+
+  /// These bytes with more behind them.
+  func appending(_ suffix: StaticString) -> Bytes {
+    Bytes(count: count + suffix.utf8CodeUnitCount) { whole in
+      whole.copyMemory(from: buffer)
+      UnsafeMutableRawBufferPointer(rebasing: whole[count...])
+        .copyMemory(from: UnsafeRawBufferPointer(start: suffix.utf8Start, count: suffix.utf8CodeUnitCount))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// The store seam: where records outlive the process (D1, D2).
+
+import SeleneCore
+
+/// What a scheduler keeps besides its records.
+struct StoredState: Equatable {
+  var life: UInt64 = 0
+  var lastSequence: UInt64 = 0
+  /// Scheduler time when it was last written.
+  var lastSeen: Instant = .min
+  /// Begin of the last cycle of each kind.
+  var lastRefresh: Instant?
+  var lastProcessing: Instant?
+  var generator: UInt64 = 0
+}
+
+/// Keeps what a scheduler holds. This one keeps nothing: the tasks live in memory.
+///
+/// The scheduler calls it under its lock, after a rule changed the table and before anybody hears of it.
+package class Store {
+  /// Whether anything is kept, so that changes have to be written down.
+  var isDurable: Bool { false }
+  /// What was kept before this scheduler.
+  private(set) var opened = StoredState()
+
+  package init() {}
+
+  /// Hands over every record that was kept, in order of sequence.
+  ///
+  /// - Throws: `storeCorrupt`, `storeIO`.
+  func load(into table: TaskTable) throws(SeleneError) {}
+
+  /// Makes the differences durable in one commit.
+  ///
+  /// - Parameter isLast: write also what only the last save has to.
+  /// - Throws: `storeFull`, `storeIO`, `storeCorrupt`: nothing was kept; `outcomeUnknown`: nobody knows.
+  func save(_ table: TaskTable, _ state: StoredState, isLast: Bool) throws(SeleneError) {}
+
+  /// Forgets every record, in one commit.
+  func erase(_ state: StoredState) throws(SeleneError) {}
+
+  /// Copies what is kept into a new file.
+  func backUp(to path: UnsafeRawBufferPointer) throws(SeleneError) {
+    throw SeleneError(.unsupported, "the tasks of this scheduler live in memory, only a store can be copied")
+  }
+
+  func facts() throws(SeleneError) -> StoreFacts { StoreFacts() }
+
+  func close() {}
+
+  final func remember(_ state: StoredState) { opened = state }
+}
+
+/// What a store tells of itself.
+package struct StoreFacts {
+  package var path: Bytes?
+  package var sqliteVersion: Bytes?
+  package var isRelaxed = false
+  package var schemaVersion: Int32 = 0
+  package var pageSize: UInt64 = 0
+  package var pages: UInt64 = 0
+  package var walSize: UInt64 = 0
+  package var commits: UInt64 = 0
+}

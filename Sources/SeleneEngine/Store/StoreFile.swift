@@ -1,0 +1,210 @@
+// Store files that nobody works with: looking into one, copying, saving what can be read.
+
+import CPlatform
+import SeleneCore
+
+/// What was found in a store file.
+package struct StoreFindings {
+  package var schemaVersion: Int32 = 0
+  package var tasks: UInt64 = 0
+  package var damaged: UInt64 = 0
+
+  package init() {}
+}
+
+/// Operations on files that are not open.
+package enum StoreFile {
+  private static let headerSize = 100
+
+  /// Reads the header without SQLite: whose file it is, and of which age.
+  ///
+  /// - Throws: `storeCannotOpen`, `storeForeign`, `storeCorrupt`, `storeNewer`.
+  static func checkHeader(_ file: Bytes) throws(SeleneError) {
+    var header = [UInt8](repeating: 0, count: headerSize)
+    let count = file.withCString { platform_read_head($0, &header, Int64(headerSize)) }
+    guard count >= 0 else { throw error(Int32(-count), file) }
+    guard count > 0 else {
+      throw SeleneError(
+        .storeCorrupt, "store \(name: file.buffer): the file is empty; a new store is made only where there is no file")
+    }
+    let magic: StaticString = "SQLite format 3"
+    for index in 0..<min(Int(count), 16) where header[index] != (index < 15 ? magic.utf8Start[index] : 0) {
+      throw SeleneError(.storeForeign, "store \(name: file.buffer): the file is no database")
+    }
+    guard count == headerSize else {
+      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): the file has only \(count) bytes")
+    }
+    guard number(header, 68) == Schema.applicationID else {
+      throw SeleneError(.storeForeign, "store \(name: file.buffer): the database belongs to another application")
+    }
+    let version = Int32(bitPattern: number(header, 60))
+    guard version <= Schema.version else {
+      throw SeleneError(
+        .storeNewer, "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
+    }
+    guard version >= 1 else {
+      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its schema is version \(version), which never was")
+    }
+  }
+
+  private static func number(_ header: [UInt8], _ offset: Int) -> UInt32 {
+    (0..<4).reduce(0) { $0 << 8 | UInt32(header[offset + $1]) }
+  }
+
+  /// An error of the system as a status.
+  static func error(_ number: Int32, _ file: Bytes) -> SeleneError {
+    let code: SeleneError.Code
+    switch number {
+    case 28, 122: code = .storeFull  // ENOSPC, EDQUOT
+    case 5: code = .storeIO  // EIO
+    default: code = .storeCannotOpen
+    }
+    return SeleneError(code, "store \(name: file.buffer): \(text: text(platform_error_text(number)))")
+  }
+
+  // MARK: Check
+
+  /// Examines a store without changing it.
+  ///
+  /// - Throws: a status of stores.
+  package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
+    let file = try SQLiteStore.checked(path, "path")
+    let connection = try SQLiteStore.connect(file, isRelaxed: false)
+    defer {
+      connection.close()
+      SQLiteStore.removeEmptyLog(of: file)
+    }
+    findings.schemaVersion = Schema.version
+    _ = try SQLiteStore.readState(connection)
+    let table = TaskTable(Policy(), generator: Generator(seed: 0))
+    let rows = try connection.prepare(Schema.readTasks)
+    defer { rows.finish() }
+    while try rows.step() {
+      if let record = TaskRecord(rows), table.load(record) { findings.tasks += 1 } else { findings.damaged += 1 }
+    }
+    guard findings.damaged == 0 else {
+      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): \(findings.damaged) rows of the tasks are no tasks")
+    }
+  }
+
+  // MARK: Salvage
+
+  /// Saves every task that can be read into a new store.
+  ///
+  /// - Throws: a status of stores; then there is no new file.
+  package static func salvage(
+    _ damaged: UnsafeRawBufferPointer, into fresh: UnsafeRawBufferPointer, _ findings: inout StoreFindings
+  ) throws(SeleneError) {
+    let source = try SQLiteStore.checked(damaged, "damaged")
+    let target = try SQLiteStore.checked(fresh, "fresh")
+    guard target.fileSize < 0 else {
+      throw SeleneError(.storeCannotOpen, "store \(name: target.buffer): it exists, salvage makes a new file")
+    }
+    try checkHeader(source)
+    try refuseIfLocked(source)
+    // A copy is worked on: reading a log would change the original.
+    let copy = target.appending(".damaged")
+    defer { for file in [copy, copy.appending("-wal")] { file.removeFile() } }
+    try copyFile(source, copy)
+    let log = source.appending("-wal")
+    if log.fileSize > 0 { try copyFile(log, copy.appending("-wal")) }
+
+    let reader = try SQLite.open(copy, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    defer { reader.close() }
+    try reader.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF")
+    do throws(SeleneError) {
+      try SQLiteStore.create(target)
+      try save(reader, into: target, &findings)
+    } catch {
+      for file in [target, target.appending("-wal")] { file.removeFile() }
+      throw error
+    }
+  }
+
+  private static func save(_ reader: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError) {
+    let store = try SQLiteStore.open(target.buffer, isRelaxed: false)
+    defer { store.close() }
+    let table = TaskTable(Policy(), generator: Generator(seed: 0))
+    table.journal = Journal()
+    var state = (try? SQLiteStore.readState(reader)) ?? StoredState()
+    var records: [TaskRecord] = []
+    try readAll(reader, &records, &findings)
+    for record in records {
+      if table.load(record) { findings.tasks += 1 } else { findings.damaged += 1 }
+    }
+    table.raiseSequence(to: state.lastSequence)
+    state.lastSequence = table.lastSequence
+    findings.schemaVersion = Schema.version
+    try store.save(table, state, isLast: true)
+  }
+
+  /// Reads forward to the first damage, then backward from the end, then leaps over what lies between.
+  private static func readAll(
+    _ reader: SQLite, _ records: inout [TaskRecord], _ findings: inout StoreFindings
+  ) throws(SeleneError) {
+    let forward = try reader.prepare("SELECT * FROM task WHERE sequence >= ?1 ORDER BY sequence")
+    defer { forward.finish() }
+    let backward = try reader.prepare("SELECT * FROM task ORDER BY sequence DESC")
+    defer { backward.finish() }
+    var next: Int64 = 1
+    guard let reached = read(forward, from: next, &records, &findings) else { return }
+    next = reached
+
+    var tail: [TaskRecord] = []
+    var lowest = Int64.max
+    var unused = StoreFindings()
+    while (try? backward.step()) == true {
+      let sequence = backward.int(0)
+      guard sequence < lowest, sequence >= next else { break }
+      lowest = sequence
+      if let record = TaskRecord(backward) { tail.append(record) } else { unused.damaged += 1 }
+    }
+    findings.damaged += unused.damaged
+
+    var leap: Int64 = 1
+    while next < lowest && leap < 1 << 40 {
+      let before = records.count
+      let reached = read(forward, from: next, &records, &findings, below: lowest)
+      if records.count > before { leap = 1 } else { findings.damaged += leap == 1 ? 1 : 0 }
+      guard let reached else { break }
+      next = max(reached, next).adding(leap)
+      leap *= 2
+    }
+    records.append(contentsOf: tail.reversed())
+  }
+
+  /// Reads rows until one cannot be read. Answers where that was, or nil at the end.
+  private static func read(
+    _ rows: Statement, from first: Int64, _ records: inout [TaskRecord], _ findings: inout StoreFindings,
+    below limit: Int64 = .max
+  ) -> Int64? {
+    defer { rows.reset() }
+    rows.bind(1, first)
+    var next = first
+    while true {
+      guard let isRow = try? rows.step() else { return next }
+      guard isRow else { return nil }
+      let sequence = rows.int(0)
+      guard sequence >= next, sequence < limit else { return sequence >= limit ? nil : next }
+      next = sequence.adding(1)
+      if let record = TaskRecord(rows) { records.append(record) } else { findings.damaged += 1 }
+    }
+  }
+
+  private static func refuseIfLocked(_ file: Bytes) throws(SeleneError) {
+    let probe = try SQLite.open(file, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX)
+    defer { probe.close() }
+    probe.keepLog()
+    do throws(SeleneError) {
+      try probe.run("PRAGMA locking_mode = EXCLUSIVE")
+      _ = try probe.number("SELECT count(*) FROM sqlite_schema")
+    } catch {
+      if error.code == .storeLocked { throw error }
+    }
+  }
+
+  private static func copyFile(_ from: Bytes, _ to: Bytes) throws(SeleneError) {
+    let error = from.withCString { from in to.withCString { platform_copy_file(from, $0) } }
+    guard error == 0 else { throw StoreFile.error(error, to) }
+  }
+}
