@@ -8,6 +8,8 @@ final class SQLite {
   private(set) var raw: OpaquePointer?
   /// What messages call the file.
   let path: Bytes
+  /// For a connection that gathers what can be saved: the state of the scheduler it came from.
+  var state = StoredState()
 
   /// Opens a file; `nil` is a database in memory.
   ///
@@ -107,6 +109,11 @@ struct Statement {
       sqlite3_bind_blob(raw, index, blob.baseAddress, Int32(blob.count), nil)
     }
   }
+  /// The same with a copy of the bytes, which need not live on.
+  func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer, isText: Bool) {
+    let start = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
+    platform_bind_copy(raw, index, start, Int32(bytes.count), isText ? 1 : 0)
+  }
 
   /// Runs it once; the code of SQLite.
   func execute() -> Int32 {
@@ -120,6 +127,14 @@ struct Statement {
     let code = sqlite3_step(raw)
     guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code) }
     return code == SQLITE_ROW
+  }
+
+  /// Inserts the present row as it is.
+  func copyRow(into insert: Statement) {
+    for column in 0..<sqlite3_column_count(raw) {
+      sqlite3_bind_value(insert.raw, column + 1, sqlite3_column_value(raw, column))
+    }
+    _ = insert.execute()
   }
 
   func reset() { sqlite3_reset(raw) }
