@@ -202,7 +202,10 @@ extension Model {
 
   private func expire(_ index: Int, _ open: [UInt64]) {
     cycles[index].hasExpired = true
-    for token in open { (runs[token]?.reason, runs[token]?.wasAsked) = (.expiring, true) }
+    for token in open {
+      runs[token]?.reason = .expiring
+      runs[token]?.wasAsked = true
+    }
   }
 }
 

@@ -29,6 +29,36 @@ final class SQLite {
     return connection
   }
 
+  /// Opens a file that nobody changes, for reading; needs no lock and no log.
+  static func openImmutable(_ file: Bytes) throws(SeleneError) -> SQLite {
+    var uri: [UInt8] = []
+    func add(_ literal: StaticString) {
+      uri.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+    add(file.isAbsolutePath ? "file:" : "file:./")
+    let digits: StaticString = "0123456789ABCDEF"
+    for byte in file.buffer {
+      let isPlain = byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      if isPlain {
+        uri.append(byte)
+      } else {
+        uri += [UInt8(ascii: "%"), digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]]
+      }
+    }
+    add("?immutable=1")
+    let name = uri.withUnsafeBytes { Bytes(copying: $0) }
+    let connection = SQLite(path: file)
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
+    guard code == SQLITE_OK else {
+      let error = connection.error(code)
+      connection.close()
+      throw error
+    }
+    return connection
+  }
+
   // Initialisers of classes do not throw here: Embedded Swift would not free the object.
   private init(path: Bytes) { self.path = path }
 

@@ -76,7 +76,7 @@ package enum StoreFile {
   /// - Throws: a status of stores.
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
     let file = try SQLiteStore.checked(path, "path")
-    let connection = try SQLiteStore.connect(file, isRelaxed: false)
+    let connection = try connectToRead(file)
     defer {
       connection.close()
       SQLiteStore.removeEmptyLog(of: file)
@@ -91,6 +91,24 @@ package enum StoreFile {
     }
     guard findings.damaged == 0 else {
       throw SeleneError(.storeCorrupt, "store \(name: file.buffer): \(findings.damaged) rows of the tasks are no tasks")
+    }
+  }
+
+  /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
+  private static func connectToRead(_ file: Bytes) throws(SeleneError) -> SQLite {
+    do throws(SeleneError) {
+      return try SQLiteStore.connect(file, isRelaxed: false)
+    } catch {
+      guard error.code == .storeCannotOpen, file.appending("-wal").fileSize <= 0, file.fileSize > 0 else { throw error }
+      try checkHeader(file)
+      let connection = try SQLite.openImmutable(file)
+      do throws(SeleneError) {
+        try SQLiteStore.checkWhole(connection)
+        return connection
+      } catch {
+        connection.close()
+        throw error
+      }
     }
   }
 
@@ -122,7 +140,7 @@ package enum StoreFile {
 
     do throws(SeleneError) {
       try SQLiteStore.create(target)
-      try save(try gather(copy), into: target, &findings)
+      try save(try gather(copy, of: source), into: target, &findings)
     } catch {
       for file in [target, target.appending("-wal")] { file.removeFile() }
       throw error
@@ -132,7 +150,7 @@ package enum StoreFile {
   /// What can be read of a damaged store, in a table in memory that takes every row as it is.
   ///
   /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
-  private static func gather(_ copy: Bytes) throws(SeleneError) -> SQLite {
+  private static func gather(_ copy: Bytes, of source: Bytes) throws(SeleneError) -> SQLite {
     let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
     try gathered.run(Schema.createLoose)
     let insert = try gathered.prepare(Schema.insertLoose)
@@ -149,7 +167,7 @@ package enum StoreFile {
     }
     guard !isWhole else { return gathered }
     guard let pages = StorePages(copy) else {
-      throw SeleneError(.storeCorrupt, "store \(name: copy.buffer): not even its pages can be told apart")
+      throw SeleneError(.storeCorrupt, "store \(name: source.buffer): not even its pages can be told apart")
     }
     pages.copyRows(into: insert)
     return gathered

@@ -73,31 +73,64 @@ def _parses(lines: list[str]) -> bool:
     return True
 
 
+def _complete_end(lines: list[str], line: int) -> int:
+    """The first line from here on after which the text is complete TOML."""
+    while not _parses(lines[: line + 1]):
+        line += 1
+    return line
+
+
 def _first_line_with(lines: list[str], path: Path) -> int:
     """Bisects: once a key is there, no further line takes it away."""
     low, high = 0, len(lines) - 1
     while low < high:
         middle = (low + high) // 2
-        end = middle
-        while end < high and not _parses(lines[: end + 1]):
-            end += 1
-        if end == high or _has(tomllib.loads("\n".join(lines[: end + 1]) + "\n"), path):
-            # A text that ends inside a string tells nothing; its first complete end does.
-            if end > middle and end < high:
-                high = end
-                if _first_complete(lines, low, end) == end:
-                    return end
-            else:
-                high = middle if end == middle else high
-                if end == high and end > middle and _first_complete(lines, low, end) == end:
-                    return end
+        end = _complete_end(lines, middle)
+        if _has(tomllib.loads("\n".join(lines[: end + 1]) + "\n"), path):
+            high = middle
         else:
-            low = end + 1
-    return high
+            low = middle + 1
+    return _complete_end(lines, low)
 
 
-def _first_complete(lines: list[str], low: int, end: int) -> int:
-    for line in range(low, end + 1):
-        if _parses(lines[: line + 1]):
-            return line
-    return end
+def _within(statement: str, path: Path, line: int, value: bool) -> Place:
+    """Walks along the path through the words of one statement."""
+    at = start = len(statement) - len(statement.lstrip())
+    for step in path:
+        if isinstance(step, int):
+            start = at = _element(statement, at, step)
+            continue
+        word = "|".join(re.escape(w) for w in (step, json.dumps(step, ensure_ascii=False), f"'{step}'"))
+        found = re.compile(rf"(?<![\w\-\"'])({word})\s*([=.\]])").search(statement, at)
+        if found is None:
+            continue
+        start = at = found.start(1)
+        if found[2] == "=":
+            rest = re.compile(r"\s*").match(statement, found.end())
+            at = rest.end() if rest else found.end()
+    if value:
+        start = at
+    return Place(line + statement.count("\n", 0, start), start - (statement.rfind("\n", 0, start) + 1) + 1)
+
+
+def _element(statement: str, at: int, index: int) -> int:
+    """Where an element of the array that begins here stands; here, if none begins here."""
+    if not statement.startswith("[", at) or statement.startswith("[[", at):
+        return at
+    depth, position = 0, at
+    token = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|#[^\n]*|[\[{]|[\]}]|,|\s+|[^\s,\[\]{}#"\']+')
+    while position < len(statement):
+        found = token.match(statement, position)
+        if found is None:
+            return at
+        text = found[0]
+        if depth == 1 and index == 0 and not text[0].isspace() and text[0] not in "#,":
+            return position
+        if text in "[{":
+            depth += 1
+        elif text in "]}":
+            depth -= 1
+        elif text == "," and depth == 1:
+            index -= 1
+        position = found.end()
+    return at
