@@ -148,11 +148,14 @@ final class Walk {
     let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
     let policies: [ExistingPolicy?] = [nil, nil, .keep, .replace, .update]
     let existing = chance.pick(schedule == .once ? policies + [.append, .append, .appendOrReplace] : policies)
+    // What is running is where most can go wrong.
+    let running = model.records.values.filter { $0.state == .running }.map(\.id).sorted()
+    let id = running.isEmpty || !chance.once(in: 5) ? chance.pick(Self.ids) : chance.pick(running)
     let recipe = Recipe(
-      chance.pick(Self.ids), schedule, kind: chance.pick(Kind.allCases), priority: Int32(1 + chance.below(5)),
+      id, schedule, kind: chance.pick(Kind.allCases), priority: Int32(1 + chance.below(5)),
       existing: existing
     ) {
-      $0.handler = chance.pick(Self.handlers)
+      $0.handler = chance.once(in: 5) ? chance.pick(Self.handlers) : chance.pick(Self.handlers.prefix(3))
       $0.tags = Self.tags.filter { _ in chance.once(in: 4) }
       $0.constraints = chance.pick([0, 0, 1, 2, 3])
       $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])

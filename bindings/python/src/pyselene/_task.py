@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from . import _raw
 from ._conditions import Constraint, Requires
-from ._library import encode, fast, layout, read, read_array, text
+from ._library import encode, fast, read, read_array, text
 from ._names import Named, texts
 from ._run import Outcome, StopReason
 from ._time import Duration, duration_ns, instant, seconds
@@ -230,8 +230,8 @@ def whole(value: int, what: str, limit: int = 1 << 64) -> int:
 _SIZE = ctypes.sizeof(_raw.selene_task)
 
 
-def raw_task(task: Task) -> _raw.selene_task:
-    """The structure of a task; it holds on to the bytes that it points to."""
+def raw_task(task: Task) -> tuple[_raw.selene_task, object]:
+    """The structure of a task, and what must live as long as it."""
     raw = _raw.selene_task()
     fast.selene_task_init(ctypes.byref(raw), _SIZE)
     key = task.id.encode()
@@ -262,13 +262,12 @@ def raw_task(task: Task) -> _raw.selene_task:
     if task.every is not None:
         raw.period = duration_ns(task.every, "every")
         raw.flex = duration_ns(task.flex, "flex")
+    keep = None
     if task.input:
-        # c_void_p fields take addresses alone; the buffer lives as long as the structure.
-        buffer = ctypes.create_string_buffer(task.input, len(task.input))
-        raw.input = ctypes.addressof(buffer)
-        raw.buffer = buffer
+        keep = ctypes.create_string_buffer(task.input, len(task.input))
+        raw.input = ctypes.addressof(keep)
         raw.input_length = len(task.input)
-    return raw
+    return raw, keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +395,3 @@ def raw_texts(values: Sequence[str], what: str) -> Any:
     """An array of the library's texts."""
     encoded = [encode(value, what) for value in values]
     return (_raw.selene_text * len(encoded))(*((value, len(value)) for value in encoded))
-
-
-layout(_raw.selene_task_info)
