@@ -137,7 +137,8 @@
  *   library starts no thread and installs no signal handler.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
- *   child may open schedulers of its own. The parent is not affected.
+ *   child may open schedulers of its own, but not a store that the parent had
+ *   open at the fork (STORE_LOCKED). The parent is not affected.
  *
  * Memory. A failed allocation ends the process.
  */

@@ -53,6 +53,14 @@ int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
   return result;
 }
 
+int32_t platform_file_identity(const char *path, uint64_t *device, uint64_t *inode) {
+  struct stat facts;
+  if (stat(path, &facts) != 0) return errno;
+  *device = (uint64_t)facts.st_dev;
+  *inode = (uint64_t)facts.st_ino;
+  return 0;
+}
+
 int64_t platform_read_at(const char *path, int64_t offset, uint8_t *bytes, int64_t size) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return -errno;
@@ -67,7 +75,7 @@ int64_t platform_file_size(const char *path) {
   return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
 }
 
-static int sync_directory_of(const char *path) {
+int32_t platform_sync_directory(const char *path) {
   const char *slash = strrchr(path, '/');
   char *directory = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
   if (directory == NULL) abort();
@@ -101,7 +109,7 @@ int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t siz
       if ((error == EPERM || error == ENOTSUP) && access(path, F_OK) != 0) error = rename(temporary, path) ? errno : 0;
     }
     unlink(temporary);
-    if (error == 0) error = sync_directory_of(path);
+    if (error == 0) error = platform_sync_directory(path);
   }
   free(temporary);
   return error;
@@ -130,15 +138,18 @@ int32_t platform_copy_file(const char *from, const char *to) {
   free(chunk);
   close(source);
   if (target >= 0) close(target);
+  // What is half a copy is none; what was there before is not ours.
+  if (target >= 0 && error != 0) unlink(to);
   return error;
 }
 
-int32_t platform_sync_file(const char *path) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *bytes, int64_t size) {
+  int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  int error = fsync(file) != 0 ? errno : 0;
+  int error = pwrite(file, bytes, (size_t)size, offset) != size ? errno : 0;
+  if (error == 0 && fsync(file) != 0) error = errno;
   close(file);
-  return error != 0 ? error : sync_directory_of(path);
+  return error != 0 ? error : platform_sync_directory(path);
 }
 
 void platform_remove_file(const char *path) { unlink(path); }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 struct platform_monitor {
   pthread_mutex_t mutex;
@@ -95,6 +96,13 @@ uint64_t platform_thread_start(void (*body)(void *context), void *context) {
   }
   return (uint64_t)thread;
 }
+
+void platform_sleep(int64_t nanoseconds) {
+  struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+  nanosleep(&time, NULL);
+}
+
+int32_t platform_process(void) { return (int32_t)getpid(); }
 
 void platform_thread_join(uint64_t thread) { pthread_join((pthread_t)thread, NULL); }
 

@@ -8,7 +8,8 @@ package struct Journal {
     /// Which slot an id showed.
     case shown(Int?, TaskDefinition)
     case chain(Int, [Int]?)
-    case endedHead(Int)
+    /// The queue of ended records.
+    case ended(count: Int, head: Int)
   }
 
   private var steps: [Step] = []

@@ -20,12 +20,10 @@ package struct Offer: Sendable {
 /// A choice: whose turn it is.
 package struct Pick: Sendable {
   package let slot: Int
+  /// Where it stands in its ranking.
+  fileprivate let place: Int
   package let score: Double
   package let estimate: Span
-
-  package init(slot: Int, score: Double, estimate: Span) {
-    (self.slot, self.score, self.estimate) = (slot, score, estimate)
-  }
 }
 
 /// The ranking of one cycle, frozen at its begin.
@@ -99,18 +97,20 @@ package struct Ranking {
     eligibleCount = 1
   }
 
-  /// Takes the best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
-  package mutating func take(from table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
+  /// The best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
+  package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     for (index, candidate) in candidates.enumerated() where isStillEligible(candidate, table, offer) {
       let estimate = table[Int(candidate.slot)].estimate
       if let room, estimate > room { continue }
-      candidates.remove(at: index)
       return Pick(
-        slot: Int(candidate.slot), score: scale.score(priority: candidate.priority, elapsed: candidate.elapsed),
-        estimate: estimate)
+        slot: Int(candidate.slot), place: index,
+        score: scale.score(priority: candidate.priority, elapsed: candidate.elapsed), estimate: estimate)
     }
     return nil
   }
+
+  /// A pick had its turn.
+  package mutating func remove(_ pick: Pick) { candidates.remove(at: pick.place) }
 
   /// How many ranked tasks could still run.
   package func remaining(in table: TaskTable, _ offer: Offer) -> Int {

@@ -32,13 +32,15 @@ package final class TaskTable {
   private var counts = [UInt64](repeating: 0, count: 7)
   /// Ended records in order of their end, and where those begin that were not looked at yet.
   private var ended: [(slot: Int, sequence: UInt64)] = []
-  private var endedHead = 0 { didSet { journal?.note(.endedHead(oldValue)) } }
+  private var endedHead = 0
   /// Definitions of the runs that have not come back (C4).
   private var outstanding: [TaskDefinition] = []
   private var roster = HandlerRoster()
   /// Number of the last change.
   package private(set) var stamp: UInt64 = 0
   package private(set) var lastSequence: UInt64 = 0
+  /// No store has a greater sequence, so that numbers never run out.
+  package static let greatestSequence: UInt64 = 1 << 62
 
   package init(_ policy: Policy, generator: Generator) {
     self.policy = policy
@@ -101,7 +103,10 @@ package final class TaskTable {
     records[slot] = record
     records[slot].stamp = stamp
     count(slot)
-    if record.state.isTerminal && !wasEnded { ended.append((slot, record.sequence)) }
+    if record.state.isTerminal && !wasEnded {
+      journal?.note(.ended(count: ended.count, head: endedHead))
+      ended.append((slot, record.sequence))
+    }
   }
 
   /// Changes the record in a slot.
@@ -223,7 +228,9 @@ package final class TaskTable {
           visible.remove(definition.id) { records[$0].definition.id }
         }
       case .chain(let slot, let old): chains[slot] = old
-      case .endedHead(let old): endedHead = old
+      case .ended(let count, let head):
+        ended.removeLast(ended.count - count)
+        endedHead = head
       }
     }
     self.journal = journal
@@ -248,6 +255,11 @@ package final class TaskTable {
     let slot = add(record)
     setWaiting(behind: head, waiting(behind: head) + [slot])
     return true
+  }
+
+  /// Every record was taken: those that ended are looked at in the order of their end.
+  package func finishLoading() {
+    ended.sort { records[$0.slot].changedAt < records[$1.slot].changedAt }
   }
 
   /// No record has a greater number than this.
@@ -303,6 +315,7 @@ package final class TaskTable {
   /// - Returns: how many.
   package func prune(endedBefore limit: Instant?) -> UInt64 {
     var count: UInt64 = 0
+    if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
     while endedHead < ended.count {
       let (slot, sequence) = ended[endedHead]
       let record = records.indices.contains(slot) ? records[slot] : .vacant
@@ -317,7 +330,7 @@ package final class TaskTable {
     return count
   }
 
-  /// Forgets the ended records that are gone; not while they may come back.
+  /// Forgets the ended records that are gone; only after a save, so that they cannot come back.
   package func compact() {
     if endedHead > 1024 && endedHead * 2 > ended.count {
       ended.removeFirst(endedHead)

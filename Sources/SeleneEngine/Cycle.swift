@@ -31,6 +31,8 @@ package final class Cycle {
   var hasExpired = false
   /// Its report is made; nothing more is dispatched.
   var report: Report?
+  /// What the store refused while library threads ran it.
+  var failure: SeleneError?
   /// The host asked for an early end.
   var isEndAsked = false
   /// Threads that work on it.

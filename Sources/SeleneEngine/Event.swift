@@ -17,6 +17,10 @@ enum Delivery {
   case finish(Callback)
   /// Hands over a report.
   case report(ReportReceiver, Report)
+
+  var isReport: Bool {
+    if case .report = self { true } else { false }
+  }
 }
 
 /// What waits for the observer, in order.

@@ -132,7 +132,11 @@ extension Scheduler {
 
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
   func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
-    if let pick = pick(cycle, at: now) { return .run(try dispatch(pick, in: cycle, at: now)) }
+    if let pick = pick(cycle, at: now) {
+      let run = try dispatch(pick, in: cycle, at: now)
+      cycle.ranking?.remove(pick)
+      return .run(run)
+    }
     try save(at: now)
     return cycle.openRuns > 0 ? .wait(until: cycle.time.nextExpiry(after: now)) : .done
   }
@@ -141,7 +145,7 @@ extension Scheduler {
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
     guard !cycle.isEnded, !cycle.isEndAsked else { return nil }
     guard !cycle.isOfOneTask else {
-      return now < cycle.time.deadline ? cycle.ranking?.take(from: table, offer(of: cycle), room: nil) : nil
+      return now < cycle.time.deadline ? cycle.ranking?.best(in: table, offer(of: cycle), room: nil) : nil
     }
     let room: Span?
     switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
@@ -152,7 +156,7 @@ extension Scheduler {
     case .upTo(let span): room = span
     }
     trace(cycle) { $0.room = room }
-    return cycle.ranking?.take(from: table, offer(of: cycle), room: room)
+    return cycle.ranking?.best(in: table, offer(of: cycle), room: room)
   }
 
   /// Writes down what `explain` will say of the cycle.
@@ -171,7 +175,7 @@ extension Scheduler {
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
     expireOpenRuns(of: cycle, at: now)
-    let isStored = (try? save(at: now)) != nil
+    let isStored = (try? save(at: now)) != nil && cycle.failure == nil
     let didNotFit = cycle.ranking?.remaining(in: table, offer(of: cycle)) ?? 0
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
@@ -218,10 +222,10 @@ extension Scheduler {
     var plan = Plan()
     if let task = window.task {
       let slot = try runnableSlot(task, satisfied: satisfied, pushes: false, at: now)
-      var ranking = Ranking(table, only: slot, at: now)
+      let ranking = Ranking(table, only: slot, at: now)
       let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
       plan.eligible = 1
-      if let pick = ranking.take(from: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
+      if let pick = ranking.best(in: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
       return plan
     }
     let offer = Offer(
@@ -238,7 +242,8 @@ extension Scheduler {
       case .any: room = nil
       case .upTo(let span): room = span
       }
-      guard let pick = ranking.take(from: table, offer, room: room) else { return plan }
+      guard let pick = ranking.best(in: table, offer, room: room) else { return plan }
+      ranking.remove(pick)
       plan.entries.append(entry(pick, at: at))
       lanes[lane] = at.adding(pick.estimate)
     }

@@ -18,7 +18,10 @@ extension Scheduler {
   /// Works on, or waits for, a cycle of `start` until it is over. The caller holds no lock.
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
-    defer { leave() }
+    defer {
+      if cycle.mode == .pushed { handOver() }
+      leave()
+    }
     if cycle.mode == .inline {
       runInline(cycle)
     } else {
@@ -27,6 +30,7 @@ extension Scheduler {
     let now = clock.host == nil ? tick() : clock.last
     let report = end(cycle, at: now)
     // The cycle is over whatever the store says; who waits for it is told that its outcomes are not durable.
+    if let failure = cycle.failure { throw failure }
     if !report.isStored { try save(at: now) }
     return report
   }
@@ -74,13 +78,19 @@ extension Scheduler {
       let now = tick()
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
-      if !deliveries.isEmpty {
-        leave()
-        lock()
-        continue
-      }
+      handOver()
       slot.monitor.wait(cycle.time.nextExpiry(after: now).subtracting(now))
     }
+  }
+
+  /// Lets a library thread deliver what waits, so that no stop function or observer keeps a report from coming.
+  func handOver() {
+    let hasStops = deliveries.contains { if case .stop = $0 { true } else { false } }
+    guard hasStops || (!notices.isEmpty && !isNotifying), !workers.isStopping else { return }
+    guard (try? ensureThreads(1)) != nil else { return }
+    workers.handedOver += deliveries
+    deliveries = []
+    submit(.deliver)
   }
 
   /// Calls handlers until the cycle has nothing for this lane. Called and left with the lock held.
@@ -88,7 +98,7 @@ extension Scheduler {
     lane: while !cycle.isEnded {
       let now = tick()
       advance(to: now)
-      guard let step = try? advance(cycle, at: now) else { break }
+      guard let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
         call(run)
@@ -102,11 +112,21 @@ extension Scheduler {
     slot.monitor.broadcast()
   }
 
+  /// The next step of a cycle, or nil when the store refuses it; then the cycle goes no further.
+  private func step(of cycle: Cycle, at now: Instant) -> Step? {
+    do throws(SeleneError) {
+      return try advance(cycle, at: now)
+    } catch {
+      cycle.failure = error
+      return nil
+    }
+  }
+
   /// The same on the thread of the host, where nobody else may let time pass.
   private func runInline(_ cycle: Cycle) {
     lane: while !cycle.isEnded {
       let now = present()
-      guard !cycle.isEnded, let step = try? advance(cycle, at: now) else { break }
+      guard !cycle.isEnded, let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
         call(run)
@@ -127,10 +147,16 @@ extension Scheduler {
 
   /// Calls a handler without the lock. Called and left with the lock held.
   private func call(_ run: Run) {
-    run.isInHandler = true
     let handler = run.handler
-    handler.beginUse()
     _ = settleDeliveries()
+    guard run.isOpen else {
+      // Stopped before its handler saw it: nobody else will bring it back.
+      run.wasGivenOutcome = true
+      comeBackIfDone(run)
+      return
+    }
+    run.isInHandler = true
+    handler.beginUse()
     outside { if let function = handler.run { callHost(life) { function(run) } } }
     run.isInHandler = false
     if run.cycle.isEnded && run.cycle.mode == .pushed { workers.leftBehind -= 1 }

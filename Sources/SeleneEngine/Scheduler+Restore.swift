@@ -51,13 +51,16 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores.
   func save(at now: Instant) throws(SeleneError) {
-    guard store.isDurable else { return }
+    guard store.isDurable else { return table.compact() }
+    guard !isClosing else { return }
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), isLast: false)
     } catch {
       table.rollBack()
+      mustSaveAgain = table.journal?.isEmpty == false
       throw error
     }
+    mustSaveAgain = false
     table.journal?.clear()
     table.compact()
   }

@@ -46,6 +46,7 @@ extension Scheduler {
     guard satisfied & ~owned == 0 else { throw .range("satisfied", satisfied, "only bits that constraints has") }
     conditions.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
     stopWhatLostConditions(at: moment.now)
+    try save(at: moment.now)
   }
 
   package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {

@@ -38,6 +38,8 @@ package final class Scheduler: @unchecked Sendable {
   var notices: [Notice] = []
   var isNotifying = false
   var deliveries: [Delivery] = []
+  /// A save failed, and what the store refused is still to be kept (D2).
+  var mustSaveAgain = false
   /// The handle is closed; runs and threads may still come back.
   var isClosing = false
   /// Why the last save of a closing scheduler failed.
@@ -156,6 +158,7 @@ package final class Scheduler: @unchecked Sendable {
     }
     let now = scheduler.clock.tick(reading)
     scheduler.advance(to: now)
+    if scheduler.mustSaveAgain { try? scheduler.save(at: now) }
     return (scheduler, Moment(now: now, probed: probed))
   }
 
@@ -207,7 +210,8 @@ package final class Scheduler: @unchecked Sendable {
   /// Stops, ends and reports; any thread delivers its own. Called and left with the lock held.
   private func deliver() {
     while !deliveries.isEmpty {
-      let batch = deliveries
+      // Who waits for a report does not wait for a stop function.
+      let batch = deliveries.filter { $0.isReport } + deliveries.filter { !$0.isReport }
       deliveries = []
       outside { for delivery in batch { deliver(delivery) } }
       for case .stop(let run, _) in batch { endUse(of: run.handler) }

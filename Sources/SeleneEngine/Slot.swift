@@ -88,7 +88,11 @@ enum Registry {
       platform_store(used, max(used.pointee, UInt64(index + 1)))
     }
     claimed.enterProcess(generation)
-    let life = max(1, (max(greatestLife.pointee, storedLife & Token.lifeMask) + 1) & Token.lifeMask)
+    let life = max(greatestLife.pointee, storedLife) + 1
+    guard life <= Token.lifeMask else {
+      free.append(claimed.index)
+      throw SeleneError(.exhausted, "\(life) schedulers were opened, the numbers for more have run out")
+    }
     platform_store(greatestLife, life)
     platform_store(lives + claimed.index, life)
     return (claimed, life)

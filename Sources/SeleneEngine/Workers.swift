@@ -9,6 +9,8 @@ enum Job {
   case lane(Cycle)
   /// Ends a cycle in time.
   case coordinate(Cycle)
+  /// Delivers what was handed over.
+  case deliver
 }
 
 /// The threads of a scheduler. Guarded by its lock.
@@ -18,6 +20,8 @@ struct Workers {
   /// Threads that wait for a job.
   var idle = 0
   var jobs: [Job] = []
+  /// What a library thread shall deliver.
+  var handedOver: [Delivery] = []
   /// Threads in handlers that overran the end of their cycle.
   var leftBehind = 0
   /// Library threads that are in a callback of the host.
@@ -113,7 +117,11 @@ extension Scheduler {
     case .lane(let cycle): runLane(cycle)
     case .coordinate(let cycle):
       awaitEnd(of: cycle)
+      handOver()
       _ = end(cycle, at: tick())
+    case .deliver:
+      deliveries += workers.handedOver
+      workers.handedOver = []
     }
     leave()
     lock()

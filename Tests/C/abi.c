@@ -13,10 +13,12 @@
 
 /* ---- structs ----------------------------------------------------------------------- */
 
-_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && CHAR_BIT == 8, "this witness is for LP64");
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && CHAR_BIT == 8,
+               "this witness is for LP64");
 
 #define FIELD(struct_, field, offset, size)                                                        \
-    _Static_assert(offsetof(struct_, field) == (offset) && sizeof(((struct_ *)0)->field) == (size), \
+    _Static_assert(offsetof(struct_, field) == (offset) &&                                         \
+                       sizeof(((struct_ *)0)->field) == (size),                                    \
                    #struct_ "." #field " stands where it stood")
 /* The last field ends where the struct ends: no tail padding that an older caller would not have cleared. */
 #define SIZE(struct_, last, size)                                                                  \
@@ -258,16 +260,17 @@ SIZE(selene_store_findings, damaged, 32);
 /* ---- types -------------------------------------------------------------------------- */
 
 /* A pointer to the one type must be a pointer to the other; signedness and width are compared by the compiler. */
-#define TYPE(type, is) _Static_assert(_Generic((type *)NULL, is * : 1, default : 0), #type " is " #is)
+#define TYPE(type, is)                                                                             \
+    _Static_assert(_Generic((type *)NULL, is * : 1, default : 0), #type " is " #is)
 
 TYPE(selene_status, int32_t);
 TYPE(selene_scheduler, uint64_t);
 TYPE(selene_cycle, uint64_t);
 TYPE(selene_run, uint64_t);
 
-_Static_assert(sizeof(selene_run_fn) == 8 && sizeof(selene_stop_fn) == 8 && sizeof(selene_destroy_fn) == 8 &&
-                   sizeof(selene_clock_fn) == 8 && sizeof(selene_report_fn) == 8 &&
-                   sizeof(selene_event_fn) == 8,
+_Static_assert(sizeof(selene_run_fn) == 8 && sizeof(selene_stop_fn) == 8 &&
+                   sizeof(selene_destroy_fn) == 8 && sizeof(selene_clock_fn) == 8 &&
+                   sizeof(selene_report_fn) == 8 && sizeof(selene_event_fn) == 8,
                "a callback is a pointer");
 
 /* ---- numbers -------------------------------------------------------------------------- */
@@ -411,11 +414,14 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_CLOCK_MOVED, 14, "clock_moved", selene_event_name),
 };
 
-_Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16, "arrays have the length they had");
-_Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX, "the limits are what they were");
+_Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16,
+               "arrays have the length they had");
+_Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX,
+               "the limits are what they were");
 _Static_assert(SELENE_MICROSECOND == 1000 && SELENE_MILLISECOND == 1000 * SELENE_MICROSECOND &&
-                   SELENE_SECOND == 1000 * SELENE_MILLISECOND && SELENE_MINUTE == 60 * SELENE_SECOND &&
-                   SELENE_HOUR == 60 * SELENE_MINUTE && SELENE_DAY == 24 * SELENE_HOUR,
+                   SELENE_SECOND == 1000 * SELENE_MILLISECOND &&
+                   SELENE_MINUTE == 60 * SELENE_SECOND && SELENE_HOUR == 60 * SELENE_MINUTE &&
+                   SELENE_DAY == 24 * SELENE_HOUR,
                "durations are nanoseconds");
 
 static void test_numbers(void) {

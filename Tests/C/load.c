@@ -22,11 +22,11 @@ static const char *library = "build/libselene.so";
 /* ---- the functions that are used ------------------------------------------------------ */
 
 /* C has no conversion from void * to a function pointer. */
-#define FIND(handle, name)                                                                                         \
-    do {                                                                                                           \
-        void *address = dlsym((handle), "selene_" #name);                                                          \
-        CHECK(address != NULL);                                                                                    \
-        memcpy(&name, &address, sizeof address);                                                                   \
+#define FIND(handle, name)                                                                         \
+    do {                                                                                           \
+        void *address = dlsym((handle), "selene_" #name);                                          \
+        CHECK(address != NULL);                                                                    \
+        memcpy(&name, &address, sizeof address);                                                   \
     } while (0)
 
 static __typeof__(&selene_version_number) version_number;
@@ -99,7 +99,8 @@ static int thread_count(void) {
     struct dirent *entry;
     int count = 0;
     CHECK(directory != NULL);
-    while ((entry = readdir(directory)) != NULL) count += entry->d_name[0] != '.';
+    while ((entry = readdir(directory)) != NULL)
+        count += entry->d_name[0] != '.';
     closedir(directory);
     return count;
 }
@@ -107,7 +108,8 @@ static int thread_count(void) {
 /** The threads of this process become so many; those that were joined may take a moment to leave /proc. */
 static void wait_for_threads(int count) {
     int64_t limit = check_now() + 5 * SELENE_SECOND + check_slack();
-    while (thread_count() != count && check_now() < limit) check_sleep(SELENE_MILLISECOND);
+    while (thread_count() != count && check_now() < limit)
+        check_sleep(SELENE_MILLISECOND);
     CHECK_INT(count, thread_count());
 }
 
@@ -122,7 +124,8 @@ static void look_at(struct process *process) {
     memset(process, 0, sizeof *process);
     process->threads = thread_count();
     /* Those that libc keeps for itself answer EINVAL and stay zeros. */
-    for (signal = 1; signal < 65; signal++) sigaction(signal, NULL, &process->actions[signal]);
+    for (signal = 1; signal < 65; signal++)
+        sigaction(signal, NULL, &process->actions[signal]);
     CHECK_INT(0, sigprocmask(SIG_BLOCK, NULL, &process->mask));
 }
 
@@ -285,7 +288,8 @@ static void test_load_time(void) {
         close(ends[0]);
         close(ends[1]);
     }
-    for (i = 0; i < 2; i++) qsort(times[i], ROUNDS, sizeof times[i][0], by_size);
+    for (i = 0; i < 2; i++)
+        qsort(times[i], ROUNDS, sizeof times[i][0], by_size);
     printf("loading sqlite3 %" PRId64 " us, the library above it %" PRId64 " us (medians of %d)\n",
            times[0][ROUNDS / 2] / 1000, times[1][ROUNDS / 2] / 1000, ROUNDS);
 }
@@ -298,12 +302,16 @@ int main(int argc, char **argv) {
     }
     check_begin(argc, argv);
     if (dlopen("libselene.so.0", RTLD_NOW | RTLD_NOLOAD)) {
-        check_result("the library is loaded by this program alone, which must not be linked with it", 0, NULL);
+        check_result(
+            "the library is loaded by this program alone, which must not be linked with it", 0,
+            NULL);
         return check_end();
     }
     run_test("P5 loading starts no thread and installs no signal handler", test_nothing_started);
-    run_test("P5 the library can be loaded, used and unloaded again and again", test_again_and_again);
-    run_test("P5 unloading with a scheduler open pulls nothing from under it", test_unloaded_in_use);
+    run_test("P5 the library can be loaded, used and unloaded again and again",
+             test_again_and_again);
+    run_test("P5 unloading with a scheduler open pulls nothing from under it",
+             test_unloaded_in_use);
     run_test("P5 a process may end with a scheduler open", test_exit_in_use);
     run_test("P5 loading takes so long above sqlite3", test_load_time);
     return check_end();

@@ -91,9 +91,11 @@ CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
 /** Waits until a counter that other threads change has this value, 10 s at most. */
 #define WAIT_FOR(value, counter) wait_for((value), &(counter), #counter, __FILE__, __LINE__)
 
-CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what, const char *file, int line) {
+CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what,
+                                  const char *file, int line) {
     int64_t limit = check_now() + 10 * SELENE_SECOND + 2 * check_slack();
-    while (atomic_load(counter) != value && check_now() < limit) check_sleep(SELENE_MILLISECOND / 5);
+    while (atomic_load(counter) != value && check_now() < limit)
+        check_sleep(SELENE_MILLISECOND / 5);
     check_int(value, atomic_load(counter), what, file, line);
 }
 
@@ -129,7 +131,8 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add_text(picture, info->id);
     picture_add_text(picture, info->handler);
     picture_add_text(picture, info->input);
-    for (i = 0; i < info->tag_count; i++) picture_add_text(picture, info->tags[i]);
+    for (i = 0; i < info->tag_count; i++)
+        picture_add_text(picture, info->tags[i]);
     picture_add(picture, (const char *)info + numbers, sizeof *info - numbers);
 }
 
@@ -155,7 +158,8 @@ CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler 
         positions = 0;
         for (position = 0; position <= positions; position++) {
             selene_task_info *task = NULL;
-            CHECK_OK(selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, position, &task));
+            CHECK_OK(
+                selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, position, &task));
             if (position == 0) positions = task->appended;
             picture_add_task(picture, task);
             selene_task_info_destroy(task);
@@ -210,12 +214,12 @@ CHECK_UNUSED static selene_scheduler watched;
 CHECK_UNUSED static struct picture before_call, after_call;
 
 /** A refused call: answers exactly this status, says why with this word, changes nothing and writes nothing. */
-#define REFUSED(expected, word, call)                                                                              \
-    do {                                                                                                           \
-        selene_status refused_status;                                                                              \
-        refused_begin(word);                                                                                       \
-        refused_status = (call);                                                                                   \
-        refused_end((expected), refused_status, (word), #call, __FILE__, __LINE__);                                \
+#define REFUSED(expected, word, call)                                                              \
+    do {                                                                                           \
+        selene_status refused_status;                                                              \
+        refused_begin(word);                                                                       \
+        refused_status = (call);                                                                   \
+        refused_end((expected), refused_status, (word), #call, __FILE__, __LINE__);                \
     } while (0)
 
 CHECK_UNUSED static void refused_begin(const char *word) {
@@ -228,13 +232,14 @@ CHECK_UNUSED static void refused_begin(const char *word) {
     CHECK(strstr(selene_status_detail(), word) == NULL);
 }
 
-CHECK_UNUSED static void refused_end(selene_status expected, selene_status got, const char *word, const char *call,
-                                     const char *file, int line) {
+CHECK_UNUSED static void refused_end(selene_status expected, selene_status got, const char *word,
+                                     const char *call, const char *file, int line) {
     char detail[1024];
     check_status(expected, got, call, file, line);
     snprintf(detail, sizeof detail, "%s", selene_status_detail());
     if (!strstr(detail, word)) {
-        fprintf(stderr, "%s:%d: %s: the detail \"%s\" does not name \"%s\"\n", file, line, call, detail, word);
+        fprintf(stderr, "%s:%d: %s: the detail \"%s\" does not name \"%s\"\n", file, line, call,
+                detail, word);
         check_fail();
     }
     if (!outs_untouched()) {
@@ -347,7 +352,8 @@ static selene_status call_cycle_run(uint64_t h) {
     return selene_cycle_run(h, NULL, &outs.report);
 }
 static selene_status call_cycle_run_async(uint64_t h) {
-    return selene_cycle_run_async(h, NULL, count_report, NULL, count_destroy, &outs.handle, &outs.instant);
+    return selene_cycle_run_async(h, NULL, count_report, NULL, count_destroy, &outs.handle,
+                                  &outs.instant);
 }
 static selene_status call_cycle_plan(uint64_t h) {
     return selene_cycle_plan(h, NULL, &outs.plan);
@@ -432,18 +438,21 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
 #define HANDLE_CALLS (sizeof handle_calls / sizeof handle_calls[0])
 
 /** Calls it with a handle that must be refused so: it writes nothing, and ends the context that it was given. */
-CHECK_UNUSED static void call_refused(const struct handle_call *call, uint64_t handle, selene_status expected) {
+CHECK_UNUSED static void call_refused(const struct handle_call *call, uint64_t handle,
+                                      selene_status expected) {
     int destroyed_before = atomic_load(&destroyed), called_before = atomic_load(&called);
     selene_status got = call->call(handle);
-    if (got == expected && outs_untouched() && atomic_load(&destroyed) - destroyed_before == call->destroys &&
+    if (got == expected && outs_untouched() &&
+        atomic_load(&destroyed) - destroyed_before == call->destroys &&
         atomic_load(&called) == called_before && selene_status_detail()[0] != '\0')
         return;
     fprintf(stderr,
-            "%s(0x%016" PRIx64 ", …): expected %s, got %s; outputs %s; %d contexts ended, not %d; %d callbacks; "
+            "%s(0x%016" PRIx64
+            ", …): expected %s, got %s; outputs %s; %d contexts ended, not %d; %d callbacks; "
             "detail \"%s\"\n",
             call->name, handle, selene_status_name(expected), selene_status_name(got),
-            outs_untouched() ? "untouched" : "written", atomic_load(&destroyed) - destroyed_before, call->destroys,
-            atomic_load(&called) - called_before, selene_status_detail());
+            outs_untouched() ? "untouched" : "written", atomic_load(&destroyed) - destroyed_before,
+            call->destroys, atomic_load(&called) - called_before, selene_status_detail());
     check_fail();
 }
 

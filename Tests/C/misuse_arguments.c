@@ -80,15 +80,18 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_cycle", selene_cycle_begin(s, &window, NULL));
     REFUSED(invalid, "out_plan", selene_cycle_plan(s, &window, NULL));
     REFUSED(invalid, "out_satisfied", selene_conditions_get(s, NULL, &outs.bits));
-    REFUSED(invalid, "tasks", selene_task_register_batch(s, NULL, 1, &outs.number, &outs.more_number));
+    REFUSED(invalid, "tasks",
+            selene_task_register_batch(s, NULL, 1, &outs.number, &outs.more_number));
     REFUSED(invalid, "out_info", selene_store_get(s, NULL));
     REFUSED(invalid, "path", selene_store_backup(s, NULL, -1));
     REFUSED(invalid, "path", selene_store_backup(s, NULL, 0));
     REFUSED(invalid, "path", selene_store_backup(s, NULL, 4));
     REFUSED(invalid, "path", selene_store_check(NULL, -1, &outs.findings));
     REFUSED(invalid, "path", selene_store_check(NULL, 4, &outs.findings));
-    REFUSED(invalid, "damaged", selene_store_salvage(NULL, -1, "/no/such/folder/store", -1, &outs.findings));
-    REFUSED(invalid, "fresh", selene_store_salvage("/no/such/folder/store", -1, NULL, -1, &outs.findings));
+    REFUSED(invalid, "damaged",
+            selene_store_salvage(NULL, -1, "/no/such/folder/store", -1, &outs.findings));
+    REFUSED(invalid, "fresh",
+            selene_store_salvage("/no/such/folder/store", -1, NULL, -1, &outs.findings));
 
     CHECK_OK(selene_cycle_begin(s, &window, &cycle));
     REFUSED(invalid, "out_step", selene_cycle_next(cycle, NULL, &outs.run_info, &outs.instant));
@@ -227,10 +230,12 @@ static selene_status use_plan(selene_scheduler s, const void *bytes) {
 
 static const struct in_struct in_structs[] = {
     {"selene_options", "options", sizeof(selene_options), 8, 7, default_options, use_options},
-    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 0, default_task, use_task},
+    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 0, default_task,
+     use_task},
     {"selene_window in begin", "window", sizeof(selene_window), 8, 3, default_window, use_begin},
     {"selene_window in run", "window", sizeof(selene_window), 8, 3, default_window, use_run},
-    {"selene_window in run_async", "window", sizeof(selene_window), 8, 3, default_window, use_async},
+    {"selene_window in run_async", "window", sizeof(selene_window), 8, 3, default_window,
+     use_async},
     {"selene_window in plan", "window", sizeof(selene_window), 8, 3, default_window, use_plan},
 };
 
@@ -317,7 +322,8 @@ static void test_struct_size_missing_fields(void) {
         CHECK_INT(COVERED(response_window) ? 7 : 3, info->response_window);
         CHECK_INT(COVERED(max_attempts) ? 9 : 0, info->max_attempts);
         CHECK_INT(COVERED(constraints) ? 3 : 0, info->constraints);
-        CHECK_INT(COVERED(expected_response) ? SELENE_HOUR : 5 * SELENE_SECOND, info->expected_response);
+        CHECK_INT(COVERED(expected_response) ? SELENE_HOUR : 5 * SELENE_SECOND,
+                  info->expected_response);
         CHECK_INT(COVERED(initial_delay) ? SELENE_HOUR : 0, info->initial_delay);
         CHECK_INT(COVERED(backoff_delay) ? SELENE_HOUR : 30 * SELENE_SECOND, info->backoff_delay);
         CHECK_INT(COVERED(input_length) ? 5 : 0, info->input.length);
@@ -441,7 +447,8 @@ static void test_init_functions(void) {
             memset(block, 0xA5, size + 1);
             memset(before, 0xA5, size + 1);
             if (size < 8 || size > inits[i].size) {
-                REFUSED(SELENE_ERROR_UNSUPPORTED_STRUCT, "struct_size", inits[i].init(block, (uint32_t)size));
+                REFUSED(SELENE_ERROR_UNSUPPORTED_STRUCT, "struct_size",
+                        inits[i].init(block, (uint32_t)size));
                 CHECK(memcmp(block, before, size + 1) == 0);
             } else {
                 CHECK_OK(inits[i].init(block, (uint32_t)size));
@@ -565,9 +572,10 @@ static void test_struct_size_out(void) {
                 CHECK(memcmp(block + size, canary, sizeof canary) == 0);
                 whole = size & ~(size_t)7;
                 /* The life and the tokens of the other scheduler differ. */
-                if (out->repeats) whole = whole > offsetof(selene_scheduler_info, life) && i == 0
-                                              ? offsetof(selene_scheduler_info, life)
-                                              : whole;
+                if (out->repeats)
+                    whole = whole > offsetof(selene_scheduler_info, life) && i == 0
+                                ? offsetof(selene_scheduler_info, life)
+                                : whole;
                 else whole = 8;
                 CHECK(memcmp(block + 8, full + 8, whole - 8) == 0);
                 if (out->fill == fill_run_info) {
@@ -615,8 +623,8 @@ static void test_struct_size_larger_out(void) {
 /* ---- flags ------------------------------------------------------------------------- */
 
 /** Tries every bit that is not known, and all at once. */
-static void try_flags(uint32_t known, unsigned char *block, void (*refuse)(void *block, const void *context),
-                      const void *context) {
+static void try_flags(uint32_t known, unsigned char *block,
+                      void (*refuse)(void *block, const void *context), const void *context) {
     int bit;
     for (bit = 0; bit <= 32; bit++) {
         uint32_t flags = bit < 32 ? UINT32_C(1) << bit : UINT32_MAX;
@@ -687,8 +695,8 @@ static void set_number(void *bytes, const struct number *number, int64_t value) 
 }
 
 /** Tries every value of every number in a struct of these defaults. */
-static void try_numbers(const struct number *numbers, size_t count, const void *defaults, size_t size,
-                        selene_status (*use)(selene_scheduler, const void *)) {
+static void try_numbers(const struct number *numbers, size_t count, const void *defaults,
+                        size_t size, selene_status (*use)(selene_scheduler, const void *)) {
     size_t i, k;
     for (i = 0; i < count; i++) {
         unsigned char bytes[512];
@@ -706,7 +714,8 @@ static void try_numbers(const struct number *numbers, size_t count, const void *
             memcpy(bytes, defaults, size);
             set_number(bytes, &numbers[i], numbers[i].accepted[k]);
             got = use(s, bytes);
-            if (got != SELENE_OK) fprintf(stderr, "%s %" PRId64 ": ", numbers[i].field, numbers[i].accepted[k]);
+            if (got != SELENE_OK)
+                fprintf(stderr, "%s %" PRId64 ": ", numbers[i].field, numbers[i].accepted[k]);
             CHECK_OK(got);
             CHECK_OK(selene_scheduler_close(s, 0));
         }
@@ -716,11 +725,19 @@ static void try_numbers(const struct number *numbers, size_t count, const void *
 static const struct number task_numbers[] = {
     {NUMBER(selene_task, kind), {-1, 0, 3, 99, INT32_MIN, INT32_MAX, MARK}, {1, 2, MARK}},
     {NUMBER(selene_task, schedule), {-1, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, MARK}},
-    {NUMBER(selene_task, priority), {0, 6, -1, 99, INT32_MIN, INT32_MAX, 257, MARK}, {1, 2, 3, 4, 5, MARK}},
-    {NUMBER(selene_task, existing), {-2, 5, 99, INT32_MIN, INT32_MAX, 256, MARK}, {-1, 0, 1, 2, MARK}},
+    {NUMBER(selene_task, priority),
+     {0, 6, -1, 99, INT32_MIN, INT32_MAX, 257, MARK},
+     {1, 2, 3, 4, 5, MARK}},
+    {NUMBER(selene_task, existing),
+     {-2, 5, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {-1, 0, 1, 2, MARK}},
     {NUMBER(selene_task, recurrence), {-1, 2, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, MARK}},
-    {NUMBER(selene_task, backoff), {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {-1, 0, 1, 2, MARK}},
-    {NUMBER(selene_task, response_window), {-1, 31, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, 30, MARK}},
+    {NUMBER(selene_task, backoff),
+     {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {-1, 0, 1, 2, MARK}},
+    {NUMBER(selene_task, response_window),
+     {-1, 31, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {0, 1, 30, MARK}},
     {NUMBER(selene_task, max_attempts), {MARK}, {0, 1, UINT32_MAX, MARK}},
     {NUMBER(selene_task, constraints), {4, 7, 0x80000000, UINT32_MAX, MARK}, {0, 1, 2, 3, MARK}},
     {NUMBER(selene_task, expected_response),
@@ -762,7 +779,8 @@ static void test_task_numbers(void) {
 }
 
 static void test_backoff_delay_clamped(void) {
-    static const int64_t given[] = {0, 1, 10 * SELENE_SECOND, SELENE_HOUR, 6 * SELENE_HOUR, INT64_MAX};
+    static const int64_t given[] = {0,        1, 10 * SELENE_SECOND, SELENE_HOUR, 6 * SELENE_HOUR,
+                                    INT64_MAX};
     static const int64_t effective[] = {10 * SELENE_SECOND, 10 * SELENE_SECOND, 10 * SELENE_SECOND,
                                         SELENE_HOUR,        5 * SELENE_HOUR,    5 * SELENE_HOUR};
     selene_scheduler s = open_still();
@@ -791,10 +809,12 @@ static const struct number window_numbers[] = {
 };
 
 static void test_window_numbers(void) {
-    static selene_status (*const uses[])(selene_scheduler, const void *) = {use_begin, use_run, use_async, use_plan};
+    static selene_status (*const uses[])(selene_scheduler, const void *) = {use_begin, use_run,
+                                                                            use_async, use_plan};
     selene_window window = SELENE_WINDOW_INIT;
     size_t i;
-    for (i = 0; i < COUNT(uses); i++) try_numbers(window_numbers, COUNT(window_numbers), &window, sizeof window, uses[i]);
+    for (i = 0; i < COUNT(uses); i++)
+        try_numbers(window_numbers, COUNT(window_numbers), &window, sizeof window, uses[i]);
 }
 
 static void test_window_combinations(void) {
@@ -803,7 +823,8 @@ static void test_window_combinations(void) {
     window.flags = SELENE_WINDOW_INLINE;
     REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE", selene_cycle_begin(s, &window, &outs.handle));
     REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE",
-            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle, &outs.instant));
+            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
     CHECK_INT(1, destroyed);
     window.lanes = 2;
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_run(s, &window, &outs.report));
@@ -813,13 +834,15 @@ static void test_window_combinations(void) {
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_begin(s, &window, &outs.handle));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_plan(s, &window, &outs.plan));
     window.lanes = 1;
-    REFUSED(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "later", selene_cycle_begin(s, &window, &outs.handle));
+    REFUSED(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "later",
+            selene_cycle_begin(s, &window, &outs.handle));
     window.task = text_of("nobody");
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_begin(s, &window, &outs.handle));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_run(s, &window, &outs.report));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_plan(s, &window, &outs.plan));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",
-            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle, &outs.instant));
+            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
     CHECK_INT(2, destroyed);
     /* Kinds are ignored where a task is named. */
     window.kinds = 0xFFFFFFFF;
@@ -828,7 +851,8 @@ static void test_window_combinations(void) {
     still = watched = open_still();
     REFUSED(SELENE_ERROR_UNSUPPORTED, "clock", selene_cycle_run(still, &window, &outs.report));
     REFUSED(SELENE_ERROR_UNSUPPORTED, "clock",
-            selene_cycle_run_async(still, &window, count_report, NULL, count_destroy, &outs.handle, &outs.instant));
+            selene_cycle_run_async(still, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
     CHECK_INT(3, destroyed);
     CHECK_INT(0, called);
     CHECK_OK(selene_scheduler_close(still, 0));
@@ -854,8 +878,12 @@ static const struct number options_numbers[] = {
     {NUMBER(selene_options, release_after),
      {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
      {0, 1, TEN_YEARS, MARK}},
-    {NUMBER(selene_options, backoff_jitter), {1001, 0x80000000, UINT32_MAX, MARK}, {0, 1, 1000, MARK}},
-    {NUMBER(selene_options, max_overrun_threads), {1025, 0x80000000, UINT32_MAX, MARK}, {0, 1, 1024, MARK}},
+    {NUMBER(selene_options, backoff_jitter),
+     {1001, 0x80000000, UINT32_MAX, MARK},
+     {0, 1, 1000, MARK}},
+    {NUMBER(selene_options, max_overrun_threads),
+     {1025, 0x80000000, UINT32_MAX, MARK},
+     {0, 1, 1024, MARK}},
     {NUMBER(selene_options, seed), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
     {NUMBER(selene_options, max_input_size),
      {(INT64_C(1) << 30) + 1, -1, INT64_MIN, INT64_MAX, MARK},
@@ -869,30 +897,35 @@ static void test_options_numbers(void) {
     options.minimum_backoff = 2 * SELENE_SECOND;
     options.maximum_backoff = SELENE_SECOND;
     watched = open_empty();
-    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "backoff", selene_scheduler_open(&options, &outs.handle));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "backoff",
+            selene_scheduler_open(&options, &outs.handle));
     CHECK_OK(selene_scheduler_close(watched, 0));
 }
 
 static void test_call_numbers(void) {
     static const uint32_t no_bits[] = {4, 5, 7, 0x80000000, UINT32_MAX};
-    static const int32_t no_outcomes[] = {-1, SELENE_OUTCOME_EXPIRED, SELENE_OUTCOME_STOPPED, 99, 256, INT32_MIN,
-                                          INT32_MAX};
+    static const int32_t no_outcomes[] = {
+        -1, SELENE_OUTCOME_EXPIRED, SELENE_OUTCOME_STOPPED, 99, 256, INT32_MIN, INT32_MAX};
     static const int64_t no_delays[] = {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX};
     static const int64_t no_graces[] = {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX};
-    static const uint64_t no_positions[] = {2, 3, 1000, (uint64_t)INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+    static const uint64_t no_positions[] = {
+        2, 3, 1000, (uint64_t)INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
     selene_scheduler s = watched = open_furnished();
     selene_cycle cycle = 0;
     selene_run run;
     size_t i;
     for (i = 0; i < COUNT(no_bits); i++) {
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "kinds", selene_scheduler_enable(s, no_bits[i]));
-        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "constraints", selene_conditions_set(s, no_bits[i], 0));
-        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 1, no_bits[i]));
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "constraints",
+                selene_conditions_set(s, no_bits[i], 0));
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied",
+                selene_conditions_set(s, 1, no_bits[i]));
     }
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 1, 2));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 0, 1));
     for (i = 0; i < COUNT(no_positions); i++)
-        REFUSED(SELENE_ERROR_NOT_FOUND, "position", selene_task_get(s, "once", -1, no_positions[i], &outs.task_info));
+        REFUSED(SELENE_ERROR_NOT_FOUND, "position",
+                selene_task_get(s, "once", -1, no_positions[i], &outs.task_info));
     for (i = 0; i < COUNT(no_graces); i++)
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "grace", selene_scheduler_close(s, no_graces[i]));
     CHECK_OK(selene_cycle_begin(s, NULL, &cycle));
@@ -992,44 +1025,100 @@ static selene_status text_permitted(selene_scheduler s, const char *data, int64_
 }
 
 static const struct text_use text_uses[] = {
-    {"id", 0, text_id},           {"handler", 1, text_handler},       {"tag", 0, text_tag},
-    {"name", 0, text_name},       {"name", 0, text_unregister},       {"id", 0, text_cancel},
-    {"tag", 0, text_cancel_tag},  {"id", 0, text_get},                {"tag", 1, text_list},
-    {"id", 0, text_explain},      {"task", 1, text_window},           {"task", 1, text_plan},
+    {"id", 0, text_id},
+    {"handler", 1, text_handler},
+    {"tag", 0, text_tag},
+    {"name", 0, text_name},
+    {"name", 0, text_unregister},
+    {"id", 0, text_cancel},
+    {"tag", 0, text_cancel_tag},
+    {"id", 0, text_get},
+    {"tag", 1, text_list},
+    {"id", 0, text_explain},
+    {"task", 1, text_window},
+    {"task", 1, text_plan},
     {"permitted", 0, text_permitted},
 };
 
 /** Literal and its length without the NUL at its end. */
-#define BYTES(literal) {("" literal), (int64_t)sizeof(literal) - 1}
+#define BYTES(literal)                                                                             \
+    { ("" literal), (int64_t)sizeof(literal) - 1 }
 
 static const selene_text bad_texts[] = {
-    BYTES("\0"), BYTES("a\0b"), BYTES("ab\0"), BYTES("\0a"),
+    BYTES("\0"),
+    BYTES("a\0b"),
+    BYTES("ab\0"),
+    BYTES("\0a"),
     /* overlong */
-    BYTES("\xC0\x80"), BYTES("\xC0\xAF"), BYTES("\xC1\xBF"), BYTES("\xE0\x80\x80"), BYTES("\xE0\x9F\xBF"),
-    BYTES("\xF0\x80\x80\x80"), BYTES("\xF0\x8F\xBF\xBF"),
+    BYTES("\xC0\x80"),
+    BYTES("\xC0\xAF"),
+    BYTES("\xC1\xBF"),
+    BYTES("\xE0\x80\x80"),
+    BYTES("\xE0\x9F\xBF"),
+    BYTES("\xF0\x80\x80\x80"),
+    BYTES("\xF0\x8F\xBF\xBF"),
     /* surrogates */
-    BYTES("\xED\xA0\x80"), BYTES("\xED\xBF\xBF"), BYTES("a\xED\xA0\xBD\xED\xB8\x80"),
+    BYTES("\xED\xA0\x80"),
+    BYTES("\xED\xBF\xBF"),
+    BYTES("a\xED\xA0\xBD\xED\xB8\x80"),
     /* truncated, at the end and in the middle */
-    BYTES("\xC3"), BYTES("a\xC3"), BYTES("\xE2\x82"), BYTES("\xE2"), BYTES("\xF0\x9F\x98"), BYTES("\xF0\x9F"),
-    BYTES("\xF0"), BYTES("\xC3" "a"), BYTES("\xE2\x82" "a"), BYTES("\xF0\x9F\x98" "a"), BYTES("\xE2\xC3\xA9"),
+    BYTES("\xC3"),
+    BYTES("a\xC3"),
+    BYTES("\xE2\x82"),
+    BYTES("\xE2"),
+    BYTES("\xF0\x9F\x98"),
+    BYTES("\xF0\x9F"),
+    BYTES("\xF0"),
+    BYTES("\xC3"
+          "a"),
+    BYTES("\xE2\x82"
+          "a"),
+    BYTES("\xF0\x9F\x98"
+          "a"),
+    BYTES("\xE2\xC3\xA9"),
     /* above U+10FFFF, and bytes that no UTF-8 has */
-    BYTES("\xF4\x90\x80\x80"), BYTES("\xF5\x80\x80\x80"), BYTES("\xF7\xBF\xBF\xBF"), BYTES("\xF8\x88\x80\x80\x80"),
-    BYTES("\xFC\x84\x80\x80\x80\x80"), BYTES("\xFE"), BYTES("\xFF"), BYTES("a\xFFz"),
+    BYTES("\xF4\x90\x80\x80"),
+    BYTES("\xF5\x80\x80\x80"),
+    BYTES("\xF7\xBF\xBF\xBF"),
+    BYTES("\xF8\x88\x80\x80\x80"),
+    BYTES("\xFC\x84\x80\x80\x80\x80"),
+    BYTES("\xFE"),
+    BYTES("\xFF"),
+    BYTES("a\xFFz"),
     /* continuation without a beginning */
-    BYTES("\x80"), BYTES("\xBF"), BYTES("a\x80"), BYTES("\xC3\xA9\xA9"),
+    BYTES("\x80"),
+    BYTES("\xBF"),
+    BYTES("a\x80"),
+    BYTES("\xC3\xA9\xA9"),
 };
 
 static const selene_text good_texts[] = {
-    BYTES("a"), BYTES(" "), BYTES("\x01"), BYTES("\x7F"), BYTES("a b/c.d\\e\"f\n"), BYTES("*"), BYTES(".*"),
-    BYTES("\xC2\x80"), BYTES("\xDF\xBF"), BYTES("\xE0\xA0\x80"), BYTES("\xED\x9F\xBF"), BYTES("\xEE\x80\x80"),
-    BYTES("\xEF\xBF\xBF"), BYTES("\xEF\xBB\xBF" "bom"), BYTES("\xF0\x90\x80\x80"), BYTES("\xF4\x8F\xBF\xBF"),
-    BYTES("\xCC\x81" "combining"),
+    BYTES("a"),
+    BYTES(" "),
+    BYTES("\x01"),
+    BYTES("\x7F"),
+    BYTES("a b/c.d\\e\"f\n"),
+    BYTES("*"),
+    BYTES(".*"),
+    BYTES("\xC2\x80"),
+    BYTES("\xDF\xBF"),
+    BYTES("\xE0\xA0\x80"),
+    BYTES("\xED\x9F\xBF"),
+    BYTES("\xEE\x80\x80"),
+    BYTES("\xEF\xBF\xBF"),
+    BYTES("\xEF\xBB\xBF"
+          "bom"),
+    BYTES("\xF0\x90\x80\x80"),
+    BYTES("\xF4\x8F\xBF\xBF"),
+    BYTES("\xCC\x81"
+          "combining"),
 };
 
 /** The text in a block of exactly its size; with terminated there is a NUL behind. */
 static char *text_block(selene_text text, int terminated) {
     size_t length = (size_t)text.length;
-    char *block = malloc(length + (terminated ? 1 : 0) + (length + (size_t)terminated == 0 ? 1 : 0));
+    char *block =
+        malloc(length + (terminated ? 1 : 0) + (length + (size_t)terminated == 0 ? 1 : 0));
     CHECK(block);
     if (length > 0) memcpy(block, text.data, length);
     if (terminated) block[length] = '\0';
@@ -1093,7 +1182,8 @@ static void test_good_texts(void) {
     memset(longest, 'a', sizeof longest);
     for (i = 0; i < COUNT(text_uses); i++) {
         for (k = 0; k <= COUNT(good_texts); k++) {
-            selene_text text = k < COUNT(good_texts) ? good_texts[k] : (selene_text){longest, sizeof longest};
+            selene_text text =
+                k < COUNT(good_texts) ? good_texts[k] : (selene_text){longest, sizeof longest};
             int terminated;
             for (terminated = 0; terminated <= 1; terminated++) {
                 selene_scheduler s = open_furnished();
@@ -1103,7 +1193,8 @@ static void test_good_texts(void) {
                 got = text_uses[i].use(s, block, terminated ? -1 : text.length);
                 free(block);
                 if (got != SELENE_OK && got != SELENE_ERROR_NOT_FOUND) {
-                    fprintf(stderr, "%s, good text %zu: %s\n", text_uses[i].field, k, selene_status_detail());
+                    fprintf(stderr, "%s, good text %zu: %s\n", text_uses[i].field, k,
+                            selene_status_detail());
                     check_fail();
                 }
                 CHECK_OK(selene_scheduler_close(s, 0));
@@ -1114,7 +1205,8 @@ static void test_good_texts(void) {
 
 static void test_texts_are_copied(void) {
     selene_scheduler s = open_still();
-    char id[] = "a task of some length", handler[] = "a handler of some length", tag[] = "tag", input[] = "input";
+    char id[] = "a task of some length", handler[] = "a handler of some length", tag[] = "tag",
+         input[] = "input";
     selene_text tags[1];
     selene_task task = SELENE_TASK_INIT;
     selene_task_info *info = NULL;
@@ -1176,7 +1268,8 @@ static void test_tags(void) {
     CHECK_OK(selene_task_get(s, "tagged", -1, 0, &info));
     CHECK_INT(16, info->tag_count);
     selene_task_info_destroy(info);
-    for (i = 1; i < 16; i++) tags[i] = tags[0];
+    for (i = 1; i < 16; i++)
+        tags[i] = tags[0];
     CHECK_OK(selene_task_register(s, &task, NULL));
     CHECK_OK(selene_task_get(s, "tagged", -1, 0, &info));
     CHECK_INT(1, info->tag_count);
@@ -1192,7 +1285,8 @@ static void test_input(void) {
     unsigned char *input = malloc(10241);
     size_t i;
     CHECK(input);
-    for (i = 0; i < 10241; i++) input[i] = (unsigned char)(i * 7);
+    for (i = 0; i < 10241; i++)
+        input[i] = (unsigned char)(i * 7);
     task.input = input;
     task.input_length = 10241;
     REFUSED(SELENE_ERROR_TOO_LARGE, "input", selene_task_register(s, &task, &outs.number));
@@ -1307,9 +1401,11 @@ static void test_refused_register(void) {
     REFUSED(SELENE_ERROR_TOO_MANY_PENDING, "refresh", selene_task_register(s, &task, &outs.number));
     task = task_of("standing");
     task.existing = SELENE_EXISTING_APPEND;
-    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "existing", selene_task_register(s, &task, &outs.number));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "existing",
+            selene_task_register(s, &task, &outs.number));
     task.schedule = SELENE_SCHEDULE_ONCE;
-    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "existing", selene_task_register(s, &task, &outs.number));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "existing",
+            selene_task_register(s, &task, &outs.number));
     task = task_of("once");
     task.schedule = SELENE_SCHEDULE_ONCE;
     task.kind = SELENE_KIND_PROCESSING;
@@ -1319,21 +1415,24 @@ static void test_refused_register(void) {
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "kind", selene_task_register(s, &task, &outs.number));
     task.kind = SELENE_KIND_REFRESH;
     task.schedule = SELENE_SCHEDULE_STANDING;
-    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "schedule", selene_task_register(s, &task, &outs.number));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "schedule",
+            selene_task_register(s, &task, &outs.number));
     CHECK_OK(selene_scheduler_enable(s, SELENE_KIND_PROCESSING));
     task = task_of("standing");
     REFUSED(SELENE_ERROR_UNAVAILABLE, "refresh", selene_task_register(s, &task, &outs.number));
     REFUSED(SELENE_ERROR_UNAVAILABLE, "refresh", selene_cycle_begin(s, NULL, &outs.handle));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_task_cancel(s, "nobody", -1, &outs.count));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_task_get(s, "nobody", -1, 0, &outs.task_info));
-    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_task_explain(s, "nobody", -1, &outs.explanation));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",
+            selene_task_explain(s, "nobody", -1, &outs.explanation));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_handler_unregister(s, "nobody", -1));
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
 /** In a batch each task is judged on its own, by what selene_task_register would say. */
 static void test_batch(void) {
-    selene_task good = task_of("good"), other = task_of("other"), bad = task_of("bad"), small, flags;
+    selene_task good = task_of("good"), other = task_of("other"), bad = task_of("bad"), small,
+                flags;
     struct {
         selene_task task;
         uint64_t excess;
@@ -1347,8 +1446,9 @@ static void test_batch(void) {
             selene_task_register_batch(s, tasks, 1000001, &outs.number, &outs.more_number));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "count",
             selene_task_register_batch(s, tasks, UINT64_MAX, &outs.number, &outs.more_number));
-    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "count",
-            selene_task_register_batch(s, tasks, UINT64_C(1) << 61, &outs.number, &outs.more_number));
+    REFUSED(
+        SELENE_ERROR_INVALID_ARGUMENT, "count",
+        selene_task_register_batch(s, tasks, UINT64_C(1) << 61, &outs.number, &outs.more_number));
     bad.priority = 6;
     small = good;
     small.struct_size = 7;
@@ -1371,7 +1471,8 @@ static void test_batch(void) {
     CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[0]);
     CHECK_INT(SELENE_DISPOSITION_UPDATED, dispositions[6]);
     CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[7]);
-    for (i = 1; i < 6; i++) CHECK_INT(statuses[8], dispositions[i]);
+    for (i = 1; i < 6; i++)
+        CHECK_INT(statuses[8], dispositions[i]);
     CHECK_INT(statuses[8], dispositions[8]);
     CHECK(selene_status_detail()[0] != '\0');
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(s, "other"));
@@ -1393,15 +1494,17 @@ static void test_destroy_of_refused(void) {
     name[256] = '\0';
     for (i = 0; i < COUNT(lengths); i++) {
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
-                     selene_handler_register(s, name, lengths[i], count_run, count_stop, NULL, count_destroy));
+                     selene_handler_register(s, name, lengths[i], count_run, count_stop, NULL,
+                                             count_destroy));
         CHECK_INT(++expected, destroyed);
     }
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_handler_register(s, NULL, -1, count_run, count_stop, NULL, count_destroy));
     CHECK_INT(++expected, destroyed);
     CHECK_OK(selene_handler_register(s, "name", -1, NULL, NULL, NULL, NULL));
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
-                 selene_handler_register(s, "name", -1, count_run, count_stop, NULL, count_destroy));
+    CHECK_STATUS(
+        SELENE_ERROR_ALREADY_EXISTS,
+        selene_handler_register(s, "name", -1, count_run, count_stop, NULL, count_destroy));
     CHECK_INT(++expected, destroyed);
     window.budget = 0;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
@@ -1412,7 +1515,8 @@ static void test_destroy_of_refused(void) {
                  selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, NULL, NULL));
     CHECK_INT(++expected, destroyed);
     CHECK_OK(selene_cycle_begin(s, NULL, &cycle));
-    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run_async(s, NULL, count_report, NULL, count_destroy, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_BUSY,
+                 selene_cycle_run_async(s, NULL, count_report, NULL, count_destroy, NULL, NULL));
     CHECK_INT(++expected, destroyed);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_enable(s, 0));
@@ -1494,7 +1598,9 @@ static void add_longest(selene_scheduler s) {
     size_t i;
     for (i = 0; i < COUNT(names); i++) {
         selene_task task = task_of(names[i]);
-        task.schedule = i == 0 ? SELENE_SCHEDULE_STANDING : i == 1 ? SELENE_SCHEDULE_ONCE : SELENE_SCHEDULE_PERIODIC;
+        task.schedule = i == 0   ? SELENE_SCHEDULE_STANDING
+                        : i == 1 ? SELENE_SCHEDULE_ONCE
+                                 : SELENE_SCHEDULE_PERIODIC;
         task.recurrence = i >= 3 ? SELENE_RECURRENCE_ANCHORED : SELENE_RECURRENCE_AFTER_COMPLETION;
         task.period = i == 4 ? 1 : TEN_YEARS;
         task.flex = i == 2 ? 1 : 0;
@@ -1509,7 +1615,8 @@ static void add_longest(selene_scheduler s) {
 
 static void test_clock_extremes(void) {
     static const int64_t starts[] = {
-        INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - TEN_YEARS, INT64_MAX - SELENE_DAY, INT64_MAX - 1, INT64_MAX};
+        INT64_MIN,     INT64_MIN + 1, -1, 0, 1, INT64_MAX - TEN_YEARS, INT64_MAX - SELENE_DAY,
+        INT64_MAX - 1, INT64_MAX};
     static const int64_t steps[] = {1, SELENE_DAY, TEN_YEARS, INT64_MAX / 2, INT64_MAX};
     size_t i, k;
     for (i = 0; i < COUNT(starts); i++) {
@@ -1537,8 +1644,9 @@ static void test_clock_extremes(void) {
 }
 
 static void test_clock_goes_back(void) {
-    static const int64_t readings[] = {CLOCK_BEGIN, CLOCK_BEGIN + 5, INT64_MIN, 0,         CLOCK_BEGIN + 4,
-                                       -1,          CLOCK_BEGIN + 6, INT64_MAX, INT64_MIN, CLOCK_BEGIN};
+    static const int64_t readings[] = {
+        CLOCK_BEGIN, CLOCK_BEGIN + 5, INT64_MIN, 0,         CLOCK_BEGIN + 4,
+        -1,          CLOCK_BEGIN + 6, INT64_MAX, INT64_MIN, CLOCK_BEGIN};
     selene_scheduler s;
     int64_t last = INT64_MIN, now = 0;
     size_t i;
@@ -1589,24 +1697,28 @@ static void test_backoff_saturates(void) {
 /* ---- texts of numbers, and the detail -------------------------------------------------------- */
 
 static void test_names_of_any_integer(void) {
-    static const int32_t odd[] = {-1, -2, 7, 8, 13, 15, 16, 31, 32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
-    static const char *(*const names[])(int32_t) = {selene_kind_name,  selene_schedule_name,    selene_state_name,
-                                                    selene_outcome_name, selene_stop_name,      selene_disposition_name,
-                                                    selene_reason_name, selene_event_name};
+    static const int32_t odd[] = {-1, -2, 7,   8,   13,    15,        16,       31,
+                                  32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
+    static const char *(*const names[])(int32_t) = {
+        selene_kind_name, selene_schedule_name,    selene_state_name,  selene_outcome_name,
+        selene_stop_name, selene_disposition_name, selene_reason_name, selene_event_name};
     int32_t value;
     size_t i, k;
     for (value = -300; value <= 300; value++) {
         CHECK(selene_status_name(value)[0] != '\0');
         CHECK(selene_status_message(value)[0] != '\0');
-        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) || (value >= 48 && value <= 55),
+        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) ||
+                      (value >= 48 && value <= 55),
                   strcmp(selene_status_name(value), "UNKNOWN") != 0);
     }
     for (i = 0; i < COUNT(odd); i++) {
         CHECK(selene_status_name(odd[i])[0] != '\0');
         CHECK(selene_status_message(odd[i])[0] != '\0');
-        for (k = 0; k < COUNT(names); k++) CHECK(names[k](odd[i])[0] != '\0');
+        for (k = 0; k < COUNT(names); k++)
+            CHECK(names[k](odd[i])[0] != '\0');
         if (odd[i] < 0 || odd[i] > 15)
-            for (k = 0; k < COUNT(names); k++) CHECK_STRING("unknown", names[k](odd[i]));
+            for (k = 0; k < COUNT(names); k++)
+                CHECK_STRING("unknown", names[k](odd[i]));
     }
     CHECK_STRING("unknown", selene_constraint_name(0));
     CHECK_STRING("unknown", selene_constraint_name(3));
@@ -1645,8 +1757,10 @@ static void test_detail(void) {
         CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(s, id, -1, NULL));
         snprintf(detail, sizeof detail, "%s", selene_status_detail());
         CHECK(detail[0] != '\0');
-        for (i = 0; detail[i]; i++) CHECK((unsigned char)detail[i] >= ' ' && detail[i] != 0x7F);
-        for (i = 0; i + 1 < sizeof id - 1; i += 2) memcpy(id + i, "\xC3\xA9", 2);
+        for (i = 0; detail[i]; i++)
+            CHECK((unsigned char)detail[i] >= ' ' && detail[i] != 0x7F);
+        for (i = 0; i + 1 < sizeof id - 1; i += 2)
+            memcpy(id + i, "\xC3\xA9", 2);
         id[254] = '\0';
         CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(s, id, -1, NULL));
         CHECK(selene_status_detail()[0] != '\0');
@@ -1656,36 +1770,54 @@ static void test_detail(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    run_test("8.2 a NULL where a pointer is needed is INVALID_ARGUMENT and changes nothing", test_null_refused);
+    run_test("8.2 a NULL where a pointer is needed is INVALID_ARGUMENT and changes nothing",
+             test_null_refused);
     run_test("8.2 a NULL is accepted wherever the header says that it may be", test_null_accepted);
-    run_test("8.4 a struct that goes in is refused below 8 bytes and accepted from there on", test_struct_size_in);
-    run_test("8.4 fields that a smaller struct does not have are defaults", test_struct_size_missing_fields);
-    run_test("8.4 a pointer of which a smaller struct has only a part is not followed", test_struct_size_cut_pointer);
-    run_test("8.4 a larger struct that goes in is accepted while its excess is zero", test_struct_size_larger_in);
-    run_test("8.4 an _init function writes the defaults up to the size it is given", test_init_functions);
-    run_test("8.4 a smaller struct that comes out is filled only up to its size", test_struct_size_out);
-    run_test("8.4 a larger struct that comes out is accepted while its excess is zero", test_struct_size_larger_out);
+    run_test("8.4 a struct that goes in is refused below 8 bytes and accepted from there on",
+             test_struct_size_in);
+    run_test("8.4 fields that a smaller struct does not have are defaults",
+             test_struct_size_missing_fields);
+    run_test("8.4 a pointer of which a smaller struct has only a part is not followed",
+             test_struct_size_cut_pointer);
+    run_test("8.4 a larger struct that goes in is accepted while its excess is zero",
+             test_struct_size_larger_in);
+    run_test("8.4 an _init function writes the defaults up to the size it is given",
+             test_init_functions);
+    run_test("8.4 a smaller struct that comes out is filled only up to its size",
+             test_struct_size_out);
+    run_test("8.4 a larger struct that comes out is accepted while its excess is zero",
+             test_struct_size_larger_out);
     run_test("8.4 unknown flags of a struct that goes in are INVALID_ARGUMENT", test_flags_in);
     run_test("8.4 unknown flags of a struct that comes out are INVALID_ARGUMENT", test_flags_out);
-    run_test("T2 numbers of a task outside their range are refused, at its ends accepted", test_task_numbers);
-    run_test("T2 a backoff delay is clamped into the bounds of the scheduler", test_backoff_delay_clamped);
-    run_test("C1 numbers of a window outside their range are refused, at its ends accepted", test_window_numbers);
+    run_test("T2 numbers of a task outside their range are refused, at its ends accepted",
+             test_task_numbers);
+    run_test("T2 a backoff delay is clamped into the bounds of the scheduler",
+             test_backoff_delay_clamped);
+    run_test("C1 numbers of a window outside their range are refused, at its ends accepted",
+             test_window_numbers);
     run_test("C5 combinations of a window that do not exist are refused", test_window_combinations);
-    run_test("8.4 numbers of the options outside their range are refused, at its ends accepted", test_options_numbers);
-    run_test("P6 numbers of calls outside their range are refused and change nothing", test_call_numbers);
-    run_test("T1 text that is empty, too long or no UTF-8 is refused wherever text goes in", test_bad_texts);
-    run_test("T1 text of 1 to 255 bytes of UTF-8 is accepted wherever text goes in", test_good_texts);
+    run_test("8.4 numbers of the options outside their range are refused, at its ends accepted",
+             test_options_numbers);
+    run_test("P6 numbers of calls outside their range are refused and change nothing",
+             test_call_numbers);
+    run_test("T1 text that is empty, too long or no UTF-8 is refused wherever text goes in",
+             test_bad_texts);
+    run_test("T1 text of 1 to 255 bytes of UTF-8 is accepted wherever text goes in",
+             test_good_texts);
     run_test("8.5 text that goes in is copied", test_texts_are_copied);
     run_test("T1 17 tags are refused, 16 accepted, repeated ones count once", test_tags);
     run_test("T2 input is refused above its limit, and when it is not there", test_input);
-    run_test("T7 a list of permitted ids is refused when it is too long, NULL or not text", test_permitted);
+    run_test("T7 a list of permitted ids is refused when it is too long, NULL or not text",
+             test_permitted);
     run_test("T4 a refused register changes nothing, whatever refused it", test_refused_register);
     run_test("T4 in a batch what is refused changes nothing and stops nothing", test_batch);
-    run_test("8.6 destroy is called exactly once when the call that took it is refused", test_destroy_of_refused);
+    run_test("8.6 destroy is called exactly once when the call that took it is refused",
+             test_destroy_of_refused);
     run_test("P6 no time overflows, wherever a host clock stands", test_clock_extremes);
     run_test("P2 scheduler time never goes back, whatever a host clock says", test_clock_goes_back);
     run_test("C10 backoff saturates at the maximum backoff", test_backoff_saturates);
     run_test("8.3 every integer has a name", test_names_of_any_integer);
-    run_test("8.3 the detail belongs to the thread and stays until its next failed call", test_detail);
+    run_test("8.3 the detail belongs to the thread and stays until its next failed call",
+             test_detail);
     return check_end();
 }

@@ -34,7 +34,8 @@ static void slow_run(selene_run run, const selene_run_info *info, void *context)
     CHECK_INT(0, slow->destroys);
     atomic_fetch_add(&slow->entered, 1);
     if (slow->work) {
-        while (check_now() < end) check_sleep(SELENE_MILLISECOND);
+        while (check_now() < end)
+            check_sleep(SELENE_MILLISECOND);
     } else {
         int32_t reason = SELENE_STOP_NONE;
         while (selene_run_stopping(run, &reason) == SELENE_OK && reason == SELENE_STOP_NONE)
@@ -43,7 +44,8 @@ static void slow_run(selene_run run, const selene_run_info *info, void *context)
     /* The texts live until it returns, also when its scheduler is closed. */
     CHECK_TEXT("slow", info->id);
     CHECK_TEXT("input", info->input);
-    if (slow->completes) atomic_store(&slow->late_status, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    if (slow->completes)
+        atomic_store(&slow->late_status, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(0, slow->destroys);
     atomic_fetch_add(&slow->returned, 1);
 }
@@ -66,7 +68,8 @@ static void add_slow(struct slow *slow) {
     selene_task task = task_of("slow");
     task.input = "input";
     task.input_length = 5;
-    CHECK_OK(selene_handler_register(scheduler, "slow", -1, slow_run, slow_stop, slow, slow_destroy));
+    CHECK_OK(
+        selene_handler_register(scheduler, "slow", -1, slow_run, slow_stop, slow, slow_destroy));
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
 }
 
@@ -96,7 +99,8 @@ static void receiver_destroy(void *context) {
 static void start(struct receiver *receiver, int64_t budget) {
     selene_window window = SELENE_WINDOW_INIT;
     window.budget = budget;
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, NULL, NULL));
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, NULL,
+                                    NULL));
 }
 
 static void close_within(int64_t grace, int64_t least, int64_t most) {
@@ -383,7 +387,8 @@ static void slow_event(const selene_event *event, void *context) {
 static void test_report_in_progress(void) {
     struct slow_callback callback = {0};
     scheduler = open_default();
-    CHECK_OK(selene_cycle_run_async(scheduler, NULL, slow_report, &callback, slow_callback_destroy, NULL, NULL));
+    CHECK_OK(selene_cycle_run_async(scheduler, NULL, slow_report, &callback, slow_callback_destroy,
+                                    NULL, NULL));
     WAIT_FOR(1, callback.entered);
     close_within(0, 0, AT_ONCE);
     WAIT_FOR(1, callback.destroys);
@@ -417,7 +422,8 @@ static void waiting_run(selene_run run, const selene_run_info *info, void *conte
     struct slow_stop *stop = context;
     (void)run, (void)info;
     atomic_fetch_add(&stop->entered, 1);
-    while (!atomic_load(&stop->may_return)) check_sleep(SELENE_MILLISECOND);
+    while (!atomic_load(&stop->may_return))
+        check_sleep(SELENE_MILLISECOND);
 }
 
 static void waiting_stop(selene_run run, int32_t reason, void *context) {
@@ -443,7 +449,8 @@ static void test_stop_in_progress(void) {
     window.budget = SELENE_MINUTE;
     window.reserve = SELENE_MINUTE - SHORT;
     scheduler = open_default();
-    CHECK_OK(selene_handler_register(scheduler, "slow", -1, waiting_run, waiting_stop, &stop, waiting_destroy));
+    CHECK_OK(selene_handler_register(scheduler, "slow", -1, waiting_run, waiting_stop, &stop,
+                                     waiting_destroy));
     add_task(scheduler, "slow");
     CHECK_OK(selene_cycle_run_async(scheduler, &window, NULL, NULL, NULL, NULL, NULL));
     WAIT_FOR(1, stop.stops);
@@ -487,7 +494,8 @@ static void test_closed_by_handler(void) {
         joined = join_destroys = 0;
         window.flags = i ? SELENE_WINDOW_INLINE : 0;
         scheduler = open_default();
-        CHECK_OK(selene_handler_register(scheduler, "joining", -1, joining_run, NULL, NULL, joining_destroy));
+        CHECK_OK(selene_handler_register(scheduler, "joining", -1, joining_run, NULL, NULL,
+                                         joining_destroy));
         add_task(scheduler, "joining");
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         CHECK_INT(1, report->stopped);
@@ -510,11 +518,12 @@ static void *call_until_stopped(void *context) {
         got[0] = selene_task_register(scheduler, &task, NULL);
         got[1] = selene_scheduler_next_wakeup(scheduler, &at, NULL);
         got[2] = selene_handler_register(scheduler, "task", -1, NULL, NULL, NULL, count_destroy);
-        if (got[2] == SELENE_OK || got[2] == SELENE_ERROR_ALREADY_EXISTS) atomic_fetch_add(&called, 1);
+        if (got[2] == SELENE_OK || got[2] == SELENE_ERROR_ALREADY_EXISTS)
+            atomic_fetch_add(&called, 1);
         got[3] = selene_handler_unregister(scheduler, "task", -1);
         for (i = 0; i < 4; i++)
-            CHECK(got[i] == SELENE_OK || got[i] == SELENE_ERROR_INVALID_HANDLE || got[i] == SELENE_ERROR_NOT_FOUND ||
-                  got[i] == SELENE_ERROR_ALREADY_EXISTS);
+            CHECK(got[i] == SELENE_OK || got[i] == SELENE_ERROR_INVALID_HANDLE ||
+                  got[i] == SELENE_ERROR_NOT_FOUND || got[i] == SELENE_ERROR_ALREADY_EXISTS);
     }
     return NULL;
 }
@@ -525,19 +534,22 @@ static void test_other_calls(void) {
     for (i = 0; i < count; i++) {
         selene_scheduler closed = scheduler = open_default();
         stop_calling = 0;
-        for (k = 0; k < 3; k++) CHECK_INT(0, pthread_create(&threads[k], NULL, call_until_stopped, NULL));
+        for (k = 0; k < 3; k++)
+            CHECK_INT(0, pthread_create(&threads[k], NULL, call_until_stopped, NULL));
         check_sleep(SELENE_MILLISECOND / 2);
         CHECK_OK(selene_scheduler_close(closed, 0));
         CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_close(closed, 0));
         stop_calling = 1;
-        for (k = 0; k < 3; k++) CHECK_INT(0, pthread_join(threads[k], NULL));
+        for (k = 0; k < 3; k++)
+            CHECK_INT(0, pthread_join(threads[k], NULL));
     }
 }
 
 /* ---- unregister while running ---------------------------------------------------------------------------------- */
 
 static void test_unregister_while_running(void) {
-    struct slow slow = {.work = SLOW / 2, .completes = 1, .late_status = -1}, again = {.completes = 1, .work = 1};
+    struct slow slow = {.work = SLOW / 2, .completes = 1, .late_status = -1},
+                again = {.completes = 1, .work = 1};
     struct receiver receiver = {0}, second = {0};
     selene_explanation explanation = SELENE_EXPLANATION_INIT;
     scheduler = open_default();
@@ -579,7 +591,8 @@ static void test_unregister_pulled(void) {
     CHECK_OK(selene_cycle_begin(scheduler, NULL, &cycle));
     run = take_run(cycle);
     CHECK_OK(selene_handler_unregister(scheduler, "slow", -1));
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_handler_register(scheduler, "slow", -1, NULL, NULL, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
+                 selene_handler_register(scheduler, "slow", -1, NULL, NULL, NULL, NULL));
     CHECK_INT(0, slow.destroys);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NO_DATA));
     CHECK_INT(1, slow.destroys);
@@ -598,15 +611,23 @@ int main(int argc, char **argv) {
     run_test("P3 a handler that asks whether to stop ends with close", test_cooperative);
     run_test("P3 close does not wait for a thread that was left behind", test_left_behind);
     run_test("P3 close ends a blocking cycle on another thread, which is reported", test_blocking);
-    run_test("P3 close ends a blocking inline cycle on another thread, which is reported", test_blocking_inline);
+    run_test("P3 close ends a blocking inline cycle on another thread, which is reported",
+             test_blocking_inline);
     run_test("P2 clock_destroy waits for a clock that is being read", test_clock_in_use);
-    run_test("P2 clock_destroy comes after the last reading of an inline cycle", test_clock_of_inline_cycle);
-    run_test("P3 close without grace does not wait for a report that is being received", test_report_in_progress);
-    run_test("P3 close without grace does not wait for an observer in progress", test_observer_in_progress);
-    run_test("P3 close without grace does not wait for a stop function in progress", test_stop_in_progress);
-    run_test("P3 a handler may wait for a thread that closes its scheduler", test_closed_by_handler);
+    run_test("P2 clock_destroy comes after the last reading of an inline cycle",
+             test_clock_of_inline_cycle);
+    run_test("P3 close without grace does not wait for a report that is being received",
+             test_report_in_progress);
+    run_test("P3 close without grace does not wait for an observer in progress",
+             test_observer_in_progress);
+    run_test("P3 close without grace does not wait for a stop function in progress",
+             test_stop_in_progress);
+    run_test("P3 a handler may wait for a thread that closes its scheduler",
+             test_closed_by_handler);
     run_test("P3 calls that meet a close succeed or find the handle closed", test_other_calls);
-    run_test("T10 a handler that is unregistered while it runs ends in peace", test_unregister_while_running);
-    run_test("T10 the name of an unregistered handler is free after its last pulled run", test_unregister_pulled);
+    run_test("T10 a handler that is unregistered while it runs ends in peace",
+             test_unregister_while_running);
+    run_test("T10 the name of an unregistered handler is free after its last pulled run",
+             test_unregister_pulled);
     return check_end();
 }

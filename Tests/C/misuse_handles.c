@@ -44,7 +44,9 @@ static void refuse_everywhere(uint64_t value, selene_status of_scheduler, selene
         const struct handle_call *call = &handle_calls[i];
         if (value == 0 && call->call == call_close) continue;
         call_refused(call, value,
-                     call->type == TAKES_SCHEDULER ? of_scheduler : call->type == TAKES_CYCLE ? of_cycle : of_run);
+                     call->type == TAKES_SCHEDULER ? of_scheduler
+                     : call->type == TAKES_CYCLE   ? of_cycle
+                                                   : of_run);
     }
 }
 
@@ -70,12 +72,14 @@ static void test_zero_and_ones(void) {
     size_t i;
     /* Before any scheduler was opened in this process, and with live ones. */
     outs_reset();
-    for (i = 0; i < COUNT(values); i++) refuse_everywhere(values[i], INVALID, INVALID, INVALID);
+    for (i = 0; i < COUNT(values); i++)
+        refuse_everywhere(values[i], INVALID, INVALID, INVALID);
     CHECK_OK(selene_scheduler_close(0, 0));
     live = open_live();
     picture_take(&before_call, live.scheduler);
     outs_reset();
-    for (i = 0; i < COUNT(values); i++) refuse_everywhere(values[i], INVALID, INVALID, INVALID);
+    for (i = 0; i < COUNT(values); i++)
+        refuse_everywhere(values[i], INVALID, INVALID, INVALID);
     picture_take(&after_call, live.scheduler);
     CHECK(before_call.length == after_call.length);
     CHECK(memcmp(before_call.bytes, after_call.bytes, before_call.length) == 0);
@@ -101,7 +105,8 @@ static void test_random(void) {
     for (i = 0; i < count; i++) {
         uint64_t value = next_random(&state);
         /* The chance to meet a live one is that of a lottery; it would be no fault of the library. */
-        if (value == live.scheduler || value == live.cycle || value == live.run || value == 0) continue;
+        if (value == live.scheduler || value == live.cycle || value == live.run || value == 0)
+            continue;
         refuse_everywhere(value, INVALID, INVALID, INVALID);
     }
     picture_take(&after_call, live.scheduler);
@@ -122,7 +127,9 @@ static void test_neighbours(void) {
         for (a = 0; a < 64; a++) {
             for (b = a; b < 64; b++) {
                 uint64_t value = handles[k] ^ UINT64_C(1) << a ^ (b > a ? UINT64_C(1) << b : 0);
-                if (value == 0 || value == live.scheduler || value == live.cycle || value == live.run) continue;
+                if (value == 0 || value == live.scheduler || value == live.cycle ||
+                    value == live.run)
+                    continue;
                 for (i = 0; i < HANDLE_CALLS; i++) {
                     const struct handle_call *call = &handle_calls[i];
                     selene_status got;
@@ -229,7 +236,8 @@ static void test_most_schedulers(void) {
     selene_scheduler more = 77;
     int i, round;
     for (round = 0; round < 2; round++) {
-        for (i = 0; i < MOST; i++) open[i] = open_still();
+        for (i = 0; i < MOST; i++)
+            open[i] = open_still();
         options.clock_destroy = count_destroy;
         CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_scheduler_open(&options, &more));
         CHECK_INT(77, more);
@@ -238,7 +246,8 @@ static void test_most_schedulers(void) {
         /* The first place that is free is enough. */
         CHECK_OK(selene_scheduler_close(open[MOST / 2], 0));
         open[MOST / 2] = open_still();
-        for (i = 0; i < MOST; i++) CHECK_OK(selene_scheduler_close(open[i], 0));
+        for (i = 0; i < MOST; i++)
+            CHECK_OK(selene_scheduler_close(open[i], 0));
     }
 }
 
@@ -263,7 +272,8 @@ static void test_complete_twice(void) {
     CHECK(before_call.length == after_call.length);
     CHECK(memcmp(before_call.bytes, after_call.bytes, before_call.length) == 0);
     CHECK_OK(selene_cycle_end(live.cycle, NULL));
-    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED,
+                 selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_scheduler_close(live.scheduler, 0));
 }
 
@@ -274,7 +284,8 @@ static void test_complete_unknown(void) {
     size_t i;
     watched = live.scheduler;
     for (i = 0; i < COUNT(outcomes); i++)
-        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome", selene_run_complete(live.run, outcomes[i]));
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome",
+                selene_run_complete(live.run, outcomes[i]));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay", selene_run_retry(live.run, -1));
     /* A wrong outcome is no outcome. */
     CHECK_OK(selene_run_complete(live.run, SELENE_OUTCOME_ABANDONED));
@@ -364,7 +375,8 @@ static void test_tokens_are_not_reused(void) {
     selene_run last[KEPT] = {0};
     int i, k, count = rounds(5000);
     for (i = 0; i < count; i++) {
-        for (k = 0; k < KEPT; k++) CHECK(last[k] != live.run);
+        for (k = 0; k < KEPT; k++)
+            CHECK(last[k] != live.run);
         last[i % KEPT] = live.run;
         CHECK_OK(selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(live.cycle, NULL));
@@ -373,7 +385,8 @@ static void test_tokens_are_not_reused(void) {
         CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
         live.run = take_run(live.cycle);
         for (k = 0; k < KEPT; k++)
-            if (last[k]) CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_complete(last[k], 0));
+            if (last[k])
+                CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_complete(last[k], 0));
     }
     close_live(live);
 }
@@ -387,7 +400,8 @@ static void test_many_stale(void) {
     if (rounds(count) < count) count = rounds(count);
     for (i = 0; i < count; i++) {
         CHECK_OK(selene_task_cancel(live.scheduler, "task", -1, NULL));
-        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                     selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(live.cycle, NULL));
         add_task(live.scheduler, "task");
         CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
@@ -443,8 +457,10 @@ static void race(void *(*body)(void *), void *context) {
     int i;
     oks = others = 0;
     CHECK_INT(0, pthread_barrier_init(&barrier, NULL, THREADS));
-    for (i = 0; i < THREADS; i++) CHECK_INT(0, pthread_create(&threads[i], NULL, body, context));
-    for (i = 0; i < THREADS; i++) CHECK_INT(0, pthread_join(threads[i], NULL));
+    for (i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_create(&threads[i], NULL, body, context));
+    for (i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
     CHECK_INT(0, pthread_barrier_destroy(&barrier));
     CHECK_INT(1, oks);
     CHECK_INT(THREADS - 1, others);
@@ -466,14 +482,17 @@ int main(int argc, char **argv) {
     run_test("P4 random values are no handle, for every function", test_random);
     run_test("P4 what differs from a live handle in a bit or two is no handle", test_neighbours);
     run_test("P4 a handle of another type is refused, by every function", test_types);
-    run_test("P4 a closed handle is refused for ever, also when its slot is taken again", test_closed);
+    run_test("P4 a closed handle is refused for ever, also when its slot is taken again",
+             test_closed);
     run_test("P4 no handle is given out twice", test_reopened);
     run_test("P4 4 096 schedulers can be open, the next answers EXHAUSTED", test_most_schedulers);
-    run_test("C6 a second outcome answers ALREADY_COMPLETED and changes nothing", test_complete_twice);
+    run_test("C6 a second outcome answers ALREADY_COMPLETED and changes nothing",
+             test_complete_twice);
     run_test("C6 an unknown outcome is refused, and the run goes on", test_complete_unknown);
     run_test("C6 a late outcome answers STALE_RUN and changes nothing", test_complete_late);
     run_test("C6 no token is given out twice", test_tokens_are_not_reused);
-    run_test("C6 65 536 stale runs are remembered, older ones answer ALREADY_COMPLETED", test_many_stale);
+    run_test("C6 65 536 stale runs are remembered, older ones answer ALREADY_COMPLETED",
+             test_many_stale);
     run_test("P3 of threads that end the same thing one succeeds", test_races);
     return check_end();
 }

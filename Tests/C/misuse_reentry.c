@@ -29,7 +29,8 @@ static void use_other_scheduler(void) {
     selene_scheduler other = open_default();
     selene_report *report = NULL;
     atomic_int ended = 0;
-    CHECK_OK(selene_handler_register(other, "other", -1, other_run, NULL, &ended, count_own_destroy));
+    CHECK_OK(
+        selene_handler_register(other, "other", -1, other_run, NULL, &ended, count_own_destroy));
     add_task(other, "other");
     CHECK_OK(selene_cycle_run(other, &window, &report));
     CHECK_INT(1, report->new_data);
@@ -92,9 +93,11 @@ static void legal(int refresh_open) {
     CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
     CHECK_OK(selene_task_register(scheduler, &task, &disposition));
     CHECK_INT(SELENE_DISPOSITION_UPDATED, disposition);
-    CHECK_OK(selene_handler_register(scheduler, "inner", -1, NULL, NULL, &ended, count_own_destroy));
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
-                 selene_handler_register(scheduler, "inner", -1, NULL, NULL, &ended, count_own_destroy));
+    CHECK_OK(
+        selene_handler_register(scheduler, "inner", -1, NULL, NULL, &ended, count_own_destroy));
+    CHECK_STATUS(
+        SELENE_ERROR_ALREADY_EXISTS,
+        selene_handler_register(scheduler, "inner", -1, NULL, NULL, &ended, count_own_destroy));
     CHECK_INT(1, ended);
     CHECK_OK(selene_task_get(scheduler, "inner", -1, 0, &record));
     CHECK_INT(SELENE_STATE_ENQUEUED, record->state);
@@ -124,7 +127,8 @@ static void legal(int refresh_open) {
     CHECK_OK(selene_run_retry(run_info.run, 0));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     window = (selene_window)SELENE_WINDOW_INIT;
-    if (refresh_open) CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &cycle));
+    if (refresh_open)
+        CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &cycle));
     CHECK_OK(selene_handler_unregister(scheduler, "inner", -1));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_handler_unregister(scheduler, "inner", -1));
     CHECK_INT(2, ended);
@@ -170,7 +174,8 @@ static void open_outer(void) {
     scheduler = open_default();
     runs = stops = outer_destroyed = 0;
     last_reason = -1;
-    CHECK_OK(selene_handler_register(scheduler, "outer", -1, outer_run, outer_stop, &runs, outer_destroy));
+    CHECK_OK(selene_handler_register(scheduler, "outer", -1, outer_run, outer_stop, &runs,
+                                     outer_destroy));
     add_task(scheduler, "outer");
 }
 
@@ -192,7 +197,8 @@ static void close_outer(void) {
 }
 
 /** One blocking cycle on library threads and one inline, each with a scheduler of its own. */
-static void in_both(void (*handler)(selene_run, const selene_run_info *), void (*check)(const selene_report *)) {
+static void in_both(void (*handler)(selene_run, const selene_run_info *),
+                    void (*check)(const selene_report *)) {
     int i;
     in_handler = handler;
     for (i = 0; i < 2; i++) {
@@ -379,19 +385,22 @@ static void handler_async(selene_run run, const selene_run_info *info) {
     int ended = atomic_load(&destroyed);
     /* Joins the cycle that it runs in, unless that is inline. */
     if (window_flags == 0) {
-        CHECK_OK(selene_cycle_run_async(scheduler, &window, count_report, NULL, count_destroy, &cycle, &deadline));
+        CHECK_OK(selene_cycle_run_async(scheduler, &window, count_report, NULL, count_destroy,
+                                        &cycle, &deadline));
         CHECK(cycle == info->cycle);
         CHECK_INT(info->deadline, deadline);
         CHECK_INT(ended, destroyed);
     }
     /* Begins one of the other kind. */
     window.kinds = SELENE_KIND_PROCESSING;
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, count_report, NULL, count_destroy, &cycle, NULL));
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, count_report, NULL, count_destroy, &cycle,
+                                    NULL));
     CHECK(cycle != info->cycle);
     WAIT_FOR(ended + 1, destroyed);
     /* Its own is not the host's to pull from. */
     outs_reset();
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_next(info->cycle, &outs.number, &outs.run_info, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
+                 selene_cycle_next(info->cycle, &outs.number, &outs.run_info, NULL));
     CHECK(outs_untouched());
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
 }
@@ -501,7 +510,8 @@ static void start_async(int64_t budget) {
     selene_window window = SELENE_WINDOW_INIT;
     window.budget = budget;
     reported = 0;
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, note_report, NULL, count_destroy, NULL, NULL));
+    CHECK_OK(
+        selene_cycle_run_async(scheduler, &window, note_report, NULL, count_destroy, NULL, NULL));
     WAIT_FOR(1, runs);
 }
 
@@ -616,7 +626,8 @@ static void observe_and_replace(const selene_event *event, void *context) {
     (void)event, (void)context;
     observing = 1;
     if (atomic_fetch_add(&events, 1) == 0) {
-        CHECK_OK(selene_scheduler_observe(scheduler, observe_and_replace, NULL, observer_destroyed));
+        CHECK_OK(
+            selene_scheduler_observe(scheduler, observe_and_replace, NULL, observer_destroyed));
         CHECK_INT(0, observers_destroyed);
         CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
         CHECK_INT(0, observers_destroyed);
@@ -717,7 +728,8 @@ static void report_everything(const selene_report *report, void *context) {
     if (--*left > 0) {
         /* The cycle is over: the next may begin. */
         runs = 0;
-        CHECK_OK(selene_cycle_run_async(scheduler, NULL, report_everything, left, count_destroy, NULL, NULL));
+        CHECK_OK(selene_cycle_run_async(scheduler, NULL, report_everything, left, count_destroy,
+                                        NULL, NULL));
     } else {
         atomic_fetch_add(&reported, 1);
     }
@@ -770,7 +782,8 @@ static void test_destroy_everything(void) {
     CHECK_OK(selene_scheduler_observe(scheduler, count_event, NULL, destroy_everything));
     CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
     CHECK_INT(2, everything_destroyed);
-    CHECK_OK(selene_cycle_run_async(scheduler, &window, NULL, NULL, destroy_everything, NULL, NULL));
+    CHECK_OK(
+        selene_cycle_run_async(scheduler, &window, NULL, NULL, destroy_everything, NULL, NULL));
     WAIT_FOR(3, everything_destroyed);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
 }
@@ -785,7 +798,8 @@ static void test_destroy_refused(void) {
                  selene_handler_register(scheduler, "name", -1, NULL, NULL, NULL, destroy_other));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
                  selene_cycle_run_async(scheduler, &window, NULL, NULL, destroy_other, NULL, NULL));
-    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_observe(1, count_event, NULL, destroy_other));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_scheduler_observe(1, count_event, NULL, destroy_other));
     options.clock_destroy = destroy_other;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, NULL));
     CHECK_INT(4, everything_destroyed);
@@ -815,12 +829,14 @@ static void test_destroy_keeps_detail(void) {
     selene_window window = SELENE_WINDOW_INIT;
     scheduler = open_default();
     add_pulled_handler(scheduler, "a name of its own");
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_handler_register(scheduler, "a name of its own", -1, NULL, NULL,
-                                                                      NULL, destroy_with_failure));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
+                 selene_handler_register(scheduler, "a name of its own", -1, NULL, NULL, NULL,
+                                         destroy_with_failure));
     CHECK(strstr(selene_status_detail(), "name"));
     window.lanes = 0;
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
-                 selene_cycle_run_async(scheduler, &window, NULL, NULL, destroy_with_failure, NULL, NULL));
+    CHECK_STATUS(
+        SELENE_ERROR_INVALID_ARGUMENT,
+        selene_cycle_run_async(scheduler, &window, NULL, NULL, destroy_with_failure, NULL, NULL));
     CHECK(strstr(selene_status_detail(), "lanes"));
     options.backoff_jitter = 1001;
     options.clock_destroy = destroy_with_failure;
@@ -852,7 +868,8 @@ static int64_t hostile_clock(void *context) {
                          : call->type == TAKES_CYCLE   ? clocked_cycle
                                                        : clocked_run,
                          SELENE_ERROR_REENTRANT);
-            if (call->type == TAKES_SCHEDULER) call_refused(call, bystander, SELENE_ERROR_REENTRANT);
+            if (call->type == TAKES_SCHEDULER)
+                call_refused(call, bystander, SELENE_ERROR_REENTRANT);
         }
         /* What takes no handle is not concerned. */
         CHECK_STRING("REENTRANT", selene_status_name(SELENE_ERROR_REENTRANT));
@@ -876,7 +893,8 @@ static void test_clock(void) {
     /* From inside the clock of each function in turn; the scheduler is what it was afterwards. */
     for (i = 0; i < HANDLE_CALLS; i++) {
         const struct handle_call *call = &handle_calls[i];
-        if (call->type != TAKES_SCHEDULER || call->call == call_close || call->call == call_reset) continue;
+        if (call->type != TAKES_SCHEDULER || call->call == call_close || call->call == call_reset)
+            continue;
         picture_take(&before_call, clocked);
         clock_turns_against = 1;
         CHECK_OK(selene_scheduler_next_wakeup(clocked, NULL, NULL));
@@ -890,7 +908,8 @@ static void test_clock(void) {
             if (outs.task_info != outs_before.task_info) selene_task_info_destroy(outs.task_info);
             if (outs.task_ids != outs_before.task_ids) selene_task_ids_destroy(outs.task_ids);
             if (outs.plan != outs_before.plan) selene_plan_destroy(outs.plan);
-            if (outs.store_info != outs_before.store_info) selene_store_info_destroy(outs.store_info);
+            if (outs.store_info != outs_before.store_info)
+                selene_store_info_destroy(outs.store_info);
         }
         clock_turns_against = 0;
     }
@@ -919,7 +938,8 @@ static void test_inline_with_clock(void) {
     in_handler = handler_with_clock;
     window_flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_handler_register(scheduler, "outer", -1, outer_run, outer_stop, &runs, outer_destroy));
+    CHECK_OK(selene_handler_register(scheduler, "outer", -1, outer_run, outer_stop, &runs,
+                                     outer_destroy));
     add_task(scheduler, "outer");
     report = run_outer();
     CHECK_INT(1, report->new_data);
@@ -932,31 +952,46 @@ static void test_inline_with_clock(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    run_test("P3 inside a handler all is legal but close, reset and a blocking cycle", test_handler_everything);
-    run_test("T5 a handler may update its own task, its run keeps its own copy", test_handler_update);
+    run_test("P3 inside a handler all is legal but close, reset and a blocking cycle",
+             test_handler_everything);
+    run_test("T5 a handler may update its own task, its run keeps its own copy",
+             test_handler_update);
     run_test("T5 a handler may replace its own task, which stops its run", test_handler_replace);
     run_test("T8 a handler may cancel its own task, which stops its run", test_handler_cancel);
-    run_test("T10 a handler may unregister itself, destroy follows its return", test_handler_unregister);
-    run_test("C6 a handler that completes twice or with an unknown outcome is told so", test_handler_complete_twice);
-    run_test("C6 an outcome from another thread counts before the handler returned", test_handler_other_thread);
-    run_test("C12 a handler may start an asynchronous cycle, also join its own", test_handler_async);
+    run_test("T10 a handler may unregister itself, destroy follows its return",
+             test_handler_unregister);
+    run_test("C6 a handler that completes twice or with an unknown outcome is told so",
+             test_handler_complete_twice);
+    run_test("C6 an outcome from another thread counts before the handler returned",
+             test_handler_other_thread);
+    run_test("C12 a handler may start an asynchronous cycle, also join its own",
+             test_handler_async);
     run_test("C5 a handler may end the cycle that it runs in", test_handler_end);
     run_test("P3 REENTRANT holds through the callbacks of another scheduler", test_handler_nested);
-    run_test("C7 inside a stop function that comes with the expiry all is legal but what blocks", test_stop_expiring);
-    run_test("C8 inside a stop function that comes with a cancel all is legal but what blocks", test_stop_cancelled);
-    run_test("P3 inside a stop function that comes with close the handle is closed", test_stop_shutdown);
+    run_test("C7 inside a stop function that comes with the expiry all is legal but what blocks",
+             test_stop_expiring);
+    run_test("C8 inside a stop function that comes with a cancel all is legal but what blocks",
+             test_stop_cancelled);
+    run_test("P3 inside a stop function that comes with close the handle is closed",
+             test_stop_shutdown);
     run_test("C8 the stop function is called at most once", test_stop_once);
     run_test("C18 inside an observer all is legal but what blocks, and what it changes comes later",
              test_observer_everything);
-    run_test("C18 an observer may replace and remove itself, destroy follows its return", test_observer_replaced);
-    run_test("C6 an observer may complete a run before its handler does anything", test_observer_completes);
-    run_test("T8 an observer may cancel a run before its handler does anything", test_observer_cancels);
-    run_test("C5 inside a report all is legal but what blocks, also the next cycle", test_report_everything);
+    run_test("C18 an observer may replace and remove itself, destroy follows its return",
+             test_observer_replaced);
+    run_test("C6 an observer may complete a run before its handler does anything",
+             test_observer_completes);
+    run_test("T8 an observer may cancel a run before its handler does anything",
+             test_observer_cancels);
+    run_test("C5 inside a report all is legal but what blocks, also the next cycle",
+             test_report_everything);
     run_test("8.6 inside a destroy all is legal but what blocks", test_destroy_everything);
     run_test("8.6 the destroy of a refused call is called without a lock", test_destroy_refused);
     run_test("8.6 a destroy that comes with close finds the handle closed", test_destroy_in_close);
-    run_test("8.3 the detail is that of the refused call, whatever its destroy did", test_destroy_keeps_detail);
+    run_test("8.3 the detail is that of the refused call, whatever its destroy did",
+             test_destroy_keeps_detail);
     run_test("P2 inside a host clock every call with a handle answers REENTRANT", test_clock);
-    run_test("C5 inside an inline handler on a host clock all is legal but what blocks", test_inline_with_clock);
+    run_test("C5 inside an inline handler on a host clock all is legal but what blocks",
+             test_inline_with_clock);
     return check_end();
 }

@@ -59,7 +59,8 @@ static void install(void) {
     memset(&action, 0, sizeof action);
     action.sa_handler = note_signal;
     main_thread = this_thread();
-    for (i = 0; i < COUNT(stormy); i++) CHECK_INT(0, sigaction(stormy[i], &action, NULL));
+    for (i = 0; i < COUNT(stormy); i++)
+        CHECK_INT(0, sigaction(stormy[i], &action, NULL));
     CHECK_INT(0, pipe(orders));
     CHECK_INT(0, pipe(answers));
     sender = fork();
@@ -79,7 +80,8 @@ static void install(void) {
 static void storm(int64_t duration) {
     char answer;
     CHECK_INT(sizeof duration, write(order_end, &duration, sizeof duration));
-    while (read(answer_end, &answer, 1) != 1) CHECK_INT(EINTR, errno);
+    while (read(answer_end, &answer, 1) != 1)
+        CHECK_INT(EINTR, errno);
 }
 
 static void end_storms(void) {
@@ -162,8 +164,8 @@ static int check_masks(void) {
         blocked = blocked_by(threads[i]);
         if (blocked == 0) continue;
         if (real && (blocked & everything) != everything) {
-            fprintf(stderr, "thread %d blocks %016" PRIx64 ", not %016" PRIx64 "\n", (int)threads[i], blocked,
-                    everything);
+            fprintf(stderr, "thread %d blocks %016" PRIx64 ", not %016" PRIx64 "\n",
+                    (int)threads[i], blocked, everything);
             check_fail();
         }
         others++;
@@ -257,14 +259,16 @@ static void test_nobody_takes_them(void) {
     size_t i;
     install();
     sigemptyset(&blocked);
-    for (i = 0; i < COUNT(stormy); i++) sigaddset(&blocked, stormy[i]);
+    for (i = 0; i < COUNT(stormy); i++)
+        sigaddset(&blocked, stormy[i]);
     scheduler = open_busy(&context);
     CHECK_INT(0, pthread_sigmask(SIG_BLOCK, &blocked, &before));
     arrived = 0;
     storm(500 * SELENE_MILLISECOND);
     CHECK_INT(0, arrived);
     CHECK_INT(0, sigpending(&pending));
-    for (i = 0; i < COUNT(stormy); i++) CHECK_INT(1, sigismember(&pending, stormy[i]));
+    for (i = 0; i < COUNT(stormy); i++)
+        CHECK_INT(1, sigismember(&pending, stormy[i]));
     CHECK(check_masks() >= 4);
     CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &before, NULL));
     CHECK_INT(COUNT(stormy), arrived);
@@ -322,7 +326,8 @@ static void test_own_mask(void) {
     uint64_t before;
     int signal, k;
     sigemptyset(&mine);
-    for (k = 0; k < (int)COUNT(some); k++) sigaddset(&mine, some[k]);
+    for (k = 0; k < (int)COUNT(some); k++)
+        sigaddset(&mine, some[k]);
     CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &mine, NULL));
     before = blocked_by(this_thread());
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
@@ -334,13 +339,15 @@ static void test_own_mask(void) {
         CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
         CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
         CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
-        for (signal = 1; signal < 32; signal++) CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
+        for (signal = 1; signal < 32; signal++)
+            CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
         /* On a library thread all are blocked, on the thread of the caller those that it blocks. */
         if (k == 1 && masks_are_real()) CHECK(mask_inside == before);
     }
     CHECK_OK(selene_cycle_run_async(scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
     CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
-    for (signal = 1; signal < 32; signal++) CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
+    for (signal = 1; signal < 32; signal++)
+        CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
 }
 
@@ -350,7 +357,8 @@ static void test_dispositions(void) {
     static selene_scheduler context;
     selene_scheduler scheduler;
     int signal;
-    for (signal = 1; signal < 65; signal++) sigaction(signal, NULL, &before[signal]);
+    for (signal = 1; signal < 65; signal++)
+        sigaction(signal, NULL, &before[signal]);
     main_thread = this_thread();
     scheduler = open_busy(&context);
     check_sleep(50 * SELENE_MILLISECOND);
@@ -370,8 +378,10 @@ static void test_dispositions(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("P5 in a storm of signals none lands on a library thread", test_storm);
-    run_test("P5 signals that the host blocks are taken by no library thread", test_nobody_takes_them);
-    run_test("P5 a thread that was left behind blocks all signals, also after close", test_left_behind);
+    run_test("P5 signals that the host blocks are taken by no library thread",
+             test_nobody_takes_them);
+    run_test("P5 a thread that was left behind blocks all signals, also after close",
+             test_left_behind);
     run_test("P5 the calling thread's own mask is left as it is", test_own_mask);
     run_test("P5 nothing changes what a signal does", test_dispositions);
     return check_end();

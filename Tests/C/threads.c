@@ -96,11 +96,11 @@ static selene_run take_over(void) {
 
 static void complete(selene_run run, uint64_t *random) {
     if (below(random, 8) == 0)
-        ONE_OF(selene_run_retry(run, (int64_t)below(random, SELENE_MILLISECOND)), SELENE_OK, SELENE_ERROR_STALE_RUN,
-               SELENE_ERROR_ALREADY_COMPLETED);
+        ONE_OF(selene_run_retry(run, (int64_t)below(random, SELENE_MILLISECOND)), SELENE_OK,
+               SELENE_ERROR_STALE_RUN, SELENE_ERROR_ALREADY_COMPLETED);
     else
-        ONE_OF(selene_run_complete(run, (int32_t)below(random, 4)), SELENE_OK, SELENE_ERROR_STALE_RUN,
-               SELENE_ERROR_ALREADY_COMPLETED);
+        ONE_OF(selene_run_complete(run, (int32_t)below(random, 4)), SELENE_OK,
+               SELENE_ERROR_STALE_RUN, SELENE_ERROR_ALREADY_COMPLETED);
 }
 
 /* ---- handlers --------------------------------------------------------------------------------- */
@@ -123,8 +123,12 @@ static void handler_run(selene_run run, const selene_run_info *info, void *point
     CHECK(memcmp(info->handler.data, context->name, strlen(context->name)) == 0);
     atomic_fetch_add(&pushed_runs, 1);
     switch (below(&random, 12)) {
-    case 0: check_sleep((int64_t)below(&random, 2 * SELENE_MILLISECOND)); break;
-    case 1: check_sleep((int64_t)below(&random, 15 * SELENE_MILLISECOND)); break;
+    case 0:
+        check_sleep((int64_t)below(&random, 2 * SELENE_MILLISECOND));
+        break;
+    case 1:
+        check_sleep((int64_t)below(&random, 15 * SELENE_MILLISECOND));
+        break;
     case 2: /* The outcome comes from elsewhere, before or after this returns. */
         hand_over(run);
         return;
@@ -140,8 +144,11 @@ static void handler_run(selene_run run, const selene_run_info *info, void *point
         ONE_OF(selene_task_cancel(scheduler, info->id.data, info->id.length, NULL), SELENE_OK,
                SELENE_ERROR_NOT_FOUND);
         break;
-    case 6: complete(run, &random); break;
-    default: break;
+    case 6:
+        complete(run, &random);
+        break;
+    default:
+        break;
     }
     complete(run, &random);
     CHECK(context->alive == ALIVE);
@@ -208,11 +215,11 @@ static void turn_register(uint64_t *random) {
     task.expected_response = (int64_t)below(random, 5 * SELENE_MILLISECOND);
     task.input = id;
     task.input_length = (int64_t)strlen(id);
-    if (ONE_OF(selene_task_register(scheduler, &task, &disposition), SELENE_OK, SELENE_ERROR_INVALID_ARGUMENT,
-               SELENE_ERROR_UNAVAILABLE, SELENE_ERROR_TOO_MANY_PENDING) == SELENE_OK)
+    if (ONE_OF(selene_task_register(scheduler, &task, &disposition), SELENE_OK,
+               SELENE_ERROR_INVALID_ARGUMENT, SELENE_ERROR_UNAVAILABLE,
+               SELENE_ERROR_TOO_MANY_PENDING) == SELENE_OK)
         CHECK(disposition >= SELENE_DISPOSITION_ADDED && disposition <= SELENE_DISPOSITION_HELD);
-    else
-        CHECK_INT(-1, disposition);
+    else CHECK_INT(-1, disposition);
 }
 
 static void turn_cancel(uint64_t *random) {
@@ -221,11 +228,21 @@ static void turn_cancel(uint64_t *random) {
     uint64_t count = 0;
     snprintf(id, sizeof id, "task %u", (unsigned)below(random, TASKS));
     switch (below(random, 40)) {
-    case 0: CHECK_OK(selene_task_cancel_all(scheduler, &count)); break;
-    case 1: CHECK_OK(selene_task_cancel_tag(scheduler, tags[below(random, TAGS)], -1, &count)); break;
-    case 2: CHECK_OK(selene_scheduler_prune(scheduler, &count)); break;
-    case 3: ONE_OF(selene_scheduler_reset(scheduler), SELENE_OK, SELENE_ERROR_BUSY); break;
-    default: ONE_OF(selene_task_cancel(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND); break;
+    case 0:
+        CHECK_OK(selene_task_cancel_all(scheduler, &count));
+        break;
+    case 1:
+        CHECK_OK(selene_task_cancel_tag(scheduler, tags[below(random, TAGS)], -1, &count));
+        break;
+    case 2:
+        CHECK_OK(selene_scheduler_prune(scheduler, &count));
+        break;
+    case 3:
+        ONE_OF(selene_scheduler_reset(scheduler), SELENE_OK, SELENE_ERROR_BUSY);
+        break;
+    default:
+        ONE_OF(selene_task_cancel(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
+        break;
     }
     check_sleep(SELENE_MILLISECOND / 10);
 }
@@ -243,8 +260,8 @@ static struct {
 static void count_report(const selene_report *report) {
     size_t i;
     uint64_t k;
-    CHECK_INT(report->run_count, report->new_data + report->no_data + report->failed + report->abandoned +
-                                     report->expired + report->stopped);
+    CHECK_INT(report->run_count, report->new_data + report->no_data + report->failed +
+                                     report->abandoned + report->expired + report->stopped);
     CHECK(report->began_at <= report->ended_at);
     CHECK_INT(report->budget, report->deadline - report->began_at);
     for (k = 0; k < report->run_count; k++) {
@@ -326,8 +343,8 @@ static void turn_pull(uint64_t *random) {
     }
     for (turns = 0; turns < 30; turns++) {
         /* Its deadline may be long past, and another begin may have ended it. */
-        if (ONE_OF(selene_cycle_next(cycle, &step, &info, &wake_at), SELENE_OK, SELENE_ERROR_INVALID_HANDLE) !=
-            SELENE_OK)
+        if (ONE_OF(selene_cycle_next(cycle, &step, &info, &wake_at), SELENE_OK,
+                   SELENE_ERROR_INVALID_HANDLE) != SELENE_OK)
             return;
         if (step == SELENE_STEP_DONE) break;
         if (step == SELENE_STEP_WAIT) {
@@ -339,7 +356,8 @@ static void turn_pull(uint64_t *random) {
         if (below(random, 3) == 0) hand_over(info.run);
         else complete(info.run, random);
     }
-    if (ONE_OF(selene_cycle_end(cycle, &report), SELENE_OK, SELENE_ERROR_INVALID_HANDLE) == SELENE_OK) {
+    if (ONE_OF(selene_cycle_end(cycle, &report), SELENE_OK, SELENE_ERROR_INVALID_HANDLE) ==
+        SELENE_OK) {
         count_report(report);
         selene_report_destroy(report);
     }
@@ -369,7 +387,8 @@ static void turn_async(uint64_t *random) {
     CHECK(receiver != NULL);
     *receiver = (struct receiver){ALIVE, 0};
     atomic_fetch_add(&receivers_made, 1);
-    if (ONE_OF(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, &cycle, &deadline),
+    if (ONE_OF(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy,
+                                      &cycle, &deadline),
                REFUSALS) == SELENE_OK) {
         CHECK(cycle != 0 && deadline != 0);
         if (below(random, 10) == 0)
@@ -393,7 +412,9 @@ static void turn_read(uint64_t *random) {
     selene_run run;
     snprintf(id, sizeof id, "task %u", (unsigned)below(random, TASKS));
     switch (below(random, 7)) {
-    case 0: CHECK_OK(selene_scheduler_get(scheduler, &info)); break;
+    case 0:
+        CHECK_OK(selene_scheduler_get(scheduler, &info));
+        break;
     case 1:
         CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
         selene_task_ids_destroy(ids);
@@ -407,7 +428,8 @@ static void turn_read(uint64_t *random) {
         }
         break;
     case 3:
-        ONE_OF(selene_task_explain(scheduler, id, -1, &explanation), SELENE_OK, SELENE_ERROR_NOT_FOUND);
+        ONE_OF(selene_task_explain(scheduler, id, -1, &explanation), SELENE_OK,
+               SELENE_ERROR_NOT_FOUND);
         CHECK(explanation.reason_count <= SELENE_REASONS);
         break;
     case 4:
@@ -474,24 +496,34 @@ static void turn_settings(uint64_t *random) {
         atomic_fetch_add(&observers_made, 1);
         CHECK_OK(selene_scheduler_observe(scheduler, observe, observer, observer_destroy));
         break;
-    case 1: CHECK_OK(selene_conditions_set(scheduler, set, set & (uint32_t)below(random, 4))); break;
-    case 2: CHECK_OK(selene_scheduler_enable(scheduler, 1 + (uint32_t)below(random, 3))); break;
-    case 3: CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL)); break;
-    default: CHECK_OK(selene_scheduler_enable(scheduler, 3)); break;
+    case 1:
+        CHECK_OK(selene_conditions_set(scheduler, set, set & (uint32_t)below(random, 4)));
+        break;
+    case 2:
+        CHECK_OK(selene_scheduler_enable(scheduler, 1 + (uint32_t)below(random, 3)));
+        break;
+    case 3:
+        CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
+        break;
+    default:
+        CHECK_OK(selene_scheduler_enable(scheduler, 3));
+        break;
     }
     check_sleep(2 * SELENE_MILLISECOND);
 }
 
 /* ---- the test of one scheduler -------------------------------------------------------------------------------- */
 
-static void (*const turns[])(uint64_t *) = {turn_register, turn_cancel, turn_handlers, turn_pull,
-                                            turn_run,      turn_async,  turn_read,     turn_settings};
+static void (*const turns[])(uint64_t *) = {turn_register, turn_cancel,  turn_handlers,
+                                            turn_pull,     turn_run,     turn_async,
+                                            turn_read,     turn_settings};
 
 static void *take_turns(void *context) {
     size_t index = (size_t)(uintptr_t)context;
     uint64_t random = seed + index * 7919;
     atomic_fetch_add(&threads_inside, 1);
-    while (!atomic_load(&ending)) turns[index](&random);
+    while (!atomic_load(&ending))
+        turns[index](&random);
     return NULL;
 }
 
@@ -520,18 +552,21 @@ static void test_one_scheduler(void) {
         CHECK_INT(0, pthread_create(&threads[i], NULL, take_turns, (void *)(uintptr_t)i));
     check_sleep(duration());
     ending = 1;
-    for (i = 0; i < COUNT(turns); i++) CHECK_INT(0, pthread_join(threads[i], NULL));
+    for (i = 0; i < COUNT(turns); i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
     CHECK_INT(COUNT(turns), threads_inside);
 
     /* Cycles on library threads come to their end, and what was handed over gets its outcome. */
     limit = (uint64_t)(check_now() + 20 * SELENE_SECOND + check_slack());
     do {
-        while ((run = take_over()) != 0) complete(run, &random);
+        while ((run = take_over()) != 0)
+            complete(run, &random);
         check_sleep(SELENE_MILLISECOND);
         CHECK_OK(selene_scheduler_get(scheduler, &info));
     } while ((receivers_ended != receivers_made || info.overrun_threads > 0 || info.running > 0) &&
              check_now() < (int64_t)limit);
-    while ((run = take_over()) != 0) complete(run, &random);
+    while ((run = take_over()) != 0)
+        complete(run, &random);
     CHECK_INT(receivers_made, receivers_ended);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     CHECK_INT(0, info.running);
@@ -540,8 +575,8 @@ static void test_one_scheduler(void) {
     /* Every run was dispatched once, and every cycle that was ended by nobody else is reported. */
     printf("seed %" PRIu64 ": %" PRIu64 " runs pulled, %" PRIu64 " pushed, %zu cycles, %" PRIu64
            " events, %d handlers, %d receivers (%d refused), %d observers\n",
-           seed, pulled_runs, pushed_runs, counted.count, events_seen, contexts_made, receivers_made,
-           receivers_refused, observers_made);
+           seed, pulled_runs, pushed_runs, counted.count, events_seen, contexts_made,
+           receivers_made, receivers_refused, observers_made);
     CHECK_INT(info.dispatched, pulled_runs + pushed_runs);
     CHECK(counted.runs <= info.dispatched);
     CHECK(pulled_runs > 0 && pushed_runs > 0 && events_seen > 0);
@@ -556,15 +591,16 @@ static void test_one_scheduler(void) {
         records += 1 + record->appended;
         CHECK_INT(0, record->run);
         selene_task_info_destroy(record);
-        CHECK_OK(selene_task_explain(scheduler, ids->ids[k].data, ids->ids[k].length, &explanation));
+        CHECK_OK(
+            selene_task_explain(scheduler, ids->ids[k].data, ids->ids[k].length, &explanation));
         for (reason = 0; reason < explanation.reason_count; reason++) {
             CHECK(explanation.reasons[reason].reason != SELENE_REASON_STILL_RUNNING);
             CHECK(explanation.reasons[reason].reason != SELENE_REASON_RUNNING);
         }
     }
     selene_task_ids_destroy(ids);
-    CHECK_INT(records, info.enqueued + info.held + info.blocked + info.running + info.succeeded + info.failed +
-                           info.cancelled);
+    CHECK_INT(records, info.enqueued + info.held + info.blocked + info.running + info.succeeded +
+                           info.failed + info.cancelled);
     CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
     CHECK_INT(contexts_made, contexts_ended);
     CHECK_INT(observers_made, observers_ended);
@@ -623,8 +659,8 @@ static void work_there(size_t place, uint64_t *random) {
         CHECK(context != NULL);
         *context = ALIVE;
         atomic_fetch_add(&contexts_there, 1);
-        ONE_OF(selene_handler_register(there, "there", -1, there_run, NULL, context, there_destroy), SELENE_OK,
-               SELENE_ERROR_ALREADY_EXISTS, SELENE_ERROR_INVALID_HANDLE);
+        ONE_OF(selene_handler_register(there, "there", -1, there_run, NULL, context, there_destroy),
+               SELENE_OK, SELENE_ERROR_ALREADY_EXISTS, SELENE_ERROR_INVALID_HANDLE);
         break;
     case 1:
         task.id = SELENE_TEXT("there");
@@ -644,10 +680,12 @@ static void work_there(size_t place, uint64_t *random) {
         CHECK(context != NULL);
         *context = ALIVE;
         atomic_fetch_add(&contexts_there, 1);
-        ONE_OF(selene_cycle_run_async(there, &window, NULL, context, there_destroy, NULL, NULL), SELENE_OK,
-               SELENE_ERROR_BUSY, SELENE_ERROR_INVALID_HANDLE);
+        ONE_OF(selene_cycle_run_async(there, &window, NULL, context, there_destroy, NULL, NULL),
+               SELENE_OK, SELENE_ERROR_BUSY, SELENE_ERROR_INVALID_HANDLE);
         break;
-    default: ONE_OF(selene_task_cancel_all(there, NULL), SELENE_OK, SELENE_ERROR_INVALID_HANDLE); break;
+    default:
+        ONE_OF(selene_task_cancel_all(there, NULL), SELENE_OK, SELENE_ERROR_INVALID_HANDLE);
+        break;
     }
 }
 
@@ -656,9 +694,15 @@ static void *open_and_close(void *context) {
     while (!atomic_load(&ending)) {
         size_t place = (size_t)below(&random, OPEN);
         switch (below(&random, 8)) {
-        case 0: open_there(place); break;
-        case 1: close_there(place, (int64_t)below(&random, 2) * SELENE_MILLISECOND); break;
-        default: work_there(place, &random); break;
+        case 0:
+            open_there(place);
+            break;
+        case 1:
+            close_there(place, (int64_t)below(&random, 2) * SELENE_MILLISECOND);
+            break;
+        default:
+            work_there(place, &random);
+            break;
         }
     }
     return NULL;
@@ -674,13 +718,17 @@ static void test_many_schedulers(void) {
         CHECK_INT(0, pthread_create(&threads[i], NULL, open_and_close, (void *)(uintptr_t)i));
     check_sleep(duration());
     ending = 1;
-    for (i = 0; i < THREADS; i++) CHECK_INT(0, pthread_join(threads[i], NULL));
-    for (i = 0; i < OPEN; i++) close_there(i, 10 * SELENE_SECOND);
-    printf("seed %" PRIu64 ": %d schedulers, %d runs, %d contexts\n", seed, opened, run_there, contexts_there);
+    for (i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
+    for (i = 0; i < OPEN; i++)
+        close_there(i, 10 * SELENE_SECOND);
+    printf("seed %" PRIu64 ": %d schedulers, %d runs, %d contexts\n", seed, opened, run_there,
+           contexts_there);
     CHECK_INT(opened, closed);
     /* Those that were closed without grace may still have had a handler to return from. */
     limit = check_now() + 10 * SELENE_SECOND + check_slack();
-    while (ended_there != contexts_there && check_now() < limit) check_sleep(SELENE_MILLISECOND);
+    while (ended_there != contexts_there && check_now() < limit)
+        check_sleep(SELENE_MILLISECOND);
     CHECK_INT(contexts_there, ended_there);
     CHECK(run_there > 0);
 }

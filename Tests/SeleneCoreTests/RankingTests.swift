@@ -76,9 +76,10 @@ import Testing
       let pick: Pick?
       switch budget.room(at: now, isFirst: isFirst, strictFit: window.strictFit) {
       case .none: pick = nil
-      case .any: pick = ranking.take(from: population.table, offer, room: nil)
-      case .upTo(let room): pick = ranking.take(from: population.table, offer, room: room)
+      case .any: pick = ranking.best(in: population.table, offer, room: nil)
+      case .upTo(let room): pick = ranking.best(in: population.table, offer, room: room)
       }
+      if let pick { ranking.remove(pick) }
       try verify(
         pick.map { population.table[$0.slot].definition.id.text } == expected?.id,
         "\(context): \(expected?.id ?? "nothing") expected")
@@ -139,7 +140,8 @@ import Testing
         let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: observedRange)
         var ranking = Ranking(population.table, offer, at: now)
         var picked: Set<Int> = []
-        while let pick = ranking.take(from: population.table, offer, room: nil) {
+        while let pick = ranking.best(in: population.table, offer, room: nil) {
+          ranking.remove(pick)
           try verify(picked.insert(pick.slot).inserted, "a task was picked twice")
           try verify(pick.score >= 0 && pick.score <= 1, "score \(pick.score) at \(now)")
         }
@@ -165,7 +167,7 @@ import Testing
     _ = try desk.cancel("d")
     #expect(desk.state("e") == .enqueued)
     #expect(ranking.remaining(in: desk.table, offer) == 0)
-    #expect(ranking.take(from: desk.table, offer, room: nil) == nil)
+    #expect(ranking.best(in: desk.table, offer, room: nil) == nil)
     ranking = Ranking(desk.table, offer, at: desk.now)
     #expect(ranking.eligibleCount == 4)
   }

@@ -181,8 +181,8 @@ final class Host: @unchecked Sendable {  // tests that share one between threads
 
   /// A cycle on library threads; its handle and deadline.
   func runAsync(
-    _ budget: Span, receive: ((Report) -> Void)? = nil, destroy: (() -> Void)? = nil,
-    _ change: (inout WindowDraft) -> Void = { _ in }
+    _ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }, receive: ((Report) -> Void)? = nil,
+    destroy: (() -> Void)? = nil
   ) throws -> (cycle: UInt64, deadline: Instant) {
     let window = try Self.window(budget, change)
     return try enter {

@@ -87,7 +87,8 @@ extension Model {
     var made = ModelRun(
       token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycle.handle, startedAt: now,
       expiresAt: cycles[index].expiresAt, deadline: cycles[index].deadline)
-    if cycles[index].hasExpired { (made.reason, made.wasAsked) = (.expiring, true) }
+    // In the reserve there is nothing to ask any more.
+    if cycles[index].hasExpired { made.reason = .expiring }
     runs[run.token] = made
     cycles[index].runs.append(run.token)
   }

@@ -193,7 +193,7 @@ extension Sight {
     var record = TaskRecord(definition, sequence: sequence, state: state, at: 0)
     (record.attempts, record.generation, record.registeredAt) = (attempts, generation, registeredAt)
     (record.earliestBegin, record.anchor, record.periodBase) = (earliestBegin, anchor, periodBase)
-    (record.lastRun, record.endedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
+    (record.lastRun, record.changedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
     (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
     return Sight(record)
   }

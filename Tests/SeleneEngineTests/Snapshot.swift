@@ -16,6 +16,7 @@ struct Sight: Equatable {
   var anchor: Instant
   var periodBase: Instant
   var lastRun: Instant
+  /// When it became terminal; 0 while it lives.
   var endedAt: Instant
   var responseTimes: [Span]
   var lastOutcome: Outcome?
@@ -33,7 +34,7 @@ struct Sight: Equatable {
     anchor = record.anchor
     periodBase = record.periodBase
     lastRun = record.lastRun
-    endedAt = record.endedAt
+    endedAt = record.state.isTerminal ? record.changedAt : 0
     responseTimes = record.responseTimes
     lastOutcome = record.lastOutcome
     stopReason = record.stopReason

@@ -115,7 +115,7 @@ extension Walk {
     try verify(report.endedAt == min(host.now, cycle.deadline), "ended at \(report.endedAt)")
     try verify(report.eligible == cycle.eligible, "\(report.eligible) were eligible, \(cycle.eligible) expected")
     let remaining = model.remaining(cycle)
-    try verify(report.didNotFit == remaining || cycle.isOfOneTask, "\(report.didNotFit) did not fit, \(remaining) expected")
+    try verify(report.didNotFit == remaining, "\(report.didNotFit) did not fit, \(remaining) expected")
     let outcomes = runs.compactMap(\.outcome)
     let isFailed = outcomes.contains { [.failed, .expired, .abandoned].contains($0) }
     let result = outcomes.contains(.newData) ? Outcome.newData : isFailed ? .failed : .noData

@@ -27,6 +27,8 @@ void platform_registry_unlock(void);
 // Starts a thread that blocks all signals; 0 if the system refuses.
 uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context), void *_Nonnull context);
 void platform_thread_join(uint64_t thread);
+void platform_sleep(int64_t nanoseconds);
+int32_t platform_process(void);
 void platform_thread_detach(uint64_t thread);
 
 // A number that is another one in a forked child.
@@ -81,6 +83,10 @@ int32_t platform_has_external_power(const char *_Nonnull root);
 
 // Reads the head of a regular file; the number of bytes read, or −errno.
 int64_t platform_read_head(const char *_Nonnull path, uint8_t *_Nonnull bytes, int64_t size);
+// What makes a file the same file under every name. 0 or errno.
+int32_t platform_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device, uint64_t *_Nonnull inode);
+// Brings the names in the directory of a file to the disk. 0 or errno.
+int32_t platform_sync_directory(const char *_Nonnull path);
 // Reads a part of a file; the number of bytes read, or −errno.
 int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_Nonnull bytes, int64_t size);
 // Size of a file, −1 if there is none.
@@ -91,8 +97,8 @@ int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull 
 int32_t platform_create_empty(const char *_Nonnull path);
 // Copies a file into a new one of mode 0600. 0 or errno.
 int32_t platform_copy_file(const char *_Nonnull from, const char *_Nonnull to);
-// Brings a file, and its name in the directory, to the disk. 0 or errno.
-int32_t platform_sync_file(const char *_Nonnull path);
+// Writes some bytes of a file, and brings it and its name in the directory to the disk. 0 or errno.
+int32_t platform_finish_file(const char *_Nonnull path, int64_t offset, const uint8_t *_Nonnull bytes, int64_t size);
 void platform_remove_file(const char *_Nonnull path);
 const char *_Nonnull platform_error_text(int32_t error);
 

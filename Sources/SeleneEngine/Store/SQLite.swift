@@ -8,6 +8,13 @@ final class SQLite {
   private(set) var raw: OpaquePointer?
   /// What messages call the file.
   let path: Bytes
+  /// The right to touch the file.
+  private var claim: StoreClaim?
+  /// The log was there before this connection.
+  private var hadLog = true
+  /// The file is ours: what stands beside it, too.
+  var isLocked = false
+  private var keepsLog = false
   /// For a connection that gathers what can be saved: the state of the scheduler it came from.
   var state = StoredState()
 
@@ -16,9 +23,8 @@ final class SQLite {
   /// - Throws: what SQLite says, as a status of stores.
   static func open(_ file: Bytes?, flags: Int32) throws(SeleneError) -> SQLite {
     let connection = SQLite(path: file ?? Bytes(count: 0) { _ in })
-    // "./" keeps SQLite from reading a meaning into a relative name.
-    let name = file.map { $0.isAbsolutePath ? $0 : $0.prepending("./") }
-      ?? Bytes(copying: text((":memory:" as StaticString).cString))
+    connection.hadLog = file.map { $0.appending("-wal").fileSize >= 0 } ?? true
+    let name = file?.sqliteName ?? Bytes(copying: text((":memory:" as StaticString).cString))
     let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
@@ -67,6 +73,33 @@ final class SQLite {
     while let statement = sqlite3_next_stmt(raw, nil) { sqlite3_finalize(statement) }
     sqlite3_close_v2(raw)
     raw = nil
+    // Looking at a file leaves no empty log behind.
+    if keepsLog && isLocked && !hadLog {
+      let log = path.appending("-wal")
+      if log.fileSize == 0 { log.removeFile() }
+    }
+    claim?.release()
+    claim = nil
+  }
+
+  /// Holds the right to touch the file until it is closed.
+  func hold(_ claim: StoreClaim) { self.claim = claim }
+
+  /// Closing leaves the log as it is.
+  func keepLog() {
+    keepsLog = true
+    platform_keep_log(raw, 1)
+  }
+
+  /// Closing copies the log into the file and removes it.
+  func checkpointAtClose() {
+    keepsLog = false
+    platform_keep_log(raw, 0)
+  }
+
+  /// The error of the system that kept SQLite from reading, if there was one.
+  var readError: SeleneError? {
+    sqlite3_system_errno(raw) == StoreFile.inputOutput ? StoreFile.error(StoreFile.inputOutput, path) : nil
   }
 
   /// Runs statements whose rows nobody needs.
@@ -96,7 +129,8 @@ final class SQLite {
     switch code & 0xFF {
     case SQLITE_FULL: return SeleneError(.storeFull, "store \(name: file): the disk or the quota is full")
     case SQLITE_BUSY, SQLITE_LOCKED:
-      return SeleneError(.storeLocked, "store \(name: file): another scheduler, here or in another process, has it open")
+      return SeleneError(.storeLocked, "store \(name: file): another process, or the parent of this one, has it open")
+    case SQLITE_CORRUPT where readError != nil: return StoreFile.error(StoreFile.inputOutput, path)
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_SCHEMA, SQLITE_ERROR:
       return SeleneError(.storeCorrupt, "store \(name: file): \(text: words)")
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:

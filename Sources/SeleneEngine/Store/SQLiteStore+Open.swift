@@ -11,25 +11,43 @@ extension SQLiteStore {
     let file = try checked(path, "path")
     try checkLibrary()
     if file.fileSize < 0 { try create(file) }
-    let connection = try connect(file, isRelaxed: isRelaxed)
+    let connection = try connectInTurn(file, isRelaxed: isRelaxed)
     do throws(SeleneError) {
-      let store = try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)
-      connection.checkpointAtClose()
-      return store
+      return try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)
     } catch {
       connection.close()
       throw error
     }
   }
 
+  /// Connects; two processes that come at the same instant may each keep the other out, so that each tries again.
+  private static func connectInTurn(_ file: Bytes, isRelaxed: Bool) throws(SeleneError) -> SQLite {
+    var chance = Generator(seed: UInt64(bitPattern: platform_boot_clock()) ^ UInt64(platform_process()))
+    for _ in 0..<4 {
+      do throws(SeleneError) {
+        return try connect(file, isRelaxed: isRelaxed)
+      } catch {
+        guard error.code == .storeLocked else { throw error }
+      }
+      platform_sleep(Int64(chance.upTo(12_000_000)))
+    }
+    return try connect(file, isRelaxed: isRelaxed)
+  }
+
   /// Connects to an existing store and looks at all of it.
   ///
   /// - Throws: a status of stores; the file is then as it was.
   static func connect(_ file: Bytes, isRelaxed: Bool) throws(SeleneError) -> SQLite {
-    try StoreFile.checkHeader(file)
-    let log = file.appending("-wal")
-    let hadLog = log.fileSize >= 0
-    let connection = try SQLite.open(file, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    let claim = try StoreClaim.take(file)
+    let connection: SQLite
+    do throws(SeleneError) {
+      try StoreFile.checkHeader(file)
+      connection = try SQLite.open(file, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    } catch {
+      claim.release()
+      throw error
+    }
+    connection.hold(claim)
     do throws(SeleneError) {
       // Nothing is written until all was found good, not even by closing.
       connection.keepLog()
@@ -42,20 +60,14 @@ extension SQLiteStore {
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
         throw SeleneError(.storeCorrupt, "store \(name: file.buffer): it has no tables")
       }
+      connection.isLocked = true
       try checkWhole(connection)
       try connection.run(isRelaxed ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
       return connection
     } catch {
       connection.close()
-      if !hadLog && error.code != .storeLocked { removeEmptyLog(of: file) }
       throw error
     }
-  }
-
-  /// Removes what opening a file without a log leaves behind.
-  static func removeEmptyLog(of file: Bytes) {
-    let log = file.appending("-wal")
-    if log.fileSize == 0 { log.removeFile() }
   }
 
   /// SQLite looks at every page and every row.
@@ -65,15 +77,23 @@ extension SQLiteStore {
     guard try rows.step() else { return }
     let finding = rows.bytes(0)
     guard finding.equals(UnsafeRawBufferPointer(start: ("ok" as StaticString).utf8Start, count: 2)) else {
+      if let error = connection.readError { throw error }
       throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): \(text: finding)")
     }
   }
 
   /// Makes an empty store: its image is made in memory, then the file appears whole.
-  static func create(_ file: Bytes) throws(SeleneError) {
+  ///
+  /// - Returns: false if somebody else made it meanwhile.
+  @discardableResult
+  static func create(_ file: Bytes) throws(SeleneError) -> Bool {
     let image = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
     defer { image.close() }
     try image.run(Schema.create)
+    let insert = try image.prepare(Schema.insertState)
+    StoredState().bind(insert)
+    _ = try insert.step()
+    insert.finish()
     var size: Int64 = 0
     guard let bytes = sqlite3_serialize(image.raw, "main", &size, 0) else {
       throw SeleneError(.storeIO, "store \(name: file.buffer): SQLite could not make an image of it")
@@ -82,8 +102,8 @@ extension SQLiteStore {
     // Bytes 18 and 19 of the header say that the file is written through a log.
     (bytes[18], bytes[19]) = (2, 2)
     let error = file.withCString { platform_create_file($0, bytes, size) }
-    // Somebody else made it meanwhile: then it is opened as any other.
-    guard error == 0 || error == 17 else { throw StoreFile.error(error, file) }
+    guard error == 0 || error == StoreFile.exists else { throw StoreFile.error(error, file) }
+    return error == 0
   }
 
   /// A path as a file name: not empty, without NUL.
@@ -102,23 +122,14 @@ extension SQLiteStore {
   }
 }
 
-extension SQLite {
-  /// Closing leaves the log as it is.
-  func keepLog() { configure(1) }
-
-  /// Closing copies the log into the file and removes it.
-  func checkpointAtClose() { configure(0) }
-
-  private func configure(_ keepsLog: Int32) {
-    platform_keep_log(raw, keepsLog)
-  }
-}
-
 extension Bytes {
   /// Size of the file of this name, −1 if there is none.
   var fileSize: Int64 { withCString { platform_file_size($0) } }
 
   func removeFile() { withCString { platform_remove_file($0) } }
+
+  /// The name for SQLite; "./" keeps it from reading a meaning into a relative one.
+  var sqliteName: Bytes { isAbsolutePath ? self : prepending("./") }
 
   var isAbsolutePath: Bool { buffer.first == UInt8(ascii: "/") }
 

@@ -14,6 +14,9 @@ package final class SQLiteStore: Store {
   /// What the file says.
   private var written: StoredState
   private var commits: UInt64 = 0
+  private var isClosed = false
+  /// A first commit was made, so the file may be changed from here on, also by closing.
+  private var isTrusted = false
   /// A sync failed: what is on the disk is not known (D4).
   private var isFailed = false
 
@@ -56,10 +59,14 @@ package final class SQLiteStore: Store {
     guard try rows.step() else {
       throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the scheduler is missing")
     }
-    return StoredState(
-      life: UInt64(truncatingIfNeeded: rows.int(0)), lastSequence: UInt64(truncatingIfNeeded: rows.int(1)),
+    let state = StoredState(
+      life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
       lastSeen: rows.int(2), lastRefresh: rows.optional(3), lastProcessing: rows.optional(4),
       generator: UInt64(bitPattern: rows.int(5)))
+    guard state.checksum == rows.int(6), state.life < Token.lifeMask, state.lastSequence <= TaskTable.greatestSequence else {
+      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the scheduler was changed")
+    }
+    return state
   }
 
   override func load(into table: TaskTable) throws(SeleneError) {
@@ -78,6 +85,7 @@ package final class SQLiteStore: Store {
     state.lastSeen = max(state.lastSeen, newest)
     remember(state)
     table.raiseSequence(to: state.lastSequence)
+    table.finishLoading()
   }
 
   // MARK: Saving
@@ -138,12 +146,7 @@ package final class SQLiteStore: Store {
   }
 
   private func write(_ state: StoredState) -> Int32 {
-    statements.writeState.bind(1, Int64(state.life))
-    statements.writeState.bind(2, Int64(state.lastSequence))
-    statements.writeState.bind(3, state.lastSeen)
-    statements.writeState.bind(4, state.lastRefresh)
-    statements.writeState.bind(5, state.lastProcessing)
-    statements.writeState.bind(6, Int64(bitPattern: state.generator))
+    state.bind(statements.writeState)
     return statements.writeState.execute()
   }
 
@@ -165,7 +168,20 @@ package final class SQLiteStore: Store {
       throw error
     }
     commits += 1
+    try trust()
     if framesCell.pointee >= Self.checkpointFrames { checkpoint() }
+  }
+
+  /// After the first commit: closing may change the file, and the name of its log is on the disk.
+  private func trust() throws(SeleneError) {
+    guard !isTrusted else { return }
+    let error = connection.path.withCString { platform_sync_directory($0) }
+    guard error == 0 else {
+      isFailed = true
+      throw StoreFile.error(error, connection.path)
+    }
+    connection.checkpointAtClose()
+    isTrusted = true
   }
 
   /// Copies the log into the file. The commit before it stands whatever happens here.
@@ -176,6 +192,7 @@ package final class SQLiteStore: Store {
   }
 
   private func refuseIfFailed() throws(SeleneError) {
+    guard !isClosed else { throw SeleneError(.storeIO, "store \(name: connection.path.buffer): it is closed") }
     guard !isFailed else {
       throw SeleneError(
         .outcomeUnknown,
@@ -186,15 +203,19 @@ package final class SQLiteStore: Store {
   // MARK: Copies, facts and the end
 
   override func backUp(to target: Bytes) throws(SeleneError) {
+    try refuseIfFailed()
     let made = target.withCString { platform_create_empty($0) }
     guard made == 0 else { throw StoreFile.error(made, target) }
     do throws(SeleneError) {
+      let name = target.sqliteName
       let copy = try connection.prepare("VACUUM INTO ?1")
       defer { copy.finish() }
-      copy.bind(1, text: target.buffer)
+      copy.bind(1, text: name.buffer)
       _ = try copy.step()
-      let error = target.withCString { platform_sync_file($0) }
+      // The copy is a store: its header says that it is written through a log.
+      let error = target.withCString { platform_finish_file($0, 18, [2, 2], 2) }
       guard error == 0 else { throw StoreFile.error(error, target) }
+      withExtendedLifetime(name) {}
     } catch {
       target.removeFile()
       throw error
@@ -215,6 +236,8 @@ package final class SQLiteStore: Store {
   }
 
   override func close() {
+    guard !isClosed else { return }
+    isClosed = true
     // After a failed sync the log is the better witness than what a checkpoint would make of it.
     if isFailed { connection.keepLog() }
     connection.close()
@@ -263,7 +286,7 @@ extension TaskRecord {
       let constraints = UInt32(exactly: row.int(13)), existing >= 0, backoff >= 0,
       let state = UInt8(exactly: row.int(19)).flatMap(TaskState.init), let attempts = UInt32(exactly: row.int(20)),
       let generation = UInt32(exactly: row.int(21)), let stopReason = Int32(exactly: row.int(23)).flatMap(StopReason.init),
-      let sequence = UInt64(exactly: row.int(0)), sequence > 0, start == tags.count
+      let sequence = UInt64(exactly: row.int(0)), (1...TaskTable.greatestSequence).contains(sequence), start == tags.count
     else { return nil }
     (draft.kind, draft.schedule, draft.priority, draft.existing) = (kind, schedule, priority, existing)
     (draft.recurrence, draft.backoff, draft.responseWindow) = (recurrence, backoff, window)
@@ -294,6 +317,7 @@ extension TaskRecord {
       lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: row.int(24), earliestBegin: row.int(25),
       anchor: row.int(26), periodBase: row.optional(27) ?? TaskRecord.onRegistration, lastRun: row.int(28),
       changedAt: row.int(29), responseTimes: responseTimes)
+    guard checksum == row.int(31) else { return nil }
   }
 
   /// Binds what runs change.
@@ -310,6 +334,19 @@ extension TaskRecord {
     statement.bind(first + 9, lastRun)
     statement.bind(first + 10, changedAt)
     statement.bind(first + 11, blob: times)
+    statement.bind(first + 12, checksum)
+  }
+}
+
+extension StoredState {
+  func bind(_ statement: Statement) {
+    statement.bind(1, Int64(bitPattern: life))
+    statement.bind(2, Int64(bitPattern: lastSequence))
+    statement.bind(3, lastSeen)
+    statement.bind(4, lastRefresh)
+    statement.bind(5, lastProcessing)
+    statement.bind(6, Int64(bitPattern: generator))
+    statement.bind(7, checksum)
   }
 }
 

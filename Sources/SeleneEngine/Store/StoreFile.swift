@@ -49,6 +49,9 @@ package enum StoreFile {
       throw SeleneError(
         .storeCorrupt, "store \(name: file.buffer): it has \(file.fileSize) bytes, its header says \(size)")
     }
+    guard header[18] == 2, header[19] == 2 else {
+      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its header says that it is not written through a log")
+    }
     guard version >= 1 else {
       throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its schema is version \(version), which never was")
     }
@@ -58,12 +61,16 @@ package enum StoreFile {
     (0..<4).reduce(0) { $0 << 8 | UInt32(header[offset + $1]) }
   }
 
+  /// EIO and EEXIST, which Swift would need all of libc for.
+  static let inputOutput: Int32 = 5
+  static let exists: Int32 = 17
+
   /// An error of the system as a status.
   static func error(_ number: Int32, _ file: Bytes) -> SeleneError {
     let code: SeleneError.Code
     switch number {
     case 28, 122: code = .storeFull  // ENOSPC, EDQUOT
-    case 5: code = .storeIO  // EIO
+    case inputOutput: code = .storeIO
     default: code = .storeCannotOpen
     }
     return SeleneError(code, "store \(name: file.buffer): \(text: text(platform_error_text(number)))")
@@ -77,12 +84,10 @@ package enum StoreFile {
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
     let file = try SQLiteStore.checked(path, "path")
     let connection = try connectToRead(file)
-    defer {
-      connection.close()
-      SQLiteStore.removeEmptyLog(of: file)
-    }
+    defer { connection.close() }
     findings.schemaVersion = Schema.version
-    _ = try SQLiteStore.readState(connection)
+    // The statements of work must be possible, too.
+    _ = try SQLiteStore.prepare(connection, isRelaxed: false)
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     let rows = try connection.prepare(Schema.readTasks)
     defer { rows.finish() }
@@ -100,8 +105,16 @@ package enum StoreFile {
       return try SQLiteStore.connect(file, isRelaxed: false)
     } catch {
       guard error.code == .storeCannotOpen, file.appending("-wal").fileSize <= 0, file.fileSize > 0 else { throw error }
-      try checkHeader(file)
-      let connection = try SQLite.openImmutable(file)
+      let claim = try StoreClaim.take(file)
+      let connection: SQLite
+      do throws(SeleneError) {
+        try checkHeader(file)
+        connection = try SQLite.openImmutable(file)
+      } catch {
+        claim.release()
+        throw error
+      }
+      connection.hold(claim)
       do throws(SeleneError) {
         try SQLiteStore.checkWhole(connection)
         return connection
@@ -125,6 +138,8 @@ package enum StoreFile {
     guard target.fileSize < 0 else {
       throw SeleneError(.storeCannotOpen, "store \(name: target.buffer): it exists, salvage makes a new file")
     }
+    let claim = try StoreClaim.take(source)
+    defer { claim.release() }
     do throws(SeleneError) {
       try checkHeader(source)
     } catch {
@@ -132,15 +147,18 @@ package enum StoreFile {
     }
     try refuseIfLocked(source)
     // A copy is worked on: reading a log would change the original.
-    let copy = target.appending(".damaged")
-    defer { for file in [copy, copy.appending("-wal")] { file.removeFile() } }
+    let copy = target.appending(".salvage")
     try copyFile(source, copy)
+    defer { for file in [copy, copy.appending("-wal")] { file.removeFile() } }
     let log = source.appending("-wal")
     if log.fileSize > 0 { try copyFile(log, copy.appending("-wal")) }
 
+    let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    defer { gathered.close() }
+    try gather(copy, of: source, into: gathered)
+    guard try SQLiteStore.create(target) else { throw error(exists, target) }
     do throws(SeleneError) {
-      try SQLiteStore.create(target)
-      try save(try gather(copy, of: source), into: target, &findings)
+      try save(gathered, into: target, &findings)
     } catch {
       for file in [target, target.appending("-wal")] { file.removeFile() }
       throw error
@@ -150,8 +168,7 @@ package enum StoreFile {
   /// What can be read of a damaged store, in a table in memory that takes every row as it is.
   ///
   /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
-  private static func gather(_ copy: Bytes, of source: Bytes) throws(SeleneError) -> SQLite {
-    let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+  private static func gather(_ copy: Bytes, of source: Bytes, into gathered: SQLite) throws(SeleneError) {
     try gathered.run(Schema.createLoose)
     let insert = try gathered.prepare(Schema.insertLoose)
     defer { insert.finish() }
@@ -165,12 +182,11 @@ package enum StoreFile {
       reader.keepLog()
       reader.close()
     }
-    guard !isWhole else { return gathered }
+    guard !isWhole else { return }
     guard let pages = StorePages(copy) else {
       throw SeleneError(.storeCorrupt, "store \(name: source.buffer): not even its pages can be told apart")
     }
     pages.copyRows(into: insert)
-    return gathered
   }
 
   /// Copies the rows to which the tree leads; false if it breaks off.
@@ -186,7 +202,6 @@ package enum StoreFile {
   }
 
   private static func save(_ gathered: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError) {
-    defer { gathered.close() }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     table.journal = Journal()
     let rows = try gathered.prepare(Schema.readTasks)
@@ -221,7 +236,7 @@ package enum StoreFile {
   }
 
   private static func copyFile(_ from: Bytes, _ to: Bytes) throws(SeleneError) {
-    let error = from.withCString { from in to.withCString { platform_copy_file(from, $0) } }
-    guard error == 0 else { throw StoreFile.error(error, to) }
+    let failure = from.withCString { from in to.withCString { platform_copy_file(from, $0) } }
+    guard failure == 0 else { throw error(failure, to) }
   }
 }

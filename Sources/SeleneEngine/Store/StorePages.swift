@@ -14,7 +14,7 @@ struct StorePages {
   private var free: Set<Int> = []
 
   /// The columns of a task's row.
-  private static let columns = 31
+  private static let columns = 32
 
   init?(_ file: Bytes) {
     self.file = file

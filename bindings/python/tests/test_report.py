@@ -101,3 +101,383 @@ def made_history(task_count: int = 24, days: int = 7, seed: int = 1) -> History:
                 over[n] = task.schedule == "once" and outcome in ("new_data", "no_data")
         windows.append(Window(begin, at, budget, budget // 20, eligible, left_out, "".join(fates)))
     return History("Made up", tasks, windows, runs, BEGIN, end, away, ("672 windows of 30 s", "seed 1"))
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    return made_history()
+
+
+@pytest.fixture(scope="module")
+def page(history: History) -> str:
+    return render(history)
+
+
+# ---- the sums ------------------------------------------------------------------------------------------------------
+
+
+def test_the_runs_of_all_tasks_are_the_runs(history: History) -> None:
+    assert sum(total.runs for total in history.task_sums) == len(history.runs)
+    assert sum(day.outcomes.total() for day in history.day_sums()) == len(history.runs)
+    assert sum((total.outcomes for total in history.task_sums), Counter[str]()) == history.outcomes
+
+
+def test_every_task_has_one_fate_in_every_window(history: History) -> None:
+    for found in history.fates:
+        assert found.total() == len(history.tasks)
+    assert sum(total.fates[Fate.RAN] for total in history.task_sums) == len(history.runs)
+
+
+def test_the_days_hold_all_windows_and_their_budget(history: History) -> None:
+    days = history.day_sums()
+    assert [day.windows for day in days] == [96] * 7
+    assert sum(day.budget for day in days) == history.budget == 672 * 30 * SECOND
+    assert sum(day.used for day in days) == history.used
+
+
+def small(*runs: tuple[int, str], task: Task | None = None, fates: str = "rrrr") -> History:
+    """One task, windows each hour, and runs of 10 s that begin at these hours."""
+    windows = [
+        Window(BEGIN + hour * HOUR, BEGIN + hour * HOUR + 10 * SECOND, 30 * SECOND, SECOND, 1, 0, letter)
+        for hour, letter in enumerate(fates)
+    ]
+    found = [Run(0, hour, BEGIN + hour * HOUR, 10 * SECOND, outcome) for hour, outcome in runs]
+    return History("small", [task or Task("one", BEGIN)], windows, found, BEGIN, BEGIN + 4 * HOUR)
+
+
+def test_age_counts_from_the_end_of_the_last_run() -> None:
+    waits = small((0, "new_data"), (2, "failed")).waits[0]
+    assert [(wait.begin - BEGIN, wait.end - BEGIN, wait.open) for wait in waits] == [
+        (0, 10 * SECOND, False),
+        (10 * SECOND, 2 * HOUR + 10 * SECOND, False),
+        (2 * HOUR + 10 * SECOND, 4 * HOUR, True),
+    ]
+
+
+def test_a_stopped_run_leaves_the_age_as_it_was() -> None:
+    assert [wait.length for wait in small((1, "stopped")).waits[0]] == [4 * HOUR]
+
+
+def test_a_task_that_is_over_ages_no_more() -> None:
+    history = small((0, "new_data"), fates="rooo")
+    assert [wait.length for wait in history.waits[0]] == [10 * SECOND]
+    assert history.task_sums[0].oldest == 10 * SECOND
+
+
+def test_the_reasons_of_a_wait_are_those_of_its_windows() -> None:
+    history = small((0, "new_data"), (3, "new_data"), fates="rfcr")
+    why = history.why(history.waits[0][1])
+    assert why == {Fate.DID_NOT_FIT: 1, Fate.CONDITIONS: 1, Fate.RAN: 1}
+
+
+def test_an_overrun_uses_no_more_than_the_budget() -> None:
+    assert Window(0, 40 * SECOND, 30 * SECOND, 0, 1, 0, "r").used == 30 * SECOND
+
+
+def test_the_axis_has_round_times_and_not_too_many() -> None:
+    week = marks(BEGIN, BEGIN + 7 * DAY)
+    assert [mark.text for mark in week] == [
+        "Mon 5 Jan", "Tue 6 Jan", "Wed 7 Jan", "Thu 8 Jan", "Fri 9 Jan", "Sat 10 Jan", "Sun 11 Jan",
+    ]  # fmt: skip
+    assert [mark.text for mark in marks(BEGIN + HOUR, BEGIN + HOUR + 40 * SECOND)] == [
+        f"01:00:{second:02}" for second in range(0, 40, 5)
+    ]
+    for span in (SECOND, MINUTE, HOUR, DAY, 30 * DAY, 3000 * DAY):
+        assert len(marks(BEGIN + 7, BEGIN + 7 + span)) <= 10 + span // (3640 * DAY)
+
+
+# ---- the page ------------------------------------------------------------------------------------------------------
+
+
+class Reader(HTMLParser):
+    """Checks that every element is closed, and collects what an element of a page may load."""
+
+    void = frozenset({"meta", "link", "img", "br", "hr", "input", "path", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.loads: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.loads += [f"{tag} {name}={value}" for name, value in attrs if name in ("src", "href", "srcset", "action")]
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_is_whole_and_loads_nothing(page: str) -> None:
+    reader = read(page)
+    assert reader.loads == []
+    assert reader.tags["svg"] == 5  # the moon and four charts
+    assert reader.tags["table"] == 3
+    assert "default-src 'none'" in page
+    assert not re.search(r"https?://|@import|url\(|@font-face", page)
+
+
+def test_the_page_is_the_same_each_time() -> None:
+    assert render(made_history(5, 1)) == render(made_history(5, 1))
+
+
+def test_names_cannot_break_out_of_the_page() -> None:
+    evil = "</script><b onclick='x'>&\""
+    history = History(
+        evil,
+        [Task(evil, BEGIN)],
+        small((0, "new_data")).windows,
+        small((0, "new_data")).runs,
+        BEGIN,
+        BEGIN + 4 * HOUR,
+        (),
+        (evil,),
+    )
+    page = render(history)
+    reader = read(page)
+    assert evil not in page
+    assert "onclick" not in {name for tag in re.findall(r"<b [^>]*>", page) for name in tag.split()}
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["tasks"] == [evil]
+    assert evil in "".join(reader.text)
+
+
+@pytest.mark.parametrize("runs", [(), ((0, "new_data"),)])
+def test_a_report_of_next_to_nothing_is_a_page(runs: tuple[tuple[int, str], ...]) -> None:
+    read(render(small(*runs)))
+    read(render(History("empty", [], [], [], BEGIN, BEGIN + DAY)))
+
+
+def test_the_legend_has_what_is_there_and_nothing_else() -> None:
+    page = render(small((0, "new_data"), (1, "failed")))
+    legends = "".join(re.findall(r'<ul class="legend">.*?</ul>', page))
+    assert "failed" in legends
+    assert "abandoned" not in legends
+
+
+# ---- in a browser --------------------------------------------------------------------------------------------------
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
+
+
+@pytest.fixture(scope="module")
+def browser() -> str:
+    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no browser; install the package chromium")
+        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
+    return found
+
+
+def browse(browser: str, page: Path, *options: str) -> str:
+    """Opens a page without a window; gives the standard output."""
+    done = subprocess.run(
+        [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--virtual-time-budget=3000",
+            f"--user-data-dir={page.parent / 'profile'}",
+            *options,
+            page.as_uri(),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
+def pixels(path: Path) -> tuple[int, int, list[bytes]]:
+    """Reads a PNG of 8 bits: width, bytes of a pixel, rows."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed, width, size = 8, b"", 0, 3
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        chunk = data[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, _, depth, colour = struct.unpack_from(">IIBB", chunk)
+            assert depth == 8
+            size = {2: 3, 6: 4}[colour]
+        elif kind == b"IDAT":
+            packed += chunk
+        at += 12 + length
+    raw, stride = zlib.decompress(packed), width * size
+    rows: list[bytes] = []
+    before = bytes(stride)
+    for begin in range(0, len(raw), stride + 1):
+        row = bytearray(raw[begin + 1 : begin + 1 + stride])
+        kind_of_row = raw[begin]
+        for i in range(stride):
+            left = row[i - size] if i >= size else 0
+            corner = before[i - size] if i >= size else 0
+            if kind_of_row == 1:
+                guess = left
+            elif kind_of_row == 2:
+                guess = before[i]
+            elif kind_of_row == 3:
+                guess = (left + before[i]) // 2
+            elif kind_of_row == 4:
+                ways = (left, before[i], corner)
+                middle = left + before[i] - corner
+                guess = min(ways, key=lambda way: abs(middle - way))
+            else:
+                break
+            row[i] = (row[i] + guess) & 255
+        before = bytes(row)
+        rows.append(before)
+    return width, size, rows
+
+
+def colours(path: Path) -> Counter[str]:
+    """How often each colour stands in a picture."""
+    _, size, rows = pixels(path)
+    found: Counter[str] = Counter()
+    for row in rows:
+        found.update(row[i : i + 3].hex() for i in range(0, len(row), size))
+    return found
+
+
+SCHEMES = {
+    "light": {"page": "f4f6f9", "card": "ffffff", "ink": "17202e", "new_data": "2f62c9", "failed": "d64527"},
+    "dark": {"page": "0c1017", "card": "141a24", "ink": "e7ebf3", "new_data": "5c97ff", "failed": "ff7350"},
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_the_report_in_both_schemes(
+    scheme: str, page: str, browser: str, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.html"
+    report.write_text(page, encoding="utf-8")
+    picture = tmp_path / f"{scheme}.png"
+    browse(
+        browser,
+        report,
+        f"--screenshot={picture}",
+        "--window-size=1000,1000",
+        f"--blink-settings=preferredColorScheme={int(scheme == 'light')}",
+    )
+    keep = os.environ.get("KEEP_PICTURES_IN")
+    if keep:
+        shutil.copy(picture, Path(keep))
+    found = colours(picture)
+    total = found.total()
+    wanted = SCHEMES[scheme]
+    # Cards and the ground between them fill the page; the marks of runs are there in their colours.
+    assert {colour for colour, _ in found.most_common(2)} == {wanted["page"], wanted["card"]}
+    assert found[wanted["new_data"]] > total // 200
+    assert found[wanted["failed"]] > 200
+    assert found[wanted["ink"]] > 200
+    assert not set(SCHEMES["dark" if scheme == "light" else "light"].values()) & {
+        colour for colour, count in found.items() if count > total // 500
+    }
+
+
+PROBE = """
+<script>
+const told = [];
+const field = document.querySelector("[data-chart=%s] .field"), area = field.getBoundingClientRect();
+field.setPointerCapture = () => {};
+const point = (type, x, y) => field.dispatchEvent(
+  new PointerEvent(type, { clientX: area.left + x * area.width, clientY: area.top + y, bubbles: true, pointerId: 1 }));
+const tell = () => told.push(document.getElementById("hint").innerText);
+const box = () => told.push(document.querySelector("svg.plot:not(.moon)").getAttribute("viewBox"));
+const sorted = () => told.push(document.querySelector("#tasks tbody td b").innerText);
+%s
+document.body.textContent = JSON.stringify(told);
+</script>
+"""
+
+
+def probe(browser: str, page: str, folder: Path, chart: str, script: str) -> list[str]:
+    """Runs a script in the page; gives what it told."""
+    report = folder / "probe.html"
+    watch = "<script>addEventListener('error', (e) => document.documentElement.dataset.error = e.message)</script>"
+    text = page.replace("<style>", f"{watch}<style>", 1).replace("</body>", PROBE % (chart, script) + "</body>")
+    report.write_text(text, encoding="utf-8")
+    document = browse(browser, report, "--dump-dom", "--window-size=1200,900")
+    assert "data-error" not in document, re.findall(r'data-error="([^"]*)"', document)
+    found: list[str] = json.loads(read_body(document))
+    return found
+
+
+def read_body(document: str) -> str:
+    reader = Reader()
+    reader.feed(document.partition("<body>")[2].partition("</body>")[0])
+    return "".join(reader.text)
+
+
+def test_the_pointer_tells_what_is_under_it(browser: str, tmp_path: Path) -> None:
+    page = render(small((0, "new_data"), (2, "failed"), fates="rfrc"))
+    lane = 12
+    told = probe(
+        browser,
+        page,
+        tmp_path,
+        "runs",
+        f"for (const x of [0.0005, 0.3, 0.5005, 0.9]) {{ point('pointermove', x, {lane}); tell(); }}",
+    )
+    assert told[0].startswith("one\nnew data after 10 s")
+    assert told[1].startswith("one\ndid not fit\nwindow 2")
+    assert told[2].startswith("one\nfailed after 10 s")
+    assert told[3].startswith("one\nconditions missing\nwindow 4")
+
+
+@pytest.mark.parametrize(
+    ("chart", "wanted"),
+    [("ages", "one\n1 h 59 min old"), ("use", "window 3\n10 s of 30 s used (33 %)"), ("fates", "window 3\n1 ran")],
+)
+def test_every_chart_has_a_hint(chart: str, wanted: str, browser: str, tmp_path: Path) -> None:
+    page = render(small((0, "new_data"), (2, "failed")))
+    told = probe(browser, page, tmp_path, chart, "point('pointermove', 0.5001, 12); tell();")
+    assert told[0].startswith(wanted)
+
+
+def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_path: Path) -> None:
+    told = probe(
+        browser,
+        page,
+        tmp_path,
+        "runs",
+        """
+        box(); document.querySelectorAll("#days button")[2].click(); box();
+        point("pointerdown", 0.25, 50); point("pointermove", 0.5, 50); point("pointerup", 0.5, 50); box();
+        field.dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); box();
+        sorted(); document.querySelectorAll("#tasks th")[0].click(); document.querySelectorAll("#tasks th")[0].click(); sorted();
+        document.querySelectorAll("#tasks th")[2].click(); sorted();
+        """,
+    )
+    boxes = [[float(part) for part in box.split()] for box in told[:4]]
+    assert boxes[0][:3] == boxes[3][:3] == [0, 0, 604800]
+    assert boxes[1][0] == 86400
+    assert boxes[1][2] == 86400
+    assert boxes[2][0] == pytest.approx(86400 * 1.25, abs=200)
+    assert boxes[2][2] == pytest.approx(86400 / 4, abs=200)
+    history = made_history()
+    most = max(zip(history.task_sums, history.tasks, strict=True), key=lambda pair: pair[0].runs)[1].id
+    assert told[4:] == [history.tasks[0].id, max(task.id for task in history.tasks), most]

@@ -83,7 +83,7 @@ class Value:
             case c_ast.UnaryOp(op="-"):
                 return -self.number(node.expr)
             case c_ast.BinaryOp() if node.op in BINARY:
-                return BINARY[node.op](self.number(node.left), self.number(node.right))
+                return int(BINARY[node.op](self.number(node.left), self.number(node.right)))
             case c_ast.ID() if node.name in self.known:
                 return self.known[node.name]
         raise ValueError(f"not a constant: {node}")
@@ -143,6 +143,7 @@ class Module:
 
     @staticmethod
     def is_void(node: c_ast.Node) -> bool:
+        """Whether a result or a parameter is none."""
         return (
             isinstance(node, c_ast.TypeDecl)
             and isinstance(node.type, c_ast.IdentifierType)
@@ -159,9 +160,7 @@ class Module:
             case c_ast.Typedef(type=c_ast.PtrDecl(type=c_ast.FuncDecl())):
                 result, parameters = self.signature(node.type.type)
                 # Pointers arrive as plain addresses: nothing is made for a call that does not look at them.
-                plain = [
-                    "c_void_p" if p.startswith("POINTER") else self.aliases.get(p, p) for p in parameters
-                ]
+                plain = ["c_void_p" if p.startswith("POINTER") else self.aliases.get(p, p) for p in parameters]
                 self.types.append(f"{node.name} = CFUNCTYPE({', '.join([result, *plain])})\n")
                 self.callbacks.add(node.name)
             case c_ast.Typedef():
@@ -175,6 +174,7 @@ class Module:
                 raise ValueError(f"unexpected {node}")
 
     def add_enumerators(self, node: c_ast.Enum) -> None:
+        """An enum's numbers."""
         following = 0
         for item in node.values.enumerators:
             number = following if item.value is None else self.value.number(item.value)
@@ -183,6 +183,7 @@ class Module:
             following = number + 1
 
     def add_structure(self, name: str, fields: list[c_ast.Decl]) -> None:
+        """A struct's fields."""
         lines = [f"class {name}(Structure):", "    __slots__ = ()", "    _fields_ = ("]
         lines += [f'        ("{field.name}", {self.type(field.type)}),' for field in fields]
         self.types.append("\n".join([*lines, "    )", ""]))

@@ -33,7 +33,7 @@ def held() -> int:
 def _destroy(context: int | None) -> None:
     try:
         _objects.pop(context, None)  # type: ignore[arg-type]
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         log.exception("a destroy function failed")
 
 
@@ -42,35 +42,35 @@ def _clock(context: int | None) -> int:
     try:
         clock = _objects[context]  # type: ignore[index]
         return int(clock.read())
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:
         return 0 if clock is None else int(clock.failed(error))
 
 
 def _run(run: int, info: int | None, context: int | None) -> None:
     try:
         _objects[context].pushed(run, info)  # type: ignore[index]
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         log.exception("run %d could not be handed to its handler", run)
 
 
 def _stop(run: int, reason: int, context: int | None) -> None:
     try:
         _objects[context].stopped(run, reason)  # type: ignore[index]
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         log.exception("run %d could not be stopped", run)
 
 
 def _event(event: int | None, context: int | None) -> None:
     try:
         _objects[context].event(event)  # type: ignore[index]
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         log.exception("an event could not be delivered")
 
 
 def _report(report: int | None, context: int | None) -> None:
     try:
         _objects[context].report(report)  # type: ignore[index]
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         log.exception("a report could not be delivered")
 
 

@@ -122,7 +122,7 @@ class TooSoon(SeleneError):
 
 
 class Reentrant(SeleneError):
-    """This call is not legal inside a callback of the same scheduler."""
+    """The call is not legal inside a callback of the same scheduler."""
 
 
 class Forked(SeleneError):

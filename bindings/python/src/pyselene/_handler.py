@@ -69,11 +69,9 @@ class Handler:
 
     def pushed(self, token: int, info: int) -> None:
         """The engine runs a task on a thread of its own."""
-        fields = _UNPACK(ctypes.string_at(info, _SIZE))
-        run = make_run(self.engine, fields)
+        run = make_run(self.engine, _UNPACK(ctypes.string_at(info, _SIZE)))
         self.engine.runs[token] = run
-        exceptions = self.engine.pushed_exceptions
-        execute(run, self, exceptions)
+        execute(run, self, self.engine.pushed_exceptions)
 
 
 def make_run(engine: Engine, fields: tuple[Any, ...]) -> Run:
@@ -107,7 +105,9 @@ def outcome_of(result: object) -> int | None:
 
 
 def finish(run: Run, result: object) -> None:
-    """Completes a run by what its handler returned."""
+    """Completes a run by what its handler returned; a coroutine is run to its end here."""
+    if inspect.iscoroutine(result):
+        result = asyncio.run(cancellable(run, result))
     if not run._completed:
         outcome = outcome_of(result)
         if outcome is not None:
@@ -129,18 +129,16 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         stopped = isinstance(error, asyncio.CancelledError) and run._stop
         if not stopped:
             log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
+        # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0 if stopped and not engine.stopping(run) else None)
     return not isinstance(error, (Exception, asyncio.CancelledError))
 
 
 def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) -> BaseException | None:
     """Runs a handler to its end on this thread; gives what must interrupt the one who waits."""
     try:
-        result = handler.function(run)
-        if inspect.iscoroutine(result):
-            result = asyncio.run(cancellable(run, result))
-        finish(run, result)
-    except BaseException as error:  # noqa: BLE001
+        finish(run, handler.function(run))
+    except BaseException as error:
         if fail(run, error, exceptions):
             return error
     return None
@@ -165,5 +163,3 @@ async def cancellable(run: Run, work: Awaitable[Any]) -> Any:
         return await work
     finally:
         run._cancel = None
-
-

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._handler import execute, fail, finish
+from ._handler import fail, finish
 from ._library import error_of, layout
 from ._run import Run
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SIZE = ctypes.sizeof(_raw.selene_run_info)
 _UNPACK = layout(_raw.selene_run_info).unpack_from
+#: What a completion answers whose run was over before; the scheduler may be closed.
+_OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
 
 
 class Lane:
@@ -41,7 +43,7 @@ class Lane:
         self.thread = threading.get_ident()
         try:
             self._work()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             drive.interrupt(error)
         finally:
             drive.leave(self)
@@ -64,7 +66,7 @@ class Lane:
         arguments = (ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
         locked = False
         try:
-            while not (drive.over or self.left):
+            while not (drive.over or self.left or drive.draining):
                 status = next_run(cycle, *arguments)
                 if status:
                     if drive.over or engine.closed:
@@ -92,7 +94,11 @@ class Lane:
                 name = string_at(fields[6], fields[7])
                 length = fields[9]
                 run = Run(
-                    engine, fields, string_at(fields[4], fields[5]), name, string_at(fields[8], length) if length else b""
+                    engine,
+                    fields,
+                    string_at(fields[4], fields[5]),
+                    name,
+                    string_at(fields[8], length) if length else b"",
                 )
                 run._lane = self
                 runs[token] = run
@@ -106,33 +112,25 @@ class Lane:
                     runs.pop(token, None)
                     continue
                 self.inside = True
-                if handler.is_async:
-                    fatal = execute(run, handler, exceptions)
-                    self.inside = False
-                    if fatal is not None:
-                        raise fatal
+                try:
+                    result = handler.function(run)
+                    simple = result is None and not run._completed
+                    if not simple:
+                        finish(run, result)
+                except BaseException as error:
+                    if fail(run, error, exceptions):
+                        raise
                 else:
-                    try:
-                        result = handler.function(run)
-                    except BaseException as error:  # noqa: BLE001
-                        self.inside = False
-                        if fail(run, error, exceptions):
-                            raise
-                    else:
-                        self.inside = False
-                        if result is None and not run._completed:
-                            run._completed = True
-                            status = complete(token, 0)
-                            runs.pop(token, None)
-                            if status and status not in (23, 24):
-                                raise error_of(status)
-                        else:
-                            try:
-                                finish(run, result)
-                            except Exception as error:  # noqa: BLE001
-                                fail(run, error, exceptions)
-                            if not run._completed:
-                                drive.detached(run)
+                    if simple:
+                        run._completed = True
+                        status = complete(token, 0)
+                        runs.pop(token, None)
+                        if status and status not in _OVER:
+                            raise error_of(status)
+                    elif not run._completed:
+                        run._came_back = drive.wake
+                finally:
+                    self.inside = False
                 if drive.waiting:
                     drive.wake()
         finally:

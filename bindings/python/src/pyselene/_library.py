@@ -34,7 +34,7 @@ def _load() -> tuple[_raw.Functions, _raw.Functions]:
     return functions, fast_functions
 
 
-#: `library` gives the interpreter's lock up during a call, `fast` keeps it: for calls that neither wait nor write files.
+#: `library` gives the interpreter's lock up during a call; `fast` keeps it, for calls that neither wait nor write.
 library, fast = _load()
 
 #: The version of the library that is loaded.

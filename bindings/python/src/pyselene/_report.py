@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _raw
 from ._library import fast, read, read_array, text
-from ._run import Abandon, Outcome, Retry, StopReason
-from ._task import Kind, Priority, kinds_of
+from ._run import Abandon, Kind, Outcome, Priority, Retry, StopReason
+from ._task import kinds_of
 from ._time import instant, seconds, show
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRun:
+class ReportRun(NamedTuple):
     """One run of a report; `exception` is what its handler raised, with its traceback."""
 
     id: str
@@ -184,7 +184,7 @@ def take_report(address: int, exceptions: Mapping[int, BaseException]) -> Report
     try:
         return read_report(address, exceptions)
     finally:
-        fast.selene_report_destroy(_raw.POINTER(_raw.selene_report).from_buffer(_raw.c_void_p(address)))
+        fast.selene_report_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_report)))
 
 
 def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report:
@@ -215,14 +215,16 @@ def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report
     )
 
 
+# By number; making an enumeration's member from its number is slow.
 _OUTCOMES = tuple(Outcome)
 _STOPS = tuple(StopReason)
+_PRIORITIES = (Priority.VERY_LOW, *Priority)
 
 
 def _report_run(fields: tuple[Any, ...], exceptions: Mapping[int, BaseException]) -> ReportRun:
     data, length, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time = fields
     return ReportRun(
-        text(data, length), run, _OUTCOMES[outcome], _STOPS[stop], attempt, Priority(priority), score, estimate,
+        text(data, length), run, _OUTCOMES[outcome], _STOPS[stop], attempt, _PRIORITIES[priority], score, estimate,
         started_at, response_time, exceptions.get(run) if exceptions else None,
     )  # fmt: skip
 
@@ -239,4 +241,4 @@ def take_plan(address: int) -> Plan:
             ),
         )
     finally:
-        fast.selene_plan_destroy(_raw.POINTER(_raw.selene_plan).from_buffer(_raw.c_void_p(address)))
+        fast.selene_plan_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_plan)))

@@ -14,7 +14,27 @@ from ._time import Duration, duration_ns, instant, seconds
 if TYPE_CHECKING:
     from ._engine import Engine
     from ._lane import Lane
-    from ._task import Kind, Priority
+
+
+class Kind(Named):
+    """How long work takes: refresh is short (seconds), processing long (minutes)."""
+
+    REFRESH = _raw.SELENE_KIND_REFRESH
+    PROCESSING = _raw.SELENE_KIND_PROCESSING
+
+
+class Priority(Named):
+    """How much a task matters.
+
+    >>> Priority.of("high", "priority") is Priority.HIGH, str(Priority.VERY_LOW)
+    (True, 'very_low')
+    """
+
+    VERY_LOW = _raw.SELENE_PRIORITY_VERY_LOW
+    LOW = _raw.SELENE_PRIORITY_LOW
+    NORMAL = _raw.SELENE_PRIORITY_NORMAL
+    HIGH = _raw.SELENE_PRIORITY_HIGH
+    VERY_HIGH = _raw.SELENE_PRIORITY_VERY_HIGH
 
 
 class Outcome(Named):
@@ -41,7 +61,7 @@ class StopReason(Named):
     INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
 
 
-class Retry(Exception):  # noqa: N818 - it is raised to ask, not to report a mistake
+class Retry(Exception):
     """Raise it in a handler: the run failed and is tried again, after `after` instead of by the task's backoff.
 
     >>> raise Retry(after=60)
@@ -57,7 +77,7 @@ class Retry(Exception):  # noqa: N818 - it is raised to ask, not to report a mis
         return "again" if self.after_ns is None else f"again after {seconds(self.after_ns):g} s"
 
 
-class Abandon(Exception):  # noqa: N818
+class Abandon(Exception):
     """Raise it in a handler: the run failed for good, nothing is tried again."""
 
 
@@ -151,15 +171,11 @@ class Run:
     @property
     def kind(self) -> Kind:
         """The task's kind."""
-        from ._task import Kind
-
         return Kind(self._fields[10])
 
     @property
     def priority(self) -> Priority:
         """The task's priority."""
-        from ._task import Priority
-
         return Priority(self._fields[11])
 
     @property
@@ -250,9 +266,7 @@ class Run:
 
     def retry(self, after: Duration | None = None) -> None:
         """Gives the outcome failed, with a delay of its own until the next attempt; None: by the task's backoff."""
-        self._engine.complete(
-            self, Outcome.FAILED, None if after is None else duration_ns(after, "after")
-        )
+        self._engine.complete(self, Outcome.FAILED, None if after is None else duration_ns(after, "after"))
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""

@@ -49,9 +49,7 @@ def store_info(address: int) -> StoreInfo:
         _raw.selene_store_info, address)
     # fmt: on
     path = os.fsdecode(ctypes.string_at(data, length)) if length else None
-    return StoreInfo(
-        path, text(version, version_length), bool(relaxed), schema, page_size, pages, wal_size, commits
-    )
+    return StoreInfo(path, text(version, version_length), bool(relaxed), schema, page_size, pages, wal_size, commits)
 
 
 def _findings() -> _raw.selene_store_findings:

@@ -12,16 +12,8 @@ from . import _raw
 from ._conditions import Constraint, Requires
 from ._library import encode, fast, read, read_array, text
 from ._names import Named, texts
-from ._run import Outcome, StopReason
+from ._run import Kind, Outcome, Priority, StopReason
 from ._time import Duration, duration_ns, instant, seconds
-
-
-class Kind(Named):
-    """How long work takes: refresh is short (seconds), processing long (minutes)."""
-
-    REFRESH = _raw.SELENE_KIND_REFRESH
-    PROCESSING = _raw.SELENE_KIND_PROCESSING
-
 
 #: What `kinds=` takes: one kind, or several, as members or names.
 Kinds: TypeAlias = Kind | str | Iterable[Kind | str]
@@ -54,20 +46,6 @@ class Schedule(Named):
     STANDING = _raw.SELENE_SCHEDULE_STANDING
     ONCE = _raw.SELENE_SCHEDULE_ONCE
     PERIODIC = _raw.SELENE_SCHEDULE_PERIODIC
-
-
-class Priority(Named):
-    """How much a task matters.
-
-    >>> Priority.of("high", "priority") is Priority.HIGH, str(Priority.VERY_LOW)
-    (True, 'very_low')
-    """
-
-    VERY_LOW = _raw.SELENE_PRIORITY_VERY_LOW
-    LOW = _raw.SELENE_PRIORITY_LOW
-    NORMAL = _raw.SELENE_PRIORITY_NORMAL
-    HIGH = _raw.SELENE_PRIORITY_HIGH
-    VERY_HIGH = _raw.SELENE_PRIORITY_VERY_HIGH
 
 
 class Existing(Named):
@@ -254,7 +232,7 @@ def raw_task(task: Task) -> tuple[_raw.selene_task, object]:
     raw.constraints = task.requires
     if task.tags:
         tags = [tag.encode() for tag in task.tags]
-        raw.tags = (_raw.selene_text * len(tags))(*((tag, len(tag)) for tag in tags))
+        raw.tags = (_raw.selene_text * len(tags))(*[_raw.selene_text(tag, len(tag)) for tag in tags])
         raw.tag_count = len(tags)
     raw.expected_response = duration_ns(task.expected, "expected")
     if task.delay:
@@ -394,4 +372,4 @@ def task_info(address: int) -> TaskInfo:
 def raw_texts(values: Sequence[str], what: str) -> Any:
     """An array of the library's texts."""
     encoded = [encode(value, what) for value in values]
-    return (_raw.selene_text * len(encoded))(*((value, len(value)) for value in encoded))
+    return (_raw.selene_text * len(encoded))(*[_raw.selene_text(value, len(value)) for value in encoded])

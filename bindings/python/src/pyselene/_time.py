@@ -30,7 +30,8 @@ def duration_ns(value: Duration, what: str) -> int:
     elif isinstance(value, int):
         result = value * SECOND
     elif math.isfinite(value):
-        result = round(value * SECOND)
+        # The whole seconds apart, so that the product of the rest is exact to the nanosecond.
+        result = int(value) * SECOND + round((value - int(value)) * SECOND)
     else:
         raise ValueError(f"{what} must be finite, not {value}")
     if not -_LIMIT < result < _LIMIT:

@@ -42,7 +42,7 @@ class Workers:
         while job is not None:
             try:
                 job()
-            except BaseException:  # noqa: BLE001
+            except BaseException:
                 log.exception("a worker's job failed")
             job = None  # what it holds on to is not needed while waiting
             if self._closed:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .._time import show
+
+__all__ = ["ALLOWED", "DAY", "HOUR", "MILLISECOND", "MINUTE", "NANOSECONDS", "SECOND", "read", "show", "write"]
+
 NANOSECONDS: Final = {
     "ns": 1,
     "us": 1_000,
@@ -53,28 +57,6 @@ def read(text: str) -> int:
     if not text or at < len(text) or total > _GREATEST:
         raise ValueError(f'found "{text}"; allowed is {ALLOWED}')
     return total
-
-
-def show(nanoseconds: int) -> str:
-    """Writes a duration for a reader.
-
-    >>> show(12_000_000), show(1_250_000_000), show(125 * SECOND), show(26 * HOUR)
-    ('12 ms', '1.25 s', '2 m 05 s', '1 d 02 h')
-    """
-    if nanoseconds < 0:
-        return f"-{show(-nanoseconds)}"
-    # The bounds are where rounding would write 1000 ms or 60.00 s.
-    if 0 < nanoseconds < MILLISECOND:
-        return f"{nanoseconds / MILLISECOND:.2f} ms"
-    if nanoseconds < SECOND - MILLISECOND // 2:
-        return f"{nanoseconds / MILLISECOND:.0f} ms"
-    if nanoseconds < MINUTE - 5 * MILLISECOND:
-        return f"{nanoseconds / SECOND:.2f} s"
-    if nanoseconds < HOUR:
-        return f"{nanoseconds // MINUTE} m {nanoseconds % MINUTE // SECOND:02} s"
-    if nanoseconds < DAY:
-        return f"{nanoseconds // HOUR} h {nanoseconds % HOUR // MINUTE:02} m"
-    return f"{nanoseconds // DAY} d {nanoseconds % DAY // HOUR:02} h"
 
 
 def write(nanoseconds: int) -> str:

@@ -96,21 +96,25 @@ def _first_line_with(lines: list[str], path: Path) -> int:
 def _within(statement: str, path: Path, line: int, value: bool) -> Place:
     """Walks along the path through the words of one statement."""
     at = start = len(statement) - len(statement.lstrip())
+    in_value = statement.startswith("[", start)
     for step in path:
         if isinstance(step, int):
             start = at = _element(statement, at, step)
             continue
         word = "|".join(re.escape(w) for w in (step, json.dumps(step, ensure_ascii=False), f"'{step}'"))
-        found = re.compile(rf"(?<![\w\-\"'])({word})\s*([=.\]])").search(statement, at)
+        pattern = re.compile(rf"(?<![\w\-\"'])({word})\s*([=.\]])\s*")
+        # What stands in the head of the table is skipped: a statement begins with the first key of its own.
+        found = pattern.search(statement, at) if in_value else pattern.match(statement, at)
         if found is None:
             continue
-        start = at = found.start(1)
-        if found[2] == "=":
-            rest = re.compile(r"\s*").match(statement, found.end())
-            at = rest.end() if rest else found.end()
-    if value:
-        start = at
-    return Place(line + statement.count("\n", 0, start), start - (statement.rfind("\n", 0, start) + 1) + 1)
+        start = found.start(1)
+        at = start if found[2] == "]" else found.end()
+        in_value = in_value or found[2] == "="
+    return _place(statement, at if value else start, line)
+
+
+def _place(statement: str, at: int, line: int) -> Place:
+    return Place(line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at))
 
 
 def _element(statement: str, at: int, index: int) -> int:

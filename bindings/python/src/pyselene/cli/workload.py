@@ -52,7 +52,7 @@ class Behaviour:
     jitter: float = 0.0
     """Standard deviation of the response times, as a part of their mean."""
     no_data: float = 0.0
-    """Probability that a run ends without new data."""
+    """Probability that a run which succeeds brings no new data."""
     failure: float = 0.0
     """Probability that a run fails."""
     abandon: float = 0.0
@@ -450,12 +450,12 @@ class _Reader:
             table.optional("hang", table.part(1), defaults.hang),
         )
         table.end()
-        total = behaviour.no_data + behaviour.failure + behaviour.abandon + behaviour.hang
+        total = behaviour.failure + behaviour.abandon + behaviour.hang
         if total > 1 + 1e-9:
             table.refuse(
                 None,
                 f"found probabilities whose sum is {total:g}; allowed is at most 1 for"
-                " no_data + failure + abandon + hang",
+                " failure + abandon + hang",
                 value=False,
             )
         return behaviour

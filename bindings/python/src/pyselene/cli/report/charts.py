@@ -82,9 +82,9 @@ def runs(history: History) -> str:
             spans.append(f"M{x} {y:g}H{frame.x(run.ended_at)}")
         parts.append(_stroke(f"mark {outcome}", "".join(ticks), 2))
         parts.append(_stroke(f"mark {outcome}", "".join(spans), _MARK))
-    labels = [(name, "condition") for name in conditions] + [(task.id, "") for task in history.tasks]
+    labels = [(f"no {name}", "condition") for name in conditions] + [(task.id, "") for task in history.tasks]
     sums = history.task_sums
-    values = ["away"] * len(conditions) + [str(total.runs) for total in sums]
+    values = [_gone(history, condition) for condition in conditions] + [str(total.runs) for total in sums]
     told = f"{len(history.runs)} runs of {len(history.tasks)} tasks"
     return _chart("runs", history, frame, height, lane, parts, labels, values, told, "runs")
 
@@ -194,6 +194,11 @@ def _conditions(history: History) -> list[str]:
     return sorted({away.condition for away in history.away})
 
 
+def _gone(history: History, condition: str) -> str:
+    """For how long a condition was missing."""
+    return show(sum(away.end - away.begin for away in history.away if away.condition == condition))
+
+
 def _slots(history: History) -> list[tuple[int, int]]:
     """What part of the time axis stands for each window: from its begin to the next."""
     begins = [window.began_at for window in history.windows]
@@ -218,7 +223,8 @@ def _misses(history: History, frame: Frame, top: int, lane: int) -> list[str]:
         for fate, left, right in _stretches(history.windows, slots, task):
             if fate.is_miss:
                 lines[fate].append(f"M{frame.x(left)} {y}H{frame.x(right)}")
-    return [_stroke(f"miss {fate.key}", "".join(found), 3) for fate, found in lines.items() if found]
+    width = 3 if lane >= 24 else 2
+    return [_stroke(f"miss {fate.key}", "".join(found), width) for fate, found in lines.items() if found]
 
 
 def _stretches(

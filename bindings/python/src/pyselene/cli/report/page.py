@@ -100,7 +100,7 @@ def _figures(history: History) -> str:
     found = [
         ("Runs", _count(runs), f"{runs / max(windows, 1):.1f} in a window"),
         ("Budget used", f"{used:.0f} %", f"{show(history.used)} of {show(history.budget)}"),
-        ("Failed", f"{100 * failed / max(runs, 1):.1f} %", f"{_count(failed)} runs, expired ones included"),
+        ("Failed", f"{100 * failed / max(runs, 1):.1f} %", f"{_count(failed)} runs, with those that expired"),
         (
             "Did not fit",
             _count(fates.count(Fate.DID_NOT_FIT)),

@@ -4,19 +4,18 @@
   const hint = document.getElementById("hint");
   const days = document.getElementById("days");
   const charts = [...document.querySelectorAll(".chart")];
-  const units = [[86400, "d"], [3600, "h"], [60, "m"]];
   const steps = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 2419200];
   const clean = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
   const runs = data.tasks.map(() => []);
   data.runs.forEach((run) => runs[run[0]].push(run));
   let from = 0, to = data.end;
 
+  /* As the page shows them: three digits, or two units. */
   const length = (s) => {
-    if (s < 1) return `${Math.round(s * 1000)} ms`;
-    if (s < 60) return `${s.toFixed(2)} s`;
-    const at = units.findIndex(([size]) => s >= size);
-    const [size, name] = units[at], [small, other] = units[at + 1] || [1, "s"];
-    return `${Math.floor(s / size)} ${name} ${String(Math.floor((s % size) / small)).padStart(2, "0")} ${other}`;
+    if (s < 60) return s === 0 ? "0" : s < 1 ? `${+(s * 1000).toPrecision(3)} ms` : `${+s.toPrecision(3)} s`;
+    const [size, name, small, other] = [[86400, "d", 3600, "h"], [3600, "h", 60, "min"], [60, "min", 1, "s"]].find(([least]) => s >= least);
+    const rest = Math.floor((s % size) / small);
+    return `${Math.floor(s / size)} ${name}${rest ? ` ${rest} ${other}` : ""}`;
   };
   const date = (s) => new Date((data.begin + s) * 1000);
   const say = (s, options) => date(s).toLocaleString("en-GB", { timeZone: "UTC", ...options }).replace(",", "");
@@ -34,7 +33,8 @@
 
   function show(a, b) {
     from = Math.max(0, a); to = Math.min(data.end, b);
-    const step = steps.find((size) => (to - from) / size < 10) || steps[steps.length - 1];
+    const room = charts.length ? charts[0].querySelector(".axis").clientWidth / 88 : 10;
+    const step = steps.find((size) => (to - from) / size < Math.min(10, room)) || steps[steps.length - 1];
     const marks = [];
     for (let at = Math.ceil((data.begin + from) / step) * step - data.begin; at < to; at += step) marks.push(at);
     for (const chart of charts) {
@@ -91,7 +91,7 @@
       const names = [...new Set(data.away.map((away) => away[0]))].sort();
       if (lane >= names.length) return lane - names.length < data.tasks.length ? tellLane(lane - names.length, s, reach) : "";
       const away = data.away.find((a) => a[0] === names[lane] && a[1] <= s && s < a[2]);
-      return head(names[lane]) + (away ? `away from ${instant(away[1])}<br>for ${length(away[2] - away[1])}` : "there");
+      return head(`no ${names[lane]}`) + (away ? `from ${instant(away[1])}<br>for ${length(away[2] - away[1])}` : "not now");
     },
     ages(s, lane) {
       if (lane >= data.tasks.length) return "";
@@ -176,5 +176,6 @@
       body.append(...[...body.rows].sort((a, b) => order(key(a), key(b))));
     }));
   }
-  days.hidden = days.childElementCount < 3;
+  show(from, to);
+  addEventListener("resize", () => show(from, to));
 })();

@@ -100,7 +100,7 @@ def tasks(history: History) -> str:
         ("Failed", "num"),
         ("Mean time", "num"),
         ("Time in all", "num"),
-        ("Every", "num"),
+        ("Ran every", "num"),
         ("Greatest age", "num"),
         ("Did not fit", "num"),
         ("Conditions", "num"),
@@ -117,7 +117,7 @@ def tasks(history: History) -> str:
                 Cell(f'<span class="priority p{task.priority}">{_PRIORITIES[task.priority]}</span>', task.priority),
                 number(total.runs),
                 Cell(outcome_bar(total.outcomes), None, "graph"),
-                number(total.failures, kind="bad" if total.failures else ""),
+                number(total.failures, kind="bad" if total.failures * 10 >= total.runs > 0 else ""),
                 duration(total.busy // total.runs if total.runs else None),
                 duration(total.busy if total.runs else None),
                 duration(total.interval),
@@ -157,7 +157,7 @@ def days(history: History) -> str:
                 Cell(bar([("use used", day.used, f"{show(day.used)} used")], day.budget), None, "graph"),
                 number(day.outcomes.total()),
                 Cell(outcome_bar(day.outcomes), None, "graph"),
-                number(failed, kind="bad" if failed else ""),
+                number(failed, kind="bad" if failed * 10 >= day.outcomes.total() > 0 else ""),
                 number(day.fates[Fate.DID_NOT_FIT]),
                 number(day.fates[Fate.CONDITIONS]),
             ]
@@ -166,9 +166,10 @@ def days(history: History) -> str:
 
 
 def waits(history: History) -> str:
-    """The longest times that tasks waited, and why."""
+    """The longest wait of each of the tasks that waited longest, and why."""
     heads = [("Task", ""), ("Waited", "num"), ("From", ""), ("To", ""), ("Why", ""), ("", "graph")]
-    found = sorted((wait for waits in history.waits for wait in waits), key=lambda wait: -wait.length)
+    longest = (max(waits, key=lambda wait: wait.length) for waits in history.waits if waits)
+    found = sorted(longest, key=lambda wait: -wait.length)
     rows = []
     for wait in found[:_WAITS]:
         why = history.why(wait)
@@ -184,4 +185,4 @@ def waits(history: History) -> str:
                 Cell(fate_bar(why), None, "graph"),
             ]
         )
-    return table("waits", "The longest waits", heads, rows)
+    return table("waits", "The longest waits, one of each task", heads, rows)

@@ -1,0 +1,74 @@
+// A checksum of each row: SQLite notices a broken page, but not a changed value.
+
+import SeleneCore
+
+/// A 64-bit multiplicative hash of numbers and bytes; finds damage, does not resist malice.
+struct Checksum {
+  private var state: UInt64 = 0x53_656C_6E65
+
+  var value: Int64 { Int64(bitPattern: state) }
+
+  mutating func add(_ word: UInt64) {
+    state = (state ^ word) &* 0x9E37_79B9_7F4A_7C15
+    state ^= state >> 32
+  }
+
+  mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
+
+  mutating func add(_ number: Int64?) {
+    add(number == nil ? 0 : 1 as UInt64)
+    add(number ?? 0)
+  }
+
+  /// The length, then the bytes eight at a time, the last ones filled up with zeros.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    add(UInt64(bytes.count))
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      offset += 8
+    }
+    guard offset < bytes.count else { return }
+    var last: UInt64 = 0
+    for index in offset..<bytes.count { last |= UInt64(bytes[index]) << UInt64((index - offset) * 8) }
+    add(last)
+  }
+}
+
+extension TaskRecord {
+  /// The checksum of its row.
+  var checksum: Int64 {
+    var sum = Checksum()
+    sum.add(sequence)
+    for text in [definition.id, definition.handler, definition.input] { sum.add(text) }
+    sum.add(UInt64(definition.tagCount))
+    for index in 0..<definition.tagCount { sum.add(definition.tag(index)) }
+    let choices = [
+      definition.kind.rawValue, definition.schedule.rawValue, definition.priority, definition.existing.rawValue,
+      definition.recurrence.rawValue, definition.backoff.rawValue, definition.responseWindow, state.rawValue,
+    ]
+    choices.withUnsafeBytes { sum.add($0) }
+    sum.add(UInt64(definition.maxAttempts) << 32 | UInt64(definition.constraints.rawValue))
+    for span in [
+      definition.expectedResponse, definition.initialDelay, definition.period, definition.flex, definition.backoffDelay,
+    ] { sum.add(span) }
+    sum.add(UInt64(attempts) << 32 | UInt64(generation))
+    sum.add(lastOutcome.map { Int64($0.rawValue) })
+    sum.add(Int64(stopReason.rawValue))
+    for instant in [registeredAt, earliestBegin, anchor, periodBase, lastRun, changedAt] { sum.add(instant) }
+    responseTimes.withUnsafeBytes { sum.add($0) }
+    return sum.value
+  }
+}
+
+extension StoredState {
+  /// The checksum of its row.
+  var checksum: Int64 {
+    var sum = Checksum()
+    for word in [life, lastSequence, generator] { sum.add(word) }
+    sum.add(lastSeen)
+    sum.add(lastRefresh)
+    sum.add(lastProcessing)
+    return sum.value
+  }
+}

@@ -1,0 +1,80 @@
+"""Selene: an embeddable scheduler for background work that fits it into a time budget and explains itself.
+
+>>> import pyselene as selene
+>>> scheduler = selene.Scheduler()  # or Scheduler("tasks.db"), which remembers
+>>> @scheduler.task(priority=selene.Priority.HIGH, expected=2.0)
+... def feature_flags(run):
+...     return True  # there was new data
+>>> report = scheduler.run_cycle(budget=30)
+>>> print(report.runs[0].id, report.runs[0].outcome)
+feature_flags new_data
+>>> scheduler.close()
+
+Durations are seconds (int, float) or timedelta, instants are aware datetimes; results also have both exactly, as
+whole nanoseconds, under the same name with `_ns`. Enumerations are taken as members or by name. Loggers: "pyselene".
+"""
+
+from __future__ import annotations
+
+from ._conditions import Conditions, Constraint
+from ._cycle import Cycle, Wait
+from ._errors import *  # noqa: F403
+from ._errors import __all__ as _error_names
+from ._event import Event, EventStream, EventType, Subscription
+from ._explanation import Explanation, Reason, ReasonCode
+from ._info import SchedulerInfo
+from ._library import library_version
+from ._report import Plan, PlanRun, Report, ReportRun
+from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
+from ._scheduler import Scheduler
+from ._store import StoreFindings, StoreInfo, check_store, salvage_store
+from ._task import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State, Task, TaskInfo
+from ._time import Duration
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PENDING",
+    "Abandon",
+    "Backoff",
+    "Conditions",
+    "Constraint",
+    "Cycle",
+    "Disposition",
+    "Duration",
+    "Event",
+    "EventStream",
+    "EventType",
+    "Existing",
+    "Explanation",
+    "Exponential",
+    "Kind",
+    "Linear",
+    "NoBackoff",
+    "Outcome",
+    "Plan",
+    "PlanRun",
+    "Priority",
+    "Reason",
+    "ReasonCode",
+    "Report",
+    "ReportRun",
+    "Retry",
+    "Run",
+    "Schedule",
+    "Scheduler",
+    "SchedulerInfo",
+    "State",
+    "StopReason",
+    "Stopping",
+    "StoreFindings",
+    "StoreInfo",
+    "Subscription",
+    "Task",
+    "TaskInfo",
+    "Wait",
+    "check_store",
+    "library_version",
+    "salvage_store",
+]
+__all__ += _error_names

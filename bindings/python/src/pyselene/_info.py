@@ -1,0 +1,33 @@
+"""What a scheduler holds at a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import _raw
+from ._library import layout
+from ._run import Kind
+from ._task import kinds_of
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerInfo:
+    """Kinds that are on, handlers that overran, tasks by state, runs since the opening, the number of this life."""
+
+    kinds: frozenset[Kind]
+    overrun_threads: int
+    enqueued: int
+    held: int
+    blocked: int
+    running: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    dispatched: int
+    life: int
+
+
+def scheduler_info(raw: _raw.selene_scheduler_info, left: int) -> SchedulerInfo:
+    """Reads the library's counts; `left` are Python's own threads that overran."""
+    _, _, kinds, overrun, *counts = layout(_raw.selene_scheduler_info).unpack_from(raw)
+    return SchedulerInfo(kinds_of(kinds), overrun + left, *counts)

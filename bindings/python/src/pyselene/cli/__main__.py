@@ -1,0 +1,5 @@
+"""Makes ``python -m pyselene.cli`` the command ``pyselene``."""
+
+from . import main
+
+main()

@@ -1,0 +1,88 @@
+"""What a window is doing right now: written by the threads that run commands, read by the display."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A run whose command is a child now."""
+
+    token: int
+    id: str
+    attempt: int
+    score: float
+    estimate: float
+    begun: float
+    """Monotonic seconds."""
+    stopping: str = ""
+    """Why it was asked to stop."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since its begin."""
+        return time.monotonic() - self.begun
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A run whose command ended."""
+
+    token: int
+    id: str
+    outcome: str
+    end: str
+    """How the command ended."""
+    took: float
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A moment of the board."""
+
+    active: tuple[Active, ...]
+    done: tuple[Done, ...]
+
+
+@dataclass
+class Board:
+    """The runs of one window."""
+
+    _active: dict[int, Active] = field(default_factory=dict)
+    _done: list[Done] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, active: Active) -> None:
+        """A command was started."""
+        with self._lock:
+            self._active[active.token] = active
+
+    def stop(self, token: int, reason: str) -> None:
+        """A run was asked to stop."""
+        with self._lock:
+            if token in self._active:
+                self._active[token] = replace(self._active[token], stopping=reason)
+
+    def end(self, done: Done) -> None:
+        """A command ended."""
+        with self._lock:
+            self._active.pop(done.token, None)
+            self._done.append(done)
+
+    def clear(self) -> None:
+        """A new window begins; what is still being stopped stays."""
+        with self._lock:
+            self._done.clear()
+
+    def end_of(self, token: int) -> str:
+        """How the command of a run ended."""
+        with self._lock:
+            return next((done.end for done in self._done if done.token == token), "being killed")
+
+    def view(self) -> View:
+        """This moment."""
+        with self._lock:
+            return View(tuple(self._active.values()), tuple(self._done))

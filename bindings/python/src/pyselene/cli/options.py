@@ -1,0 +1,185 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from . import duration, wire
+from .problem import Exit, Problem
+from .workload import KINDS, Workload
+
+TIME: Final = "TIME"
+
+EXIT_CODES: Final = """
+[bold]Exit codes[/]\n
+\b
+0  done, whatever the tasks' outcomes; also --follow ended by a signal
+1  the task of --now failed; with --check: the last run of some task failed
+2  a wrong option, or an id that does not exist
+3  the workload is wrong or cannot be read
+4  the scheduler or its store refused, as when the task of --now may not run
+5  the system refused, as when a file cannot be written
+128 + N  ended by signal N
+"""
+
+
+def _time(least: int, greatest: int):  # type: ignore[no-untyped-def]
+    def read(text: str) -> int:
+        try:
+            value = duration.read(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        if not least <= value <= greatest:
+            raise typer.BadParameter(
+                f'found "{text}"; allowed is from {duration.write(least)} to {duration.write(greatest)}'
+            )
+        return value
+
+    return read
+
+
+def _kinds(text: str) -> str:
+    kinds = text.split(",")
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise typer.BadParameter(f'found "{text}"; allowed is refresh, processing or refresh,processing')
+    return text
+
+
+WINDOWS: Final = "Windows"
+CONDITIONS: Final = "Conditions; what is not set by hand is read from the system"
+RANKING: Final = "Ranking and limits"
+
+WorkloadFile = Annotated[
+    str, typer.Argument(metavar="WORKLOAD", help="A workload file in TOML, or - for the standard input.")
+]
+MaybeWorkloadFile = Annotated[
+    str | None,
+    typer.Argument(metavar="[WORKLOAD]", help="A workload file in TOML; or use --store.", show_default=False),
+]
+Store = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The store in which tasks live.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        parser=_time(duration.MILLISECOND, duration.DAY),
+        metavar=TIME,
+        help="Length of a window. [dim](30s)[/]",
+        rich_help_panel=WINDOWS,
+        show_default=False,
+    ),
+]
+Reserve = Annotated[
+    int | None,
+    typer.Option(
+        parser=_time(0, duration.DAY),
+        metavar=TIME,
+        help="Kept free at its end, for stopping what still runs. [dim](budget / 20)[/]",
+        rich_help_panel=WINDOWS,
+        show_default=False,
+    ),
+]
+Every = Annotated[
+    int | None,
+    typer.Option(
+        parser=_time(0, 3650 * duration.DAY),
+        metavar=TIME,
+        help="From the begin of one window to the begin of the next. [dim](1m)[/]",
+        rich_help_panel=WINDOWS,
+        show_default=False,
+    ),
+]
+Lanes = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=64, help="Tasks at a time. [dim](1)[/]", rich_help_panel=WINDOWS, show_default=False
+    ),
+]
+Kinds = Annotated[
+    str | None,
+    typer.Option(
+        parser=_kinds,
+        metavar="LIST",
+        help="Kinds that run: refresh, processing, or both with a comma. [dim](both)[/]",
+        rich_help_panel=WINDOWS,
+        show_default=False,
+    ),
+]
+StrictFit = Annotated[
+    bool,
+    typer.Option(
+        "--strict-fit",
+        help="Start nothing whose estimate does not fit, not even as the first.",
+        rich_help_panel=WINDOWS,
+    ),
+]
+Network = Annotated[
+    bool | None,
+    typer.Option(
+        "--network/--no-network", help="Whether there is one.", rich_help_panel=CONDITIONS, show_default=False
+    ),
+]
+Power = Annotated[
+    bool | None,
+    typer.Option(
+        "--external-power/--on-battery",
+        help="What the machine runs on.",
+        rich_help_panel=CONDITIONS,
+        show_default=False,
+    ),
+]
+ObservedRange = Annotated[
+    bool,
+    typer.Option(
+        "--observed-range", help="Score within the range of what is observed.", rich_help_panel=RANKING
+    ),
+]
+MaxPendingRefresh = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Once and periodic refresh tasks at a time; others are held. [dim](no limit)[/]",
+        rich_help_panel=RANKING,
+        show_default=False,
+    ),
+]
+MaxPendingProcessing = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="The same for processing. [dim](no limit)[/]", rich_help_panel=RANKING, show_default=False
+    ),
+]
+
+
+def window_of(
+    workload: Workload | None,
+    budget: int | None,
+    reserve: int | None,
+    every: int | None,
+    lanes: int | None,
+    kinds: str | None,
+    strict_fit: bool,
+    default_every: int = 60 * duration.SECOND,
+) -> wire.Window:
+    """The window of a command: what the command line says, else the workload, else the default."""
+    said = workload.window if workload is not None else None
+    default = wire.Window()
+
+    def first(*values: int | None) -> int | None:
+        return next((value for value in values if value is not None), None)
+
+    result = wire.Window(
+        budget=first(budget, said and said.budget, default.budget) or 0,
+        reserve=first(reserve, said and said.reserve if budget is None else None),
+        every=first(every, said and said.every, default_every) or 0,
+        lanes=first(lanes, said and said.lanes, default.lanes) or 1,
+        kinds=tuple(kinds.split(",")) if kinds else (said and said.kinds) or default.kinds,
+        strict_fit=strict_fit or bool(said and said.strict_fit),
+    )
+    if result.reserve is not None and result.reserve > result.budget:
+        raise Problem("--reserve is longer than --budget; allowed is at most the budget", Exit.USAGE)
+    return result

@@ -1,0 +1,122 @@
+"""Runs commands for the scheduler, and stops them in time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from .. import Outcome, Run, StopReason
+from .board import Active, Board, Done
+from .child import Child, end_text
+from .workspace import Workspace, lines_from
+
+HANDLER: Final = "command"
+"""The name of the handler of all commands; a task's input is its command."""
+
+_OUTCOMES: Final = {0: Outcome.NEW_DATA, 77: Outcome.NO_DATA, 99: Outcome.ABANDONED}
+"""As automake's: 77 is "skipped", 99 is "hard error"."""
+
+
+def outcome_of(status: int | None) -> Outcome:
+    """What the end of a command means.
+
+    >>> [str(outcome_of(code << 8)) for code in (0, 77, 99, 75)]
+    ['new_data', 'no_data', 'abandoned', 'failed']
+    """
+    if status is None or not os.WIFEXITED(status):
+        return Outcome.FAILED
+    return _OUTCOMES.get(os.WEXITSTATUS(status), Outcome.FAILED)
+
+
+class Runner:
+    """The one handler of all commands."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        grace: float,
+        show_output: Callable[[str, list[str]], None] | None,
+    ) -> None:
+        self.workspace = workspace
+        self.grace = grace
+        self.board = Board()
+        self._show_output = show_output
+        self._lock = threading.Lock()
+        self._leaving = False
+        self._at_once = False
+        self._running = 0
+        self._idle = threading.Condition(self._lock)
+
+    def __call__(self, run: Run) -> Outcome:
+        """Runs the command of a task; the handler."""
+        with self._lock:
+            if self._leaving:
+                return Outcome.FAILED
+            self._running += 1
+        try:
+            return self._run(run)
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def _run(self, run: Run) -> Outcome:
+        begun = time.monotonic()
+        status = None
+        problem = ""
+        self.board.start(Active(run.token, run.id, run.attempt, run.score, run.estimate, begun))
+        try:
+            log = self.workspace.log(run.id)
+            try:
+                begin = os.fstat(log).st_size
+                child = Child(run.input.decode(), run.id, run.attempt, log)
+                status = child.wait(self._stop_of(run))
+                lines = lines_from(log, begin)
+            finally:
+                os.close(log)
+            if self._show_output and lines:
+                self._show_output(run.id, lines)
+        except OSError as error:
+            problem = error.strerror or str(error)
+        outcome = outcome_of(status)
+        self.board.end(
+            Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun)
+        )
+        return outcome
+
+    def _stop_of(self, run: Run) -> Callable[[], float | None]:
+        """Says whether a command shall stop, and how long it may take for that."""
+        reserve = (run.deadline_ns - run.expires_at_ns) / 1e9
+        # The group is gone before the window closes, so that its outcome still counts.
+        last_call = time.monotonic() + run.remaining + reserve * 3 / 4
+        told = False
+
+        def stop() -> float | None:
+            nonlocal told
+            if self._at_once:
+                return 0.0
+            stopping = run.stopping
+            if not stopping.is_set():
+                return None
+            reason = stopping.reason
+            if not told:
+                told = True
+                self.board.stop(run.token, str(reason))
+            if reason is StopReason.EXPIRING:
+                return max(0.0, min(self.grace, last_call - time.monotonic()))
+            return self.grace
+
+        return stop
+
+    def kill(self) -> None:
+        """Kills everything without grace."""
+        self._at_once = True
+
+    def leave(self) -> None:
+        """Starts nothing any more, and waits until every command is gone."""
+        with self._idle:
+            self._leaving = True
+            self._idle.wait_for(lambda: self._running == 0)

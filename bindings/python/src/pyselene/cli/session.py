@@ -1,0 +1,227 @@
+"""The command ``run``: windows one after another, signals, and what is shown meanwhile."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from types import FrameType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from .. import Busy, Closed, ImmediateRunIneligible, Outcome, Report, Scheduler, SeleneError
+from . import show, wire
+from .board import Board
+from .child import adopt, reap_strays
+from .live import LiveTable
+from .problem import Exit, Problem
+from .runner import Runner
+from .workload import Workload
+
+_SETTLING = 0.05
+"""Age counts from registration.  So short that nobody waits for it, and so long against the time between two
+registrations that priorities, not lines, decide the first window."""
+
+_LONGEST_SLEEP = 60.0
+"""With ``--follow`` conditions are looked at so often."""
+
+_FAILURES = (Outcome.FAILED, Outcome.ABANDONED, Outcome.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What ``run`` was asked to do."""
+
+    window: wire.Window
+    cycles: int | None
+    follow: bool = False
+    now: str | None = None
+    check: bool = False
+    live: bool = True
+
+
+class Session:
+    """One ``run``.  A thread drives the windows; the main thread waits for it and for signals."""
+
+    def __init__(
+        self, console: Console, scheduler: Scheduler, workload: Workload, runner: Runner, plan: Plan
+    ) -> None:
+        self.console = console
+        self.scheduler = scheduler
+        self.workload = workload
+        self.runner = runner
+        self.plan = plan
+        self.signal = 0
+        self._ended = threading.Event()
+        self._code: int = Exit.DONE
+        self._error: BaseException | None = None
+
+    def run(self) -> int:
+        """Does it all, and gives the exit code."""
+        adopt()
+        driver = threading.Thread(target=self._drive, name="pyselene run")
+        before = self._catch_signals()
+        driver.start()
+        try:
+            driver.join()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        self.runner.leave()
+        reap_strays()
+        if self._error is not None:
+            raise self._error
+        if self.signal and self._code == Exit.DONE and not self.plan.follow:
+            return Exit.SIGNALLED + self.signal
+        return self._code
+
+    def _catch_signals(self) -> dict[int, object]:
+        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]
+        # nohup wants to outlive the terminal.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        return {number: signal.signal(number, self._interrupt) for number in numbers}
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.signal:
+            self.runner.kill()
+            return
+        self.signal = number
+        self._ended.set()
+        sys.stderr.write("pyselene: stopping what runs; once more kills it at once\n")
+        # On a thread of its own: a signal may come while this thread holds whatever it holds.
+        threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
+
+    def _drive(self) -> None:
+        try:
+            self._code = self._work()
+        except Closed:
+            if not self.signal:
+                raise
+        except BaseException as error:  # noqa: BLE001 - raised again where `run` waits
+            self._error = error
+
+    def _work(self) -> int:
+        if self._sleep(_SETTLING):
+            return Exit.DONE
+        if self.plan.now is not None:
+            return self._run_now(self.plan.now)
+        number = 0
+        while self.plan.cycles is None or number < self.plan.cycles:
+            number += 1
+            if self.plan.follow and not self._sleep_until_wakeup():
+                break
+            of = f" of {self.plan.cycles}" if self.plan.cycles is not None else ""
+            report = self._window(f"window {number}{of}")
+            if not self._anything_left():
+                self.console.print("nothing is left to do")
+                break
+            if self.plan.follow or number == self.plan.cycles:
+                continue
+            spent = self.scheduler.now_ns - report.began_at_ns
+            if self._sleep((self.plan.window.every - spent) / 1e9):
+                break
+        if self.plan.check and any(self._has_failed(id) for id in self._ids()):
+            return Exit.TASK_FAILED
+        return Exit.DONE
+
+    def _run_now(self, id: str) -> int:
+        try:
+            self._window("one task now", id)
+        except ImmediateRunIneligible:
+            why = show.why_text(self.scheduler.explain(id), self.scheduler.now_ns)
+            raise Problem(f"{id} cannot run now: {why}") from None
+        return Exit.TASK_FAILED if self._has_failed(id) else Exit.DONE
+
+    def _window(self, title: str, task: str | None = None) -> Report:
+        window, board = self.plan.window, self.runner.board
+        board.clear()
+        head = show.window_text(self.scheduler, window, title, task)
+        view = LiveTable(head, window, board, lambda: self._waiting(board, task))
+        live = (
+            Live(view, console=self.console, refresh_per_second=8, transient=True)
+            if self.plan.live
+            else nullcontext()
+        )
+        if not self.plan.live:
+            self.console.print(head)
+        with live:
+            report = self._cycle(window, task)
+        if self.plan.live:
+            self.console.print(head)
+        ran = {run.id for run in report.runs}
+        others = [] if task else [id for id in self._ids() if id not in ran]
+        show.show_report(self.console, self.scheduler, report, board, others)
+        return report
+
+    def _cycle(self, window: wire.Window, task: str | None) -> Report:
+        while True:
+            try:
+                return self.scheduler.run_cycle(
+                    window.budget / 1e9,
+                    kinds=window.kinds,
+                    reserve=None if window.reserve is None else window.reserve / 1e9,
+                    lanes=window.lanes,
+                    strict_fit=window.strict_fit,
+                    task=task,
+                )
+            except Busy as error:
+                raise Problem(f"the window was refused: {error}") from None
+
+    def _waiting(self, board: Board, task: str | None) -> Sequence[tuple[str, str]]:
+        """The tasks that wait, each with its reason, for the live table."""
+        if task or self.signal:
+            return ()
+        view = board.view()
+        busy = {run.id for run in view.active} | {run.id for run in view.done}
+        try:
+            now = self.scheduler.now_ns
+            found = []
+            for id in self._ids():
+                if id in busy:
+                    continue
+                why = self.scheduler.explain(id)
+                if why.reasons:
+                    found.append((id, show.why_text(why, now).replace("\n", "; ")))
+                else:
+                    found.append((id, f"its turn is yet to come, rank {why.rank}"))
+            return found
+        except SeleneError:
+            return ()
+
+    def _ids(self) -> list[str]:
+        return self.scheduler.ids()
+
+    def _anything_left(self) -> bool:
+        info = self.scheduler.info()
+        return info.enqueued + info.held + info.blocked + info.running > 0
+
+    def _has_failed(self, id: str) -> bool:
+        return self.scheduler.get(id).last_outcome in _FAILURES
+
+    def _sleep(self, seconds: float) -> bool:
+        """Sleeps; true if a signal came."""
+        return self._ended.wait(max(0.0, seconds))
+
+    def _sleep_until_wakeup(self) -> bool:
+        """Sleeps until the scheduler wants a window; false when it is time to end."""
+        told = False
+        conditions = self.scheduler.conditions().satisfied
+        while True:
+            delay = self.scheduler.next_wakeup_in()
+            if delay is not None and delay <= 0:
+                return not self.signal
+            if not told:
+                text = "until a condition changes" if delay is None else show.show(round(delay * 1e9))
+                self.console.print(Text(f"sleeping {text}\n", "dim"))
+                told = True
+            if self._sleep(min(delay if delay is not None else _LONGEST_SLEEP, _LONGEST_SLEEP)):
+                return False
+            found = self.scheduler.conditions().satisfied
+            if found != conditions:
+                conditions, told = found, False

@@ -1,0 +1,420 @@
+"""What the command line shows of a scheduler: for readers, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from .. import Constraint, Explanation, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
+from .board import Board
+from .duration import SECOND, show
+from .report import model
+from .wire import Window
+
+OUTCOME_STYLES: Final = {
+    "new_data": "green",
+    "no_data": "dim",
+    "failed": "red",
+    "abandoned": "bold red",
+    "expired": "yellow",
+    "stopped": "magenta",
+}
+
+_STATE_STYLES: Final = {
+    State.ENQUEUED: "",
+    State.HELD: "yellow",
+    State.BLOCKED: "yellow",
+    State.RUNNING: "cyan",
+    State.SUCCEEDED: "green",
+    State.FAILED: "red",
+    State.CANCELLED: "dim",
+}
+
+_REASONS: Final = {
+    ReasonCode.NOT_DUE: "not due yet",
+    ReasonCode.NO_HANDLER: "has no handler",
+    ReasonCode.HELD: "is held until a place is free",
+    ReasonCode.BLOCKED: "waits for the task before it",
+    ReasonCode.RUNNING: "is running",
+    ReasonCode.KIND_OFF: "its kind is switched off",
+    ReasonCode.STILL_RUNNING: "its last run has not come back",
+    ReasonCode.NOT_PERMITTED: "its id is not permitted",
+    ReasonCode.HAD_ITS_RUN: "had its run in this window",
+    ReasonCode.TOO_SOON: "windows come no faster",
+    ReasonCode.NEXT_CYCLE: "waits for the next window",
+    ReasonCode.INTERRUPTED: "its process ended during its last run",
+}
+
+
+def words(name: object) -> str:
+    """A name of the library as words."""
+    return str(name).replace("_", " ")
+
+
+def constraints(bits: Constraint) -> str:
+    """Conditions as they are called here.
+
+    >>> constraints(Constraint.NETWORK | Constraint.EXTERNAL_POWER)
+    'network, power'
+    """
+    return ", ".join(
+        {"EXTERNAL_POWER": "power"}.get(str(member.name), str(member.name).lower())
+        for member in Constraint
+        if member in bits
+    )
+
+
+def from_now(at: int | None, now: int) -> str:
+    """An instant as seen from another."""
+    if at is None:
+        return "never"
+    return f"in {show(at - now)}" if at > now else "now"
+
+
+def reason_text(reason: Reason, why: Explanation, now: int) -> str:
+    """One reason as a part of a sentence."""
+    if reason.code is ReasonCode.TERMINAL:
+        return f"is over: {why.state}"
+    if reason.code is ReasonCode.DID_NOT_FIT:
+        return f"did not fit: takes {show(why.estimate_ns)}, left were {show(why.last_room_ns or 0)}"
+    if reason.code is ReasonCode.CONSTRAINTS:
+        text = f"needs {constraints(reason.constraints)}"
+    else:
+        text = _REASONS.get(reason.code, words(reason.code))
+    if reason.may_change_at_ns is None:
+        return text
+    return f"{text}; may change {from_now(reason.may_change_at_ns, now)}"
+
+
+def why_text(why: Explanation, now: int, budget: int | None = None) -> str:
+    """Everything that keeps a task from running, in one line for each reason."""
+    if why.reasons:
+        return "\n".join(reason_text(reason, why, now) for reason in why.reasons)
+    if budget is not None and why.estimate_ns > budget:
+        return f"takes {show(why.estimate_ns)}, more than a whole window; it runs when it ranks first"
+    return (
+        f"nothing is missing but the next window; rank {why.rank} of {why.eligible}, score {why.score:.3f},"
+        f" takes {show(why.estimate_ns)}"
+    )
+
+
+def window_text(scheduler: Scheduler, window: Window, title: str, task: str | None = None) -> Text:
+    """The head of a window."""
+    parts = [
+        f"{show(window.budget)}, reserve {show(window.kept)}",
+        f"{window.lanes} {'lane' if window.lanes == 1 else 'lanes'}",
+        *(["strict fit"] if window.strict_fit else []),
+        f"only {task}" if task else ", ".join(window.kinds),
+        *condition_texts(scheduler),
+    ]
+    return Text.assemble((title, "bold"), "  ", (" · ".join(parts), "dim"))
+
+
+def condition_texts(scheduler: Scheduler) -> list[str]:
+    """The conditions, one by one."""
+    found = scheduler.conditions()
+    return [
+        f"{'' if member in found.satisfied else 'no '}{constraints(member)}"
+        + (" (set by hand)" if member in found.host else "")
+        for member in Constraint
+    ]
+
+
+def table(*columns: str, numbers: Iterable[str] = ()) -> Table:
+    """A table in the style of this program."""
+    result = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False)
+    for column in columns:
+        if column in numbers:
+            result.add_column(column, justify="right", no_wrap=True)
+        elif column == "task":
+            result.add_column(column, no_wrap=True, overflow="ellipsis", max_width=36)
+        else:
+            result.add_column(column)
+    return result
+
+
+def show_report(
+    console: Console, scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]
+) -> None:
+    """What a window did, and what it did not do and why."""
+    console.print()
+    if report.runs:
+        rows = table(
+            "#", "task", "priority", "score", "estimate", "start", "took", "outcome", "command", "again",
+            numbers=("#", "score", "estimate", "start", "took"),
+        )  # fmt: skip
+        for number, run in enumerate(report.runs, 1):
+            outcome = words(run.outcome) + (f", {words(run.stop_reason)}" if run.stop_reason else "")
+            rows.add_row(
+                str(number),
+                run.id,
+                words(run.priority),
+                f"{run.score:.3f}",
+                show(run.estimate_ns),
+                show(run.started_at_ns - report.began_at_ns),
+                show(run.response_time_ns),
+                Text(outcome, OUTCOME_STYLES[str(run.outcome)]),
+                board.end_of(run.run),
+                next_chance(scheduler, run.id),
+            )
+        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    else:
+        console.print("  nothing ran")
+    show_waits(console, scheduler, waits, "did not run")
+    used = report.ended_at_ns - report.began_at_ns
+    counts = [
+        f"{count} {words(name)}"
+        for name, count in (
+            ("new_data", report.new_data),
+            ("no_data", report.no_data),
+            ("failed", report.failed),
+            ("abandoned", report.abandoned),
+            ("expired", report.expired),
+            ("stopped", report.stopped),
+        )
+        if count
+    ]
+    told = f" ({', '.join(counts)})" if counts else ""
+    console.print(
+        f"\n  [{OUTCOME_STYLES[str(report.result)]}]{words(report.result)}[/]: {len(report.runs)}{told} of"
+        f" {report.eligible} eligible ran, {report.did_not_fit} did not fit;"
+        f" used {show(used)} of {show(report.budget_ns)} ({100 * used / report.budget_ns:.0f} %)\n",
+        highlight=False,
+    )
+
+
+def show_waits(
+    console: Console, scheduler: Scheduler, ids: Iterable[str], title: str, budget: int | None = None
+) -> None:
+    """Why some tasks do not run."""
+    rows = table("task", title)
+    now = scheduler.now_ns
+    for id in ids:
+        rows.add_row(Text(id), Text(why_text(scheduler.explain(id), now, budget), "dim"))
+    if rows.row_count:
+        console.print()
+        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+
+
+def next_chance(scheduler: Scheduler, id: str) -> Text:
+    """When a task may run again."""
+    info = scheduler.get(id)
+    if info.state is not State.ENQUEUED:
+        return Text(words(info.state), _STATE_STYLES[info.state])
+    if info.earliest_begin_ns <= scheduler.now_ns:
+        return Text("next window")
+    return Text(from_now(info.earliest_begin_ns, scheduler.now_ns))
+
+
+def show_plan(
+    console: Console, scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]
+) -> None:
+    """What a window would do, and what it would not do and why."""
+    console.print(window_text(scheduler, window, "plan of a window"))
+    console.print()
+    if plan.runs:
+        rows = table("#", "task", "score", "estimate", "start", numbers=("#", "score", "estimate", "start"))
+        first = plan.runs[0].starts_at_ns
+        for number, run in enumerate(plan.runs, 1):
+            rows.add_row(
+                str(number),
+                Text(run.id),
+                f"{run.score:.3f}",
+                show(run.estimate_ns),
+                show(run.starts_at_ns - first),
+            )
+        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    else:
+        console.print("  nothing would run")
+    show_waits(console, scheduler, others, "would not run", window.budget)
+    console.print(f"\n  {len(plan.runs)} of {plan.eligible} eligible would run\n", highlight=False)
+
+
+def plan_json(scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]) -> dict[str, Any]:
+    """The same as JSON."""
+    first = plan.runs[0].starts_at_ns if plan.runs else 0
+    return {
+        "budget": window.budget / SECOND,
+        "reserve": window.kept / SECOND,
+        "lanes": window.lanes,
+        "kinds": list(window.kinds),
+        "eligible": plan.eligible,
+        "runs": [
+            {
+                "id": run.id,
+                "score": run.score,
+                "estimate": run.estimate,
+                "start": (run.starts_at_ns - first) / SECOND,
+            }
+            for run in plan.runs
+        ],
+        "others": [explanation_json(scheduler.explain(id)) for id in others],
+    }
+
+
+def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
+    """The tasks, one a line."""
+    rows = table(
+        "task", "state", "kind", "schedule", "priority", "needs", "estimate", "due", "attempts", "last run", "tags",
+        numbers=("estimate", "attempts"),
+    )  # fmt: skip
+    now = scheduler.now_ns
+    for info in infos:
+        schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
+        last = "–"
+        if info.last_outcome is not None:
+            last = f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago"
+        rows.add_row(
+            Text(info.id),
+            Text(words(info.state), _STATE_STYLES[info.state]),
+            words(info.kind),
+            schedule,
+            words(info.priority),
+            constraints(info.requires) or "–",
+            show(info.estimate_ns),
+            "–" if info.state.terminal else from_now(info.earliest_begin_ns, now),
+            str(info.attempts),
+            Text(last, OUTCOME_STYLES[str(info.last_outcome)] if info.last_outcome is not None else "dim"),
+            Text(", ".join(sorted(info.tags))),
+        )
+    console.print(rows if infos else "no tasks")
+
+
+def info_json(info: TaskInfo) -> dict[str, Any]:
+    """A task's record as JSON."""
+    return {
+        "id": info.id,
+        "handler": info.handler,
+        "input": info.input.decode(errors="replace"),
+        "kind": str(info.kind),
+        "schedule": str(info.schedule),
+        "priority": str(info.priority),
+        "requires": [name for name in constraints(info.requires).split(", ") if name],
+        "tags": sorted(info.tags),
+        "every": info.every,
+        "flex": info.flex,
+        "delay": info.delay,
+        "anchored": info.anchored,
+        "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
+        "backoff_delay": info.backoff.delay,
+        "max_attempts": info.max_attempts,
+        "expected": info.expected,
+        "estimate": info.estimate,
+        "state": str(info.state),
+        "attempts": info.attempts,
+        "appended": info.appended,
+        "generation": info.generation,
+        "registered_at": _iso(info.registered_at),
+        "earliest_begin": _iso(info.earliest_begin),
+        "last_run": _iso(info.last_run),
+        "last_outcome": None if info.last_outcome is None else str(info.last_outcome),
+        "stop_reason": str(info.stop_reason),
+        "response_times": list(info.response_times),
+    }
+
+
+def show_explanation(
+    console: Console, scheduler: Scheduler, info: TaskInfo, why: Explanation, budget: int | None
+) -> None:
+    """Everything about one task."""
+    now = scheduler.now_ns
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", justify="right", no_wrap=True)
+    facts.add_column()
+
+    def fact(name: str, value: str, style: str = "") -> None:
+        if value:
+            facts.add_row(name, Text(value, style))
+
+    schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
+    attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
+    fact("is", ", ".join(filter(None, (str(info.kind), schedule, f"priority {words(info.priority)}", attempts))))
+    fact("needs", constraints(info.requires))
+    fact("tags", ", ".join(sorted(info.tags)))
+    fact("command" if info.handler == "command" else "input", info.input.decode(errors="replace").strip())
+    fact("state", words(info.state), _STATE_STYLES[info.state])
+    if not info.state.terminal:
+        fact("due", from_now(info.earliest_begin_ns, now))
+    fact("attempts", str(info.attempts) if info.attempts else "")
+    fact("estimate", show(info.estimate_ns))
+    if info.last_outcome is not None:
+        fact(
+            "last run",
+            f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago",
+            OUTCOME_STYLES[str(info.last_outcome)],
+        )
+    fact("took", ", ".join(show(time) for time in info.response_times_ns))
+    if why.rank:
+        fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
+    fact("why", why_text(why, now, budget), "bold")
+    console.print(Text(info.id, "bold"))
+    console.print(facts)
+
+
+def explanation_json(why: Explanation) -> dict[str, Any]:
+    """An explanation as JSON."""
+    return {
+        "id": why.id,
+        "state": str(why.state),
+        "runnable": why.runnable,
+        "reasons": [
+            {
+                "reason": str(reason.code),
+                "constraints": [name for name in constraints(reason.constraints).split(", ") if name],
+                "may_change_at": None if reason.may_change_at is None else _iso(reason.may_change_at),
+            }
+            for reason in why.reasons
+        ],
+        "may_run_at": None if why.may_run_at is None else _iso(why.may_run_at),
+        "rank": why.rank,
+        "eligible": why.eligible,
+        "score": why.score,
+        "estimate": why.estimate,
+        "last_room": why.last_room,
+    }
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def show_history(console: Console, history: model.History, took: float, page: Path | None) -> None:
+    """The sums of a simulation."""
+    rows = table(
+        "task", "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
+        numbers=(
+            "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
+        ),
+    )  # fmt: skip
+    for task, total in zip(history.tasks, history.task_sums, strict=True):
+        rows.add_row(
+            Text(task.id),
+            str(total.runs),
+            str(total.outcomes["new_data"]),
+            str(total.outcomes["no_data"]),
+            Text(str(total.failures), "red" if total.failures else "dim"),
+            str(total.fates[model.Fate.DID_NOT_FIT]),
+            str(total.fates[model.Fate.CONDITIONS]),
+            show(total.busy // total.runs) if total.runs else "–",
+            "–" if total.interval is None else show(total.interval),
+            show(total.oldest),
+        )
+    console.print(Text(history.title, "bold"))
+    console.print(Text(", ".join(history.facts), "dim"))
+    console.print()
+    console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    used = 100 * history.used / max(history.budget, 1)
+    console.print(
+        f"\n  {len(history.runs)} runs in {len(history.windows)} windows, {show(history.end - history.begin)} played in"
+        f" {took:.2f} s; used {show(history.used)} of {show(history.budget)} ({used:.0f} %)"
+    )
+    if page is not None:
+        console.print(Text(f"  the report is in {page}"))

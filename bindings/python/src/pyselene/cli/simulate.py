@@ -1,0 +1,350 @@
+"""Plays a workload on a virtual clock: the real scheduler, made-up work.
+
+Each task has a random generator of its own, so that what one task does is not changed by another.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from statistics import NormalDist
+from typing import Final
+
+from .. import Cycle, Outcome, Report, ReportRun, Run, Scheduler, StaleRun, State, TaskInfo, Wait
+from ..testing import VirtualClock
+from . import wire
+from .duration import DAY, HOUR, show
+from .report import model
+from .report.axis import instant
+from .workload import Behaviour, Outage, TaskSpec, Workload
+
+_NORMAL: Final = NormalDist()
+_NEVER: Final = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one made-up run does."""
+
+    takes: int | None
+    """ns; None: it never ends by itself."""
+    outcome: Outcome
+
+
+class Actor:
+    """Draws the runs of one task."""
+
+    def __init__(self, behaviour: Behaviour, seed: int, id: str) -> None:
+        self._random = random.Random(f"{seed}/{id}")  # noqa: S311 - a simulation, no secret
+        self._behaviour = behaviour
+        # A log-normal distribution of this mean and this relative deviation.
+        variance = math.log1p(behaviour.jitter**2)
+        self._sigma = math.sqrt(variance)
+        self._shift = -variance / 2
+
+    def draw(self) -> Draw:
+        """The next run.  Always takes two numbers, so that a change of one property leaves the others alone."""
+        luck, place = self._random.random(), self._random.random()
+        behaviour = self._behaviour
+        factor = 1.0
+        if self._sigma:
+            factor = math.exp(self._shift + self._sigma * _NORMAL.inv_cdf(min(max(place, 1e-12), 1 - 1e-12)))
+        takes = max(1, round(behaviour.response * factor))
+        for chance, draw in (
+            (behaviour.failure, Draw(takes, Outcome.FAILED)),
+            (behaviour.abandon, Draw(takes, Outcome.ABANDONED)),
+            (behaviour.hang, Draw(None, Outcome.FAILED)),
+        ):
+            if luck < chance:
+                return draw
+            luck -= chance
+        succeeds = 1 - behaviour.failure - behaviour.abandon - behaviour.hang
+        return Draw(takes, Outcome.NO_DATA if luck < behaviour.no_data * succeeds else Outcome.NEW_DATA)
+
+
+def aways(outages: Sequence[Outage], begin: int, end: int, offset: int = 0) -> list[model.Away]:
+    """When conditions do not hold, in order; what overlaps is one.
+
+    Args:
+        outages: the daily ones.
+        begin: ns since the Unix epoch.
+        end: ns since the Unix epoch.
+        offset: of the time zone in which the days are meant, ns.
+    """
+    found: dict[str, list[tuple[int, int]]] = {}
+    for outage in outages:
+        for day in range((begin + offset) // DAY - 1, (end + offset) // DAY + 1):
+            # The epoch began on a Thursday.
+            if (day + 3) % 7 in outage.days:
+                length = (outage.end - outage.begin - 1) % DAY + 1
+                first = day * DAY + outage.begin - offset
+                if first < end and first + length > begin:
+                    found.setdefault(outage.condition, []).append(
+                        (max(first, begin), min(first + length, end))
+                    )
+    result = []
+    for condition, times in found.items():
+        merged: list[tuple[int, int]] = []
+        for first, last in sorted(times):
+            if merged and first <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+            else:
+                merged.append((first, last))
+        result += [model.Away(condition, first, last) for first, last in merged]
+    return sorted(result, key=lambda away: (away.begin, away.condition))
+
+
+class Weather:
+    """Tells which conditions hold, and when that changes."""
+
+    def __init__(self, away: Sequence[model.Away]) -> None:
+        self._away = away
+        self._edges = sorted({edge for part in away for edge in (part.begin, part.end)})
+
+    def missing(self, at: int) -> frozenset[str]:
+        """The conditions that do not hold."""
+        return frozenset(part.condition for part in self._away if part.begin <= at < part.end)
+
+    def next_edge(self, at: int) -> int:
+        """The next change after an instant."""
+        index = bisect_right(self._edges, at)
+        return self._edges[index] if index < len(self._edges) else _NEVER
+
+
+class Simulation:
+    """One simulation; `run` makes the history of it."""
+
+    def __init__(
+        self,
+        workload: Workload,
+        window: wire.Window,
+        limits: wire.Limits,
+        days: float,
+    ) -> None:
+        self.workload = workload
+        self.window = window
+        self.seed = limits.seed
+        self.begin = _ns(workload.start)
+        self.end = self.begin + round(days * DAY)
+        offset = workload.start.utcoffset()
+        self.away = aways(
+            workload.outages, self.begin, self.end, round(offset.total_seconds()) * 10**9 if offset else 0
+        )
+        self._weather = Weather(self.away)
+        self._missing: frozenset[str] = frozenset()
+        # A seed of 0 would make the library take one from the clock.
+        self._limits = replace(limits, seed=limits.seed or 1)
+        self._clock = VirtualClock(workload.start)
+        self._actors = {task.id: Actor(task.behaviour, limits.seed, task.id) for task in workload.tasks}
+        self._index = {task.id: index for index, task in enumerate(workload.tasks)}
+        self._flights: list[tuple[int, int, Run, Outcome]] = []
+        self._number = count()
+
+    def run(self) -> model.History:
+        """Plays all windows."""
+        with wire.open_scheduler(None, self._limits, self._clock) as scheduler:
+            scheduler.set_conditions(network=True, power=True)
+            wire.register(scheduler, self.workload, None)
+            standings = [self._standing(scheduler, task) for task in self.workload.tasks]
+            refresh_all = (
+                self._limits.max_pending_refresh is not None or self._limits.max_pending_processing is not None
+            )
+            windows: list[model.Window] = []
+            runs: list[model.Run] = []
+            for begin in self._begins():
+                self._set_clock(scheduler, begin)
+                if refresh_all:
+                    standings = [self._standing(scheduler, task) for task in self.workload.tasks]
+                report = self._cycle(scheduler)
+                windows.append(self._window(report, standings))
+                for run in report.runs:
+                    index = self._index[run.id]
+                    runs.append(_run(run, index, len(windows) - 1))
+                    standings[index] = self._standing(scheduler, self.workload.tasks[index])
+        return model.History(
+            f"Simulation of {Path(self.workload.path).name}",
+            [
+                model.Task(task.id, self.begin, task.kind, task.schedule, task.priority, task.every, task.requires)
+                for task in self.workload.tasks
+            ],
+            windows,
+            runs,
+            self.begin,
+            self.end,
+            self.away,
+            self._facts(len(windows)),
+        )
+
+    def _standing(self, scheduler: Scheduler, task: TaskSpec) -> _Standing:
+        return _Standing(scheduler.get(task.id), task.requires, self.window.kinds)
+
+    def _facts(self, windows: int) -> list[str]:
+        lanes = f", {self.window.lanes} lanes" if self.window.lanes > 1 else ""
+        return [
+            f"{windows} windows of {show(self.window.budget)}, one every {show(self.window.every)}{lanes}",
+            f"seed {self.seed}",
+        ]
+
+    def _begins(self) -> Iterator[int]:
+        """When windows open; never before the one before is over."""
+        at = self.begin
+        while at + self.window.budget <= self.end:
+            yield at
+            at += max(self.window.every, self.window.budget)
+
+    def _set_clock(self, scheduler: Scheduler, at: int) -> None:
+        if at > self._clock.now_ns:
+            self._clock.advance_ns(at - self._clock.now_ns)
+        missing = self._weather.missing(at)
+        if missing != self._missing:
+            self._missing = missing
+            scheduler.set_conditions(network="network" not in missing, power="power" not in missing)
+            # What was stopped by that comes back at once.
+            for flight in [flight for flight in self._flights if flight[2].stopping.reason > 1]:
+                self._flights.remove(flight)
+                _complete(flight[2], flight[3])
+            heapq.heapify(self._flights)
+
+    def _cycle(self, scheduler: Scheduler) -> Report:
+        window = self.window
+        cycle = scheduler.begin(
+            window.budget / 1e9,
+            kinds=window.kinds,
+            reserve=None if window.reserve is None else window.reserve / 1e9,
+            lanes=window.lanes,
+            strict_fit=window.strict_fit,
+        )
+        self._play(scheduler, cycle)
+        report = cycle.end()
+        while self._flights:
+            _, _, run, outcome = heapq.heappop(self._flights)
+            _complete(run, outcome)
+        return report
+
+    def _play(self, scheduler: Scheduler, cycle: Cycle) -> None:
+        while (step := cycle.next()) is not None:
+            if isinstance(step, Run):
+                draw = self._actors[step.id].draw()
+                ends = _NEVER if draw.takes is None else step.started_at_ns + draw.takes
+                heapq.heappush(self._flights, (ends, next(self._number), step, draw.outcome))
+                continue
+            self._wait(scheduler, step)
+
+    def _wait(self, scheduler: Scheduler, step: Wait) -> None:
+        """Lets time pass to what happens first: a run's end, a change of conditions, an expiry."""
+        now = self._clock.now_ns
+        ends = self._flights[0][0] if self._flights else _NEVER
+        at = min(ends, self._weather.next_edge(now), step.wake_at_ns)
+        self._set_clock(scheduler, max(at, now))
+        while self._flights and self._flights[0][0] <= at:
+            _, _, run, outcome = heapq.heappop(self._flights)
+            _complete(run, outcome)
+
+    def _window(self, report: Report, standings: Sequence[_Standing]) -> model.Window:
+        ran = {self._index[run.id] for run in report.runs}
+        begin = report.began_at_ns
+        missing = self._weather.missing(begin)
+        fates = [
+            model.Fate.RAN if index in ran else standing.fate(begin, missing)
+            for index, standing in enumerate(standings)
+        ]
+        return model.Window(
+            begin,
+            report.ended_at_ns,
+            report.budget_ns,
+            report.reserve_ns,
+            report.eligible,
+            fates.count(model.Fate.DID_NOT_FIT),
+            "".join(fates),
+        )
+
+
+class _Standing:
+    """Where a task stands after its last run: enough to tell why it does not run in a window."""
+
+    __slots__ = ("_always", "_earliest", "_later", "_requires")
+
+    def __init__(self, record: TaskInfo, requires: Sequence[str], kinds: Sequence[str]) -> None:
+        self._always = None
+        if record.state.terminal:
+            self._always = model.Fate.OVER
+        elif str(record.kind) not in kinds:
+            self._always = model.Fate.OTHER_KIND
+        elif record.state is not State.ENQUEUED:
+            self._always = model.Fate.HELD
+        self._earliest = record.earliest_begin_ns
+        self._later = model.Fate.BACKING_OFF if record.attempts else model.Fate.NOT_DUE
+        self._requires = frozenset(requires)
+
+    def fate(self, begin: int, missing: frozenset[str]) -> model.Fate:
+        """Why it did not run in a window: what the engine's own explanation says, without asking it each time."""
+        if self._always is not None:
+            return self._always
+        if self._earliest > begin:
+            return self._later
+        return model.Fate.CONDITIONS if missing & self._requires else model.Fate.DID_NOT_FIT
+
+
+def summary(history: model.History) -> dict[str, object]:
+    """A history as JSON can hold it: sums, no single runs."""
+    return {
+        "title": history.title,
+        "begin": _iso(history.begin),
+        "end": _iso(history.end),
+        "windows": len(history.windows),
+        "runs": len(history.runs),
+        "budget": history.budget / 1e9,
+        "used": history.used / 1e9,
+        "outcomes": {name: history.outcomes[name] for name in model.OUTCOMES},
+        "fates": {
+            fate.key: sum(found[fate] for found in history.fates) for fate in model.Fate
+        },
+        "tasks": [
+            {
+                "id": task.id,
+                "runs": total.runs,
+                "outcomes": {name: total.outcomes[name] for name in model.OUTCOMES},
+                "fates": {fate.key: total.fates[fate] for fate in model.Fate},
+                "busy": total.busy / 1e9,
+                "interval": None if total.interval is None else total.interval / 1e9,
+                "greatest_age": total.oldest / 1e9,
+            }
+            for task, total in zip(history.tasks, history.task_sums, strict=True)
+        ],
+    }
+
+
+def _complete(run: Run, outcome: Outcome) -> None:
+    # One that was stopped or expired has come back by this, too.
+    with suppress(StaleRun):
+        run.complete(outcome)
+
+
+def _run(run: ReportRun, task: int, window: int) -> model.Run:
+    return model.Run(
+        task,
+        window,
+        run.started_at_ns,
+        run.response_time_ns,
+        str(run.outcome),
+        run.attempt,
+        run.score,
+        run.estimate_ns,
+        str(run.stop_reason),
+    )
+
+
+def _ns(at: datetime) -> int:
+    return round(at.timestamp()) * 10**9
+
+
+def _iso(at: int) -> str:
+    return instant(at, "%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,140 @@
+"""From a workload to a scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from .. import (
+    Backoff,
+    Exponential,
+    Kind,
+    Linear,
+    NoBackoff,
+    Outcome,
+    Run,
+    Scheduler,
+    SeleneError,
+    StoreError,
+    Task,
+)
+from ..testing import VirtualClock
+from .duration import SECOND
+from .problem import Exit, Problem
+from .runner import HANDLER
+from .workload import TaskSpec, Workload
+
+MAX_COMMAND: Final = 1 << 20
+"""Bytes of a command."""
+
+_BACKOFFS: Final[dict[str, type[Backoff]]] = {
+    "none": NoBackoff,
+    "linear": Linear,
+    "exponential": Exponential,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How the windows of a command line are; durations are in ns."""
+
+    budget: int = 30 * SECOND
+    reserve: int | None = None
+    every: int = 60 * SECOND
+    lanes: int = 1
+    kinds: tuple[str, ...] = ("refresh", "processing")
+    strict_fit: bool = False
+
+    @property
+    def kept(self) -> int:
+        """The reserve that counts."""
+        return self.budget // 20 if self.reserve is None else self.reserve
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a scheduler of a command line is opened."""
+
+    observed_range: bool = False
+    max_pending_refresh: int | None = None
+    max_pending_processing: int | None = None
+    minimum_interval: int = 0
+    seed: int = 0
+
+
+def definition(spec: TaskSpec) -> Task:
+    """The library's definition of a task."""
+    backoff = None
+    if spec.backoff is not None:
+        backoff = _BACKOFFS[spec.backoff](spec.backoff_delay / SECOND)
+    elif spec.schedule != "standing":
+        backoff = Exponential(spec.backoff_delay / SECOND)
+    return Task(
+        spec.id,
+        HANDLER,
+        kind=spec.kind,
+        schedule=spec.schedule,
+        priority=spec.priority,
+        expected=spec.expected / SECOND,
+        response_window=spec.response_window,
+        tags=spec.tags,
+        requires=spec.requires,
+        delay=spec.delay / SECOND,
+        every=None if spec.every is None else spec.every / SECOND,
+        flex=spec.flex / SECOND,
+        anchored=spec.anchored,
+        backoff=backoff,
+        max_attempts=spec.max_attempts or None,
+        input=(spec.command or "").encode(),
+    )
+
+
+def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None = None) -> Scheduler:
+    """Opens a scheduler; whoever writes a workload decides how fast it retries."""
+    with refusals(path):
+        return Scheduler(
+            path,
+            hold=True,
+            observed_range=limits.observed_range,
+            max_pending_refresh=limits.max_pending_refresh,
+            max_pending_processing=limits.max_pending_processing,
+            minimum_backoff=0,
+            minimum_interval_refresh=limits.minimum_interval / SECOND,
+            minimum_interval_processing=limits.minimum_interval / SECOND,
+            seed=limits.seed,
+            max_input_size=MAX_COMMAND,
+            clock=clock,
+        )
+
+
+def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], Outcome] | None) -> None:
+    """Registers a workload's tasks and what runs them."""
+    scheduler.register_handler(HANDLER, handler)
+    tasks = [definition(spec) for spec in workload.tasks]
+    for spec, found in zip(workload.tasks, scheduler.register_all(tasks), strict=True):
+        if isinstance(found, SeleneError):
+            raise workload.problem(f"the scheduler refused the task: {found}", "tasks", spec.id)
+
+
+def stand_in(scheduler: Scheduler) -> None:
+    """Gives every stored task a handler that is never called, so that plans and reasons are as in its host."""
+    for name in {task.handler for task in scheduler.tasks()} - set(scheduler.handlers):
+        scheduler.register_handler(name, None)
+
+
+def enable(scheduler: Scheduler, kinds: Iterable[str]) -> None:
+    """Switches on these kinds and no others."""
+    scheduler.enable(frozenset(Kind.of(kind, "kinds") for kind in kinds))
+
+
+@contextmanager
+def refusals(path: str | None = None) -> Iterator[None]:
+    """Makes a message of what the library refuses."""
+    try:
+        yield
+    except StoreError as error:
+        raise Problem(f"{path}: {error}" if path else str(error), Exit.REFUSED) from error
+    except SeleneError as error:
+        raise Problem(str(error), Exit.REFUSED) from error

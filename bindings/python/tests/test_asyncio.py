@@ -1,0 +1,296 @@
+"""On an event loop: handlers run on it, are cancelled on stop, and nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+import time
+
+import pytest
+
+import pyselene as selene
+from pyselene.testing import VirtualClock
+
+
+def outcomes(report: selene.Report) -> dict[str, str]:
+    return {run.id: str(run.outcome) for run in report.runs}
+
+
+def test_coroutines_run_on_the_loop_and_functions_on_workers() -> None:
+    seen: dict[str, int] = {}
+
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+
+            @scheduler.task
+            async def coroutine(run: selene.Run) -> bool:
+                seen[run.id] = threading.get_ident()
+                await asyncio.sleep(0.01)
+                return False
+
+            @scheduler.task
+            def function(run: selene.Run) -> None:
+                seen[run.id] = threading.get_ident()
+
+            scheduler.register_handler("partial", functools.partial(coroutine))
+            scheduler.register(selene.Task("partial"))
+            report = await scheduler.run_cycle_async(20, lanes=2, check=True)
+            assert outcomes(report) == {"coroutine": "no_data", "function": "new_data", "partial": "no_data"}
+
+    asyncio.run(main())
+    assert seen["coroutine"] == seen["partial"] == threading.get_ident() != seen["function"]
+
+
+def test_lanes_interleave_on_one_loop() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+            for number in range(8):
+
+                @scheduler.task(f"t{number}", expected=1)
+                async def sleeper(run: selene.Run) -> None:
+                    await asyncio.sleep(0.2)
+
+            begin = time.monotonic()
+            report = await scheduler.run_cycle_async(30, lanes=8)
+            assert len(report.runs) == 8
+            assert time.monotonic() - begin < 1.5
+
+    asyncio.run(main())
+
+
+def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_complete() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+
+            @scheduler.task(expected=0.1, priority=5)
+            async def polite(run: selene.Run) -> bool:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    assert run.stopping
+                    return False
+                return True
+
+            @scheduler.task(expected=0.1, priority=4)
+            async def plain(run: selene.Run) -> None:
+                await asyncio.sleep(60)
+
+            begin = time.monotonic()
+            report = await scheduler.run_cycle_async(4.3, reserve=4, lanes=2)
+            assert time.monotonic() - begin < 4
+            assert outcomes(report) == {"polite": "no_data", "plain": "failed"}
+            assert report.errors == ()or isinstance(report.errors[0], asyncio.CancelledError)
+
+    asyncio.run(main())
+
+
+def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
+    release = threading.Event()
+
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+
+            @scheduler.task(expected=0.1, priority=5)
+            async def stubborn(run: selene.Run) -> None:
+                while not release.is_set():
+                    try:
+                        await asyncio.sleep(60)
+                    except asyncio.CancelledError:
+                        pass
+
+            @scheduler.task(expected=0.1)
+            def blocking(run: selene.Run) -> None:
+                release.wait(60)
+
+            begin = time.monotonic()
+            report = await scheduler.run_cycle_async(0.4, lanes=2)
+            assert time.monotonic() - begin < 2
+            assert outcomes(report) == {"stubborn": "expired", "blocking": "expired"}
+            assert scheduler.info().overrun_threads == 1
+            release.set()
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            while scheduler.info().overrun_threads:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+
+def test_cancelling_the_cycle_ends_it() -> None:
+    async def main() -> None:
+        stopped = []
+        with selene.Scheduler() as scheduler:
+
+            @scheduler.task
+            async def work(run: selene.Run) -> None:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    stopped.append(run.id)
+                    raise
+
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(scheduler.run_cycle_async(60), 0.2)
+            await asyncio.sleep(0.05)
+            assert stopped == ["work"]
+            assert scheduler.get("work").state is selene.State.ENQUEUED
+            scheduler.begin().end()
+
+    asyncio.run(main())
+
+
+def test_cancel_by_id_cancels_the_coroutine() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+            started = asyncio.Event()
+
+            @scheduler.task(priority=5)
+            async def work(run: selene.Run) -> None:
+                started.set()
+                await asyncio.sleep(60)
+
+            @scheduler.task(priority=1)
+            async def after(run: selene.Run) -> None: ...
+
+            cycle = asyncio.create_task(scheduler.run_cycle_async(60))
+            await started.wait()
+            await asyncio.to_thread(scheduler.cancel, "work")
+            assert outcomes(await cycle) == {"work": "stopped", "after": "new_data"}
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_surfaces(error: type[BaseException]) -> None:
+    scheduler = selene.Scheduler()
+
+    @scheduler.task
+    def bad(run: selene.Run) -> None:
+        raise error(3)
+
+    with pytest.raises(error):
+        asyncio.run(scheduler.run_cycle_async(20))
+    assert scheduler.get("bad").last_outcome is selene.Outcome.FAILED
+    scheduler.close()
+
+
+def test_async_handlers_in_a_window_without_a_loop() -> None:
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(expected=0.1, priority=5)
+        async def quick(run: selene.Run) -> None:
+            await asyncio.sleep(0)
+
+        @scheduler.task(expected=0.1, priority=4)
+        async def stopped(run: selene.Run) -> bool:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                return False
+            return True
+
+        assert outcomes(scheduler.run_cycle(3.3, reserve=3)) == {"quick": "new_data", "stopped": "no_data"}
+
+
+def test_on_a_virtual_clock() -> None:
+    async def main() -> None:
+        clock = VirtualClock()
+        with selene.Scheduler(clock=clock) as scheduler:
+
+            @scheduler.task
+            async def a(run: selene.Run) -> None:
+                await asyncio.sleep(0)
+                clock.advance(2)
+
+            @scheduler.task
+            def b(run: selene.Run) -> None:
+                clock.advance(3)
+
+            report = await scheduler.run_cycle_async(30)
+            assert [run.response_time for run in report.runs] == [2, 3]
+
+    asyncio.run(main())
+
+
+def test_events_are_iterated_and_cancelled_readers_are_tolerated() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+            stream = scheduler.events()
+            waiter = asyncio.create_task(anext(stream))
+            await asyncio.sleep(0.01)
+            waiter.cancel()
+            await asyncio.to_thread(scheduler.enqueue, "a")
+            with pytest.raises(asyncio.CancelledError):
+                await waiter
+            event = await asyncio.wait_for(anext(stream), 5)
+            assert (event.type, event.id, event.detail) == (
+                selene.EventType.REGISTERED,
+                "a",
+                selene.Disposition.ADDED,
+            )
+            later = asyncio.create_task(anext(stream))
+            await asyncio.sleep(0.01)
+            await asyncio.to_thread(scheduler.cancel, "a")
+            assert (await later).type is selene.EventType.CANCELLED
+            stream.close()
+            assert [event async for event in stream] == []
+
+    asyncio.run(main())
+
+
+def test_pushed_cycles_are_awaited() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+
+            @scheduler.task(push=True)
+            def pushed(run: selene.Run) -> None: ...
+
+            assert outcomes(await scheduler.run_cycle_async(20, push=True)) == {"pushed": "new_data"}
+
+            @scheduler.task("slow", push=True)
+            def slow(run: selene.Run) -> None:
+                run.stopping.wait(20)
+
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(scheduler.run_cycle_async(60, push=True), 0.3)
+
+    asyncio.run(main())
+
+
+def test_the_driver_on_a_loop() -> None:
+    async def main() -> None:
+        reports: list[selene.Report] = []
+        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+            driver = asyncio.create_task(scheduler.run_forever_async(5, on_report=reports.append, signals=False))
+            await asyncio.sleep(0.05)
+
+            async def work(run: selene.Run) -> None: ...
+
+            scheduler.enqueue("a", handler=work)
+            scheduler.enqueue("b", handler=work, delay=0.5)
+            for _ in range(400):
+                await asyncio.sleep(0.02)
+                if sum(len(report.runs) for report in reports) == 2:
+                    break
+            assert [run.id for report in reports for run in report.runs] == ["a", "b"]
+            scheduler.stop()
+            await asyncio.wait_for(driver, 10)
+
+    asyncio.run(main())
+
+
+def test_a_driver_on_a_loop_ends_when_the_scheduler_is_closed() -> None:
+    async def main() -> None:
+        scheduler = selene.Scheduler()
+
+        @scheduler.task
+        async def work(run: selene.Run) -> None:
+            await asyncio.sleep(60)
+
+        driver = asyncio.create_task(scheduler.run_forever_async(60, signals=False))
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(scheduler.close)
+        await asyncio.wait_for(driver, 10)
+
+    asyncio.run(main())

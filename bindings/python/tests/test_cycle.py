@@ -1,0 +1,464 @@
+"""Cycles: on time whatever the handlers do, exceptions where the user waits, lanes, pulled cycles."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import pickle
+import sys
+import threading
+import time
+import weakref
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import pyselene as selene
+from pyselene import _callbacks
+from pyselene.testing import VirtualClock
+
+SLACK = 1.5  # the machine is shared with other tests
+
+
+def outcomes(report: selene.Report) -> dict[str, str]:
+    return {run.id: str(run.outcome) for run in report.runs}
+
+
+def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixture) -> None:
+    def raising(error: BaseException) -> Any:
+        def handler(_: selene.Run) -> None:
+            raise error
+
+        return handler
+
+    answers: dict[str, Any] = {
+        "none": lambda run: None,
+        "true": lambda run: True,
+        "false": lambda run: False,
+        "outcome": lambda run: selene.Outcome.ABANDONED,
+        "wrong": lambda run: "yes",
+        "expired": lambda run: selene.Outcome.EXPIRED,
+        "completes": lambda run: run.complete("no_data"),
+        "twice": lambda run: (run.complete("no_data"), run.complete())[0],
+        "retry": raising(selene.Retry(after=7)),
+        "backoff": raising(selene.Retry()),
+        "abandon": raising(selene.Abandon("never")),
+        "error": raising(KeyError("x")),
+        "coroutine": None,
+    }
+
+    async def coroutine(run: selene.Run) -> bool:
+        return False
+
+    answers["coroutine"] = coroutine
+    with selene.Scheduler() as scheduler, caplog.at_level(logging.DEBUG, "pyselene"):
+        for name, handler in answers.items():
+            scheduler.register_handler(name, handler)
+            scheduler.register(selene.Task(name, expected=0.001))
+        report = scheduler.run_cycle(20)
+        assert outcomes(report) == {
+            "none": "new_data",
+            "true": "new_data",
+            "false": "no_data",
+            "outcome": "abandoned",
+            "wrong": "failed",
+            "expired": "failed",
+            "completes": "no_data",
+            "twice": "no_data",
+            "retry": "failed",
+            "backoff": "failed",
+            "abandon": "abandoned",
+            "error": "failed",
+            "coroutine": "no_data",
+        }
+        assert {type(error) for error in report.errors} == {TypeError, KeyError, selene.AlreadyCompleted}
+        assert any(error.__traceback__ is not None and isinstance(error, KeyError) for error in report.errors)
+        assert "KeyError: 'x'" in str(report)
+        with pytest.raises(ExceptionGroup, match="4 of 13 runs raised"):
+            report.check()
+        info = scheduler.get("retry")
+        assert round((info.earliest_begin - info.last_run).total_seconds(), 6) == 7
+        assert "Traceback" in caplog.text
+        assert pickle.loads(pickle.dumps(report)).runs[0] == report.runs[0]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("inline", [False, True])
+def test_what_ends_a_program_ends_the_window_and_surfaces(error: type[BaseException], inline: bool) -> None:
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(priority=5)
+        def bad(run: selene.Run) -> None:
+            raise error(3)
+
+        @scheduler.task(priority=1)
+        def good(run: selene.Run) -> None: ...
+
+        with pytest.raises(error) as caught:
+            scheduler.run_cycle(20, inline=inline)
+        assert caught.value.__traceback__ is not None
+        assert scheduler.get("bad").last_outcome is selene.Outcome.FAILED
+        assert scheduler.get("good").attempts == 0
+        assert outcomes(scheduler.run_cycle(20, task="good")) == {"good": "new_data"}
+
+
+def test_c5_the_report_comes_by_the_deadline_and_the_cap_holds() -> None:
+    release = threading.Event()
+    scheduler = selene.Scheduler(max_overrun_threads=1)
+
+    @scheduler.task(expected=0.1)
+    def stubborn(run: selene.Run) -> None:
+        release.wait(60)
+
+    begin = time.monotonic()
+    report = scheduler.run_cycle(0.4)
+    took = time.monotonic() - begin
+    assert 0.35 < took < 0.4 + SLACK
+    assert report.took <= 0.4 + 1e-6
+    assert outcomes(report) == {"stubborn": "expired"}
+    assert scheduler.info().overrun_threads == 1
+    with pytest.raises(selene.Busy, match="still run"):
+        scheduler.run_cycle(0.4)
+    assert "still_running" in [str(reason.code) for reason in scheduler.explain("stubborn").reasons]
+    release.set()
+    limit = time.monotonic() + 10
+    while scheduler.info().overrun_threads and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert scheduler.info().overrun_threads == 0
+    assert outcomes(scheduler.run_cycle(5)) == {"stubborn": "new_data"}
+    scheduler.close()
+
+
+def test_c7_a_run_is_asked_to_stop_and_may_still_complete() -> None:
+    told: list[tuple[str, str]] = []
+    scheduler = selene.Scheduler()
+
+    def on_stop(run: selene.Run, reason: selene.StopReason) -> None:
+        told.append((run.id, str(reason)))
+
+    @scheduler.task(expected=0.1, on_stop=on_stop)
+    def polite(run: selene.Run) -> bool:
+        assert 0 < run.remaining <= 0.3
+        assert not run.stopping
+        assert run.stopping.wait(30)
+        assert run.stopping.reason is selene.StopReason.EXPIRING
+        assert run.remaining == 0
+        return False
+
+    report = scheduler.run_cycle(3.3, reserve=3)
+    assert outcomes(report) == {"polite": "no_data"}
+    assert report.runs[0].stop_reason is selene.StopReason.EXPIRING
+    assert told == [("polite", "expiring")]
+    scheduler.close()
+
+
+def test_c8_a_cancelled_run_frees_its_lane_while_its_handler_works_on() -> None:
+    release, running = threading.Event(), threading.Event()
+    scheduler = selene.Scheduler()
+
+    @scheduler.task(priority=5, expected=0.1)
+    def first(run: selene.Run) -> None:
+        running.set()
+        release.wait(60)
+        seen.append(run.stopping.reason)
+
+    @scheduler.task(priority=1, expected=0.1)
+    def second(run: selene.Run) -> None: ...
+
+    seen: list[selene.StopReason] = []
+    canceller = threading.Thread(target=lambda: (running.wait(60), scheduler.cancel("first")))
+    canceller.start()
+    report = scheduler.run_cycle(20)
+    assert outcomes(report) == {"first": "stopped", "second": "new_data"}
+    canceller.join()
+    release.set()
+    scheduler.close(10)
+    assert seen == [selene.StopReason.CANCELLED]
+
+
+def test_lanes_run_side_by_side() -> None:
+    barrier = threading.Barrier(4)
+    with selene.Scheduler() as scheduler:
+        for name in "abcd":
+            scheduler.task(name, expected=1)(lambda run: bool(barrier.wait(30)) or True)
+        report = scheduler.run_cycle(30, lanes=4)
+        assert list(outcomes(report).values()) == ["new_data"] * 4
+        assert len({thread.name for thread in threading.enumerate() if thread.name.startswith("pyselene")}) >= 4
+
+
+def test_work_that_ends_elsewhere() -> None:
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(priority=5)
+        def elsewhere(run: selene.Run) -> object:
+            threading.Timer(0.05, run.complete, ["no_data"]).start()
+            return selene.PENDING
+
+        @scheduler.task(priority=1)
+        def after(run: selene.Run) -> None: ...
+
+        assert outcomes(scheduler.run_cycle(20)) == {"elsewhere": "no_data", "after": "new_data"}
+        assert outcomes(scheduler.run_cycle(20, inline=True)) == {"elsewhere": "no_data", "after": "new_data"}
+
+
+def test_a_run_knows_itself() -> None:
+    runs = []
+    with selene.Scheduler() as scheduler:
+        scheduler.enqueue("a", input=b"\0x\0", handler=lambda run: runs.append(run), priority="high", expected=2)
+        scheduler.run_cycle()
+    run = runs[0]
+    assert (run.id, run.handler, run.input, run.attempt, run.generation) == ("a", "a", b"\0x\0", 1, 0)
+    assert (run.kind, run.priority, run.estimate) == (selene.Kind.REFRESH, selene.Priority.HIGH, 2.0)
+    assert run.started_at < run.expires_at < run.deadline
+    assert run.completed
+    assert run.remaining == 0
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(run)
+
+
+def test_an_executor_runs_the_handlers() -> None:
+    names = []
+    with ThreadPoolExecutor(2, "mine") as pool, selene.Scheduler(executor=pool) as scheduler:
+        for name in "abc":
+            scheduler.task(name)(lambda run: names.append(threading.current_thread().name))
+        scheduler.run_cycle(20, lanes=2)
+    assert len(names) == 3
+    assert all(name.startswith("mine") for name in names)
+    with ProcessPoolExecutor(1) as processes, pytest.raises(TypeError, match="ThreadPoolExecutor"):
+        selene.Scheduler(executor=processes)
+
+
+def test_a_pulled_cycle() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        for name in ("a", "b"):
+            scheduler.register_handler(name, None)
+            scheduler.register(selene.Task(name, expected=1))
+        with scheduler.begin(10, lanes=2) as cycle:
+            a, b = cycle.next(), cycle.next()
+            assert isinstance(a, selene.Run)
+            assert isinstance(b, selene.Run)
+            wait = cycle.next()
+            assert isinstance(wait, selene.Wait)
+            assert wait.wake_at == a.expires_at
+            clock.advance(2)
+            a.complete()
+            with pytest.raises(selene.AlreadyCompleted):
+                a.complete()
+            b.retry(after=60)
+            assert cycle.next() is None
+            with pytest.raises(RuntimeError):
+                cycle.report  # noqa: B018
+        assert outcomes(cycle.report) == {"a": "new_data", "b": "failed"}
+        assert cycle.end() is cycle.report
+        with pytest.raises(selene.Closed):
+            cycle.next()
+        with pytest.raises(TypeError, match="pickled"):
+            pickle.dumps(cycle)
+        with pytest.raises(ExceptionGroup) as caught:
+            scheduler.run_cycle(check=True)
+        assert "cycles that you pull" in str(caught.value.exceptions[0])
+
+
+def test_a_dropped_cycle_ends() -> None:
+    with selene.Scheduler() as scheduler:
+        cycle = scheduler.begin()
+        with pytest.raises(selene.Busy):
+            scheduler.begin()
+        del cycle
+        gc.collect()
+        scheduler.begin().end()
+
+
+def test_on_a_virtual_clock_a_wait_advances_it() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+
+        @scheduler.task(expected=1)
+        def patient(run: selene.Run) -> None:
+            assert not run.stopping.wait(5)
+            assert run.stopping.wait(500)
+
+        report = scheduler.run_cycle(30, reserve=10)
+        assert report.runs[0].response_time == 20
+        assert outcomes(report) == {"patient": "new_data"}
+
+
+def test_a_clock_that_raises_surfaces() -> None:
+    broken = False
+
+    def clock() -> int:
+        if broken:
+            raise OSError("no clock")
+        return 5_000_000_000
+
+    with selene.Scheduler(clock=clock) as scheduler:
+        assert scheduler.now_ns == 5_000_000_000
+        broken = True
+        with pytest.raises(OSError, match="no clock"):
+            scheduler.now  # noqa: B018
+        broken = False
+        assert scheduler.now_ns == 5_000_000_000
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_pushed_handlers(inline: bool) -> None:
+    threads = []
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(push=True)
+        def pushed(run: selene.Run) -> None:
+            threads.append(threading.get_ident())
+
+        @scheduler.task(push=True)
+        def bad(run: selene.Run) -> None:
+            raise KeyError(run.id)
+
+        report = scheduler.run_cycle(20, push=True, inline=inline)
+        assert outcomes(report) == {"pushed": "new_data", "bad": "failed"}
+        assert [type(error) for error in report.errors] == [KeyError]
+        assert (threads == [threading.get_ident()]) == inline
+        with pytest.raises(TypeError, match="async"):
+
+            @scheduler.handler(push=True)
+            async def loop(run: selene.Run) -> None: ...
+
+
+def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
+    gc.collect()
+    before = _callbacks.held()
+
+    class Thing:
+        def work(self, run: selene.Run) -> None: ...
+
+    thing = Thing()
+    gone = weakref.ref(thing)
+    scheduler = selene.Scheduler()
+    scheduler.register_handler("work", thing.work)
+    scheduler.register_handler("work", thing.work)
+    with pytest.raises(selene.AlreadyExists):
+        scheduler.register_handler("work", print)
+    scheduler.register(selene.Task("work"))
+    scheduler.observe(lambda event: None)
+    del thing
+    gc.collect()
+    assert outcomes(scheduler.run_cycle(20)) == {"work": "new_data"}
+    scheduler.unregister_handler("work")
+    gc.collect()
+    assert gone() is None
+    engine = weakref.ref(scheduler._engine)
+    del scheduler
+    limit = time.monotonic() + 10
+    while (engine() is not None or _callbacks.held() > before) and time.monotonic() < limit:
+        gc.collect()
+        time.sleep(0.01)
+    assert engine() is None
+    assert _callbacks.held() == before
+
+
+def test_use_after_close() -> None:
+    scheduler = selene.Scheduler()
+    runs = []
+    scheduler.task("a")(lambda run: runs.append(run))
+    scheduler.run_cycle()
+    cycle = scheduler.begin()
+    scheduler.close()
+    scheduler.close()
+    assert scheduler.closed
+    for call in (
+        scheduler.ids,
+        scheduler.run_cycle,
+        scheduler.info,
+        scheduler.begin,
+        cycle.next,
+        lambda: scheduler.register(selene.Task("b")),
+        lambda: scheduler.task("c")(lambda run: None),
+        lambda: scheduler.now,
+    ):
+        with pytest.raises(selene.Closed):
+            call()
+    with pytest.raises(selene.SeleneError):
+        runs[0].complete()
+    with pytest.raises(TypeError, match="pickled"):
+        pickle.dumps(scheduler)
+
+
+def test_close_inside_a_handler_is_refused() -> None:
+    caught = []
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task
+        def closes(run: selene.Run) -> None:
+            try:
+                scheduler.close()
+            except selene.Reentrant as error:
+                caught.append(error)
+
+        assert outcomes(scheduler.run_cycle(20)) == {"closes": "new_data"}
+    assert len(caught) == 1
+
+
+def test_p3_close_stops_runs_and_raises_where_the_user_waits() -> None:
+    running = threading.Event()
+    seen = []
+    scheduler = selene.Scheduler()
+
+    @scheduler.task
+    def work(run: selene.Run) -> None:
+        running.set()
+        run.stopping.wait(60)
+        seen.append(run.stopping.reason)
+
+    def close() -> None:
+        running.wait(60)
+        scheduler.close(10)
+
+    closer = threading.Thread(target=close)
+    closer.start()
+    with pytest.raises(selene.Closed):
+        scheduler.run_cycle(60)
+    closer.join()
+    assert seen == [selene.StopReason.SHUTDOWN]
+
+
+def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> None:
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    failures: list[BaseException] = []
+    done = threading.Event()
+    ran = []
+    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+        scheduler.register_handler("h", lambda run: ran.append(run.id))
+
+        def churn(number: int) -> None:
+            try:
+                for i in range(60):
+                    scheduler.enqueue(f"{number}-{i}", handler="h", expected=0)
+                    if i % 3 == 0:
+                        scheduler.cancel(f"{number}-{i}")
+                    scheduler.explain(f"{number}-{i}")
+            except BaseException as error:
+                failures.append(error)
+
+        def collect() -> None:
+            while not done.is_set():
+                gc.collect()
+
+        threads = [threading.Thread(target=churn, args=(n,)) for n in range(4)]
+        collector = threading.Thread(target=collect)
+        for thread in (*threads, collector):
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            scheduler.run_cycle(0.5, lanes=3)
+        for thread in threads:
+            thread.join()
+        scheduler.run_cycle(20, lanes=3)
+        done.set()
+        collector.join()
+        sys.setswitchinterval(switch)
+        assert failures == []
+        info = scheduler.info()
+        assert info.succeeded + info.cancelled == 240
+        assert info.succeeded <= len(ran)
+        assert info.enqueued == info.running == 0

@@ -1,0 +1,71 @@
+"""Events: numbered, in order, to any number of observers."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import pickle
+import threading
+
+import pytest
+
+import pyselene as selene
+
+
+def test_c18_observers_see_every_change_in_order(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[selene.Event] = []
+
+    def broken(event: selene.Event) -> None:
+        raise KeyError(event.number)
+
+    with selene.Scheduler() as scheduler:
+        with scheduler.observe(broken), scheduler.observe(seen.append), caplog.at_level(logging.ERROR):
+
+            @scheduler.task
+            def work(run: selene.Run) -> None:
+                raise selene.Retry(60)
+
+            scheduler.run_cycle(20)
+        scheduler.cancel_all()
+    kinds = [str(event.type) for event in seen]
+    assert kinds == ["registered", "cycle_begun", "started", "completed", "retry", "cycle_ended"]
+    assert [event.number for event in seen] == list(range(1, 7))
+    assert seen[3].detail is selene.Outcome.FAILED
+    assert seen[1].time_at is not None
+    assert seen[5].state is None
+    assert "an observer raised" in caplog.text
+    assert "#3 started work" in str(seen[2])
+    assert pickle.loads(pickle.dumps(seen)) == seen
+
+
+def test_a_stream_blocks_until_it_is_closed() -> None:
+    with selene.Scheduler() as scheduler:
+        stream = scheduler.events(size=2)
+        for name in "abc":
+            scheduler.register(selene.Task(name))
+        assert stream.dropped == 1
+        found: list[str] = []
+        reader = threading.Thread(target=lambda: found.extend(event.id for event in stream))
+        reader.start()
+        scheduler.register(selene.Task("d"))
+        while len(found) < 3:
+            pass
+        stream.close()
+        reader.join()
+        assert found == ["b", "c", "d"]
+        assert stream.read() == []
+        with pytest.raises(TypeError, match="pickled"):
+            pickle.dumps(stream)
+
+
+def test_a_dropped_stream_ends_and_closing_the_scheduler_ends_the_others() -> None:
+    scheduler = selene.Scheduler()
+    stream = scheduler.events()
+    other = scheduler.events()
+    assert len(scheduler._engine.observers.functions) == 2
+    del other
+    gc.collect()
+    assert len(scheduler._engine.observers.functions) == 1
+    scheduler.register(selene.Task("a"))
+    scheduler.close()
+    assert [str(event.type) for event in stream] == ["registered"]

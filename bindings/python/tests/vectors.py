@@ -1,0 +1,201 @@
+"""Plays the conformance vectors through the public interface."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyselene as selene
+from pyselene.testing import VirtualClock
+
+FOLDER = Path(__file__).resolve().parents[3] / "Tests/vectors"
+MS = 1_000_000
+BOTH = {"refresh", "processing"}
+
+
+def scenarios() -> list[dict[str, Any]]:
+    """All of them."""
+    return [one for name in ("scenarios", "mixed") for one in json.loads((FOLDER / f"{name}.json").read_text())["scenarios"]]
+
+
+def milliseconds(value: float) -> float:
+    """Seconds."""
+    return value / 1000
+
+
+OPTIONS = {
+    "minimum_interval_refresh_ms": "minimum_interval_refresh",
+    "minimum_interval_processing_ms": "minimum_interval_processing",
+    "minimum_backoff_ms": "minimum_backoff",
+    "maximum_backoff_ms": "maximum_backoff",
+}
+BACKOFFS = {"none": selene.NoBackoff, "linear": selene.Linear, "exponential": selene.Exponential}
+
+
+class Player:
+    """One scenario on a clock that begins at the epoch."""
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        self.clock = VirtualClock(selene._time.EPOCH)
+        options: dict[str, Any] = {}
+        for key, value in scenario["options"].items():
+            if key in OPTIONS:
+                options[OPTIONS[key]] = milliseconds(value)
+            else:
+                options[key] = None if value == "unlimited" else value
+        self.scheduler = selene.Scheduler(clock=self.clock, **options)
+        self.scheduler.set_conditions(network=True, power=True)
+        self.given = scenario.get("handlers")
+        for name in self.given or ():
+            self.scheduler.register_handler(name, None)
+        self.steps = scenario["steps"]
+
+    def play(self) -> None:
+        """Plays all steps; AssertionError where something differs."""
+        with self.scheduler:
+            for step in self.steps:
+                step = dict(step)
+                at, expect = step.pop("at_ms"), step.pop("expect")
+                self.clock.set(selene._time.instant(at * MS))
+                ((verb, argument),) = step.items()
+                try:
+                    found = getattr(self, verb)(argument)
+                except selene.SeleneError as error:
+                    found = {"status": error.name}
+                expect = dict(expect)
+                if "picked" in expect:
+                    assert "picked" in found, (step, expect, found)
+                    for wanted, pick in zip(expect["picked"], found["picked"], strict=False):
+                        assert abs(wanted["score"] - pick["score"]) <= 1e-9, (step, wanted, pick)
+                        pick["score"] = wanted["score"]
+                assert {"status": "OK", **found} == expect, step
+
+    def register(self, step: dict[str, Any]) -> dict[str, Any]:
+        """A task; absent fields have their defaults."""
+        step = dict(step)
+        fields: dict[str, Any] = {}
+        for key, name in (("expected_ms", "expected"), ("initial_delay_ms", "delay"), ("flex_ms", "flex")):
+            if key in step:
+                fields[name] = milliseconds(step.pop(key))
+        period = step.pop("period_ms", None)
+        if period is not None and step.get("schedule") == "periodic":
+            fields["every"] = milliseconds(period)
+        if "backoff" in step or "backoff_ms" in step:
+            once_or_periodic = step.get("schedule", "standing") != "standing"
+            policy = step.pop("backoff", "exponential" if once_or_periodic else "none")
+            fields["backoff"] = BACKOFFS[policy](milliseconds(step.pop("backoff_ms", 30_000)))
+        for key, name in (("window", "response_window"), ("constraints", "requires")):
+            if key in step:
+                fields[name] = step.pop(key)
+        if "max_attempts" in step:
+            fields["max_attempts"] = step.pop("max_attempts") or None
+        fields["anchored"] = step.pop("recurrence", "after_completion") == "anchored"
+        fields["input"] = bytes(step.pop("input_size", 0))
+        try:
+            task = selene.Task(**step, **fields)
+        except ValueError:
+            return {"status": "INVALID_ARGUMENT"}
+        disposition = self.scheduler.register(task)
+        if self.given is None:
+            self.scheduler.register_handler(task.handler or task.id, None)
+        return {"disposition": str(disposition)}
+
+    def handler(self, name: str) -> dict[str, Any]:
+        """A handler."""
+        self.scheduler.register_handler(name, None)
+        return {}
+
+    def conditions(self, satisfied: list[str]) -> dict[str, Any]:
+        """What the host says."""
+        self.scheduler.set_conditions(network="network" in satisfied, power="external_power" in satisfied)
+        return {}
+
+    def enable(self, kinds: list[str]) -> dict[str, Any]:
+        """The kinds that are on."""
+        self.scheduler.enable(kinds)
+        return {}
+
+    def cancel(self, id: str) -> dict[str, Any]:
+        """One task."""
+        return {"count": self.scheduler.cancel(id)}
+
+    def cancel_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": self.scheduler.cancel_tag(tag)}
+
+    def cancel_all(self, _: bool) -> dict[str, Any]:
+        """All."""
+        return {"count": self.scheduler.cancel_all()}
+
+    def info(self, id: str) -> dict[str, Any]:
+        """A record."""
+        info = self.scheduler.get(id)
+        return {
+            "state": str(info.state),
+            "attempts": info.attempts,
+            "earliest_begin_ms": info.earliest_begin_ns / MS,
+            "last_run_ms": info.last_run_ns / MS,
+            "estimate_ns": info.estimate_ns,
+            "generation": info.generation,
+            "appended": info.appended,
+            "runs": len(info.response_times_ns),
+        }
+
+    def next_wakeup(self, _: bool) -> dict[str, Any]:
+        """When the next window is worth opening."""
+        at = self.scheduler.next_wakeup()
+        delay = self.scheduler.next_wakeup_in()
+        if at is None or delay is None:
+            assert at is delay
+            return {"at_ms": None}
+        assert (at - self.clock.now).total_seconds() == delay
+        return {"at_ms": selene._time.instant_ns(at, "at") / MS}
+
+    @staticmethod
+    def window(step: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a window."""
+        window: dict[str, Any] = {"budget": milliseconds(step["budget_ms"])}
+        if "reserve_ms" in step:
+            window["reserve"] = milliseconds(step["reserve_ms"])
+        for key in ("kinds", "strict_fit"):
+            if key in step:
+                window[key] = step[key]
+        return window
+
+    def plan(self, step: dict[str, Any]) -> dict[str, Any]:
+        """What such a window would pick."""
+        return {"ids": [run.id for run in self.scheduler.plan(**self.window(step)).runs]}
+
+    def cycle(self, step: dict[str, Any]) -> dict[str, Any]:
+        """A whole cycle, pulled."""
+        scripts = step.get("runs", {})
+        played: list[tuple[selene.Run, str]] = []
+        with self.scheduler.begin(**self.window(step)) as cycle:
+            for run in cycle:
+                (script,) = scripts.get(run.id, [{}])
+                takes = script["takes_ms"] * MS if "takes_ms" in script else run.estimate_ns // MS * MS
+                if takes > run.deadline_ns - self.clock.now_ns:
+                    self.clock.set(run.deadline)
+                    played.append((run, "expired"))
+                    break
+                self.clock.advance_ns(takes)
+                played.append((run, script.get("outcome", "new_data")))
+                run.complete(played[-1][1])
+        if played and played[-1][1] == "expired":
+            try:
+                played[-1][0].complete()
+            except selene.StaleRun:
+                pass
+            else:
+                raise AssertionError("an expired run was completed")
+        report = cycle.report
+        assert [run.id for run in report.runs] == [run.id for run, _ in played]
+        assert [run.run for run in report.runs] == [run.token for run, _ in played]
+        return {
+            "picked": [{"id": run.id, "score": run.score, "estimate_ns": run.estimate_ns} for run in report.runs],
+            "outcomes": [str(run.outcome) for run in report.runs],
+            "result": str(report.result),
+            "ended_at": report.ended_at_ns / MS,
+            "eligible": report.eligible,
+        }
