@@ -232,7 +232,7 @@ enum {
     SELENE_ERROR_FORKED = 28,
     /** A resource of the system or of the library ran out, such as threads. */
     SELENE_ERROR_EXHAUSTED = 29,
-    /** An inner consistency check failed; this scheduler refuses all further work. */
+    /** An inner consistency check failed: an error of this library. */
     SELENE_ERROR_INTERNAL = 30,
 
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
@@ -365,7 +365,7 @@ typedef struct selene_options {
     uint32_t max_overrun_threads;
     /** Seed of the jitter's generator (SplitMix64); default 0 = taken from the clock. */
     uint64_t seed;
-    /** Bytes of input that a task may carry; default 10 240; up to 2^30. */
+    /** Bytes of input that a task may carry; default 10 240; up to 2^29. */
     uint64_t max_input_size;
     /** A clock of the host's own; NULL (default) is the system's. With it everything is deterministic,
      *  and only pulled and inline cycles are possible. */
@@ -462,7 +462,8 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
  *
  * @param scheduler  the handle; 0 does nothing
  * @param grace      ns to wait for handlers, 0 … 24 h
- * @return INVALID_ARGUMENT, REENTRANT (inside any callback of this scheduler)
+ * @return INVALID_ARGUMENT, REENTRANT (inside any callback of this scheduler). The STORE_ statuses and
+ *         OUTCOME_UNKNOWN: the scheduler is closed, but its last changes could not be stored
  *
  * Thread: any, not inside a callback. Since: 0.1.
  */
@@ -769,7 +770,7 @@ typedef struct selene_task_info {
     uint32_t attempts;
     /** SELENE_OUTCOME_ number of the last run; −1 if there was none. */
     int32_t last_outcome;
-    /** SELENE_STOP_ number of the last run that was stopped; 0 if none. */
+    /** SELENE_STOP_ number if the last run was stopped; else 0. */
     int32_t stop_reason;
     /** How often the definition was updated. */
     uint32_t generation;
@@ -1219,8 +1220,8 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler,
  * @param out_wake_at  for STEP_WAIT when to come again: the next expiry. May be NULL
  * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
  *
- * Ownership: the texts of out_run are borrowed until the run's selene_run_complete returns or the scheduler
- * is closed. Thread: any. Since: 0.1.
+ * Ownership: the texts of out_run are borrowed until the run's first selene_run_complete returns or the
+ * scheduler is closed. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step,
                                            selene_run_info *out_run, int64_t *out_wake_at);
@@ -1252,7 +1253,9 @@ SELENE_API void selene_report_destroy(selene_report *report);
  * @param window      the window; NULL for all defaults
  * @param out_report  what it did; may be NULL
  * @return as selene_cycle_begin; REENTRANT (inside a callback of this scheduler), BUSY (also: too many threads
- *         are left behind), UNSUPPORTED (threads with a host clock), EXHAUSTED (no thread could be started)
+ *         are left behind), UNSUPPORTED (threads with a host clock), EXHAUSTED (no thread could be started). The
+ *         STORE_ statuses also after handlers ran: the store refused a start or an outcome, there is no report, and
+ *         outcomes that could not be stored are tried again by later calls
  *
  * Ownership: the caller ends the report by selene_report_destroy. Thread: any, not inside a callback; blocks.
  * Since: 0.1.
@@ -1387,7 +1390,7 @@ SELENE_API selene_status selene_conditions_get(selene_scheduler scheduler, uint3
  * ========================================================================= */
 
 enum {
-    /** A register call changed something; disposition says what. */
+    /** A register call changed something; detail says what. */
     SELENE_EVENT_REGISTERED = 1,
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
@@ -1438,7 +1441,8 @@ typedef struct selene_event {
     int32_t detail;
     /** Attempts after it. */
     uint32_t attempts;
-    /** RETRY: when it is due again. STARTED and CYCLE_BEGUN: the deadline. Else 0. */
+    /** RETRY and INTERRUPTED: when it is due again. STARTED and CYCLE_BEGUN: the deadline. CLOCK_MOVED: the
+     *  span in ns. Else 0. */
     int64_t time_at;
 } selene_event;
 

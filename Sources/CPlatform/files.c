@@ -88,17 +88,11 @@ int32_t platform_sync_directory(const char *path) {
   return error;
 }
 
-// A name beside the path that nobody else uses.
-static char *temporary_name(const char *path) {
-  char *name = NULL;
-  if (asprintf(&name, "%s.new-%ld", path, (long)getpid()) < 0) abort();
-  return name;
-}
-
 int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
-  char *temporary = temporary_name(path);
-  unlink(temporary);
-  int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  // A name beside the path that nobody else uses; its mode is 0600.
+  char *temporary = NULL;
+  if (asprintf(&temporary, "%s.XXXXXX", path) < 0) abort();
+  int file = mkostemp(temporary, O_CLOEXEC);
   int error = file < 0 ? errno : 0;
   if (file >= 0) {
     if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;

@@ -54,13 +54,12 @@ static void after_fork_in_child(void) {
   pthread_mutex_unlock(&registry);
 }
 
-static void watch_fork(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
-
-void platform_registry_lock(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_fork);
-  pthread_mutex_lock(&registry);
+// At loading, so that no fork comes before it.
+__attribute__((constructor)) static void watch_fork(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
+
+void platform_registry_lock(void) { pthread_mutex_lock(&registry); }
 
 void platform_registry_unlock(void) { pthread_mutex_unlock(&registry); }
 

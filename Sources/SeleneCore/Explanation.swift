@@ -60,7 +60,7 @@ extension TaskTable {
   /// - Complexity: O(n log n): it ranks the kind.
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
-    hadItsRun: Bool, releaseAt: Instant, at now: Instant
+    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
   ) -> Explanation {
     let record = self[slot]
     var explanation = Explanation(state: record.state)
@@ -72,7 +72,7 @@ extension TaskTable {
     case .succeeded, .failed, .cancelled: add(.terminal)
     case .held: add(.held)
     case .blocked: add(.blocked)
-    case .running: add(.running, at: trace.map { $0.isOpen ? $0.deadline : Time.never } ?? Time.never)
+    case .running: add(.running, at: runDeadline ?? Time.never)
     case .enqueued: break
     }
     if record.isLive && record.state != .running {

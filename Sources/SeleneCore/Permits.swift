@@ -3,6 +3,7 @@
 /// The list of permitted ids; without entries every id is permitted.
 package struct Permits: Sendable {
   private var exact: [Bytes] = []
+  private var exactIndex = TextIndex()
   private var prefixes: [Bytes] = []
   private let permitsAll: Bool
 
@@ -20,14 +21,16 @@ package struct Permits: Sendable {
       if isPrefix {
         prefixes.append(Bytes(copying: UnsafeRawBufferPointer(rebasing: entry[..<(entry.count - 1)])))
       } else {
-        exact.append(Bytes(copying: entry))
+        let bytes = Bytes(copying: entry)
+        exact.append(bytes)
+        exactIndex.set(bytes.buffer, to: exact.count - 1) { exact[$0].buffer }
       }
     }
   }
 
   package func permits(_ id: UnsafeRawBufferPointer) -> Bool {
     if permitsAll { return true }
-    if exact.contains(where: { $0.buffer.equals(id) }) { return true }
+    if exactIndex.find(id, textOf: { exact[$0].buffer }) != nil { return true }
     return prefixes.contains { prefix in
       id.count >= prefix.count && UnsafeRawBufferPointer(rebasing: id[..<prefix.count]).equals(prefix.buffer)
     }

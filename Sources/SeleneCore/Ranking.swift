@@ -99,7 +99,8 @@ package struct Ranking {
 
   /// The best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
-    for (index, candidate) in candidates.enumerated() where isStillEligible(candidate, table, offer) {
+    for index in candidates.indices where isStillEligible(candidates[index], table, offer) {
+      let candidate = candidates[index]
       let estimate = table[Int(candidate.slot)].estimate
       if let room, estimate > room { continue }
       return Pick(

@@ -68,7 +68,7 @@ extension TaskRecord {
       enqueue(at: nextPeriod(after: now))
     } else {
       let own = bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
-      let pause = BackoffBounds(minimum: 0, maximum: bounds.maximum)
+      let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
         .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
       state = .enqueued
       earliestBegin = now.adding(max(own, pause))

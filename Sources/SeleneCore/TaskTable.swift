@@ -28,7 +28,8 @@ package final class TaskTable {
   private var chains: [Int: [Int]] = [:]
   /// Taken places, and the slots of those who wait for one.
   private var taken = PerKind<UInt32>(repeating: 0)
-  private var held = PerKind<[Int]>(repeating: [])
+  /// Who waits for a place; some do no longer, which is found out when a place is free.
+  private var held = PerKind<[(slot: Int, sequence: UInt64)]>(repeating: [])
   private var counts = [UInt64](repeating: 0, count: 7)
   /// Ended records in order of their end, and where those begin that were not looked at yet.
   private var ended: [(slot: Int, sequence: UInt64)] = []
@@ -74,9 +75,11 @@ package final class TaskTable {
 
   /// The best of those who wait for a place: higher priority first, then lower sequence (T6).
   package func bestHeld(_ kind: Kind) -> Int? {
-    held[kind].min { a, b in
-      (records[b].priority, records[a].sequence) < (records[a].priority, records[b].sequence)
-    }
+    let waiting = held[kind].filter { records[$0.slot].sequence == $0.sequence && records[$0.slot].state == .held }
+    held[kind] = waiting
+    return waiting.min { a, b in
+      (records[b.slot].priority, a.sequence) < (records[a.slot].priority, b.sequence)
+    }?.slot
   }
 
   /// All of S1 (C2).
@@ -99,6 +102,8 @@ package final class TaskTable {
     stamp += 1
     journal?.note(slot, records[slot])
     uncount(slot)
+    let wasHeld = records[slot].sequence == record.sequence && records[slot].state == .held
+    if record.state == .held && !wasHeld { held[record.kind].append((slot, record.sequence)) }
     let wasEnded = records[slot].sequence == record.sequence && records[slot].state.isTerminal
     records[slot] = record
     records[slot].stamp = stamp
@@ -194,7 +199,6 @@ package final class TaskTable {
     guard record.sequence != 0 else { return }
     counts[Int(record.state.rawValue)] += 1
     if record.holdsPlace { taken[record.kind] += 1 }
-    if record.state == .held { held[record.kind].append(slot) }
   }
 
   private func uncount(_ slot: Int) {
@@ -202,7 +206,6 @@ package final class TaskTable {
     guard record.sequence != 0 else { return }
     counts[Int(record.state.rawValue)] -= 1
     if record.holdsPlace { taken[record.kind] -= 1 }
-    if record.state == .held { held[record.kind].removeAll { $0 == slot } }
   }
 
   // MARK: The journal
@@ -219,7 +222,9 @@ package final class TaskTable {
         stamp += 1
         records[slot] = old
         count(slot)
-        if wasVacant && !isVacant(slot) { freeSlots.removeAll { $0 == slot } }
+        if old.state == .held { held[old.kind].append((slot, old.sequence)) }
+        // Steps are taken back in the opposite order, so it is the slot that was freed last.
+        if wasVacant && !isVacant(slot) { freeSlots.removeLast() }
         if !wasVacant && isVacant(slot) { freeSlots.append(slot) }
       case .shown(let slot, let definition):
         if let slot {
@@ -365,7 +370,7 @@ package final class TaskTable {
       assert(states == counts, "counts by state")
       for kind in Kind.allCases {
         assert(places[kind] == taken[kind], "places")
-        assert(held[kind].isEmpty || freePlaces(kind) == 0, "nobody is held while a place is free")
+        assert(freePlaces(kind) == 0 || bestHeld(kind) == nil, "nobody is held while a place is free")
       }
     #endif
   }

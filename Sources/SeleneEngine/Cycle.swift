@@ -16,7 +16,9 @@ package final class Cycle {
   package let handle: UInt64
   package let time: Budget
   let mode: Mode
-  let window: Window
+  /// Runs at a time.
+  let laneLimit: Int
+  let strictFit: Bool
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
   /// Who may run, until the cycle ends.
@@ -40,10 +42,13 @@ package final class Cycle {
   /// Receivers of its report.
   var receivers: [ReportReceiver] = []
 
-  init(handle: UInt64, mode: Mode, window: Window, kinds: KindSet, time: Budget, ranking: Ranking) {
+  init(
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, kinds: KindSet, time: Budget, ranking: Ranking
+  ) {
     self.handle = handle
     self.mode = mode
-    self.window = window
+    self.laneLimit = laneLimit
+    self.strictFit = strictFit
     self.kinds = kinds
     self.time = time
     self.ranking = ranking

@@ -33,7 +33,7 @@ package struct Options: Sendable {
   let maxOverrunThreads: UInt32
   let seed: UInt64
 
-  static let greatestInput: UInt64 = 1 << 30
+  static let greatestInput: UInt64 = 1 << 29
   static let mostOverrunThreads: UInt32 = 1024
 
   /// Checks every field.
@@ -60,7 +60,7 @@ package struct Options: Sendable {
       throw .range("max_overrun_threads", draft.maxOverrunThreads, "0 … 1024")
     }
     guard draft.maxInputSize <= Self.greatestInput else {
-      throw SeleneError(.invalidArgument, "max_input_size: \(draft.maxInputSize) was given, 0 … 2^30 is allowed")
+      throw SeleneError(.invalidArgument, "max_input_size: \(draft.maxInputSize) was given, 0 … 2^29 is allowed")
     }
     var policy = Policy()
     if let permitted = draft.permitted { policy.permits = try Permits(permitted) }

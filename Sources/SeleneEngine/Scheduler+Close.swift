@@ -28,7 +28,7 @@ extension Scheduler {
       for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
       _ = end(cycle, at: now)
     }
-    for handler in handlers.values where !handler.isRetired {
+    for handler in handlers.values.sorted(by: { $0.number < $1.number }) where !handler.isRetired {
       table.retireHandler(handler.number)
       if handler.retire() { deliveries.append(.finish(handler)) }
     }

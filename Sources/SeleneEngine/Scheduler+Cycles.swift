@@ -23,22 +23,24 @@ extension Scheduler {
     return try begin(window, .pulled, at: moment)
   }
 
-  /// Begins a cycle of any mode.
+  /// Begins a cycle of any mode; ends forgotten pulled ones first (C5).
   func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
     let now = moment.now
+    for cycle in cycles where cycle.mode == .pulled && now > cycle.time.deadline { _ = end(cycle, at: now) }
     if window.task == nil { try refuse(window.kinds, at: now) }
-    let satisfied = conditions.satisfied(probing: moment.probed)
+    let satisfied = conditions.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
       try runnableSlot(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
     }
-    apply(probed: moment.probed, at: now)
+    apply(moment.probe, at: now)
     let kinds = only == nil ? window.kinds : []
     try store(begin: kinds, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking = only.map { Ranking(table, only: $0, at: now) } ?? Ranking(table, offer(window.kinds, mode), at: now)
     let cycle = Cycle(
-      handle: slot.newCycle(), mode: mode, window: window, kinds: kinds, time: time, ranking: ranking)
+      handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds, time: time,
+      ranking: ranking)
     cycles.append(cycle)
     nextDue = min(nextDue, time.expiresAt)
     for kind in Kind.allCases where kinds.contains(kind) {
@@ -62,21 +64,21 @@ extension Scheduler {
     }
   }
 
-  /// The refusals of a begin, in their order; ends forgotten cycles on the way (C5, C12, C13).
+  /// The refusals of a begin, in their order (C12, C13).
   func refuse(_ kinds: KindSet, at now: Instant) throws(SeleneError) {
-    guard kinds.isSubset(of: enabled) else {
-      throw SeleneError(.unavailable, "kinds: \(kinds.subtracting(enabled).names) is switched off")
-    }
-    for cycle in cycles
-    where cycle.mode == .pulled && now > cycle.time.deadline && !cycle.kinds.isDisjoint(with: kinds) {
-      _ = end(cycle, at: now)
-    }
+    try refuseSwitchedOff(kinds)
     if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) }) {
       throw SeleneError(.busy, "kinds: a cycle of \(open.kinds.names) is open until it ends")
     }
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
       throw SeleneError(
         .tooSoon, "kinds: \(KindSet(kind).names) may begin again in \(pace[kind].opensAt.subtracting(now)) ns")
+    }
+  }
+
+  func refuseSwitchedOff(_ kinds: KindSet) throws(SeleneError) {
+    guard kinds.isSubset(of: enabled) else {
+      throw SeleneError(.unavailable, "kinds: \(kinds.subtracting(enabled).names) is switched off")
     }
   }
 
@@ -89,7 +91,7 @@ extension Scheduler {
     guard table.isRunnable(slot, offer) else {
       let explanation = table.explain(
         slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
-        pace: pace[table[slot].kind], trace: nil, hadItsRun: false, releaseAt: Time.never, at: now)
+        pace: pace[table[slot].kind], trace: nil, hadItsRun: false, runDeadline: nil, releaseAt: Time.never, at: now)
       let reasons = explanation.entries.filter { $0.reason != .notDue && $0.reason != .tooSoon }.map { $0.reason.name }
       throw SeleneError(
         .immediateRunIneligible,
@@ -124,7 +126,7 @@ extension Scheduler {
     guard cycle.mode == .pulled else {
       throw SeleneError(.unsupported, "cycle: the library runs it, only a pulled cycle gives its runs to the host")
     }
-    guard cycle.openRuns < cycle.window.lanes else {
+    guard cycle.openRuns < cycle.laneLimit else {
       return .wait(until: cycle.time.nextExpiry(after: moment.now))
     }
     return try advance(cycle, at: moment.now)
@@ -148,7 +150,7 @@ extension Scheduler {
       return now < cycle.time.deadline ? cycle.ranking?.best(in: table, offer(of: cycle), room: nil) : nil
     }
     let room: Span?
-    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
+    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit) {
     case .none:
       trace(cycle) { $0.room = 0 }
       return nil
@@ -217,7 +219,7 @@ extension Scheduler {
   /// - Throws: for one task `notFound`, `immediateRunIneligible`.
   package func plan(_ window: Window, at moment: Moment) throws(SeleneError) -> Plan {
     let now = moment.now
-    let satisfied = conditions.satisfied(probing: moment.probed)
+    let satisfied = conditions.satisfied(probing: moment.probe)
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     var plan = Plan()
     if let task = window.task {

@@ -46,7 +46,8 @@ extension Scheduler {
     guard !window.isInline else {
       throw SeleneError(.unsupported, "flags: INLINE was given, an asynchronous cycle runs on library threads")
     }
-    let running = cycles.first { $0.mode != .pulled && $0.kinds == window.kinds && window.task == nil }
+    if window.task == nil { try refuseSwitchedOff(window.kinds) }
+    let running = cycles.first { $0.mode == .pushed && $0.kinds == window.kinds && window.task == nil }
     let cycle: Cycle
     if let running { cycle = running } else { cycle = try beginPushed(window, coordinators: 1, at: moment) }
     cycle.receivers.append(ReportReceiver(receive: receive, destroy: destroy))

@@ -51,6 +51,7 @@ extension Scheduler {
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
       throw .range("delay", retryDelay, "0 … 10 years in ns")
     }
+    lent[number] = nil
     let run = try find(number)
     run.wasGivenOutcome = true
     guard run.isOpen else {

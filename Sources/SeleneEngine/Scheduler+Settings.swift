@@ -44,18 +44,21 @@ extension Scheduler {
       throw .range("constraints", owned, "bits 1 (network) and 2 (external power)")
     }
     guard satisfied & ~owned == 0 else { throw .range("satisfied", satisfied, "only bits that constraints has") }
+    // What is given back is not known from the host any more.
+    let givenBack = conditions.hostOwned.subtracting(Constraints(rawValue: owned))
+    if !givenBack.isEmpty { conditions.apply(Conditions.probe(givenBack)) }
     conditions.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
     stopWhatLostConditions(at: moment.now)
     try save(at: moment.now)
   }
 
   package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
-    (conditions.satisfied(probing: moment.probed), conditions.hostOwned)
+    (conditions.satisfied(probing: moment.probe), conditions.hostOwned)
   }
 
   /// What the system says becomes what picks go by.
-  func apply(probed: Constraints, at now: Instant) {
-    conditions.apply(probed: probed)
+  func apply(_ probe: Probe, at now: Instant) {
+    conditions.apply(probe)
     stopWhatLostConditions(at: now)
   }
 

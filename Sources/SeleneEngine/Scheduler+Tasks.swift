@@ -129,8 +129,9 @@ extension Scheduler {
       .max()
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
     return table.explain(
-      slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probed),
+      slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probe),
       observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
+      runDeadline: runs[Token(rawValue: record.run).number]?.deadline,
       releaseAt: releaseAt ?? Time.never, at: moment.now)
   }
 
@@ -138,7 +139,7 @@ extension Scheduler {
   package func nextWakeup(at moment: Moment) -> Instant? {
     let free = cycles.reduce(enabled) { $0.subtracting($1.kinds) }
     let offer = Offer(
-      kinds: free, satisfied: conditions.satisfied(probing: moment.probed), pushes: false,
+      kinds: free, satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)
     return table.nextWakeup(offer, pace, at: moment.now)
   }

@@ -25,7 +25,8 @@ extension Scheduler {
         consider(cycle.time.deadline.adding(1)) { self.expireRuns(of: cycle) }
       }
     }
-    for run in runs.values where !run.isOpen && !run.isBack {
+    // In the order of their numbers, so that what falls due at one instant is told in the same order everywhere.
+    for run in runs.values.sorted(by: { $0.token < $1.token }) where !run.isOpen && !run.isBack {
       consider(run.endedAt.adding(options.releaseAfter)) { self.letGo(run) }
     }
     nextDue = next?.at ?? Time.never
@@ -47,6 +48,7 @@ extension Scheduler {
   /// A run did not come back in time: its id is free, its handler may still be at work.
   private func letGo(_ run: Run) {
     comeBack(run)
+    if run.cycle.mode == .pulled { lent[Token(rawValue: run.token).number] = run }
     var change = Change(.released)
     change.definition = run.definition
     change.state = table.find(run.definition.id).map { table[$0].state }

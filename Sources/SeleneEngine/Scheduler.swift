@@ -27,6 +27,8 @@ package final class Scheduler: @unchecked Sendable {
   /// Runs that have not come back, by number.
   var runs: [UInt64: Run] = [:]
   var lastRun: UInt64 = 0
+  /// Pulled runs that were let go, by number: the host may still read their texts.
+  var lent: [UInt64: Run] = [:]
   var staleRuns = StaleRuns()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
@@ -146,10 +148,10 @@ package final class Scheduler: @unchecked Sendable {
     // The host's clock and the system's files are read without the lock; then the door may be another.
     let wanted = probing ? Constraints.all.subtracting(scheduler.conditions.hostOwned) : []
     var reading: Instant?
-    var probed = Constraints.all
+    var probe = Probe()
     if scheduler.clock.host != nil || !wanted.isEmpty {
       reading = scheduler.readHostClock {
-        if !wanted.isEmpty { probed = Conditions.probe(wanted) }
+        if !wanted.isEmpty { probe = Conditions.probe(wanted) }
       }
       guard slot.scheduler === scheduler, isOpen(scheduler) else {
         scheduler.leave()
@@ -159,7 +161,7 @@ package final class Scheduler: @unchecked Sendable {
     let now = scheduler.clock.tick(reading)
     scheduler.advance(to: now)
     if scheduler.mustSaveAgain { try? scheduler.save(at: now) }
-    return (scheduler, Moment(now: now, probed: probed))
+    return (scheduler, Moment(now: now, probe: probe))
   }
 
   /// Reads the host's clock, if there is one, and does what else is done without the lock. Called and left with the lock
@@ -285,7 +287,7 @@ package final class Scheduler: @unchecked Sendable {
 /// When a call happens, and what the system says of its conditions then.
 package struct Moment {
   package let now: Instant
-  let probed: Constraints
+  let probe: Probe
 }
 
 /// The last runs that were stopped or expired, so that a late outcome is told from a second one.

@@ -80,7 +80,8 @@ extension Scheduler {
 
   /// Unlocks for a callback of the host, and locks again.
   func outside(_ body: () -> Void) {
-    let isOnWorker = platform_frame_within(workerOwner) != 0
+    // A callback within a callback is on the same thread.
+    let isOnWorker = platform_frame_within(workerOwner) != 0 && !isInsideCallback
     if isOnWorker { workers.inHost += 1 }
     unlock()
     body()

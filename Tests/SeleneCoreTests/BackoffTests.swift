@@ -85,7 +85,8 @@ import Testing
     }
   }
 
-  @Test("C10 jitter shortens by at most so many per mille and never lengthens", arguments: [1, 10, 500, 1_000] as [UInt32])
+  @Test(
+    "C10 jitter shortens by at most so many per mille and never lengthens", arguments: [1, 10, 500, 1_000] as [UInt32])
   func jitterBounds(jitter: UInt32) {
     var generator = Generator(seed: Seed.value)
     let bounds = BackoffBounds(minimum: 0, maximum: Time.tenYears, jitter: jitter)

@@ -23,7 +23,8 @@ import Testing
     #expect(far.deadline == .max)
   }
 
-  @Test("C1 the default reserve is a twentieth of the budget", arguments: [(30, 1), (19, 0), (20, 1), (1, 0), (100, 5)])
+  @Test(
+    "C1 the default reserve is a twentieth of the budget", arguments: [(30, 1), (19, 0), (20, 1), (1, 0), (100, 5)])
   func defaultReserve(budget: Span, reserve: Span) { #expect(Budget.reserve(of: budget) == reserve) }
 
   @Test(

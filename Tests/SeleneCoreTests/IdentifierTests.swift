@@ -24,7 +24,9 @@ import Testing
     #expect(!isAccepted(Array(String(repeating: "ö", count: 128).utf8)))
   }
 
-  @Test("T1 texts of every length of encoding are identifiers", arguments: ["a", "\u{1}", "ß", "ह", "😀", "\u{10FFFF}", "a.b-c d"])
+  @Test(
+    "T1 texts of every length of encoding are identifiers",
+    arguments: ["a", "\u{1}", "ß", "ह", "😀", "\u{10FFFF}", "a.b-c d"])
   func wellFormed(text: String) {
     #expect(isAccepted(Array(text.utf8)))
   }
@@ -35,7 +37,8 @@ import Testing
       [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x9F, 0xBF], [0xF0, 0x8F, 0xBF, 0xBF],  // overlong
       [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF],  // surrogates
       [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xFE],  // beyond the last code point
-      [0x61, 0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0xC3, 0x28], [0xE2, 0x28, 0xA1], [0xF0, 0x9F, 0x28, 0x80],  // cut
+      [0x61, 0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0xC3, 0x28], [0xE2, 0x28, 0xA1],  // cut
+      [0xF0, 0x9F, 0x28, 0x80],
     ] as [[UInt8]])
   func malformed(bytes: [UInt8]) {
     #expect(!isAccepted(bytes))
@@ -66,7 +69,8 @@ import Testing
       0xF3, 0xF4, 0xF5,
     ]
     for _ in 0..<40_000 {
-      try agree((0..<1 + chance.below(6)).map { _ in chance.once(in: 8) ? UInt8(chance.below(256)) : chance.pick(edges) })
+      try agree(
+        (0..<1 + chance.below(6)).map { _ in chance.once(in: 8) ? UInt8(chance.below(256)) : chance.pick(edges) })
     }
   }
 

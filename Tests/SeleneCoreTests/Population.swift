@@ -28,7 +28,8 @@ struct Subject {
   /// S1 but for what concerns a cycle.
   func isEligible(_ offer: Offer, at now: Instant?) -> Bool {
     state == .enqueued && offer.kinds.contains(kind) && handler != .missing && (!offer.pushes || handler == .pushed)
-      && (now.map { earliestBegin <= $0 } ?? true) && constraints.isSubset(of: offer.satisfied) && isPermitted && !isTaken
+      && (now.map { earliestBegin <= $0 } ?? true) && constraints.isSubset(of: offer.satisfied) && isPermitted
+      && !isTaken
   }
 }
 
@@ -69,7 +70,8 @@ final class Population {
       sequence: table.lastSequence + 1, state: .enqueued, lastRun: now.subtracting(age),
       earliestBegin: chance.once(in: 6) ? now.adding(chance.pick([-1, 0, 1, Time.hour])) : now.subtracting(age),
       constraints: chance.pick([[], [], [], .network, .externalPower, .all]),
-      handler: chance.once(in: 20) ? .missing : chance.once(in: 10) ? .pulled : .pushed, isPermitted: true, isTaken: false,
+      handler: chance.once(in: 20) ? .missing : chance.once(in: 10) ? .pulled : .pushed, isPermitted: true,
+      isTaken: false,
       times: [], window: chance.below(6), declared: chance.pick([0, 1, 7, 10, Time.second, Time.hour]), isNew: isNew)
     subject.isPermitted = subject.id.hasPrefix("ok.")
     subject.times = (0..<chance.pick([0, 0, 1, 3, 30])).map { _ in chance.pick([0, 1, 5, 9, 20, Time.second]) }

@@ -55,7 +55,8 @@ import Testing
       observedRange: chance.once(in: 2))
     let length = chance.pick([10, 60, 5 * Time.second, 30 * Time.minute])
     let window = Window(
-      begin: population.now, deadline: population.now + length, reserve: chance.pick([0, length / 20, length / 2, length]),
+      begin: population.now, deadline: population.now + length,
+      reserve: chance.pick([0, length / 20, length / 2, length]),
       strictFit: chance.once(in: 3))
     let budget = Budget(begin: window.begin, budget: length, reserve: window.reserve)
     var ranking = Ranking(population.table, offer, at: population.now)
@@ -109,7 +110,9 @@ import Testing
     case 7: offer.kinds = chance.pick([.all, KindSet(.refresh), KindSet(.processing), []])
     case 8: if chance.once(in: 8) { population.retireHandler() }
     default:
-      if population.subjects[index].isTaken && population.subjects[index].state != .running { population.release(index) }
+      if population.subjects[index].isTaken && population.subjects[index].state != .running {
+        population.release(index)
+      }
     }
   }
 

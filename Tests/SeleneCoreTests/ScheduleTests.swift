@@ -30,7 +30,9 @@ import Testing
 
   @Test(
     "C9 anchored, the next period is the first instant after now on the grid",
-    arguments: [(0, 60), (1, 60), (59, 60), (60, 120), (61, 120), (119, 120), (120, 180), (60_000_000_001, 60_000_000_060)])
+    arguments: [
+      (0, 60), (1, 60), (59, 60), (60, 120), (61, 120), (119, 120), (120, 180), (60_000_000_001, 60_000_000_060),
+    ])
   func anchored(late: Span, expected: Span) throws {
     #expect(try next(.anchored, anchor: 500, period: 60, completedAt: 500 + late) == 500 + expected)
   }

@@ -8,7 +8,8 @@ import Testing
   private func scale(_ tasks: [(UInt8, Span)], observedRange: Bool) -> ScoreScale {
     let ages = tasks.map(\.1)
     let priorities = tasks.map(\.0)
-    guard let oldest = ages.max(), let youngest = ages.min(), let high = priorities.max(), let low = priorities.min() else {
+    guard let oldest = ages.max(), let youngest = ages.min(), let high = priorities.max(), let low = priorities.min()
+    else {
       return ScoreScale(greatestElapsed: 0)
     }
     return observedRange
@@ -69,7 +70,8 @@ import Testing
       for (a, x) in tasks.enumerated() {
         let numerator = scale.numerator(priority: x.0, elapsed: x.1)
         try verify(
-          abs(scale.score(priority: x.0, elapsed: x.1) - scores[a].value) < 1e-9, "round \(round): score of \(x) in \(tasks)")
+          abs(scale.score(priority: x.0, elapsed: x.1) - scores[a].value) < 1e-9,
+          "round \(round): score of \(x) in \(tasks)")
         for (b, y) in tasks.enumerated() {
           let other = scale.numerator(priority: y.0, elapsed: y.1)
           try verify((numerator < other) == (scores[a] < scores[b]), "round \(round): \(x) before \(y) in \(tasks)")

@@ -136,7 +136,8 @@ import Testing
     #expect(refusal { try Recipe("").define() } == .invalidArgument)
     #expect(refusal { try Recipe(String(repeating: "x", count: 256)).define() } == .invalidArgument)
     #expect(refusal { try Recipe("a", { $0.handler = "b\u{0}" }).define() } == .invalidArgument)
-    #expect(refusal { try Recipe("a", { $0.handler = String(repeating: "x", count: 256) }).define() } == .invalidArgument)
+    #expect(
+      refusal { try Recipe("a", { $0.handler = String(repeating: "x", count: 256) }).define() } == .invalidArgument)
   }
 
   @Test("T2 the backoff delay is clamped into the scheduler's bounds")

@@ -55,7 +55,9 @@ import Testing
   private static let completed: Instant = 10_007 * Time.second
 
   /// A record of this situation, after its run.
-  private func complete(_ situation: Situation, retryDelay: Span? = nil, backoff: BackoffPolicy? = nil) throws -> TaskRecord {
+  private func complete(_ situation: Situation, retryDelay: Span? = nil, backoff: BackoffPolicy? = nil) throws
+    -> TaskRecord
+  {
     var recipe = Recipe("a", situation.schedule) { $0.maxAttempts = situation.maximum }
     if let backoff { recipe.backoff = Int32(backoff.rawValue) }
     var record = TaskRecord(try recipe.define(), sequence: 1, state: .enqueued, at: 9_000 * Time.second)
@@ -91,7 +93,9 @@ import Testing
     }
   }
 
-  @Test("C9 on completion last run is now and the response time is recorded, whatever the outcome", arguments: Situation.all)
+  @Test(
+    "C9 on completion last run is now and the response time is recorded, whatever the outcome", arguments: Situation.all
+  )
   func always(situation: Situation) throws {
     let record = try complete(situation)
     #expect(record.lastRun == Self.completed)
@@ -136,7 +140,8 @@ import Testing
     #expect(desk.record("a")?.attempts == 0)
   }
 
-  @Test("C6 a failure's own delay replaces the backoff of this attempt", arguments: [0, 1, 86_400_000_000_000] as [Span])
+  @Test(
+    "C6 a failure's own delay replaces the backoff of this attempt", arguments: [0, 1, 86_400_000_000_000] as [Span])
   func ownDelay(delay: Span) throws {
     for situation in Situation.all where situation.outcome == .failed && situation.consequence == .retry {
       let record = try complete(situation, retryDelay: delay)

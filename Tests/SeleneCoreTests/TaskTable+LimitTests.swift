@@ -170,11 +170,14 @@ import Testing
         if desk.state(id) == .enqueued { try desk.run(id, chance.pick([.newData, .failed, .abandoned, .expired])) }
       }
       for (kind, limit) in [(Kind.refresh, 2), (.processing, 3)] {
-        let records = desk.table.slots.filter { !desk.table.isVacant($0) }.map { desk.table[$0] }.filter { $0.kind == kind }
+        let records = desk.table.slots.filter { !desk.table.isVacant($0) }.map { desk.table[$0] }.filter {
+          $0.kind == kind
+        }
         let places = records.filter { $0.definition.schedule != .standing && $0.state == .enqueued }.count
         try verify(places <= limit, "step \(step): \(places) \(kind) tasks are pending")
         try verify(
-          places == limit || !records.contains { $0.state == .held }, "step \(step): a \(kind) task is held for nothing")
+          places == limit || !records.contains { $0.state == .held }, "step \(step): a \(kind) task is held for nothing"
+        )
       }
     }
   }

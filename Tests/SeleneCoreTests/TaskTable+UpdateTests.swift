@@ -125,7 +125,8 @@ import Testing
     try desk.register(Recipe("a", .periodic) { ($0.period, $0.flex, $0.initialDelay) = (100, 20, 5) })
     #expect(desk.record("a")?.earliestBegin == 1_085)
     desk.now = 1_010
-    try desk.register(Recipe("a", .periodic, existing: .update) { ($0.period, $0.flex, $0.initialDelay) = (200, 50, 7) })
+    try desk.register(
+      Recipe("a", .periodic, existing: .update) { ($0.period, $0.flex, $0.initialDelay) = (200, 50, 7) })
     #expect(desk.record("a")?.earliestBegin == 1_157)
   }
 
@@ -136,7 +137,8 @@ import Testing
     try desk.run("a", .newData, after: 10)
     #expect(desk.record("a")?.earliestBegin == 1_110)
     desk.now = 1_050
-    try desk.register(Recipe("a", .periodic, existing: .update) { ($0.period, $0.flex, $0.initialDelay) = (300, 1, 40) })
+    try desk.register(
+      Recipe("a", .periodic, existing: .update) { ($0.period, $0.flex, $0.initialDelay) = (300, 1, 40) })
     #expect(desk.record("a")?.earliestBegin == 1_310)
     try desk.register(Recipe("a", .periodic, existing: .update) { $0.period = 15 })
     #expect(desk.record("a")?.earliestBegin == 1_025)

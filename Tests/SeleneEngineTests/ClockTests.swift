@@ -21,7 +21,9 @@ import Testing
     #expect(try now() == .max)
   }
 
-  @Test("P2 P6 a host may begin at any instant, and its tasks live through the ends of time", arguments: [Int64.min, -1, 0, .max - 1, .max])
+  @Test(
+    "P2 P6 a host may begin at any instant, and its tasks live through the ends of time",
+    arguments: [Int64.min, -1, 0, .max - 1, .max])
   func anyBegin(begin: Instant) throws {
     let host = try Host(at: begin)
     try host.addHandler("a")

@@ -75,7 +75,8 @@ import Testing
         let what = "round \(round), cycle \(cycle)"
         for (index, (run, time)) in runs.enumerated() where index > 0 || draft.strictFit {
           try verify(run.startedAt + time <= report.time.expiresAt, "\(what): run \(index) ends in the reserve")
-          try verify(report.entries[index].outcome == .newData, "\(what): run \(index) \(report.entries[index].outcome)")
+          try verify(
+            report.entries[index].outcome == .newData, "\(what): run \(index) \(report.entries[index].outcome)")
         }
         try verify(report.endedAt <= report.time.deadline, "\(what) ended late")
         let isLate = runs.first.map { $0.run.startedAt + $0.time > report.time.expiresAt } ?? false
@@ -96,11 +97,13 @@ import Testing
       for (index, (run, time)) in runs.enumerated() {
         let isExpired = run.startedAt + time > report.time.deadline
         let entry = report.entries[index]
-        try verify(entry.outcome == (isExpired ? .expired : .newData), "round \(round): run \(index) is \(entry.outcome)")
+        try verify(
+          entry.outcome == (isExpired ? .expired : .newData), "round \(round): run \(index) is \(entry.outcome)")
         let expected = isExpired ? report.time.deadline - run.startedAt : time
         try verify(entry.responseTime == expected, "round \(round): run \(index) took \(entry.responseTime)")
         try verify(
-          index == 0 || run.estimate <= report.time.expiresAt - run.startedAt, "round \(round): run \(index) did not fit")
+          index == 0 || run.estimate <= report.time.expiresAt - run.startedAt,
+          "round \(round): run \(index) did not fit")
       }
     }
   }
@@ -120,7 +123,8 @@ import Testing
       oneLane.lanes = 1
       let (runs, _) = try play(host, oneLane) { $0.estimate }
       try verify(
-        runs.map { $0.run.definition.id.text } == plan.entries.map { $0.definition.id.text }, "round \(round): other picks")
+        runs.map { $0.run.definition.id.text } == plan.entries.map { $0.definition.id.text },
+        "round \(round): other picks")
       try verify(runs.map(\.run.startedAt) == plan.entries.map(\.startsAt), "round \(round): other times")
     }
   }

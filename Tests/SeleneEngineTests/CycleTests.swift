@@ -6,7 +6,8 @@ import Testing
 @testable import SeleneEngine
 
 @Suite("Cycle") struct CycleTests {
-  private func host(_ ids: [String] = ["a", "b", "c"], _ change: (inout OptionsDraft) -> Void = { _ in }) throws -> Host {
+  private func host(_ ids: [String] = ["a", "b", "c"], _ change: (inout OptionsDraft) -> Void = { _ in }) throws -> Host
+  {
     let host = try Host(change)
     for id in ids {
       try host.addHandler(id)

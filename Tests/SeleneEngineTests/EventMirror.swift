@@ -55,7 +55,8 @@ final class EventMirror {
       expect(change.state == .enqueued, "unblocked as \(String(describing: change.state))")
       states[id] = .enqueued
     case .started:
-      expect(states[id] == .enqueued && change.state == .running, "\(id) started while \(String(describing: states[id]))")
+      expect(
+        states[id] == .enqueued && change.state == .running, "\(id) started while \(String(describing: states[id]))")
       expect(startedRuns.insert(change.run).inserted, "run \(change.run) started twice")
       expect(openCycles.contains(change.cycle), "a run started outside of a cycle")
       openRuns[change.run] = id

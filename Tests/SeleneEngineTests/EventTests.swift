@@ -79,7 +79,8 @@ import Testing
     try host.observe(nil)
   }
 
-  @Test("C18 an observer ends after the events that are queued for it, exactly once; its successor hears what comes after")
+  @Test(
+    "C18 an observer ends after the events that are queued for it, exactly once; its successor hears what comes after")
   func replaced() throws {
     let host = try Host()
     let (first, second) = (Heard(), Heard())

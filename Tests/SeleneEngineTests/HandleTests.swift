@@ -30,7 +30,8 @@ import Testing
     return host
   }
 
-  @Test("P4 zero and random numbers are no handles", arguments: [0, 1, 42, .max, 1 << 63, 1 << 62, 0x8100_0000_0000_0000])
+  @Test(
+    "P4 zero and random numbers are no handles", arguments: [0, 1, 42, .max, 1 << 63, 1 << 62, 0x8100_0000_0000_0000])
   func random(number: UInt64) {
     #expect(call(number) == .invalidHandle)
     #expect(call(cycle: number) == .invalidHandle)

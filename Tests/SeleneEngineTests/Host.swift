@@ -12,7 +12,7 @@ final class VirtualClock {
 }
 
 /// A scheduler with everything a host does to it; on a virtual clock unless asked otherwise.
-final class Host: @unchecked Sendable {  // tests that share one between threads use the system's clock and never move it
+final class Host: @unchecked Sendable {  // shared by threads only on the system's clock
   let handle: UInt64
   private let clock: VirtualClock?
   private var isOpen = true

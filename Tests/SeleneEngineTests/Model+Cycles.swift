@@ -23,7 +23,9 @@ extension Model {
     let kinds = KindSet(rawValue: window.kinds)
     var candidates = task == nil ? ranked(kinds) : []
     if let task, let sight = self[task] {
-      candidates = [(sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: false, at: now))]
+      candidates = [
+        (sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: false, at: now))
+      ]
     }
     cycles.append(
       ModelCycle(
@@ -123,7 +125,8 @@ extension Model {
     switch definition.schedule {
     case .standing where failed, .once where failed && attemptsLeft, .periodic where failed && attemptsLeft:
       sight.state = .enqueued
-      sight.earliestBegin = instant + (outcome == .failed ? retryDelay : nil).orElse(backoff(definition, sight.attempts))
+      sight.earliestBegin =
+        instant + (outcome == .failed ? retryDelay : nil).orElse(backoff(definition, sight.attempts))
     case .standing:
       (sight.state, sight.attempts, sight.earliestBegin) = (.enqueued, 0, instant)
     case .once:
@@ -141,7 +144,8 @@ extension Model {
     switch definition.backoff {
     case .none: 0
     case .linear: min(bounds.maximum, definition.backoffDelay * Int64(attempt))
-    case .exponential: attempt > 20 ? bounds.maximum : min(bounds.maximum, definition.backoffDelay << Int64(attempt - 1))
+    case .exponential:
+      attempt > 20 ? bounds.maximum : min(bounds.maximum, definition.backoffDelay << Int64(attempt - 1))
     }
   }
 

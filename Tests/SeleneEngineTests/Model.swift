@@ -91,7 +91,8 @@ final class Model {
   /// S1 without the time.
   func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool {
     sight.state == .enqueued && kinds.contains(sight.kind) && liveHandlers.contains(sight.definition.handler.text)
-      && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden) && !isTaken(sight.id)
+      && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden)
+      && !isTaken(sight.id)
   }
 
   /// The eligible tasks of some kinds, best first.
@@ -161,7 +162,9 @@ final class Model {
     guard let run = runs[token], !run.isBack else { return }
     runs[token]?.isBack = true
     let name = run.definition.handler.text
-    if !runs.values.contains(where: { !$0.isBack && $0.definition.handler.text == name }) { retiredHandlers.remove(name) }
+    if !runs.values.contains(where: { !$0.isBack && $0.definition.handler.text == name }) {
+      retiredHandlers.remove(name)
+    }
   }
 
   // MARK: Comparing
@@ -172,7 +175,8 @@ final class Model {
     for (sequence, sight) in records {
       guard let there = snapshot.sights[sequence] else { throw Differs("\(sight.id) number \(sequence) is gone") }
       if there.definition !== sight.definition {
-        try verify(there.definition.isSame(as: sight.definition), "\(sight.id) number \(sequence) has another definition")
+        try verify(
+          there.definition.isSame(as: sight.definition), "\(sight.id) number \(sequence) has another definition")
         records[sequence] = sight.with(there.definition)
       }
       try verify(

@@ -28,14 +28,18 @@ import Testing
         $0.minimumIntervalProcessing = $1
       },
       Field(name: "release_after", allowed: [0, 1, decade], refused: [-1, decade + 1, .max]) { $0.releaseAfter = $1 },
-      Field(name: "backoff_jitter", allowed: [0, 1, 1_000], refused: [1_001, 0xFFFF_FFFF]) { $0.backoffJitter = UInt32($1) },
+      Field(name: "backoff_jitter", allowed: [0, 1, 1_000], refused: [1_001, 0xFFFF_FFFF]) {
+        $0.backoffJitter = UInt32($1)
+      },
       Field(name: "max_overrun_threads", allowed: [0, 16, 1_024], refused: [1_025, 0xFFFF_FFFF]) {
         $0.maxOverrunThreads = UInt32($1)
       },
       Field(name: "max_input_size", allowed: [0, 10_240, 1 << 30], refused: [1 << 30 + 1, .max]) {
         $0.maxInputSize = UInt64($1)
       },
-      Field(name: "max_pending_refresh", allowed: [0, 1, 0xFFFF_FFFF], refused: []) { $0.maxPendingRefresh = UInt32($1) },
+      Field(name: "max_pending_refresh", allowed: [0, 1, 0xFFFF_FFFF], refused: []) {
+        $0.maxPendingRefresh = UInt32($1)
+      },
       Field(name: "max_pending_processing", allowed: [0, 10, 0xFFFF_FFFF], refused: []) {
         $0.maxPendingProcessing = UInt32($1)
       },
@@ -99,7 +103,9 @@ import Testing
       } == .invalidArgument)
   }
 
-  @Test("C1 a reserve is 0 to the budget, or -1", arguments: [(-1, true), (0, true), (30, true), (31, false), (-2, false), (.max, false)] as [(Span, Bool)])
+  @Test(
+    "C1 a reserve is 0 to the budget, or -1",
+    arguments: [(-1, true), (0, true), (30, true), (31, false), (-2, false), (.max, false)] as [(Span, Bool)])
   func reserve(reserve: Span, isAllowed: Bool) {
     let code = window {
       $0.budget = 30

@@ -111,7 +111,9 @@ import Testing
 
   // MARK: Stops
 
-  @Test("C8 a cancelled run is over at once; a stronger reason after EXPIRING can be read, the stop function is not called again")
+  @Test(
+    "C8 a cancelled run is over at once; a stronger reason after EXPIRING can be read, the stop function is not called again"
+  )
   func strongerReason() throws {
     let (host, cycle, run, stops) = try running()
     host.now += 19 * Time.second

@@ -19,7 +19,9 @@ import Testing
   /// K windows only while K − 1 ≤ (n − 1)·(1 + log₁.₂₅(K·greatest/least)).
   static func bound(_ n: Int, least: Span, greatest: Span) -> Int {
     var windows = 1
-    while Double(windows - 1) <= Double(n - 1) * (1 + log(Double(windows) * Double(greatest) / Double(least)) / log(1.25)) {
+    while Double(windows - 1) <= Double(n - 1)
+      * (1 + log(Double(windows) * Double(greatest) / Double(least)) / log(1.25))
+    {
       windows += 1
     }
     return windows
@@ -81,7 +83,8 @@ import Testing
       _ = try host.end(cycle)
       host.now = begin
       for (index, windows) in waited.enumerated() {
-        try verify(windows <= bound, "\(world) \(round): t\(index) of \(n) waits since \(windows) windows at window \(window)")
+        try verify(
+          windows <= bound, "\(world) \(round): t\(index) of \(n) waits since \(windows) windows at window \(window)")
       }
     }
   }

@@ -234,7 +234,9 @@ import Testing
         default:
           let id = run.definition.id.text
           shared.call("inside", [.notFound]) { _ = try host.cancel(id) }
-          shared.call("inside", [.invalidArgument, .tooManyPending, .unavailable]) { try host.register(Recipe(id) { $0.handler = "h0" }) }
+          shared.call("inside", [.invalidArgument, .tooManyPending, .unavailable]) {
+            try host.register(Recipe(id) { $0.handler = "h0" })
+          }
           complete(run.token, .abandoned)
         }
       }

@@ -44,14 +44,18 @@ extension VectorPlayer {
     var recipe = Recipe(try call.required("id").text("id"))
     recipe.handler = try call.text("handler") ?? ""
     if let kind = try call.text("kind") { recipe.kind = Int32(try Self.kind(kind).rawValue) }
-    if let schedule = try index(call.text("schedule"), in: ["standing", "once", "periodic"]) { recipe.schedule = schedule }
+    if let schedule = try index(call.text("schedule"), in: ["standing", "once", "periodic"]) {
+      recipe.schedule = schedule
+    }
     if let priority = try call.integer("priority") { recipe.priority = Int32(priority) }
     let policies = ["keep", "replace", "update", "append", "append_or_replace"]
     if let policy = try index(call.text("existing"), in: policies) { recipe.existing = policy }
     if let recurrence = try index(call.text("recurrence"), in: ["after_completion", "anchored"]) {
       recipe.recurrence = recurrence
     }
-    if let backoff = try index(call.text("backoff"), in: ["none", "linear", "exponential"]) { recipe.backoff = backoff }
+    if let backoff = try index(call.text("backoff"), in: ["none", "linear", "exponential"]) {
+      recipe.backoff = backoff
+    }
     if let window = try call.integer("window") { recipe.responseWindow = Int32(window) }
     if let attempts = try call.integer("max_attempts") { recipe.maxAttempts = UInt32(attempts) }
     if let names = try call.texts("constraints") { recipe.constraints = try constraints(names).rawValue }

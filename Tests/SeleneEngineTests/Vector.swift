@@ -20,7 +20,8 @@ struct Vector: Sendable, CustomTestStringConvertible {
     let scenarios = try root.required("scenarios").list("scenarios").map { scenario in
       let object = try scenario.object("scenario")
       let rules = try object.texts("rules") ?? []
-      return Vector(name: (rules + [try object.required("name").text("name")]).joined(separator: " "), scenario: scenario)
+      return Vector(
+        name: (rules + [try object.required("name").text("name")]).joined(separator: " "), scenario: scenario)
     }
     try root.finish()
     return scenarios
@@ -81,7 +82,8 @@ final class VectorPlayer {
           draft.holds = try options.boolean("hold") ?? false
           draft.observedRange = try options.boolean("observed_range") ?? false
           draft.maxPendingRefresh = try Self.limit(options.take("max_pending_refresh")) ?? draft.maxPendingRefresh
-          draft.maxPendingProcessing = try Self.limit(options.take("max_pending_processing")) ?? draft.maxPendingProcessing
+          draft.maxPendingProcessing =
+            try Self.limit(options.take("max_pending_processing")) ?? draft.maxPendingProcessing
           draft.minimumIntervalRefresh = try options.milliseconds("minimum_interval_refresh_ms") ?? 0
           draft.minimumIntervalProcessing = try options.milliseconds("minimum_interval_processing_ms") ?? 0
           try options.finish()
@@ -178,7 +180,9 @@ final class VectorPlayer {
   private func wakeup(_ expect: JsonObject) throws {
     guard let at = try status(expect, { try host.nextWakeup() ?? Time.never }) else { return }
     let expected = try expect.required("at_ms")
-    if case .null = expected { try same("wake-up", Time.never, at) } else {
+    if case .null = expected {
+      try same("wake-up", Time.never, at)
+    } else {
       try same("wake-up", expected.integer("at_ms") * 1_000_000, at)
     }
   }

@@ -81,7 +81,9 @@ extension Walk {
   func complete() throws {
     guard !tokens.isEmpty, !chance.once(in: 20) else {
       let bogus = chance.pick([0, 1, 1 << 62, (tokens.last ?? host.handle) + 1, host.handle])
-      try both("complete \(bogus)") { () -> Int in throw Refused(.invalidHandle) } engine: {
+      try both("complete \(bogus)") { () -> Int in
+        throw Refused(.invalidHandle)
+      } engine: {
         try host.complete(bogus, .newData)
         return 0
       }
@@ -111,7 +113,8 @@ extension Walk {
     try verify(report.entries.map(\.outcome) == runs.map { $0.outcome ?? .newData }, "the report has other outcomes")
     try verify(report.entries.map(\.stopReason) == runs.map(\.reason), "the report has other stop reasons")
     try verify(
-      report.entries.map(\.responseTime) == runs.map { $0.endedAt - $0.startedAt }, "the report has other response times")
+      report.entries.map(\.responseTime) == runs.map { $0.endedAt - $0.startedAt },
+      "the report has other response times")
     try verify(report.endedAt == min(host.now, cycle.deadline), "ended at \(report.endedAt)")
     try verify(report.eligible == cycle.eligible, "\(report.eligible) were eligible, \(cycle.eligible) expected")
     let remaining = model.remaining(cycle)
@@ -120,7 +123,9 @@ extension Walk {
     let isFailed = outcomes.contains { [.failed, .expired, .abandoned].contains($0) }
     let result = outcomes.contains(.newData) ? Outcome.newData : isFailed ? .failed : .noData
     try verify(report.tally.result == result, "result \(report.tally.result), \(result) expected")
-    try both("next after the end") { () -> Int in throw Refused(.invalidHandle) } engine: {
+    try both("next after the end") { () -> Int in
+      throw Refused(.invalidHandle)
+    } engine: {
       _ = try host.next(handle)
       return 0
     }
@@ -130,16 +135,25 @@ extension Walk {
 
   func look() throws {
     switch chance.below(4) {
-    case 0: try both("wake-up") { expectedWakeup() } engine: { try host.nextWakeup() }
+    case 0:
+      try both("wake-up") {
+        expectedWakeup()
+      } engine: {
+        try host.nextWakeup()
+      }
     case 1:
       var draft = randomWindow()
       draft.lanes = 1
-      try both("plan") { expectedPlan(draft) } engine: {
+      try both("plan") {
+        expectedPlan(draft)
+      } engine: {
         try host.plan(draft.budget) { $0 = draft }.entries.map { $0.definition.id.text }
       }
     case 2:
       guard let run = tokens.suffix(12).randomElement(using: &chance) else { return }
-      try both("stopping \(run & 0xFFFF)") { try expectedStop(run) } engine: {
+      try both("stopping \(run & 0xFFFF)") {
+        try expectedStop(run)
+      } engine: {
         let (reason, remaining) = try host.stopping(run)
         return [Int64(reason.rawValue), remaining]
       }
@@ -148,7 +162,11 @@ extension Walk {
       guard let sight = model[id] else { return }
       let eligible = model.enabled.contains(sight.kind) ? model.ranked(KindSet(sight.kind)) : []
       let rank = (eligible.firstIndex { $0.sequence == sight.sequence }).map { $0 + 1 } ?? 0
-      try both("rank of \(id)") { rank } engine: { try host.explain(id).rank }
+      try both("rank of \(id)") {
+        rank
+      } engine: {
+        try host.explain(id).rank
+      }
     }
   }
 

@@ -177,19 +177,34 @@ final class Walk {
 
   private func cancel() throws {
     switch chance.below(16) {
-    case 0: try both("cancel all") { model.cancelAll() } engine: { try host.cancelAll() }
+    case 0:
+      try both("cancel all") {
+        model.cancelAll()
+      } engine: {
+        try host.cancelAll()
+      }
     case 1...4:
       let tag = chance.pick(Self.tags)
-      try both("cancel tag \(tag)") { model.cancel(tag: tag) } engine: { try host.cancel(tag: tag) }
+      try both("cancel tag \(tag)") {
+        model.cancel(tag: tag)
+      } engine: {
+        try host.cancel(tag: tag)
+      }
     default:
       let id = chance.pick(Self.ids)
-      try both("cancel \(id)") { try model.cancel(id) } engine: { try host.cancel(id) }
+      try both("cancel \(id)") {
+        try model.cancel(id)
+      } engine: {
+        try host.cancel(id)
+      }
     }
   }
 
   private func addHandler(_ name: String) throws {
     try both("add handler \(name)") {
-      guard !model.liveHandlers.contains(name), !model.retiredHandlers.contains(name) else { throw Refused(.alreadyExists) }
+      guard !model.liveHandlers.contains(name), !model.retiredHandlers.contains(name) else {
+        throw Refused(.alreadyExists)
+      }
       model.liveHandlers.insert(name)
       return 0
     } engine: {
@@ -249,7 +264,11 @@ final class Walk {
         return 0
       }
     } else {
-      try both("prune") { model.prune(endedBy: nil) } engine: { try host.prune() }
+      try both("prune") {
+        model.prune(endedBy: nil)
+      } engine: {
+        try host.prune()
+      }
     }
   }
 
@@ -258,7 +277,9 @@ final class Walk {
   private func passTime() throws {
     var interesting: [Instant] = []
     for cycle in model.cycles { interesting += [cycle.expiresAt, cycle.deadline] }
-    for run in model.runs.values where !run.isBack && !run.isOpen { interesting.append(run.endedAt + model.releaseAfter) }
+    for run in model.runs.values where !run.isBack && !run.isOpen {
+      interesting.append(run.endedAt + model.releaseAfter)
+    }
     for sight in model.records.values where sight.isLive { interesting.append(sight.earliestBegin) }
     var instant = host.now + chance.pick([0, 1, Time.second, 3 * Time.second])
     switch chance.below(10) {

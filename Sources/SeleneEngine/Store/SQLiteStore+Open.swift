@@ -10,7 +10,13 @@ extension SQLiteStore {
   package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
     let file = try checked(path, "path")
     try checkLibrary()
-    if file.fileSize < 0 { try create(file) }
+    if file.fileSize < 0 {
+      guard file.appending("-wal").fileSize < 0 else {
+        throw SeleneError(
+          .storeCorrupt, "store \(name: file.buffer): the file is gone, but its log is there (the same name with -wal)")
+      }
+      try create(file)
+    }
     let connection = try connectInTurn(file, isRelaxed: isRelaxed)
     do throws(SeleneError) {
       return try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)

@@ -155,7 +155,7 @@ package enum StoreFile {
 
     let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
     defer { gathered.close() }
-    try gather(copy, of: source, into: gathered)
+    try gather(copy, of: source, into: gathered, &findings)
     guard try SQLiteStore.create(target) else { throw error(exists, target) }
     do throws(SeleneError) {
       try save(gathered, into: target, &findings)
@@ -168,7 +168,9 @@ package enum StoreFile {
   /// What can be read of a damaged store, in a table in memory that takes every row as it is.
   ///
   /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
-  private static func gather(_ copy: Bytes, of source: Bytes, into gathered: SQLite) throws(SeleneError) {
+  private static func gather(
+    _ copy: Bytes, of source: Bytes, into gathered: SQLite, _ findings: inout StoreFindings
+  ) throws(SeleneError) {
     try gathered.run(Schema.createLoose)
     let insert = try gathered.prepare(Schema.insertLoose)
     defer { insert.finish() }
@@ -186,7 +188,7 @@ package enum StoreFile {
     guard let pages = StorePages(copy) else {
       throw SeleneError(.storeCorrupt, "store \(name: source.buffer): not even its pages can be told apart")
     }
-    pages.copyRows(into: insert)
+    findings.damaged += pages.copyRows(into: insert)
   }
 
   /// Copies the rows to which the tree leads; false if it breaks off.

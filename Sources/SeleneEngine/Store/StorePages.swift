@@ -38,36 +38,43 @@ struct StorePages {
   }
 
   /// Puts every row that looks like a task's, on any page in use, into a table that takes it as it is.
-  func copyRows(into insert: Statement) {
+  ///
+  /// - Returns: how many cells cannot be read.
+  func copyRows(into insert: Statement) -> UInt64 {
+    var damaged: UInt64 = 0
     for number in stride(from: 2, through: pageCount, by: 1) where !free.contains(number) {
       guard let page = read(number), page[0] == 0x0D else { continue }
       let cells = Int(page[3]) << 8 | Int(page[4])
       for cell in 0..<min(cells, (pageSize - 8) / 2) {
         let pointer = 8 + cell * 2
-        copyRow(page, at: Int(page[pointer]) << 8 | Int(page[pointer + 1]), into: insert)
+        let isRow = copyRow(page, at: Int(page[pointer]) << 8 | Int(page[pointer + 1]), into: insert)
+        damaged += isRow ? 0 : 1
       }
     }
+    return damaged
   }
 
-  private func copyRow(_ page: [UInt8], at start: Int, into insert: Statement) {
+  /// Answers false for what is no row that can be read.
+  private func copyRow(_ page: [UInt8], at start: Int, into insert: Statement) -> Bool {
     var position = start
     guard let size = varint(page, &position), let sequence = varint(page, &position), sequence > 0,
-      (1...(1 << 31)).contains(size), let payload = payload(page, position, Int(size))
-    else { return }
+      (1...Int64(pageCount * pageSize)).contains(size), let payload = payload(page, position, Int(size))
+    else { return false }
     var header = 0
-    guard let headerSize = varint(payload, &header), headerSize <= payload.count else { return }
+    guard let headerSize = varint(payload, &header), headerSize <= payload.count else { return false }
     var body = Int(headerSize)
     insert.bind(1, sequence)
     for column in 1...Self.columns {
       guard header < Int(headerSize), let type = varint(payload, &header), type >= 0,
         let length = Self.length(of: type), body + length <= payload.count
-      else { return }
+      else { return false }
       if column > 1 { bind(payload, body, length, type, to: insert, Int32(column)) }
       body += length
     }
-    guard header == Int(headerSize) else { return }
+    guard header == Int(headerSize) else { return false }
     // The bound bytes must live until here.
     withExtendedLifetime(payload) { _ = insert.execute() }
+    return true
   }
 
   private func bind(
@@ -114,8 +121,10 @@ struct StorePages {
     guard local < size else { return bytes }
     guard start + local + 4 <= page.count else { return nil }
     var next = Int(number(page, start + local))
+    var left = pageCount
     while bytes.count < size {
-      guard next > 1, next <= pageCount, let page = read(next) else { return nil }
+      left -= 1
+      guard left > 0, next > 1, next <= pageCount, let page = read(next) else { return nil }
       bytes.append(contentsOf: page[4..<min(pageSize, 4 + size - bytes.count)])
       next = Int(number(page, 0))
     }

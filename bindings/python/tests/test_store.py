@@ -14,7 +14,7 @@ def test_d1_tasks_survive_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
     with selene.Scheduler(path) as scheduler:
         scheduler.enqueue("a", input=b"x\0y", tags={"t"}, handler="h")
-        scheduler.register(selene.Task("b", every=3600))
+        scheduler.register(selene.Task("b", every=3600, kind="processing"))
         assert scheduler.path == str(path)
         info = scheduler.store()
         assert (info.relaxed, info.page_size > 0) == (False, True)

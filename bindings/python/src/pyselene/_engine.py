@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import _callbacks, _raw
 from ._callbacks import log
 from ._errors import Closed, Reentrant, SeleneError
-from ._event import Event, read_event
+from ._event import Event, Mailbox, read_event
 from ._handler import Handler
 from ._library import error_of, fast, library
 from ._run import Run
@@ -99,6 +99,8 @@ class Engine:
         self.pushed_exceptions: dict[int, BaseException] = {}
         self.observers = Observers()
         self.observing = False
+        #: Streams of events, which end with the scheduler.
+        self.mailboxes: set[Mailbox] = set()
         #: Guards handlers, observers and `left`; notified when anything changed that a driver waits for.
         self.changed = threading.Condition()
         self.changes = 0
@@ -249,6 +251,8 @@ class Engine:
                 if rest <= 0 or not self.changed.wait(rest / SECOND):
                     break
         self.workers.close()
+        for box in tuple(self.mailboxes):
+            box.close()
         self.poke()
 
     def drop(self) -> None:

@@ -586,9 +586,12 @@ class Scheduler:
         """A stream of the events from now on: `for event in …` blocks, `async for event in …` awaits."""
         box = Mailbox(size)
         end = self._subscribe(box.put)
+        boxes = self._engine.mailboxes
+        boxes.add(box)
 
         def close() -> None:
             end()
+            boxes.discard(box)
             box.close()
 
         return EventStream(box, close)

@@ -1,0 +1,569 @@
+"""The command line: what it prints, how it ends, and that no child is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyselene
+from pyselene.cli import child
+from pyselene.cli.board import Active, Board, Done
+from pyselene.cli.live import budget_bar, render
+from pyselene.cli.runner import outcome_of
+from pyselene.cli.wire import Window
+
+SOURCES = Path(pyselene.__file__).parent.parent
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SELENE_WORK", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    return tmp_path
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-X", "dev", "-W", "error", "-m", "pyselene.cli", *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "160", "NO_COLOR": "1", **more}
+
+
+def call(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*arguments), env=environment(**more), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def write(folder: Path, text: str, name: str = "w.toml") -> str:
+    (folder / name).write_text(text)
+    return name
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+# ---- run -----------------------------------------------------------------------------------------------------------
+
+
+def test_exit_codes_of_commands_are_outcomes(folder: Path) -> None:
+    tasks = "".join(
+        f"[tasks.{name}]\nbackoff = 'linear'\ncommand = 'exit {code}'\n"
+        for name, code in (("fresh", 0), ("same", 77), ("given-up", 99), ("later", 75))
+    )
+    found = call("run", write(folder, tasks)).stdout
+    for name, outcome in (
+        ("fresh", "new data   exit 0    next window"),
+        ("same", "no data    exit 77   next window"),
+        ("given-up", "abandoned   exit 99   next window"),
+        ("later", "failed      exit 75   in "),
+    ):
+        line = next(line for line in found.splitlines() if f" {name} " in line)
+        assert " ".join(outcome.split()) in " ".join(line.split())
+    assert "4 (1 new data, 1 no data, 1 failed, 1 abandoned) of 4 eligible ran, 0 did not fit" in found
+
+
+def test_a_command_knows_its_id_its_attempt_and_its_folder_and_reads_nothing(folder: Path) -> None:
+    text = "[tasks.a]\ncommand = '''\necho \"$0 $1 ${SELENE_WORK:?}\" && cat && touch \"$SELENE_WORK/mark\"\n'''"
+    assert f"a │ a 1 {folder}/work\n" in call("run", write(folder, text), SELENE_WORK="work").stdout
+    assert (folder / "work/mark").exists()
+    assert (folder / "work/log/a.log").read_text() == f"a 1 {folder}/work\n"
+    call("run", "w.toml", "--logs", "logs", "--quiet")
+    assert (folder / "logs/a.log").exists()
+    assert list((folder / "tmp").iterdir()) == []
+
+
+def test_only_the_first_lines_of_a_command_are_shown(folder: Path) -> None:
+    found = call("run", write(folder, "[tasks.a]\ncommand = 'seq 30; printf \"\\033[31m\"'")).stdout
+    assert [line for line in found.splitlines() if line.startswith("  a │")] == [
+        *(f"  a │ {n}" for n in range(1, 11)),
+        "  a │ … (the rest is in the log)",
+    ]
+    assert "a │" not in call("run", "w.toml", "--quiet").stdout
+
+
+def test_what_does_not_run_is_named_with_its_reason(folder: Path) -> None:
+    text = """
+        [tasks.a]
+        command = "true"
+        priority = 5
+        [tasks.long]
+        command = "true"
+        expected = "1h"
+        [tasks.net]
+        command = "true"
+        requires = ["network"]
+        [tasks.later]
+        command = "true"
+        delay = "1h"
+    """
+    found = call("run", write(folder, text), "--no-network", "--budget", "5s").stdout
+    assert "window 1 of 1  5 s, reserve 250 ms · 1 lane · refresh, processing · no network (set by hand) · power" in found
+    assert "long    did not fit: takes 1 h, left were " in found
+    assert "net     needs network" in found
+    assert "later   not due yet; may change in 59 min 59 s" in found
+
+
+def test_the_command_line_wins_over_the_file(folder: Path) -> None:
+    text = "[window]\nbudget = '7s'\nreserve = '6s'\nlanes = 2\nkinds = ['refresh']\n[tasks.a]\ncommand = 'true'\n"
+    assert "7 s, reserve 6 s · 2 lanes · refresh · " in call("run", write(folder, text)).stdout
+    found = call("run", "w.toml", "--budget", "2s", "--lanes", "3", "--kinds", "refresh,processing").stdout
+    assert "2 s, reserve 100 ms · 3 lanes · refresh, processing · " in found
+
+
+def test_windows_come_one_after_another_until_nothing_is_left(folder: Path) -> None:
+    text = "[tasks.a]\nschedule='once'\nbackoff_delay='1ms'\ncommand='[ $1 -ge 2 ]'\n"
+    found = call("run", write(folder, text), "--cycles", "9", "--every", "50ms").stdout
+    assert "window 1 of 9" in found
+    assert "window 2 of 9" in found
+    assert "window 3 of 9" not in found
+    assert found.rstrip().endswith("nothing is left to do")
+
+
+def test_follow_sleeps_until_a_task_is_due(folder: Path) -> None:
+    text = "[tasks.a]\nevery='300ms'\ncommand='true'\n"
+    found = call("run", write(folder, text), "--follow", "--cycles", "3", "--every", "100ms").stdout
+    assert found.count("a    ") == 3
+    assert "sleeping 2" in found
+
+
+def test_a_command_that_does_not_stop_is_killed_before_the_window_ends(folder: Path) -> None:
+    """Its whole group ends, and so does what it left in the background."""
+    text = """
+        [tasks.stuck]
+        command = '''
+        trap '' TERM
+        sh -c 'trap "" TERM; while :; do sleep 1; done' &
+        echo $$ $! >pids
+        while :; do sleep 1; done
+        '''
+    """
+    begun = time.monotonic()
+    found = call("run", write(folder, text), "--budget", "1s", "--reserve", "400ms", "--grace", "100ms").stdout
+    assert time.monotonic() - begun < 8
+    assert "failed, expiring   SIGKILL" in found
+    pids = [int(pid) for pid in (folder / "pids").read_text().split()]
+    assert len(pids) == 2
+    assert not any(map(is_running, pids))
+
+
+def test_a_command_may_stop_in_peace(folder: Path) -> None:
+    text = "[tasks.kind]\ncommand = '''trap 'sleep 0.1; exit 0' TERM\nwhile :; do sleep 0.05; done'''\n"
+    found = call("run", write(folder, text), "--budget", "2s", "--reserve", "1s").stdout
+    assert "new data, expiring   exit 0" in found
+
+
+def test_what_a_command_leaves_in_the_background_ends_with_it(folder: Path) -> None:
+    call("run", write(folder, "[tasks.a]\ncommand = 'sleep 60 & echo $! >pid'\n"))
+    assert not is_running(int((folder / "pid").read_text()))
+
+
+def test_one_task_runs_now(folder: Path) -> None:
+    text = """
+        [tasks.good]
+        command = "true"
+        delay = "1h"
+        [tasks.bad]
+        command = "exit 3"
+        [tasks.net]
+        command = "true"
+        requires = ["network"]
+    """
+    assert "only good" in call("run", write(folder, text), "--now", "good").stdout
+    call("run", "w.toml", "--now", "bad", code=1)
+    refused = call("run", "w.toml", "--now", "net", "--no-network", code=4)
+    assert refused.stderr == "pyselene: net cannot run now: needs network\n"
+    assert 'no task "x" in w.toml; there are good, bad, net' in call("run", "w.toml", "--now", "x", code=2).stderr
+    call("run", "w.toml", "--now", "good", "--follow", code=2)
+
+
+def test_check_tells_of_failed_tasks(folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'exit 1'\n")
+    call("run", "w.toml")
+    call("run", "w.toml", "--check", code=1)
+
+
+def test_a_store_remembers(folder: Path) -> None:
+    text = "[tasks.a]\nschedule = 'once'\nbackoff_delay = '1ms'\ncommand = 'echo attempt $1; [ $1 -ge 2 ]'\n"
+    write(folder, text)
+    assert "attempt 1" in call("run", "w.toml", "--store", "tasks.db").stdout
+    assert "attempt 2" in call("run", "w.toml", "--store", "tasks.db").stdout
+    write(folder, "[tasks.b]\ncommand = 'true'\n", "other.toml")
+    write(folder, "[tasks.c]\ncommand = 'true'\n")
+    call("run", "other.toml", "--store", "tasks.db")
+    assert "tasks that are not in w.toml, which go on: b" in call("run", "w.toml", "--store", "tasks.db").stderr
+
+
+# ---- signals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def started(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    found: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        found.append(
+            subprocess.Popen(
+                command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+        )
+        return found[-1]
+
+    yield start
+    for process in found:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_everything(
+    number: signal.Signals, folder: Path, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    write(folder, "[tasks.a]\ncommand = 'echo $$ >pid; sleep 60'\n")
+    process = started("run", "w.toml", "--store", "tasks.db")
+    wait_for((folder / "pid").exists)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert errors == "pyselene: stopping what runs; once more kills it at once\n"
+    assert not is_running(int((folder / "pid").read_text()))
+    task = json.loads(call("list", "--store", "tasks.db", "--json").stdout)[0]
+    assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, None)
+
+
+def test_follow_that_is_ended_by_a_signal_is_done(
+    folder: Path, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    write(folder, "[tasks.a]\nevery = '1h'\ncommand = 'touch ran'\n")
+    process = started("run", "w.toml", "--follow")
+    wait_for((folder / "ran").exists)
+    process.terminate()
+    assert process.communicate(timeout=20)[1].startswith("pyselene: stopping")
+    assert process.returncode == 0
+
+
+def test_a_second_signal_does_not_wait_for_anybody(
+    folder: Path, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    write(folder, "[tasks.a]\ncommand = '''trap '' TERM INT; echo $$ >pid; while :; do sleep 1; done'''\n")
+    process = started("run", "w.toml", "--grace", "1h")
+    wait_for((folder / "pid").exists)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert not is_running(int((folder / "pid").read_text()))
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_leave_children(folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'seq 5; sleep 60'\n")
+    call("run", "w.toml", "--budget", "1s")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m pyselene.cli simulate w.toml --json | head -n 1"],
+        env=environment(), capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+# ---- the live table ------------------------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
+    text = """
+        [tasks.slow]
+        priority = 5
+        command = "sleep 1.2"
+        expected = "2s"
+        [tasks.net]
+        command = "true"
+        requires = ["network"]
+    """
+    write(folder, text)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(environment(TERM="xterm-256color", COLUMNS="120", LINES="40"))
+        os.execv(sys.executable, [sys.executable, "-m", "pyselene.cli", "run", "w.toml", "--budget", "5s", "--no-network"])
+    seen = b""
+    while select.select([terminal], [], [], 30)[0]:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    told = seen.decode()
+    assert "of 5 s spent, 0 done, 1 running, 1 waiting" in told
+    assert "needs network" in told
+    assert "1 (1 new data) of 1 eligible ran" in told
+
+
+def test_the_live_table_shows_what_runs_is_done_and_waits() -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    board = Board()
+    now = time.monotonic()
+    board.start(Active(1, "index", 1, 0.6, 2.0, now - 1))
+    board.start(Active(2, "stuck", 1, 0.5, 1.0, now - 3))
+    board.start(Active(3, "mail", 1, 0.9, 1.0, now - 1))
+    board.end(Done(3, "mail", "failed", "exit 75", 0.5))
+    board.stop(2, "expiring")
+    console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    waits = [(f"t{n}", "not due yet") for n in range(12)]
+    with console.file:
+        console.print(render(Text("window 1"), Window(budget=30 * 10**9), 15.0, board.view(), waits))
+    lines = console.export_text().splitlines()
+    assert "15 s of 30 s spent, 1 done, 2 running, 12 waiting" in lines[1]
+    found = {" ".join(line.split()[:2]): line for line in lines[4:]}
+    assert "failed, exit 75" in found["done mail"]
+    assert "score 0.600" in found["runs index"]
+    assert "stopping: expiring" in found["runs stuck"]
+    assert "not due yet" in found["waits t9"]
+    assert "waits t10" not in found
+    assert "waits and" in found
+    assert board.end_of(3) == "exit 75"
+    assert board.end_of(1) == "being killed"
+
+
+@pytest.mark.parametrize(("elapsed", "full"), [(0, 0), (15, 10), (30, 20), (99, 20)])
+def test_the_bar_is_as_long_as_what_was_spent(elapsed: float, full: int) -> None:
+    bar = budget_bar(elapsed, 30, 3, 20)
+    assert len(bar.plain) == 20
+    spent = "".join(bar.plain[span.start : span.end] for span in bar.spans if str(span.style) in ("cyan", "yellow"))
+    assert spent == "━" * full
+
+
+# ---- looking -------------------------------------------------------------------------------------------------------
+
+LOOK = """
+[tasks.a]
+command = "true"
+priority = "high"
+expected = "2s"
+tags = ["x"]
+[tasks.b]
+every = "1h"
+requires = ["network", "power"]
+max_attempts = 3
+backoff = "linear"
+backoff_delay = "12s"
+[tasks.c]
+expected = "1h"
+"""
+
+
+def look(*arguments: str) -> Any:
+    return json.loads(call(*arguments, "--json").stdout)
+
+
+def test_a_plan_tells_what_would_run_and_what_not(folder: Path) -> None:
+    write(folder, LOOK)
+    found = look("plan", "w.toml", "--no-network", "--on-battery")
+    assert {key: found[key] for key in ("budget", "reserve", "lanes", "kinds", "eligible")} == {
+        "budget": 30.0, "reserve": 1.5, "lanes": 1, "kinds": ["refresh", "processing"], "eligible": 2,
+    }  # fmt: skip
+    assert found["runs"] == [{"id": "a", "score": pytest.approx(0.8), "estimate": 2.0, "start": 0.0}]
+    assert {other["id"]: [reason["reason"] for reason in other["reasons"]] for other in found["others"]} == {
+        "b": ["constraints"],
+        "c": [],
+    }
+    told = call("plan", "w.toml", "--no-network").stdout
+    assert "c      takes 1 h, more than a whole window; it runs when it ranks first" in told
+    assert "1 of 2 eligible would run" in told
+
+
+def test_a_task_is_explained(folder: Path) -> None:
+    write(folder, LOOK)
+    found = look("explain", "b", "w.toml", "--no-network", "--on-battery")
+    assert found["explanation"]["reasons"] == [
+        {"reason": "constraints", "constraints": ["network", "power"], "may_change_at": None}
+    ]
+    task = found["task"]
+    assert (task["every"], task["max_attempts"], task["backoff"], task["backoff_delay"]) == (3600.0, 3, "linear", 12.0)
+    told = call("explain", "b", "w.toml", "--no-network", "--on-battery").stdout
+    assert "refresh, every 1 h, priority normal, at most 3 attempts" in told
+    assert "needs network, power" in told
+    assert 'no task "x" in w.toml' in call("explain", "x", "w.toml", code=2).stderr
+
+
+def test_tasks_are_listed(folder: Path) -> None:
+    write(folder, LOOK)
+    assert [task["id"] for task in look("list", "w.toml")] == ["a", "b", "c"]
+    assert [task["id"] for task in look("list", "w.toml", "--tag", "x")] == ["a"]
+    assert look("list", "w.toml", "--tag", "y") == []
+    assert "no tasks" in call("list", "w.toml", "--tag", "y").stdout
+    told = call("list", "w.toml").stdout
+    assert "network, power" in told
+    assert "every 1 h" in told
+
+
+def test_a_store_of_another_host_is_looked_at_as_if_its_handlers_were_there(folder: Path) -> None:
+    with pyselene.Scheduler("tasks.db") as scheduler:
+        scheduler.register(pyselene.Task("mine", "some.handler", tags="x"))
+        scheduler.register(pyselene.Task("other", "some.handler", every=60, requires="network"))
+    found = look("explain", "mine", "--store", "tasks.db")
+    assert found["explanation"]["reasons"] == []
+    assert [run["id"] for run in look("plan", "--store", "tasks.db", "--network")["runs"]] == ["mine", "other"]
+    assert 'no task "x" in the store' in call("explain", "x", "--store", "tasks.db", code=2).stderr
+
+
+def test_tasks_are_cancelled(folder: Path) -> None:
+    with pyselene.Scheduler("tasks.db", max_pending_refresh=None) as scheduler:
+        for name in ("a", "b", "c", "d"):
+            scheduler.enqueue(name, tags="x" if name < "c" else (), handler="h")
+    assert call("cancel", "--store", "tasks.db", "d").stdout == "cancelled 1 task\n"
+    assert 'no task "e" in the store' in call("cancel", "--store", "tasks.db", "c", "e", code=2).stderr
+    assert call("cancel", "--store", "tasks.db", "--tag", "x").stdout == "cancelled 2 tasks\n"
+    assert call("cancel", "--store", "tasks.db", "--all").stdout == "cancelled 1 task\n"
+    assert {task["state"] for task in look("list", "--store", "tasks.db")} == {"cancelled"}
+    call("cancel", "--store", "tasks.db", code=2)
+    call("cancel", "--store", "tasks.db", "--all", "a", code=2)
+
+
+def test_looking_makes_no_store_and_needs_exactly_one_place(folder: Path) -> None:
+    write(folder, LOOK)
+    for arguments in (("plan",), ("list",), ("explain", "a")):
+        call(*arguments, code=2)
+        call(*arguments, "w.toml", "--store", "tasks.db", code=2)
+        assert "tasks.db: no such file" in call(*arguments, "--store", "tasks.db", code=4).stderr
+    assert not (folder / "tasks.db").exists()
+    (folder / "tasks.db").write_text("this is a file of something else, long enough to be looked at closely\n" * 20)
+    assert "tasks.db: " in call("list", "--store", "tasks.db", code=4).stderr
+
+
+# ---- simulate ------------------------------------------------------------------------------------------------------
+
+
+def test_a_simulation_tells_its_sums_and_writes_a_page(folder: Path) -> None:
+    write(folder, LOOK + "[simulate]\njitter = 0.5\n")
+    found = call("simulate", "w.toml", "--html", "report.html").stdout
+    assert "672 windows of 30 s, one every 15 min, seed 1" in found
+    assert "runs in 672 windows, 7 d played in " in found
+    assert "the report is in report.html" in found
+    page = (folder / "report.html").read_text()
+    assert "Simulation of w.toml" in page
+    assert page.count("<svg") == 5
+    assert call("simulate", "w.toml", "--html", "none/report.html", code=5).stderr.startswith("pyselene: none/report.html")
+
+
+def test_a_simulation_is_json_and_the_same_each_time(folder: Path) -> None:
+    write(folder, LOOK + "[simulate]\njitter = 0.5\nseed = 4\n")
+    found = look("simulate", "w.toml", "--days", "1", "--every", "1h", "--budget", "10s")
+    assert found["windows"] == 24
+    assert found["runs"] == sum(task["runs"] for task in found["tasks"]) == sum(found["outcomes"].values())
+    assert found["budget"] == 240.0
+    assert look("simulate", "w.toml", "--days", "1", "--every", "1h", "--budget", "10s", "--seed", "4") == found
+    assert look("simulate", "w.toml", "--days", "1", "--every", "1h", "--budget", "10s", "--seed", "5") != found
+
+
+# ---- mistakes and help ---------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_workload_is_shown_where_it_is_wrong(folder: Path) -> None:
+    write(folder, '[tasks.a]\npriority = "urgent"\n')
+    for name in ("run", "plan", "list", "simulate"):
+        assert call(name, "w.toml", code=3).stderr == (
+            'w.toml:2:12: found the priority "urgent"; allowed is very_low, low, normal, high, very_high, or 1 to 5\n'
+            '  priority = "urgent"\n'
+            "             ^\n"
+        )
+    assert call("run", "none.toml", code=3).stderr == "none.toml: No such file or directory\n"
+    write(folder, "\n[tasks.a]\n")
+    assert call("run", "w.toml", code=3).stderr.startswith('w.toml:2:8: found no command in the task "a"')
+
+
+def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> None:
+    write(folder, f"[tasks.a]\ncommand = '''{'x' * (1 << 20)}y'''\n")
+    assert call("run", "w.toml", code=3).stderr.startswith("w.toml:1:8: the scheduler refused the task: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--budget", "soon"), 'found "soon"; allowed is a number with ns'),
+        (("--budget", "2d"), 'found "2d"; allowed is from 1ms to 1d'),
+        (("--lanes", "65"), "65 is not in the range 1<=x<=64"),
+        (("--kinds", "long"), 'found "long"; allowed is refresh, processing or'),
+        (("--budget", "1s", "--reserve", "2s"), "--reserve is longer than --budget"),
+        (("--nonsense",), "No such option: --nonsense"),
+    ],
+)
+def test_a_wrong_option_says_what_is_allowed(arguments: tuple[str, ...], message: str, folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'true'\n")
+    assert message in " ".join(call("run", "w.toml", *arguments, code=2).stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("name", ["", "run", "plan", "explain", "list", "cancel", "simulate"])
+def test_help_tells_the_exit_codes(name: str) -> None:
+    told = call(*([name] if name else []), "--help").stdout
+    for line in ("Exit codes", "0  done, whatever the tasks' outcomes", "128 + N  ended by signal N"):
+        assert line in told
+
+
+def test_the_version_is_told() -> None:
+    assert call("--version").stdout == f"pyselene {pyselene.__version__}\n"
+
+
+def test_without_its_libraries_the_command_says_what_it_needs(folder: Path) -> None:
+    (folder / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')\n")
+    done = call("list", code=5, PYTHONPATH=os.pathsep.join([str(folder), str(SOURCES)]))
+    assert done.stderr == "pyselene: the command line needs typer; pip install 'pyselene[cli]' brings it\n"
+
+
+# ---- children ------------------------------------------------------------------------------------------------------
+
+
+def test_a_child_inherits_no_ignored_signals(folder: Path) -> None:
+    before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    try:
+        with (folder / "log").open("w") as log:
+            found = child.Child("kill -USR1 $$; sleep 5", "a", 1, log.fileno()).wait(lambda: None)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert child.end_text(found) == "SIGUSR1"
+    assert str(outcome_of(found)) == "failed"
+
+
+def test_a_stopped_group_is_woken_to_be_ended(folder: Path) -> None:
+    begun = time.monotonic()
+    with (folder / "log").open("w") as log:
+        found = child.Child("kill -STOP $$", "a", 1, log.fileno()).wait(
+            lambda: 30.0 if time.monotonic() > begun + 0.2 else None
+        )
+    assert child.end_text(found) == "SIGTERM"
+    assert time.monotonic() - begun < 10

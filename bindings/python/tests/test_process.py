@@ -1,0 +1,195 @@
+"""Processes: fork, forkserver, spawn, and exits with tasks running on every Python of the machine."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import traceback
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import pyselene as selene
+from pyselene._library import _find
+
+SOURCE = Path(selene.__file__).resolve().parents[1]
+#: Exits on each Python; PYSELENE_EXITS=200 is the long form.
+EXITS = int(os.environ.get("PYSELENE_EXITS", "20"))
+
+
+def in_child(work: Callable[[], None]) -> None:
+    """Does it in a child made by fork(); what it prints is shown."""
+    sys.stdout.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # there are threads
+        pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_a_child_is_told_that_the_scheduler_is_its_parents() -> None:
+    scheduler = selene.Scheduler()
+    scheduler.task("a")(lambda run: None)
+    scheduler.run_cycle()
+    cycle = scheduler.begin()
+
+    def child() -> None:
+        for call in (
+            scheduler.ids,
+            scheduler.run_cycle,
+            cycle.next,
+            cycle.end,
+            lambda: scheduler.register(selene.Task("b")),
+            lambda: scheduler.handler("h")(print),
+            lambda: scheduler.observe(print),
+        ):
+            with pytest.raises(selene.Forked):
+                call()
+        scheduler.close()
+        with selene.Scheduler() as own:
+            own.task("a")(lambda run: None)
+            assert len(own.run_cycle().runs) == 1
+        gc.collect()
+
+    in_child(child)
+    cycle.end()
+    assert len(scheduler.run_cycle().runs) == 1
+    scheduler.close()
+
+
+def test_forks_while_threads_run_and_register() -> None:
+    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+        scheduler.task("busy", expected=0)(lambda run: run.stopping.wait(0.01) and None)
+        with ThreadPoolExecutor(2) as pool:
+            done = False
+
+            def cycles() -> None:
+                while not done:
+                    scheduler.run_cycle(0.5)
+
+            def registers() -> None:
+                while not done:
+                    scheduler.register(selene.Task("other"))
+
+            work = [pool.submit(cycles), pool.submit(registers)]
+
+            def child() -> None:
+                with pytest.raises(selene.Forked):
+                    scheduler.register(selene.Task("x"))
+                with pytest.raises(selene.Forked):
+                    scheduler.enqueue("y", handler=in_child)
+                with selene.Scheduler() as own:
+                    own.task("a")(lambda run: None)
+                    assert len(own.run_cycle().runs) == 1
+                scheduler.close()
+
+            for _ in range(10):
+                in_child(child)
+            done = True
+            for future in work:
+                future.result()
+
+
+def work_of_a_process(number: int) -> list[str]:
+    """What a process of a pool does."""
+    with selene.Scheduler() as scheduler:
+        scheduler.task(f"t{number}")(lambda run: None)
+        return [run.id for run in scheduler.run_cycle(20).runs]
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_processes_of_a_pool_have_schedulers_of_their_own(method: str) -> None:
+    with selene.Scheduler() as scheduler, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        scheduler.task("a")(lambda run: None)
+        scheduler.run_cycle()
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(work_of_a_process, range(4)) == [["t0"], ["t1"], ["t2"], ["t3"]]
+            with pytest.raises(TypeError, match="cannot be pickled"):
+                pool.apply(print, [scheduler])
+
+
+def pythons() -> list[str]:
+    """Every Python of this machine that is new enough: this one, those on the path and those of pyenv."""
+    names = [sys.executable]
+    names += [found for minor in range(11, 20) if (found := shutil.which(f"python3.{minor}"))]
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    names += [str(path) for path in sorted(root.glob("versions/3.*/bin/python"))]
+    found: dict[str, str] = {}
+    for name in names:
+        ask = "import sys; print(*sys.version_info[:3], getattr(sys, '_is_gil_enabled', lambda: True)())"
+        done = subprocess.run([name, "-c", ask], capture_output=True, text=True)
+        version = done.stdout.split()
+        if done.returncode == 0 and tuple(map(int, version[:2])) >= (3, 11):
+            found.setdefault(done.stdout, name)
+    return list(found.values())
+
+
+EXIT = textwrap.dedent("""
+    import asyncio, random, sys, threading, time
+    import pyselene as selene
+    way = random.Random(int(sys.argv[1])).choice(
+        ["thread", "push", "events", "driver", "async", "overrun", "plain", "executor"])
+    s = selene.Scheduler()
+    push = way == "push"
+    @s.task(push=push, expected=0.01)
+    def spin(run):
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            sum(range(100))
+    @s.task(push=push, expected=0.01)
+    def wait(run):
+        run.stopping.wait(0.3)
+    if way == "events":
+        s.observe(lambda event: sum(range(100)))
+        stream = s.events()
+    if way == "executor":
+        from concurrent.futures import ThreadPoolExecutor
+        s2 = selene.Scheduler(executor=ThreadPoolExecutor(2))
+        s2.task("spin")(spin)
+        s2.run_cycle(0.05, lanes=2)
+    if way == "driver":
+        threading.Thread(target=s.run_forever, daemon=True).start()
+    elif way == "async":
+        @s.task(expected=0.01)
+        async def sleeper(run):
+            await asyncio.sleep(5)
+        asyncio.run(s.run_cycle_async(0.05, lanes=3))
+    elif way == "overrun":
+        s.run_cycle(0.02, lanes=2)
+    elif way != "plain":
+        threading.Thread(target=s.run_cycle, args=(10,), kwargs={"lanes": 2, "push": push}, daemon=True).start()
+    time.sleep(random.random() * 0.05)
+    if int(sys.argv[1]) % 3 == 0:
+        sys.exit(7)
+""")
+
+
+@pytest.mark.parametrize("python", pythons())
+def test_exits_with_tasks_running_never_crash(python: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYSELENE_LIBRARY": str(_find()), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def one(number: int) -> tuple[int, int, str]:
+        command = [python, "-X", "dev", "-W", "error", "-c", EXIT, str(number)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        return number, done.returncode, done.stderr
+
+    with ThreadPoolExecutor(2) as pool:
+        for number, code, error in pool.map(one, range(EXITS)):
+            assert (code, error) == (7 if number % 3 == 0 else 0, ""), f"exit {number}"
