@@ -458,12 +458,15 @@ CHECK_UNUSED static char *dump_all(selene_scheduler scheduler) {
     return text;
 }
 
+/** Prints the begin of a line, and what stands around a place in it. */
 CHECK_UNUSED static void print_line(const char *what, const char *text, size_t at) {
-    size_t begin = at, length;
+    size_t begin = at, from, length;
     while (begin > 0 && text[begin - 1] != '\n')
         begin--;
-    length = strcspn(text + begin, "\n");
-    fprintf(stderr, "  %s %.*s\n", what, length > 3000 ? 3000 : (int)length, text + begin);
+    from = at - begin > 40 ? at - 40 : begin;
+    length = strcspn(text + from, "\n");
+    fprintf(stderr, "  %s %.*s … %.*s\n", what, (int)strcspn(text + begin, " \n") + 30,
+            text + begin, length > 160 ? 160 : (int)length, text + from);
 }
 
 /** Two dumps must be equal; prints the first line that is not. Ends both. */
