@@ -86,20 +86,18 @@ private let greatestStruct: UInt32 = 65_536
 func read<T: SizedStruct>(
   _ pointer: UnsafePointer<T>, flags known: UInt32, _ field: StaticString
 ) throws(SeleneError) -> T {
-  let size = try structSize(UnsafeRawPointer(pointer), field)
-  let ours = MemoryLayout<T>.size
-  let raw = UnsafeRawPointer(pointer)
-  for offset in ours..<max(ours, size) where raw.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-    throw SeleneError(
-      .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
-  }
+  _ = try structSize(pointer, flags: known, field)
+  return load(pointer)
+}
+
+/// Copies what is there of a struct, unchecked; all defaults if its size cannot be true.
+func load<T: SizedStruct>(_ pointer: UnsafePointer<T>) -> T {
   var value = T.initial
+  let size = UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self)
+  guard (8...greatestStruct).contains(size) else { return value }
   // Every header's struct ends on eight bytes, so what is cut shorter is a field that is missing.
   withUnsafeMutableBytes(of: &value) { bytes in
-    bytes.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: min(size & ~7, ours)))
-  }
-  guard value.flags & ~known == 0 else {
-    throw SeleneError(.invalidArgument, "\(field).flags: \(value.flags) was given, only the bits of \(known) are allowed")
+    bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size) & ~7, bytes.count)))
   }
   return value
 }
@@ -115,15 +113,27 @@ func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size
   }
 }
 
-/// Reads the size of a struct that will be written.
+/// The size of a struct that will be read or written.
 ///
-/// - Throws: `unsupportedStruct`.
-func structSize(_ pointer: UnsafeRawPointer, _ field: StaticString) throws(SeleneError) -> Int {
-  let size = pointer.loadUnaligned(as: UInt32.self)
+/// - Throws: `unsupportedStruct`, also for fields that this library does not know; `invalidArgument` for unknown flags.
+func structSize<T: SizedStruct>(
+  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, _ field: StaticString
+) throws(SeleneError) -> Int {
+  let raw = UnsafeRawPointer(pointer)
+  let size = raw.loadUnaligned(as: UInt32.self)
   guard (8...greatestStruct).contains(size) else {
     throw SeleneError(
       .unsupportedStruct,
       "\(field).struct_size: \(size) was given, 8 or more is allowed; initialise it with the _INIT macro")
+  }
+  let ours = MemoryLayout<T>.size
+  for offset in ours..<max(ours, Int(size)) where raw.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+    throw SeleneError(
+      .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
+  }
+  let flags = raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+  guard flags & ~known == 0 else {
+    throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, only the bits of \(known) are allowed")
   }
   return Int(size)
 }

@@ -118,7 +118,7 @@ public func selene_cycle_run_async(
   _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
   _ out_deadline: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  let status = attempt { () throws(SeleneError) in
+  attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let window = try SeleneABI.window(window)
     let (report, destroy, context) = (report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
     let cycle = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
@@ -136,8 +136,6 @@ public func selene_cycle_run_async(
     out_cycle?.pointee = cycle.handle
     out_deadline?.pointee = cycle.time.deadline
   }
-  if status != 0, let destroy = destroy as selene_destroy_fn? { destroy(context) }
-  return status
 }
 
 @_cdecl("selene_cycle_plan") @implementation

@@ -9,7 +9,7 @@ public func selene_scheduler_observe(
   _ scheduler: selene_scheduler, _ observer: selene_event_fn!, _ context: UnsafeMutableRawPointer!,
   _ destroy: selene_destroy_fn!
 ) -> selene_status {
-  let status = attempt { () throws(SeleneError) in
+  attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let (observer, destroy, context) = (observer as selene_event_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
     try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
       scheduler.observe(
@@ -22,8 +22,6 @@ public func selene_scheduler_observe(
         destroy: destroy.map { destroy in { destroy(context) } })
     }
   }
-  if status != 0, let destroy = destroy as selene_destroy_fn? { destroy(context) }
-  return status
 }
 
 extension selene_event {

@@ -9,7 +9,7 @@ public func selene_handler_register(
   _ scheduler: selene_scheduler, _ name: UnsafePointer<CChar>!, _ name_length: Int64, _ run: selene_run_fn!,
   _ stop: selene_stop_fn!, _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!
 ) -> selene_status {
-  let status = attempt { () throws(SeleneError) in
+  attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let name = try borrow(name, name_length, "name")
     // Optionals of their own: the implicitly unwrapped parameters may be NULL.
     let (run, stop, destroy, context) = (run as selene_run_fn?, stop as selene_stop_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
@@ -26,8 +26,6 @@ public func selene_handler_register(
         destroy: destroy.map { destroy in { destroy(context) } })
     }
   }
-  if status != 0, let destroy = destroy as selene_destroy_fn? { destroy(context) }
-  return status
 }
 
 @_cdecl("selene_handler_unregister") @implementation

@@ -59,19 +59,17 @@ public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!
 public func selene_scheduler_open(
   _ options: UnsafePointer<selene_options>!, _ out_scheduler: UnsafeMutablePointer<selene_scheduler>!
 ) -> selene_status {
-  var clock: HostClock?
-  let status = attempt { () throws(SeleneError) in
-    var given = selene_options.initial
-    if let options {
-      let known = SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED
-      given = try read(options, flags: UInt32(known), "options")
-      clock = given.hostClock
-    }
+  // What can be read of the clock has to be ended also when the rest is refused.
+  let given = (options as UnsafePointer<selene_options>?).map { load($0) } ?? selene_options.initial
+  let status = attempt(ending: given.clock_context, with: given.clock_destroy) { () throws(SeleneError) in
+    let known = SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED
+    if let options { _ = try structSize(options, flags: UInt32(known), "options") }
     let out = try require(out_scheduler, "out_scheduler")
     let path = try borrow(path: given.path, "path")
-    out.pointee = try Scheduler.open(Options(given.draft()), clock, path: path.count > 0 ? path : nil)
+    out.pointee = try Scheduler.open(
+      Options(given.draft()), given.hostClock, path: path.count > 0 ? path : nil)
   }
-  if status != 0 { clock?.finish() }
+  if status == 0 && given.clock == nil { given.clock_destroy?(given.clock_context) }
   return status
 }
 

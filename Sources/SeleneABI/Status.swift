@@ -16,6 +16,20 @@ func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
   }
 }
 
+/// The same for a call that takes a callback: if it fails, its context ends first, so that the detail is of this call.
+func attempt(
+  ending context: UnsafeMutableRawPointer?, with destroy: selene_destroy_fn?,
+  _ body: () throws(SeleneError) -> Void
+) -> selene_status {
+  do {
+    try body()
+    return 0
+  } catch {
+    destroy?(context)
+    return fail(error)
+  }
+}
+
 /// The status of an error; its detail is this thread's from now on.
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {

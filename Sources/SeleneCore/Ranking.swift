@@ -85,6 +85,20 @@ package struct Ranking {
     eligibleCount = candidates.count
   }
 
+  /// A ranking of one task, whatever its earliest begin (C14).
+  package init(_ table: TaskTable, only slot: Int, at now: Instant) {
+    let record = table[slot]
+    let elapsed = max(0, now.subtracting(record.lastRun))
+    scale = ScoreScale(greatestElapsed: elapsed)
+    candidates = [
+      Candidate(
+        slot: Int32(slot), priority: record.priority, sequence: record.sequence, elapsed: elapsed,
+        numerator: scale.numerator(priority: record.priority, elapsed: elapsed))
+    ]
+    stamp = table.stamp
+    eligibleCount = 1
+  }
+
   /// Takes the best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
   package mutating func take(from table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     for (index, candidate) in candidates.enumerated() where isStillEligible(candidate, table, offer) {

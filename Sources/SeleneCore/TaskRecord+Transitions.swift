@@ -130,8 +130,8 @@ extension TaskRecord {
     let period = definition.period
     guard definition.recurrence == .anchored else { return now.adding(period) }
     guard now >= anchor else { return anchor }
-    let (distance, overflow) = now.subtractingReportingOverflow(anchor)
-    guard !overflow else { return now.adding(period) }
-    return now.adding(period - distance % period)
+    // now ≥ anchor, so the distance fits into 64 bits without a sign.
+    let distance = UInt64(bitPattern: now &- anchor)
+    return now.adding(period - Int64(distance % UInt64(period)))
   }
 }

@@ -15,7 +15,7 @@ func callHost<R>(_ owner: UInt64, _ body: () -> R) -> R {
 }
 
 /// A host object whose `destroy` is called exactly once, after its last use.
-class Callback {
+package class Callback {
   private let destroy: (() -> Void)?
   /// Calls in progress and runs that may still call. Guarded by the scheduler's lock.
   private var uses = 0

@@ -4,21 +4,16 @@ import CPlatform
 import SeleneCore
 
 /// A host's clock.
-package final class HostClock {
+package final class HostClock: Callback {
   private let read: () -> Instant
-  private let destroy: (() -> Void)?
 
   package init(read: @escaping () -> Instant, destroy: (() -> Void)?) {
     self.read = read
-    self.destroy = destroy
+    super.init(destroy: destroy)
   }
 
-  /// Reads it; the caller holds no lock.
+  /// Reads it; the caller holds no lock, and has begun a use.
   func now() -> Instant { callHost(PLATFORM_CLOCK_OWNER) { read() } }
-
-  package func finish() {
-    if let destroy { callHost(PLATFORM_CLOCK_OWNER) { destroy() } }
-  }
 }
 
 /// Where a scheduler's time comes from.

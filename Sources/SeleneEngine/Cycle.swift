@@ -19,8 +19,7 @@ package final class Cycle {
   let window: Window
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
-  /// The one task of a cycle of one task.
-  var only: Pick?
+  /// Who may run, until the cycle ends.
   var ranking: Ranking?
   let eligibleCount: Int
 
@@ -39,18 +38,17 @@ package final class Cycle {
   /// Receivers of its report.
   var receivers: [ReportReceiver] = []
 
-  init(
-    handle: UInt64, mode: Mode, window: Window, kinds: KindSet, time: Budget, only: Pick?, ranking: Ranking?
-  ) {
+  init(handle: UInt64, mode: Mode, window: Window, kinds: KindSet, time: Budget, ranking: Ranking) {
     self.handle = handle
     self.mode = mode
     self.window = window
     self.kinds = kinds
     self.time = time
-    self.only = only
     self.ranking = ranking
-    eligibleCount = only == nil ? ranking?.eligibleCount ?? 0 : 1
+    eligibleCount = ranking.eligibleCount
   }
 
+  /// A cycle of one task occupies no kind.
+  var isOfOneTask: Bool { kinds.isEmpty }
   var isEnded: Bool { report != nil }
 }

@@ -33,6 +33,7 @@ extension Scheduler {
       if handler.retire() { deliveries.append(.finish(handler)) }
     }
     observe(nil, destroy: nil)
+    if let host = clock.host { finishIfLast(host.retire(), host) }
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), isLast: true)
     } catch {
@@ -44,7 +45,7 @@ extension Scheduler {
   private func awaitHandlers(_ grace: Span) {
     lock()
     let until = platform_boot_clock().adding(grace)
-    while workers.leftBehind > 0 {
+    while workers.inHost > 0 {
       let left = until.subtracting(platform_boot_clock())
       guard left > 0 else { break }
       slot.monitor.wait(left)
@@ -52,20 +53,19 @@ extension Scheduler {
     leave()
   }
 
-  /// Lets the slot go, ends the threads that are not in a handler, and waits for them.
+  /// Lets the slot go, ends the threads that are not in a callback, and waits for them.
   private func retire() {
     lock()
     Registry.retire(slot)
     for run in Array(runs.values) { comeBack(run) }
     workers.isStopping = true
     slot.monitor.broadcast()
-    while workers.alive > workers.leftBehind { slot.monitor.wait(Time.second) }
+    while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads
     let allLeft = workers.alive == 0
     leave()
-    // Which thread is in which handler is not known, so either all are joined or none.
+    // Which thread is in which callback is not known, so either all are joined or none.
     for thread in threads { allLeft ? platform_thread_join(thread) : platform_thread_detach(thread) }
-    clock.host?.finish()
     Registry.recycle(slot)
   }
 }

@@ -29,16 +29,16 @@ extension Scheduler {
     if window.task == nil { try refuse(window.kinds, at: now) }
     let satisfied = conditions.satisfied(probing: moment.probed)
     let only = try window.task.map { task throws(SeleneError) in
-      try pickNow(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
+      try runnableSlot(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
     }
     apply(probed: moment.probed, at: now)
     let kinds = only == nil ? window.kinds : []
     try store(begin: kinds, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
-    let ranking = only == nil ? Ranking(table, offer(window.kinds, mode), at: now) : nil
+    let ranking = only.map { Ranking(table, only: $0, at: now) } ?? Ranking(table, offer(window.kinds, mode), at: now)
     let cycle = Cycle(
-      handle: slot.newCycle(), mode: mode, window: window, kinds: kinds, time: time, only: only, ranking: ranking)
+      handle: slot.newCycle(), mode: mode, window: window, kinds: kinds, time: time, ranking: ranking)
     cycles.append(cycle)
     nextDue = min(nextDue, time.expiresAt)
     for kind in Kind.allCases where kinds.contains(kind) {
@@ -80,10 +80,10 @@ extension Scheduler {
     }
   }
 
-  /// The pick of a window of one task (C14).
-  private func pickNow(
+  /// The slot of a window's one task (C14).
+  private func runnableSlot(
     _ id: UnsafeRawBufferPointer, satisfied: Constraints, pushes: Bool, at now: Instant
-  ) throws(SeleneError) -> Pick {
+  ) throws(SeleneError) -> Int {
     let slot = try visibleSlot(id)
     let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
     guard table.isRunnable(slot, offer) else {
@@ -95,11 +95,7 @@ extension Scheduler {
         .immediateRunIneligible,
         "task: \(name: id) cannot run now: \(reasons.first ?? "its handler has no run function")")
     }
-    let record = table[slot]
-    let elapsed = max(0, now.subtracting(record.lastRun))
-    let scale = ScoreScale(greatestElapsed: elapsed)
-    return Pick(
-      slot: slot, score: scale.score(priority: record.priority, elapsed: elapsed), estimate: record.estimate)
+    return slot
   }
 
   private func begun(_ cycle: Cycle) -> Change {
@@ -139,10 +135,8 @@ extension Scheduler {
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
     guard !cycle.isEnded, !cycle.isEndAsked else { return nil }
-    if let only = cycle.only {
-      cycle.only = nil
-      let isRunnable = table.isRunnable(only.slot, offer(.all, cycle.mode))
-      return isRunnable && now < cycle.time.deadline ? only : nil
+    guard !cycle.isOfOneTask else {
+      return now < cycle.time.deadline ? cycle.ranking?.take(from: table, offer(enabled, cycle.mode), room: nil) : nil
     }
     let room: Span?
     switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
@@ -218,9 +212,11 @@ extension Scheduler {
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     var plan = Plan()
     if let task = window.task {
-      let pick = try pickNow(task, satisfied: satisfied, pushes: false, at: now)
+      let slot = try runnableSlot(task, satisfied: satisfied, pushes: false, at: now)
+      var ranking = Ranking(table, only: slot, at: now)
+      let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
       plan.eligible = 1
-      plan.entries.append(entry(pick, at: now))
+      if let pick = ranking.take(from: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
       return plan
     }
     let offer = Offer(

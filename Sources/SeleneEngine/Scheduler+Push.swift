@@ -120,15 +120,7 @@ extension Scheduler {
 
   /// Scheduler time on the thread of an inline cycle. Called and left with the lock held.
   private func present() -> Instant {
-    guard let host = clock.host else {
-      let now = tick()
-      advance(to: now)
-      return now
-    }
-    unlock()
-    let reading = host.now()
-    lock()
-    let now = clock.tick(reading)
+    let now = clock.host == nil ? tick() : readHostClock().map { clock.tick($0) } ?? clock.last
     advance(to: now)
     return now
   }
@@ -138,9 +130,8 @@ extension Scheduler {
     run.isInHandler = true
     let handler = run.handler
     handler.beginUse()
-    leave()
-    if let function = handler.run { callHost(life) { function(run) } }
-    lock()
+    _ = settleDeliveries()
+    outside { if let function = handler.run { callHost(life) { function(run) } } }
     run.isInHandler = false
     if run.cycle.isEnded && run.cycle.mode == .pushed { workers.leftBehind -= 1 }
     endUse(of: handler)

@@ -30,6 +30,7 @@ extension Scheduler {
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
       table.interrupt(slot, at: now, &changes)
     }
+    _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.promote(&changes)
     try save(at: now)
     earlyChanges = changes.list
@@ -78,7 +79,8 @@ extension Scheduler {
   ///
   /// - Throws: `unsupported` in memory, a status of stores.
   package func backUp(to path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
+    let target = try SQLiteStore.checked(path, "path")
     try save(at: moment.now)
-    try store.backUp(to: path)
+    try store.backUp(to: target)
   }
 }

@@ -23,6 +23,8 @@ extension Scheduler {
     cycle.runs.append(run)
     cycle.openRuns += 1
     publish(started(run), at: now)
+    nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
+    if cycle.hasExpired { stop(run, .expiring, at: now) }
     return run
   }
 

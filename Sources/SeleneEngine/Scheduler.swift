@@ -146,18 +146,31 @@ package final class Scheduler: @unchecked Sendable {
     var reading: Instant?
     var probed = Constraints.all
     if scheduler.clock.host != nil || !wanted.isEmpty {
-      slot.monitor.unlock()
-      reading = scheduler.clock.host?.now()
-      if !wanted.isEmpty { probed = Conditions.probe(wanted) }
-      slot.monitor.lock()
+      reading = scheduler.readHostClock {
+        if !wanted.isEmpty { probed = Conditions.probe(wanted) }
+      }
       guard slot.scheduler === scheduler, isOpen(scheduler) else {
-        slot.monitor.unlock()
+        scheduler.leave()
         return nil
       }
     }
     let now = scheduler.clock.tick(reading)
     scheduler.advance(to: now)
     return (scheduler, Moment(now: now, probed: probed))
+  }
+
+  /// Reads the host's clock, if there is one, and does what else is done without the lock. Called and left with the lock
+  /// held; nil once the clock has ended.
+  func readHostClock(_ also: () -> Void = {}) -> Instant? {
+    let host = clock.host
+    let isUsable = host?.isRetired == false
+    if isUsable { host?.beginUse() }
+    unlock()
+    also()
+    let reading = isUsable ? host?.now() : nil
+    lock()
+    if isUsable, let host { finishIfLast(host.endUse(), host) }
+    return reading
   }
 
   static func refuseInsideClock() throws(SeleneError) {
@@ -196,9 +209,7 @@ package final class Scheduler: @unchecked Sendable {
     while !deliveries.isEmpty {
       let batch = deliveries
       deliveries = []
-      unlock()
-      for delivery in batch { deliver(delivery) }
-      lock()
+      outside { for delivery in batch { deliver(delivery) } }
       for case .stop(let run, _) in batch { endUse(of: run.handler) }
       for case .report(let receiver, _) in batch {
         _ = receiver.retire()
@@ -222,14 +233,14 @@ package final class Scheduler: @unchecked Sendable {
     while !notices.isEmpty {
       let batch = notices
       notices = []
-      unlock()
-      for notice in batch {
-        switch notice {
-        case .event(let observer, let event): callHost(life) { observer.observe(event) }
-        case .end(let observer): observer.finish(life)
+      outside {
+        for notice in batch {
+          switch notice {
+          case .event(let observer, let event): callHost(life) { observer.observe(event) }
+          case .end(let observer): observer.finish(life)
+          }
         }
       }
-      lock()
     }
     isNotifying = false
   }

@@ -80,19 +80,24 @@ enum Registry {
     if let index = free.popLast(), let slot = slot(index) {
       claimed = slot
     } else {
-      let index = Int(used.pointee)
-      guard index < capacity else {
+      guard let index = newIndex(generation) else {
         throw SeleneError(.exhausted, "\(capacity) schedulers are open, more are not possible")
       }
       claimed = Slot(index: index)
       platform_store(slots + index, UInt64(UInt(bitPattern: Unmanaged.passRetained(claimed).toOpaque())))
-      platform_store(used, UInt64(index + 1))
+      platform_store(used, max(used.pointee, UInt64(index + 1)))
     }
     claimed.enterProcess(generation)
     let life = max(1, (max(greatestLife.pointee, storedLife & Token.lifeMask) + 1) & Token.lifeMask)
     platform_store(greatestLife, life)
     platform_store(lives + claimed.index, life)
     return (claimed, life)
+  }
+
+  /// The place of a slot that is new, or, when all are taken, of one that only the parent process can use.
+  private static func newIndex(_ generation: UInt32) -> Int? {
+    if used.pointee < capacity { return Int(used.pointee) }
+    return (0..<capacity).first { slot($0)?.forkGeneration != generation }
   }
 
   /// Gives a slot back; its life is over. The caller holds the slot's lock.

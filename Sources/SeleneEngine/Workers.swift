@@ -20,6 +20,8 @@ struct Workers {
   var jobs: [Job] = []
   /// Threads in handlers that overran the end of their cycle.
   var leftBehind = 0
+  /// Library threads that are in a callback of the host.
+  var inHost = 0
   /// Threads that have not left.
   var alive = 0
   var isStopping = false
@@ -61,6 +63,31 @@ extension Scheduler {
 
   /// The life of a library thread.
   fileprivate func work() {
+    var frame = platform_frame()
+    withUnsafeMutablePointer(to: &frame) { frame in
+      platform_frame_push(frame, workerOwner)
+      takeJobs()
+      platform_frame_pop(frame)
+    }
+  }
+
+  /// The owner of the outermost frame of this scheduler's threads.
+  private var workerOwner: UInt64 { life | 1 << 62 }
+
+  /// Unlocks for a callback of the host, and locks again.
+  func outside(_ body: () -> Void) {
+    let isOnWorker = platform_frame_within(workerOwner) != 0
+    if isOnWorker { workers.inHost += 1 }
+    unlock()
+    body()
+    lock()
+    if isOnWorker {
+      workers.inHost -= 1
+      slot.monitor.broadcast()
+    }
+  }
+
+  private func takeJobs() {
     lock()
     while true {
       if !workers.jobs.isEmpty {

@@ -179,6 +179,8 @@ struct outs {
     selene_task_ids *task_ids;
     selene_report *report;
     selene_plan *plan;
+    selene_store_info *store_info;
+    selene_store_findings findings;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -192,6 +194,8 @@ CHECK_UNUSED static void outs_reset(void) {
     outs.explanation.flags = 0;
     outs.run_info.struct_size = sizeof outs.run_info;
     outs.run_info.flags = 0;
+    outs.findings.struct_size = sizeof outs.findings;
+    outs.findings.flags = 0;
     memcpy(&outs_before, &outs, sizeof outs);
 }
 
@@ -312,6 +316,12 @@ static selene_status call_task_register(uint64_t h) {
     task.id = SELENE_TEXT("task");
     return selene_task_register(h, &task, &outs.number);
 }
+static selene_status call_task_register_batch(uint64_t h) {
+    selene_task task = SELENE_TASK_INIT;
+    const selene_task *tasks[1] = {&task};
+    task.id = SELENE_TEXT("task");
+    return selene_task_register_batch(h, tasks, 1, &outs.number, &outs.more_number);
+}
 static selene_status call_task_cancel(uint64_t h) {
     return selene_task_cancel(h, "task", -1, &outs.count);
 }
@@ -347,6 +357,13 @@ static selene_status call_conditions_set(uint64_t h) {
 }
 static selene_status call_conditions_get(uint64_t h) {
     return selene_conditions_get(h, &outs.bits, &outs.more_bits);
+}
+static selene_status call_store_get(uint64_t h) {
+    return selene_store_get(h, &outs.store_info);
+}
+/* Not even a scheduler that has a store would make this file. */
+static selene_status call_store_backup(uint64_t h) {
+    return selene_store_backup(h, "/no/such/folder/store", -1);
 }
 static selene_status call_cycle_next(uint64_t h) {
     return selene_cycle_next(h, &outs.number, &outs.run_info, &outs.instant);
@@ -389,6 +406,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_handler_register", TAKES_SCHEDULER, call_handler_register, 1},
     {"selene_handler_unregister", TAKES_SCHEDULER, call_handler_unregister, 0},
     {"selene_task_register", TAKES_SCHEDULER, call_task_register, 0},
+    {"selene_task_register_batch", TAKES_SCHEDULER, call_task_register_batch, 0},
     {"selene_task_cancel", TAKES_SCHEDULER, call_task_cancel, 0},
     {"selene_task_cancel_tag", TAKES_SCHEDULER, call_task_cancel_tag, 0},
     {"selene_task_cancel_all", TAKES_SCHEDULER, call_task_cancel_all, 0},
@@ -401,6 +419,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_cycle_plan", TAKES_SCHEDULER, call_cycle_plan, 0},
     {"selene_conditions_set", TAKES_SCHEDULER, call_conditions_set, 0},
     {"selene_conditions_get", TAKES_SCHEDULER, call_conditions_get, 0},
+    {"selene_store_get", TAKES_SCHEDULER, call_store_get, 0},
+    {"selene_store_backup", TAKES_SCHEDULER, call_store_backup, 0},
     {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},
     {"selene_cycle_end", TAKES_CYCLE, call_cycle_end, 0},
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},

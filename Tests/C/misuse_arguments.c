@@ -80,6 +80,15 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_cycle", selene_cycle_begin(s, &window, NULL));
     REFUSED(invalid, "out_plan", selene_cycle_plan(s, &window, NULL));
     REFUSED(invalid, "out_satisfied", selene_conditions_get(s, NULL, &outs.bits));
+    REFUSED(invalid, "tasks", selene_task_register_batch(s, NULL, 1, &outs.number, &outs.more_number));
+    REFUSED(invalid, "out_info", selene_store_get(s, NULL));
+    REFUSED(invalid, "path", selene_store_backup(s, NULL, -1));
+    REFUSED(invalid, "path", selene_store_backup(s, NULL, 0));
+    REFUSED(invalid, "path", selene_store_backup(s, NULL, 4));
+    REFUSED(invalid, "path", selene_store_check(NULL, -1, &outs.findings));
+    REFUSED(invalid, "path", selene_store_check(NULL, 4, &outs.findings));
+    REFUSED(invalid, "damaged", selene_store_salvage(NULL, -1, "/no/such/folder/store", -1, &outs.findings));
+    REFUSED(invalid, "fresh", selene_store_salvage("/no/such/folder/store", -1, NULL, -1, &outs.findings));
 
     CHECK_OK(selene_cycle_begin(s, &window, &cycle));
     REFUSED(invalid, "out_step", selene_cycle_next(cycle, NULL, &outs.run_info, &outs.instant));
@@ -110,6 +119,11 @@ static void test_null_accepted(void) {
     CHECK_OK(selene_handler_register(s, "null", -1, NULL, NULL, NULL, NULL));
     CHECK_OK(selene_handler_unregister(s, "null", -1));
     CHECK_OK(selene_task_register(s, &task, NULL));
+    {
+        const selene_task *tasks[1] = {&task};
+        CHECK_OK(selene_task_register_batch(s, NULL, 0, NULL, NULL));
+        CHECK_OK(selene_task_register_batch(s, tasks, 1, NULL, NULL));
+    }
     CHECK_OK(selene_task_cancel(s, "once", -1, NULL));
     CHECK_OK(selene_task_cancel_tag(s, "nobody", -1, NULL));
     CHECK_OK(selene_task_list(s, NULL, 0, &ids));
@@ -137,6 +151,7 @@ static void test_null_accepted(void) {
     CHECK_OK(selene_scheduler_close(s, SELENE_SECOND));
 
     CHECK_OK(selene_scheduler_close(0, 0));
+    selene_store_info_destroy(NULL);
     selene_task_info_destroy(NULL);
     selene_task_ids_destroy(NULL);
     selene_report_destroy(NULL);
@@ -152,6 +167,8 @@ struct in_struct {
     size_t size;
     /** From this size on a struct is complete enough to be accepted. */
     size_t enough;
+    /** The flags that are known. */
+    uint32_t flags;
     void (*defaults)(void *bytes);
     selene_status (*use)(selene_scheduler scheduler, const void *bytes);
 };
@@ -209,12 +226,12 @@ static selene_status use_plan(selene_scheduler s, const void *bytes) {
 }
 
 static const struct in_struct in_structs[] = {
-    {"selene_options", "options", sizeof(selene_options), 8, default_options, use_options},
-    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), default_task, use_task},
-    {"selene_window in begin", "window", sizeof(selene_window), 8, default_window, use_begin},
-    {"selene_window in run", "window", sizeof(selene_window), 8, default_window, use_run},
-    {"selene_window in run_async", "window", sizeof(selene_window), 8, default_window, use_async},
-    {"selene_window in plan", "window", sizeof(selene_window), 8, default_window, use_plan},
+    {"selene_options", "options", sizeof(selene_options), 8, 7, default_options, use_options},
+    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 0, default_task, use_task},
+    {"selene_window in begin", "window", sizeof(selene_window), 8, 3, default_window, use_begin},
+    {"selene_window in run", "window", sizeof(selene_window), 8, 3, default_window, use_run},
+    {"selene_window in run_async", "window", sizeof(selene_window), 8, 3, default_window, use_async},
+    {"selene_window in plan", "window", sizeof(selene_window), 8, 3, default_window, use_plan},
 };
 
 /** A block of exactly size bytes (at least those of struct_size), begun as the defaults and filled up with fill. */
@@ -469,10 +486,34 @@ static selene_status fill_run_info(void *bytes) {
     return selene_cycle_next(out_cycle, &out_step, bytes, NULL);
 }
 
+/* A whole store that nobody has open, of the process that runs the test. */
+static char store_folder[] = "/tmp/misuse-XXXXXX", store_path[sizeof store_folder + 8];
+
+static void remove_store(void) {
+    unlink(store_path);
+    rmdir(store_folder);
+}
+
+static selene_status fill_findings(void *bytes) {
+    if (!store_path[0]) {
+        selene_options options = still_options();
+        selene_scheduler s = 0;
+        CHECK(mkdtemp(store_folder) != NULL);
+        snprintf(store_path, sizeof store_path, "%s/store", store_folder);
+        options.path = text_of(store_path);
+        CHECK_OK(selene_scheduler_open(&options, &s));
+        add_task(s, "stored");
+        CHECK_OK(selene_scheduler_close(s, 0));
+        atexit(remove_store);
+    }
+    return selene_store_check(store_path, -1, bytes);
+}
+
 static const struct out_struct out_structs[] = {
     {"selene_scheduler_info", "out_info", sizeof(selene_scheduler_info), 1, fill_scheduler_info},
     {"selene_explanation", "out_explanation", sizeof(selene_explanation), 1, fill_explanation},
     {"selene_run_info", "out_run", sizeof(selene_run_info), 0, fill_run_info},
+    {"selene_store_findings", "out_findings", sizeof(selene_store_findings), 1, fill_findings},
 };
 
 /** A fresh scheduler with a cycle in which a run can be taken. */
@@ -573,41 +614,51 @@ static void test_struct_size_larger_out(void) {
 
 /* ---- flags ------------------------------------------------------------------------- */
 
-static const uint32_t unknown_flags[] = {0x4, 0x8, 0x10, 0x10000, 0x80000000, 0xFFFFFFFF};
+/** Tries every bit that is not known, and all at once. */
+static void try_flags(uint32_t known, unsigned char *block, void (*refuse)(void *block, const void *context),
+                      const void *context) {
+    int bit;
+    for (bit = 0; bit <= 32; bit++) {
+        uint32_t flags = bit < 32 ? UINT32_C(1) << bit : UINT32_MAX;
+        if (flags == (flags & known)) continue;
+        memcpy(block + 4, &flags, sizeof flags);
+        refuse(block, context);
+        /* Known ones beside it make it no better. */
+        flags |= known;
+        memcpy(block + 4, &flags, sizeof flags);
+        refuse(block, context);
+    }
+}
+
+static void refuse_in(void *block, const void *context) {
+    const struct in_struct *in = context;
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", in->use(watched, block));
+}
+
+static void refuse_out(void *block, const void *context) {
+    const struct out_struct *out = context;
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", out->fill(block));
+}
 
 static void test_flags_in(void) {
-    size_t i, k;
+    size_t i;
     for (i = 0; i < COUNT(in_structs); i++) {
-        const struct in_struct *in = &in_structs[i];
         unsigned char block[512];
-        selene_scheduler s = watched = open_empty();
-        for (k = 0; k < COUNT(unknown_flags); k++) {
-            in->defaults(block);
-            memcpy(block + 4, &unknown_flags[k], 4);
-            REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", in->use(s, block));
-        }
-        CHECK_OK(selene_scheduler_close(s, 0));
+        watched = open_empty();
+        in_structs[i].defaults(block);
+        try_flags(in_structs[i].flags, block, refuse_in, &in_structs[i]);
+        CHECK_OK(selene_scheduler_close(watched, 0));
     }
-    watched = open_empty();
-    for (k = 1; k <= 2; k++) {
-        selene_task task = task_of("flags");
-        task.flags = (uint32_t)k;
-        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", selene_task_register(watched, &task, &outs.number));
-    }
-    CHECK_OK(selene_scheduler_close(watched, 0));
 }
 
 static void test_flags_out(void) {
-    size_t i, k;
+    size_t i;
     for (i = 0; i < COUNT(out_structs); i++) {
+        unsigned char *block = out_block(out_structs[i].size, (uint32_t)out_structs[i].size, 0);
         open_out();
-        for (k = 0; k < COUNT(unknown_flags); k++) {
-            unsigned char *block = out_block(out_structs[i].size, (uint32_t)out_structs[i].size, 0);
-            memcpy(block + 4, &unknown_flags[k], 4);
-            REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", out_structs[i].fill(block));
-            free(block);
-        }
+        try_flags(0, block, refuse_out, &out_structs[i]);
         close_out();
+        free(block);
     }
 }
 
@@ -1280,6 +1331,54 @@ static void test_refused_register(void) {
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
+/** In a batch each task is judged on its own, by what selene_task_register would say. */
+static void test_batch(void) {
+    selene_task good = task_of("good"), other = task_of("other"), bad = task_of("bad"), small, flags;
+    struct {
+        selene_task task;
+        uint64_t excess;
+    } larger = {task_of("larger"), 1};
+    const selene_task *tasks[8];
+    selene_status statuses[9];
+    int32_t dispositions[9];
+    selene_scheduler s = watched = open_furnished();
+    size_t i;
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "count",
+            selene_task_register_batch(s, tasks, 1000001, &outs.number, &outs.more_number));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "count",
+            selene_task_register_batch(s, tasks, UINT64_MAX, &outs.number, &outs.more_number));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "count",
+            selene_task_register_batch(s, tasks, UINT64_C(1) << 61, &outs.number, &outs.more_number));
+    bad.priority = 6;
+    small = good;
+    small.struct_size = 7;
+    flags = good;
+    flags.flags = 1;
+    larger.task.struct_size = sizeof larger;
+    tasks[0] = &good, tasks[1] = &bad, tasks[2] = NULL, tasks[3] = &small, tasks[4] = &flags;
+    tasks[5] = &larger.task, tasks[6] = &good, tasks[7] = &other;
+    memset(statuses, 0xA5, sizeof statuses);
+    memset(dispositions, 0xA5, sizeof dispositions);
+    CHECK_OK(selene_task_register_batch(s, tasks, 8, statuses, dispositions));
+    CHECK_INT(SELENE_OK, statuses[0]);
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[1]);
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[2]);
+    CHECK_INT(SELENE_ERROR_UNSUPPORTED_STRUCT, statuses[3]);
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[4]);
+    CHECK_INT(SELENE_ERROR_UNSUPPORTED_STRUCT, statuses[5]);
+    CHECK_INT(SELENE_OK, statuses[6]);
+    CHECK_INT(SELENE_OK, statuses[7]);
+    CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[0]);
+    CHECK_INT(SELENE_DISPOSITION_UPDATED, dispositions[6]);
+    CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[7]);
+    for (i = 1; i < 6; i++) CHECK_INT(statuses[8], dispositions[i]);
+    CHECK_INT(statuses[8], dispositions[8]);
+    CHECK(selene_status_detail()[0] != '\0');
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(s, "other"));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(s, "bad", -1, NULL));
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
 /** The destroy of each call that takes a callback, when the call is refused for its arguments. */
 static void test_destroy_of_refused(void) {
     static const int64_t lengths[] = {0, 256, -2, INT64_MIN, INT64_MAX};
@@ -1499,14 +1598,14 @@ static void test_names_of_any_integer(void) {
     for (value = -300; value <= 300; value++) {
         CHECK(selene_status_name(value)[0] != '\0');
         CHECK(selene_status_message(value)[0] != '\0');
-        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30),
+        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) || (value >= 48 && value <= 55),
                   strcmp(selene_status_name(value), "UNKNOWN") != 0);
     }
     for (i = 0; i < COUNT(odd); i++) {
         CHECK(selene_status_name(odd[i])[0] != '\0');
         CHECK(selene_status_message(odd[i])[0] != '\0');
         for (k = 0; k < COUNT(names); k++) CHECK(names[k](odd[i])[0] != '\0');
-        if (odd[i] < 0 || odd[i] > 14)
+        if (odd[i] < 0 || odd[i] > 15)
             for (k = 0; k < COUNT(names); k++) CHECK_STRING("unknown", names[k](odd[i]));
     }
     CHECK_STRING("unknown", selene_constraint_name(0));
@@ -1581,6 +1680,7 @@ int main(int argc, char **argv) {
     run_test("T2 input is refused above its limit, and when it is not there", test_input);
     run_test("T7 a list of permitted ids is refused when it is too long, NULL or not text", test_permitted);
     run_test("T4 a refused register changes nothing, whatever refused it", test_refused_register);
+    run_test("T4 in a batch what is refused changes nothing and stops nothing", test_batch);
     run_test("8.6 destroy is called exactly once when the call that took it is refused", test_destroy_of_refused);
     run_test("P6 no time overflows, wherever a host clock stands", test_clock_extremes);
     run_test("P2 scheduler time never goes back, whatever a host clock says", test_clock_goes_back);

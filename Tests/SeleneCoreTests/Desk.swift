@@ -50,6 +50,7 @@ final class Desk {
     let slot = try required(id)
     lastRun += 1
     table.dispatch(slot, as: lastRun)
+    table.take(table[slot].definition)
     table.checkInvariants()
     return lastRun
   }

@@ -14,7 +14,9 @@ final class SQLite {
   /// - Throws: what SQLite says, as a status of stores.
   static func open(_ file: Bytes?, flags: Int32) throws(SeleneError) -> SQLite {
     let connection = SQLite(path: file ?? Bytes(count: 0) { _ in })
-    let name = file ?? Bytes(copying: text((":memory:" as StaticString).cString))
+    // "./" keeps SQLite from reading a meaning into a relative name.
+    let name = file.map { $0.isAbsolutePath ? $0 : $0.prepending("./") }
+      ?? Bytes(copying: text((":memory:" as StaticString).cString))
     let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
     guard code == SQLITE_OK else {
       let error = connection.error(code)

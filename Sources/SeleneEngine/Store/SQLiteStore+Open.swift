@@ -120,6 +120,16 @@ extension Bytes {
 
   func removeFile() { withCString { platform_remove_file($0) } }
 
+  var isAbsolutePath: Bool { buffer.first == UInt8(ascii: "/") }
+
+  /// These bytes with more before them.
+  func prepending(_ prefix: StaticString) -> Bytes {
+    Bytes(count: prefix.utf8CodeUnitCount + count) { whole in
+      whole.copyMemory(from: UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
+      UnsafeMutableRawBufferPointer(rebasing: whole[prefix.utf8CodeUnitCount...]).copyMemory(from: buffer)
+    }
+  }
+
   /// These bytes with more behind them.
   func appending(_ suffix: StaticString) -> Bytes {
     Bytes(count: count + suffix.utf8CodeUnitCount) { whole in

@@ -185,8 +185,7 @@ package final class SQLiteStore: Store {
 
   // MARK: Copies, facts and the end
 
-  override func backUp(to path: UnsafeRawBufferPointer) throws(SeleneError) {
-    let target = try Self.checked(path, "path")
+  override func backUp(to target: Bytes) throws(SeleneError) {
     let made = target.withCString { platform_create_empty($0) }
     guard made == 0 else { throw StoreFile.error(made, target) }
     do throws(SeleneError) {

@@ -40,7 +40,7 @@ package class Store {
   func erase(_ state: StoredState) throws(SeleneError) {}
 
   /// Copies what is kept into a new file.
-  func backUp(to path: UnsafeRawBufferPointer) throws(SeleneError) {
+  func backUp(to target: Bytes) throws(SeleneError) {
     throw SeleneError(.unsupported, "the tasks of this scheduler live in memory, only a store can be copied")
   }
 

@@ -42,6 +42,13 @@ package enum StoreFile {
       throw SeleneError(
         .storeNewer, "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
     }
+    // Without a log the file is as long as its header says; a missing end would be read as zeros.
+    let pageSize = Int64(header[16]) << 8 | Int64(header[17])
+    let size = Int64(number(header, 28)) * (pageSize == 1 ? 65_536 : pageSize)
+    guard file.appending("-wal").fileSize > 0 || file.fileSize == size else {
+      throw SeleneError(
+        .storeCorrupt, "store \(name: file.buffer): it has \(file.fileSize) bytes, its header says \(size)")
+    }
     guard version >= 1 else {
       throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its schema is version \(version), which never was")
     }

@@ -1,0 +1,521 @@
+/*
+ * abi.c - a witness of what programs were compiled with: where every field stands, and every number
+ *
+ * On machines with 64-bit pointers. Structs grow at their end only, numbers are never used again: a line here is added,
+ * not changed. Tests/C/headers.sh sees to it that no number and no field of the header is missing.
+ */
+#include "check.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- structs ----------------------------------------------------------------------- */
+
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && CHAR_BIT == 8, "this witness is for LP64");
+
+#define FIELD(struct_, field, offset, size)                                                        \
+    _Static_assert(offsetof(struct_, field) == (offset) && sizeof(((struct_ *)0)->field) == (size), \
+                   #struct_ "." #field " stands where it stood")
+/* The last field ends where the struct ends: no tail padding that an older caller would not have cleared. */
+#define SIZE(struct_, last, size)                                                                  \
+    _Static_assert(sizeof(struct_) == (size), #struct_ " has the size it had");                    \
+    _Static_assert(sizeof(struct_) % 8 == 0, #struct_ " ends on eight bytes");                     \
+    _Static_assert(offsetof(struct_, last) + sizeof(((struct_ *)0)->last) == sizeof(struct_),      \
+                   #struct_ " has no tail padding")
+
+FIELD(selene_text, data, 0, 8);
+FIELD(selene_text, length, 8, 8);
+SIZE(selene_text, length, 16);
+
+FIELD(selene_options, struct_size, 0, 4);
+FIELD(selene_options, flags, 4, 4);
+FIELD(selene_options, permitted, 8, 8);
+FIELD(selene_options, permitted_count, 16, 8);
+FIELD(selene_options, max_pending_refresh, 24, 4);
+FIELD(selene_options, max_pending_processing, 28, 4);
+FIELD(selene_options, minimum_backoff, 32, 8);
+FIELD(selene_options, maximum_backoff, 40, 8);
+FIELD(selene_options, minimum_interval_refresh, 48, 8);
+FIELD(selene_options, minimum_interval_processing, 56, 8);
+FIELD(selene_options, release_after, 64, 8);
+FIELD(selene_options, backoff_jitter, 72, 4);
+FIELD(selene_options, max_overrun_threads, 76, 4);
+FIELD(selene_options, seed, 80, 8);
+FIELD(selene_options, max_input_size, 88, 8);
+FIELD(selene_options, clock, 96, 8);
+FIELD(selene_options, clock_context, 104, 8);
+FIELD(selene_options, clock_destroy, 112, 8);
+FIELD(selene_options, path, 120, 16);
+SIZE(selene_options, path, 136);
+
+FIELD(selene_scheduler_info, struct_size, 0, 4);
+FIELD(selene_scheduler_info, flags, 4, 4);
+FIELD(selene_scheduler_info, kinds, 8, 4);
+FIELD(selene_scheduler_info, overrun_threads, 12, 4);
+FIELD(selene_scheduler_info, enqueued, 16, 8);
+FIELD(selene_scheduler_info, held, 24, 8);
+FIELD(selene_scheduler_info, blocked, 32, 8);
+FIELD(selene_scheduler_info, running, 40, 8);
+FIELD(selene_scheduler_info, succeeded, 48, 8);
+FIELD(selene_scheduler_info, failed, 56, 8);
+FIELD(selene_scheduler_info, cancelled, 64, 8);
+FIELD(selene_scheduler_info, dispatched, 72, 8);
+FIELD(selene_scheduler_info, life, 80, 8);
+SIZE(selene_scheduler_info, life, 88);
+
+FIELD(selene_task, struct_size, 0, 4);
+FIELD(selene_task, flags, 4, 4);
+FIELD(selene_task, id, 8, 16);
+FIELD(selene_task, handler, 24, 16);
+FIELD(selene_task, kind, 40, 4);
+FIELD(selene_task, schedule, 44, 4);
+FIELD(selene_task, priority, 48, 4);
+FIELD(selene_task, existing, 52, 4);
+FIELD(selene_task, recurrence, 56, 4);
+FIELD(selene_task, backoff, 60, 4);
+FIELD(selene_task, response_window, 64, 4);
+FIELD(selene_task, max_attempts, 68, 4);
+FIELD(selene_task, constraints, 72, 4);
+FIELD(selene_task, tag_count, 76, 4);
+FIELD(selene_task, tags, 80, 8);
+FIELD(selene_task, expected_response, 88, 8);
+FIELD(selene_task, initial_delay, 96, 8);
+FIELD(selene_task, period, 104, 8);
+FIELD(selene_task, flex, 112, 8);
+FIELD(selene_task, backoff_delay, 120, 8);
+FIELD(selene_task, input, 128, 8);
+FIELD(selene_task, input_length, 136, 8);
+SIZE(selene_task, input_length, 144);
+
+FIELD(selene_task_info, struct_size, 0, 4);
+FIELD(selene_task_info, flags, 4, 4);
+FIELD(selene_task_info, id, 8, 16);
+FIELD(selene_task_info, handler, 24, 16);
+FIELD(selene_task_info, input, 40, 16);
+FIELD(selene_task_info, tags, 56, 8);
+FIELD(selene_task_info, tag_count, 64, 4);
+FIELD(selene_task_info, constraints, 68, 4);
+FIELD(selene_task_info, kind, 72, 4);
+FIELD(selene_task_info, schedule, 76, 4);
+FIELD(selene_task_info, priority, 80, 4);
+FIELD(selene_task_info, recurrence, 84, 4);
+FIELD(selene_task_info, backoff, 88, 4);
+FIELD(selene_task_info, response_window, 92, 4);
+FIELD(selene_task_info, max_attempts, 96, 4);
+FIELD(selene_task_info, state, 100, 4);
+FIELD(selene_task_info, attempts, 104, 4);
+FIELD(selene_task_info, last_outcome, 108, 4);
+FIELD(selene_task_info, stop_reason, 112, 4);
+FIELD(selene_task_info, generation, 116, 4);
+FIELD(selene_task_info, sequence, 120, 8);
+FIELD(selene_task_info, appended, 128, 8);
+FIELD(selene_task_info, expected_response, 136, 8);
+FIELD(selene_task_info, initial_delay, 144, 8);
+FIELD(selene_task_info, period, 152, 8);
+FIELD(selene_task_info, flex, 160, 8);
+FIELD(selene_task_info, backoff_delay, 168, 8);
+FIELD(selene_task_info, registered_at, 176, 8);
+FIELD(selene_task_info, earliest_begin, 184, 8);
+FIELD(selene_task_info, last_run, 192, 8);
+FIELD(selene_task_info, estimate, 200, 8);
+FIELD(selene_task_info, run, 208, 8);
+FIELD(selene_task_info, response_time_count, 216, 8);
+FIELD(selene_task_info, response_times, 224, 240);
+SIZE(selene_task_info, response_times, 464);
+
+FIELD(selene_task_ids, struct_size, 0, 4);
+FIELD(selene_task_ids, flags, 4, 4);
+FIELD(selene_task_ids, count, 8, 8);
+FIELD(selene_task_ids, ids, 16, 8);
+SIZE(selene_task_ids, ids, 24);
+
+FIELD(selene_reason, reason, 0, 4);
+FIELD(selene_reason, constraints, 4, 4);
+FIELD(selene_reason, may_change_at, 8, 8);
+SIZE(selene_reason, may_change_at, 16);
+
+FIELD(selene_explanation, struct_size, 0, 4);
+FIELD(selene_explanation, flags, 4, 4);
+FIELD(selene_explanation, state, 8, 4);
+FIELD(selene_explanation, reason_count, 12, 4);
+FIELD(selene_explanation, reasons, 16, 256);
+FIELD(selene_explanation, rank, 272, 8);
+FIELD(selene_explanation, eligible, 280, 8);
+FIELD(selene_explanation, score, 288, 8);
+FIELD(selene_explanation, estimate, 296, 8);
+FIELD(selene_explanation, last_room, 304, 8);
+SIZE(selene_explanation, last_room, 312);
+
+FIELD(selene_window, struct_size, 0, 4);
+FIELD(selene_window, flags, 4, 4);
+FIELD(selene_window, kinds, 8, 4);
+FIELD(selene_window, lanes, 12, 4);
+FIELD(selene_window, budget, 16, 8);
+FIELD(selene_window, reserve, 24, 8);
+FIELD(selene_window, task, 32, 16);
+SIZE(selene_window, task, 48);
+
+FIELD(selene_report_run, id, 0, 16);
+FIELD(selene_report_run, run, 16, 8);
+FIELD(selene_report_run, outcome, 24, 4);
+FIELD(selene_report_run, stop_reason, 28, 4);
+FIELD(selene_report_run, attempt, 32, 4);
+FIELD(selene_report_run, priority, 36, 4);
+FIELD(selene_report_run, score, 40, 8);
+FIELD(selene_report_run, estimate, 48, 8);
+FIELD(selene_report_run, started_at, 56, 8);
+FIELD(selene_report_run, response_time, 64, 8);
+SIZE(selene_report_run, response_time, 72);
+
+FIELD(selene_report, struct_size, 0, 4);
+FIELD(selene_report, flags, 4, 4);
+FIELD(selene_report, cycle, 8, 8);
+FIELD(selene_report, result, 16, 4);
+FIELD(selene_report, kinds, 20, 4);
+FIELD(selene_report, began_at, 24, 8);
+FIELD(selene_report, ended_at, 32, 8);
+FIELD(selene_report, deadline, 40, 8);
+FIELD(selene_report, budget, 48, 8);
+FIELD(selene_report, reserve, 56, 8);
+FIELD(selene_report, eligible, 64, 8);
+FIELD(selene_report, did_not_fit, 72, 8);
+FIELD(selene_report, new_data, 80, 8);
+FIELD(selene_report, no_data, 88, 8);
+FIELD(selene_report, failed, 96, 8);
+FIELD(selene_report, abandoned, 104, 8);
+FIELD(selene_report, expired, 112, 8);
+FIELD(selene_report, stopped, 120, 8);
+FIELD(selene_report, run_count, 128, 8);
+FIELD(selene_report, runs, 136, 8);
+SIZE(selene_report, runs, 144);
+
+FIELD(selene_plan_run, id, 0, 16);
+FIELD(selene_plan_run, score, 16, 8);
+FIELD(selene_plan_run, estimate, 24, 8);
+FIELD(selene_plan_run, starts_at, 32, 8);
+SIZE(selene_plan_run, starts_at, 40);
+
+FIELD(selene_plan, struct_size, 0, 4);
+FIELD(selene_plan, flags, 4, 4);
+FIELD(selene_plan, eligible, 8, 8);
+FIELD(selene_plan, run_count, 16, 8);
+FIELD(selene_plan, runs, 24, 8);
+SIZE(selene_plan, runs, 32);
+
+FIELD(selene_run_info, struct_size, 0, 4);
+FIELD(selene_run_info, flags, 4, 4);
+FIELD(selene_run_info, run, 8, 8);
+FIELD(selene_run_info, cycle, 16, 8);
+FIELD(selene_run_info, id, 24, 16);
+FIELD(selene_run_info, handler, 40, 16);
+FIELD(selene_run_info, input, 56, 16);
+FIELD(selene_run_info, kind, 72, 4);
+FIELD(selene_run_info, priority, 76, 4);
+FIELD(selene_run_info, attempt, 80, 4);
+FIELD(selene_run_info, generation, 84, 4);
+FIELD(selene_run_info, score, 88, 8);
+FIELD(selene_run_info, estimate, 96, 8);
+FIELD(selene_run_info, started_at, 104, 8);
+FIELD(selene_run_info, expires_at, 112, 8);
+FIELD(selene_run_info, deadline, 120, 8);
+SIZE(selene_run_info, deadline, 128);
+
+FIELD(selene_event, struct_size, 0, 4);
+FIELD(selene_event, flags, 4, 4);
+FIELD(selene_event, number, 8, 8);
+FIELD(selene_event, type, 16, 4);
+FIELD(selene_event, state, 20, 4);
+FIELD(selene_event, time, 24, 8);
+FIELD(selene_event, id, 32, 16);
+FIELD(selene_event, run, 48, 8);
+FIELD(selene_event, cycle, 56, 8);
+FIELD(selene_event, detail, 64, 4);
+FIELD(selene_event, attempts, 68, 4);
+FIELD(selene_event, time_at, 72, 8);
+SIZE(selene_event, time_at, 80);
+
+FIELD(selene_store_info, struct_size, 0, 4);
+FIELD(selene_store_info, flags, 4, 4);
+FIELD(selene_store_info, path, 8, 16);
+FIELD(selene_store_info, sqlite_version, 24, 16);
+FIELD(selene_store_info, relaxed, 40, 4);
+FIELD(selene_store_info, schema_version, 44, 4);
+FIELD(selene_store_info, page_size, 48, 8);
+FIELD(selene_store_info, pages, 56, 8);
+FIELD(selene_store_info, wal_size, 64, 8);
+FIELD(selene_store_info, commits, 72, 8);
+SIZE(selene_store_info, commits, 80);
+
+FIELD(selene_store_findings, struct_size, 0, 4);
+FIELD(selene_store_findings, flags, 4, 4);
+FIELD(selene_store_findings, schema_version, 8, 8);
+FIELD(selene_store_findings, tasks, 16, 8);
+FIELD(selene_store_findings, damaged, 24, 8);
+SIZE(selene_store_findings, damaged, 32);
+
+/* ---- types -------------------------------------------------------------------------- */
+
+/* A pointer to the one type must be a pointer to the other; signedness and width are compared by the compiler. */
+#define TYPE(type, is) _Static_assert(_Generic((type *)NULL, is * : 1, default : 0), #type " is " #is)
+
+TYPE(selene_status, int32_t);
+TYPE(selene_scheduler, uint64_t);
+TYPE(selene_cycle, uint64_t);
+TYPE(selene_run, uint64_t);
+
+_Static_assert(sizeof(selene_run_fn) == 8 && sizeof(selene_stop_fn) == 8 && sizeof(selene_destroy_fn) == 8 &&
+                   sizeof(selene_clock_fn) == 8 && sizeof(selene_report_fn) == 8 &&
+                   sizeof(selene_event_fn) == 8,
+               "a callback is a pointer");
+
+/* ---- numbers -------------------------------------------------------------------------- */
+
+static const char *status_name(int32_t status) {
+    return selene_status_name(status);
+}
+
+static const char *constraint_name(int32_t constraint) {
+    return selene_constraint_name((uint32_t)constraint);
+}
+
+struct number {
+    const char *constant;
+    int64_t is, was;
+    /** What the library calls it, and by which function; NULL if there is none. */
+    const char *name;
+    const char *(*name_of)(int32_t);
+};
+
+#define NUMBER(constant, was, name, name_of)                                                       \
+    { #constant, constant, was, name, name_of }
+
+static const struct number numbers[] = {
+    NUMBER(SELENE_OK, 0, "OK", status_name),
+    NUMBER(SELENE_ERROR_UNAVAILABLE, 1, "UNAVAILABLE", status_name),
+    NUMBER(SELENE_ERROR_TOO_MANY_PENDING, 2, "TOO_MANY_PENDING", status_name),
+    NUMBER(SELENE_ERROR_NOT_PERMITTED, 3, "NOT_PERMITTED", status_name),
+    NUMBER(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, 4, "IMMEDIATE_RUN_INELIGIBLE", status_name),
+    NUMBER(SELENE_ERROR_INVALID_ARGUMENT, 16, "INVALID_ARGUMENT", status_name),
+    NUMBER(SELENE_ERROR_INVALID_HANDLE, 17, "INVALID_HANDLE", status_name),
+    NUMBER(SELENE_ERROR_UNSUPPORTED_STRUCT, 18, "UNSUPPORTED_STRUCT", status_name),
+    NUMBER(SELENE_ERROR_UNSUPPORTED, 19, "UNSUPPORTED", status_name),
+    NUMBER(SELENE_ERROR_TOO_LARGE, 20, "TOO_LARGE", status_name),
+    NUMBER(SELENE_ERROR_NOT_FOUND, 21, "NOT_FOUND", status_name),
+    NUMBER(SELENE_ERROR_ALREADY_EXISTS, 22, "ALREADY_EXISTS", status_name),
+    NUMBER(SELENE_ERROR_ALREADY_COMPLETED, 23, "ALREADY_COMPLETED", status_name),
+    NUMBER(SELENE_ERROR_STALE_RUN, 24, "STALE_RUN", status_name),
+    NUMBER(SELENE_ERROR_BUSY, 25, "BUSY", status_name),
+    NUMBER(SELENE_ERROR_TOO_SOON, 26, "TOO_SOON", status_name),
+    NUMBER(SELENE_ERROR_REENTRANT, 27, "REENTRANT", status_name),
+    NUMBER(SELENE_ERROR_FORKED, 28, "FORKED", status_name),
+    NUMBER(SELENE_ERROR_EXHAUSTED, 29, "EXHAUSTED", status_name),
+    NUMBER(SELENE_ERROR_INTERNAL, 30, "INTERNAL", status_name),
+    NUMBER(SELENE_ERROR_STORE_CANNOT_OPEN, 48, "STORE_CANNOT_OPEN", status_name),
+    NUMBER(SELENE_ERROR_STORE_LOCKED, 49, "STORE_LOCKED", status_name),
+    NUMBER(SELENE_ERROR_STORE_CORRUPT, 50, "STORE_CORRUPT", status_name),
+    NUMBER(SELENE_ERROR_STORE_FOREIGN, 51, "STORE_FOREIGN", status_name),
+    NUMBER(SELENE_ERROR_STORE_NEWER, 52, "STORE_NEWER", status_name),
+    NUMBER(SELENE_ERROR_STORE_FULL, 53, "STORE_FULL", status_name),
+    NUMBER(SELENE_ERROR_STORE_IO, 54, "STORE_IO", status_name),
+    NUMBER(SELENE_ERROR_OUTCOME_UNKNOWN, 55, "OUTCOME_UNKNOWN", status_name),
+    NUMBER(SELENE_OPTIONS_HOLD, 1, NULL, NULL),
+    NUMBER(SELENE_OPTIONS_OBSERVED_RANGE, 2, NULL, NULL),
+    NUMBER(SELENE_OPTIONS_RELAXED, 4, NULL, NULL),
+    NUMBER(SELENE_KIND_REFRESH, 1, "refresh", selene_kind_name),
+    NUMBER(SELENE_KIND_PROCESSING, 2, "processing", selene_kind_name),
+    NUMBER(SELENE_SCHEDULE_STANDING, 0, "standing", selene_schedule_name),
+    NUMBER(SELENE_SCHEDULE_ONCE, 1, "once", selene_schedule_name),
+    NUMBER(SELENE_SCHEDULE_PERIODIC, 2, "periodic", selene_schedule_name),
+    NUMBER(SELENE_PRIORITY_VERY_LOW, 1, NULL, NULL),
+    NUMBER(SELENE_PRIORITY_LOW, 2, NULL, NULL),
+    NUMBER(SELENE_PRIORITY_NORMAL, 3, NULL, NULL),
+    NUMBER(SELENE_PRIORITY_HIGH, 4, NULL, NULL),
+    NUMBER(SELENE_PRIORITY_VERY_HIGH, 5, NULL, NULL),
+    NUMBER(SELENE_CONSTRAINT_NETWORK, 1, "network", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_EXTERNAL_POWER, 2, "external_power", constraint_name),
+    NUMBER(SELENE_EXISTING_DEFAULT, -1, NULL, NULL),
+    NUMBER(SELENE_EXISTING_KEEP, 0, NULL, NULL),
+    NUMBER(SELENE_EXISTING_REPLACE, 1, NULL, NULL),
+    NUMBER(SELENE_EXISTING_UPDATE, 2, NULL, NULL),
+    NUMBER(SELENE_EXISTING_APPEND, 3, NULL, NULL),
+    NUMBER(SELENE_EXISTING_APPEND_OR_REPLACE, 4, NULL, NULL),
+    NUMBER(SELENE_RECURRENCE_AFTER_COMPLETION, 0, NULL, NULL),
+    NUMBER(SELENE_RECURRENCE_ANCHORED, 1, NULL, NULL),
+    NUMBER(SELENE_BACKOFF_DEFAULT, -1, NULL, NULL),
+    NUMBER(SELENE_BACKOFF_NONE, 0, NULL, NULL),
+    NUMBER(SELENE_BACKOFF_LINEAR, 1, NULL, NULL),
+    NUMBER(SELENE_BACKOFF_EXPONENTIAL, 2, NULL, NULL),
+    NUMBER(SELENE_DISPOSITION_ADDED, 0, "added", selene_disposition_name),
+    NUMBER(SELENE_DISPOSITION_REPLACED, 1, "replaced", selene_disposition_name),
+    NUMBER(SELENE_DISPOSITION_UPDATED, 2, "updated", selene_disposition_name),
+    NUMBER(SELENE_DISPOSITION_KEPT, 3, "kept", selene_disposition_name),
+    NUMBER(SELENE_DISPOSITION_APPENDED, 4, "appended", selene_disposition_name),
+    NUMBER(SELENE_DISPOSITION_HELD, 5, "held", selene_disposition_name),
+    NUMBER(SELENE_STATE_ENQUEUED, 0, "enqueued", selene_state_name),
+    NUMBER(SELENE_STATE_HELD, 1, "held", selene_state_name),
+    NUMBER(SELENE_STATE_BLOCKED, 2, "blocked", selene_state_name),
+    NUMBER(SELENE_STATE_RUNNING, 3, "running", selene_state_name),
+    NUMBER(SELENE_STATE_SUCCEEDED, 4, "succeeded", selene_state_name),
+    NUMBER(SELENE_STATE_FAILED, 5, "failed", selene_state_name),
+    NUMBER(SELENE_STATE_CANCELLED, 6, "cancelled", selene_state_name),
+    NUMBER(SELENE_REASON_NOT_DUE, 1, "not_due", selene_reason_name),
+    NUMBER(SELENE_REASON_CONSTRAINTS, 2, "constraints", selene_reason_name),
+    NUMBER(SELENE_REASON_NO_HANDLER, 3, "no_handler", selene_reason_name),
+    NUMBER(SELENE_REASON_HELD, 4, "held", selene_reason_name),
+    NUMBER(SELENE_REASON_BLOCKED, 5, "blocked", selene_reason_name),
+    NUMBER(SELENE_REASON_RUNNING, 6, "running", selene_reason_name),
+    NUMBER(SELENE_REASON_KIND_OFF, 7, "kind_off", selene_reason_name),
+    NUMBER(SELENE_REASON_DID_NOT_FIT, 8, "did_not_fit", selene_reason_name),
+    NUMBER(SELENE_REASON_STILL_RUNNING, 9, "still_running", selene_reason_name),
+    NUMBER(SELENE_REASON_TERMINAL, 10, "terminal", selene_reason_name),
+    NUMBER(SELENE_REASON_NOT_PERMITTED, 11, "not_permitted", selene_reason_name),
+    NUMBER(SELENE_REASON_HAD_ITS_RUN, 12, "had_its_run", selene_reason_name),
+    NUMBER(SELENE_REASON_TOO_SOON, 13, "too_soon", selene_reason_name),
+    NUMBER(SELENE_REASON_NEXT_CYCLE, 14, "next_cycle", selene_reason_name),
+    NUMBER(SELENE_REASON_INTERRUPTED, 15, "interrupted", selene_reason_name),
+    NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
+    NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
+    NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
+    NUMBER(SELENE_OUTCOME_NO_DATA, 1, "no_data", selene_outcome_name),
+    NUMBER(SELENE_OUTCOME_FAILED, 2, "failed", selene_outcome_name),
+    NUMBER(SELENE_OUTCOME_ABANDONED, 3, "abandoned", selene_outcome_name),
+    NUMBER(SELENE_OUTCOME_EXPIRED, 4, "expired", selene_outcome_name),
+    NUMBER(SELENE_OUTCOME_STOPPED, 5, "stopped", selene_outcome_name),
+    NUMBER(SELENE_STOP_NONE, 0, "none", selene_stop_name),
+    NUMBER(SELENE_STOP_EXPIRING, 1, "expiring", selene_stop_name),
+    NUMBER(SELENE_STOP_PREEMPTED, 2, "preempted", selene_stop_name),
+    NUMBER(SELENE_STOP_CONSTRAINT_LOST, 3, "constraint_lost", selene_stop_name),
+    NUMBER(SELENE_STOP_REPLACED, 4, "replaced", selene_stop_name),
+    NUMBER(SELENE_STOP_CANCELLED, 5, "cancelled", selene_stop_name),
+    NUMBER(SELENE_STOP_SHUTDOWN, 6, "shutdown", selene_stop_name),
+    NUMBER(SELENE_STOP_INTERRUPTED, 7, "interrupted", selene_stop_name),
+    NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
+    NUMBER(SELENE_STEP_RUN, 0, NULL, NULL),
+    NUMBER(SELENE_STEP_WAIT, 1, NULL, NULL),
+    NUMBER(SELENE_STEP_DONE, 2, NULL, NULL),
+    NUMBER(SELENE_EVENT_REGISTERED, 1, "registered", selene_event_name),
+    NUMBER(SELENE_EVENT_STARTED, 2, "started", selene_event_name),
+    NUMBER(SELENE_EVENT_STOPPED, 3, "stopped", selene_event_name),
+    NUMBER(SELENE_EVENT_COMPLETED, 4, "completed", selene_event_name),
+    NUMBER(SELENE_EVENT_RETRY, 5, "retry", selene_event_name),
+    NUMBER(SELENE_EVENT_HELD, 6, "held", selene_event_name),
+    NUMBER(SELENE_EVENT_PROMOTED, 7, "promoted", selene_event_name),
+    NUMBER(SELENE_EVENT_CANCELLED, 8, "cancelled", selene_event_name),
+    NUMBER(SELENE_EVENT_CYCLE_BEGUN, 9, "cycle_begun", selene_event_name),
+    NUMBER(SELENE_EVENT_CYCLE_ENDED, 10, "cycle_ended", selene_event_name),
+    NUMBER(SELENE_EVENT_UNBLOCKED, 11, "unblocked", selene_event_name),
+    NUMBER(SELENE_EVENT_RELEASED, 12, "released", selene_event_name),
+    NUMBER(SELENE_EVENT_INTERRUPTED, 13, "interrupted", selene_event_name),
+    NUMBER(SELENE_EVENT_CLOCK_MOVED, 14, "clock_moved", selene_event_name),
+};
+
+_Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16, "arrays have the length they had");
+_Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX, "the limits are what they were");
+_Static_assert(SELENE_MICROSECOND == 1000 && SELENE_MILLISECOND == 1000 * SELENE_MICROSECOND &&
+                   SELENE_SECOND == 1000 * SELENE_MILLISECOND && SELENE_MINUTE == 60 * SELENE_SECOND &&
+                   SELENE_HOUR == 60 * SELENE_MINUTE && SELENE_DAY == 24 * SELENE_HOUR,
+               "durations are nanoseconds");
+
+static void test_numbers(void) {
+    size_t i;
+    for (i = 0; i < COUNT(numbers); i++) {
+        if (numbers[i].is != numbers[i].was) fprintf(stderr, "%s: ", numbers[i].constant);
+        CHECK_INT(numbers[i].was, numbers[i].is);
+    }
+}
+
+static void test_names(void) {
+    size_t i, named = 0;
+    for (i = 0; i < COUNT(numbers); i++) {
+        if (!numbers[i].name) continue;
+        CHECK_STRING(numbers[i].name, numbers[i].name_of((int32_t)numbers[i].is));
+        named++;
+    }
+    CHECK(named > 60);
+}
+
+/** Of one sort no number is used twice. */
+static void test_distinct(void) {
+    size_t i, k;
+    for (i = 0; i < COUNT(numbers); i++) {
+        for (k = 0; k < i; k++) {
+            const char *a = numbers[i].constant, *b = numbers[k].constant;
+            size_t prefix = 7 + strcspn(a + 7, "_") + 1;
+            if (strcmp(a, "SELENE_OK") == 0 || strcmp(b, "SELENE_OK") == 0) continue;
+            if (strncmp(a, b, prefix) == 0) CHECK(numbers[i].is != numbers[k].is);
+        }
+    }
+}
+
+/** Bits are single bits. */
+static void test_bits(void) {
+    static const char *const prefixes[] = {"SELENE_OPTIONS_", "SELENE_WINDOW_", "SELENE_KIND_",
+                                           "SELENE_CONSTRAINT_", "SELENE_REPORT_"};
+    size_t i, k;
+    for (i = 0; i < COUNT(numbers); i++)
+        for (k = 0; k < COUNT(prefixes); k++)
+            if (strncmp(numbers[i].constant, prefixes[k], strlen(prefixes[k])) == 0)
+                CHECK(numbers[i].is > 0 && (numbers[i].is & (numbers[i].is - 1)) == 0);
+}
+
+static void test_version(void) {
+    char composed[32];
+    CHECK_INT(SELENE_VERSION_MAJOR * 1000000 + SELENE_VERSION_MINOR * 1000 + SELENE_VERSION_PATCH,
+              SELENE_VERSION_NUMBER);
+    snprintf(composed, sizeof composed, "%d.%d.%d", SELENE_VERSION_MAJOR, SELENE_VERSION_MINOR,
+             SELENE_VERSION_PATCH);
+    CHECK_STRING(composed, SELENE_VERSION_STRING);
+    CHECK_INT(SELENE_VERSION_NUMBER, selene_version_number());
+    CHECK_STRING(SELENE_VERSION_STRING, selene_version_string());
+}
+
+/* ---- defaults ------------------------------------------------------------------------------ */
+
+static void test_defaults(void) {
+    selene_options options = SELENE_OPTIONS_INIT, made_options;
+    selene_task task = SELENE_TASK_INIT, made_task;
+    selene_window window = SELENE_WINDOW_INIT, made_window;
+    CHECK_OK(selene_options_init(&made_options, sizeof made_options));
+    CHECK_OK(selene_task_init(&made_task, sizeof made_task));
+    CHECK_OK(selene_window_init(&made_window, sizeof made_window));
+    /* None has a hole, so their bytes are their fields. */
+    CHECK(memcmp(&options, &made_options, sizeof options) == 0);
+    CHECK(memcmp(&task, &made_task, sizeof task) == 0);
+    CHECK(memcmp(&window, &made_window, sizeof window) == 0);
+    CHECK_INT(sizeof options, options.struct_size);
+    CHECK_INT(sizeof task, task.struct_size);
+    CHECK_INT(sizeof window, window.struct_size);
+
+    CHECK_INT(1, options.max_pending_refresh);
+    CHECK_INT(10, options.max_pending_processing);
+    CHECK_INT(10 * SELENE_SECOND, options.minimum_backoff);
+    CHECK_INT(5 * SELENE_HOUR, options.maximum_backoff);
+    CHECK_INT(10 * SELENE_MINUTE, options.release_after);
+    CHECK_INT(16, options.max_overrun_threads);
+    CHECK_INT(10240, options.max_input_size);
+    CHECK_INT(SELENE_KIND_REFRESH, task.kind);
+    CHECK_INT(SELENE_SCHEDULE_STANDING, task.schedule);
+    CHECK_INT(SELENE_PRIORITY_NORMAL, task.priority);
+    CHECK_INT(SELENE_EXISTING_DEFAULT, task.existing);
+    CHECK_INT(SELENE_BACKOFF_DEFAULT, task.backoff);
+    CHECK_INT(3, task.response_window);
+    CHECK_INT(5 * SELENE_SECOND, task.expected_response);
+    CHECK_INT(30 * SELENE_SECOND, task.backoff_delay);
+    CHECK_INT(SELENE_KIND_REFRESH, window.kinds);
+    CHECK_INT(1, window.lanes);
+    CHECK_INT(30 * SELENE_SECOND, window.budget);
+    CHECK_INT(-1, window.reserve);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("8.4 every number is what it was", test_numbers);
+    run_test("8.3 every number has its own name", test_names);
+    run_test("8.4 no number of a sort is used twice", test_distinct);
+    run_test("8.4 flags are single bits", test_bits);
+    run_test("8.8 the version of the header is that of the library", test_version);
+    run_test("8.4 an _INIT macro and its function write the same defaults", test_defaults);
+    return check_end();
+}

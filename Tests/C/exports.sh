@@ -1,0 +1,134 @@
+#!/bin/bash
+# What the libraries export: the functions of the header, which are the list of symbols, and nothing else; the shared one
+# needs libc, libm and sqlite3 alone, stays loaded, and has no data that a host could write.
+#
+# Usage: exports.sh [HEADER SYMBOLS LIBRARY…], by default those of the tree, as make builds them.
+set -u
+export LC_ALL=C
+root=$(cd "$(dirname "$0")/../.." && pwd)
+header=${1:-$root/include/selene.h}
+symbols=${2:-$root/Sources/SeleneABI/symbols.txt}
+if [ $# -gt 2 ]; then libraries=("${@:3}"); else libraries=("$root/build/libselene.so" "$root/build/libselene.a"); fi
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# result NAME STATUS: shows the log if it failed.
+result() {
+  if [ "$2" -eq 0 ]; then
+    passed=$((passed + 1))
+    echo "ok $1"
+  else
+    failed=$((failed + 1))
+    echo "FAILED $1"
+    sed 's/^/    /' "$work/log"
+  fi
+}
+
+# same NAME EXPECTED FOUND: two files of sorted lines are equal.
+same() {
+  diff --label "$2" --label "$3" -U0 "$work/$2" "$work/$3" | grep -v '^@@' >"$work/log" 2>&1
+  [ -s "$work/$2" ] && [ ! -s "$work/log" ]
+  result "$1" $?
+}
+
+# nothing NAME: what was written into the log is what is wrong.
+nothing() {
+  [ ! -s "$work/log" ]
+  result "$1" $?
+}
+
+# The compiler's own view of the header: every function declared in it, not in what it includes. Each must have default
+# visibility, and none may be inline or variadic.
+clang -x c -std=c11 -fsyntax-only -Xclang -ast-dump=json "$header" >"$work/tree.json" 2>"$work/log"
+python3 - "$work/tree.json" "$work/header" >"$work/log" 2>&1 <<'PYTHON'
+import json
+import sys
+
+tree = json.load(open(sys.argv[1]))
+names = set()
+for node in tree["inner"]:
+    if node["kind"] not in ("FunctionDecl", "VarDecl") or not node.get("name", "").startswith("selene_"):
+        continue
+    name = node["name"]
+    if node["kind"] == "VarDecl":
+        print(f"{name}: data")
+        continue
+    names.add(name)
+    if node.get("inline") or node.get("variadic") or node.get("storageClass") == "static":
+        print(f"{name}: inline, variadic or static")
+    if not any(inner["kind"] == "VisibilityAttr" for inner in node.get("inner", [])):
+        print(f"{name}: not marked SELENE_API")
+with open(sys.argv[2], "w") as file:
+    file.writelines(name + "\n" for name in sorted(names))
+PYTHON
+[ -s "$work/header" ] && [ ! -s "$work/log" ]
+result "8.7 the header declares plain functions, each marked for export, and no data" $?
+
+cp "$symbols" "$work/symbols.txt"
+sort -u "$symbols" | diff - "$symbols" >"$work/log" 2>&1
+nothing "8.8 the list of symbols is sorted, each once"
+same "8.8 the list of symbols is what the header declares" header symbols.txt
+
+version=$(sed -n 's/^#define SELENE_VERSION_STRING "\(.*\)"/\1/p' "$header")
+major=${version%%.*} minor=${version#*.} minor=${minor%%.*}
+node=SELENE_$major.$minor
+
+# The flags and needs of a shared library.
+check_shared() {
+  local library=$1
+  nm -D --defined-only "$library" >"$work/dynamic"
+  awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' "$work/dynamic" | sort >"$work/exports"
+  same "8.8 $2 exports the list of symbols" symbols.txt exports
+  awk -v node="$node" '$2 != "A" && $3 !~ "@@" node "$" { print $3 " is not in " node }
+    $2 == "A" && $3 != node { print $3 " is a node too many" }' "$work/dynamic" >"$work/log"
+  nothing "8.8 $2 has its symbols in the node $node"
+  awk '$2 != "T" && $2 != "A" { print $2, $3 }' "$work/dynamic" >"$work/log"
+  nothing "8.7 $2 exports functions only, no data"
+
+  readelf -dW "$library" >"$work/dynamics"
+  sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' "$work/dynamics" | grep -v -x "libselene.so.$major" >"$work/log"
+  grep -q '(SONAME)' "$work/dynamics" || echo "no SONAME" >>"$work/log"
+  nothing "8.8 $2 is called libselene.so.$major"
+  sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamics" |
+    grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libsqlite3\.so\.0' -e 'ld-linux.*' >"$work/log"
+  nothing "8.8 $2 needs libc, libm and sqlite3 at most"
+  grep -E '\((RPATH|RUNPATH|TEXTREL)\)' "$work/dynamics" >"$work/log"
+  nothing "8.8 $2 has no search path of its own and no relocated code"
+  grep -q 'FLAGS_1).*NODELETE' "$work/dynamics" || cat "$work/dynamics" >"$work/log"
+  nothing "P5 $2 stays loaded (NODELETE)"
+  grep -q -e 'FLAGS_1).*NOW' -e 'BIND_NOW' "$work/dynamics" || cat "$work/dynamics" >"$work/log"
+  nothing "8.8 $2 is bound when it is loaded, so that its tables can be made read-only"
+  readelf -lW "$library" | awk '$1 == "GNU_STACK" && $0 ~ /RWE/ { print }
+    $1 == "LOAD" && $0 ~ / RWE / { print }' >"$work/log"
+  nothing "8.8 $2 has nothing that is both writable and executable"
+  nm -D --undefined-only "$library" | awk '$NF ~ /^(swift_|_swift|\$s|selene_)/ { print $NF }' >"$work/log"
+  nothing "8.8 $2 needs no Swift runtime"
+}
+
+check_archive() {
+  local library=$1
+  nm --defined-only --extern-only "$library" 2>/dev/null | awk 'NF == 3' >"$work/static"
+  awk '$3 ~ /^selene_/ { print $3 }' "$work/static" | sort >"$work/globals"
+  same "8.8 $2 has the list of symbols" symbols.txt globals
+  awk '$3 !~ /^selene_/ || $2 != "T" { print $2, $3 }' "$work/static" >"$work/log"
+  nothing "8.8 $2 shows functions of the list only"
+  nm --undefined-only "$library" 2>/dev/null | awk '$NF ~ /^(swift_|_swift|\$s|selene_)/ { print $NF }' >"$work/log"
+  nothing "8.8 $2 needs no Swift runtime"
+}
+
+for library in "${libraries[@]}"; do
+  name=$(basename "$library")
+  if [ ! -e "$library" ]; then
+    echo "$library" >"$work/log"
+    result "$name is there" 1
+    continue
+  fi
+  : >"$work/log"
+  case $library in
+    *.a) check_archive "$library" "$name" ;;
+    *) check_shared "$library" "$name" ;;
+  esac
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
