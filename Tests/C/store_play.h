@@ -424,14 +424,17 @@ CHECK_UNUSED static void records_free(struct records *records) {
     *records = (struct records){NULL, 0, 0};
 }
 
-static void records_add(struct records *records, const selene_task_info *info, uint64_t position) {
-    struct record *record;
+static struct record *records_grow(struct records *records) {
     if (records->count == records->room) {
         records->room = records->room ? records->room * 2 : 32;
         records->items = realloc(records->items, records->room * sizeof *records->items);
         CHECK(records->items != NULL);
     }
-    record = &records->items[records->count++];
+    return &records->items[records->count++];
+}
+
+static void records_add(struct records *records, const selene_task_info *info, uint64_t position) {
+    struct record *record = records_grow(records);
     memset(record, 0, sizeof *record);
     snprintf(record->id, sizeof record->id, "%.63s", info->id.data);
     record->position = position;
@@ -554,8 +557,11 @@ static int64_t play_delay(int32_t backoff, int64_t base, uint32_t attempt) {
  * What must be found of a scheduler in memory whose process ends now, when its store is opened at an instant.
  *
  * The scheduler is of no use for the host afterwards.
+ *
+ * @param got  what is found
  */
-CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t opened_at) {
+CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t opened_at,
+                                                 const struct records *got) {
     struct records before = records_of(player->scheduler), after, kept = {NULL, 0, 0};
     selene_window window = SELENE_WINDOW_INIT;
     selene_cycle cycle = 0;
@@ -564,10 +570,11 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
     player->clock = end;
     for (size_t i = 0; i < before.count; i++) {
         const selene_task_info *info = &before.items[i].info;
-        int64_t own = play_delay(info->backoff, info->backoff_delay, info->attempts);
-        int64_t pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, info->attempts);
-        if (info->state == SELENE_STATE_RUNNING)
-            CHECK_OK(selene_run_retry(info->run, own > pause ? own : pause));
+        int64_t own, pause;
+        if (info->state != SELENE_STATE_RUNNING) continue;
+        own = play_delay(info->backoff, info->backoff_delay, info->attempts);
+        pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, info->attempts);
+        CHECK_OK(selene_run_retry(info->run, own > pause ? own : pause));
     }
     for (int i = 0; i < PLAY_CYCLES; i++) {
         if (player->cycles[i]) (void)selene_cycle_end(player->cycles[i], NULL);
@@ -597,8 +604,11 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         }
         // The grid of an anchored period: its first instant after the opening.
         if (was_running && info->schedule == SELENE_SCHEDULE_PERIODIC && !is_backing_off &&
-            info->recurrence == SELENE_RECURRENCE_ANCHORED && info->earliest_begin <= opened_at)
-            info->earliest_begin += ((opened_at - info->earliest_begin) / info->period + 1) * info->period;
+            info->recurrence == SELENE_RECURRENCE_ANCHORED) {
+            int64_t ahead = info->earliest_begin - (opened_at - end) - opened_at;
+            info->earliest_begin = opened_at + (ahead > 0 ? (ahead - 1) % info->period + 1
+                                                          : info->period - -ahead % info->period);
+        }
         after.items[i].least_begin = info->earliest_begin;
         if (is_backing_off) {
             int64_t own = play_delay(info->backoff, info->backoff_delay, info->attempts);
@@ -607,21 +617,30 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
             after.items[i].least_begin = opened_at + (least > pause ? least : pause);
         }
     }
-    // What ended long ago goes at the opening, as it does at a begin (T9).
-    player->clock = opened_at > end ? opened_at : end;
-    window.kinds = SELENE_KIND_PROCESSING;
-    CHECK_OK(selene_cycle_begin(player->scheduler, &window, &cycle));
-    CHECK_OK(selene_task_list(player->scheduler, NULL, 0, &left));
-    for (size_t i = 0; i < after.count; i++) {
-        int is_left = 0;
-        for (uint64_t k = 0; k < left->count; k++)
-            is_left |= strcmp(left->ids[k].data, after.items[i].id) == 0;
-        if (is_left) {
-            records_add(&kept, &after.items[i].info, after.items[i].position);
-            kept.items[kept.count - 1] = after.items[i];
+    // What ended long ago goes at the opening, as it does at a begin (T9). If the time of the end is forgotten, that
+    // cannot be tried: then what has ended may be gone or not.
+    if (opened_at < end) {
+        for (size_t i = 0; i < after.count; i++) {
+            int32_t state = after.items[i].info.state;
+            int is_over = state == SELENE_STATE_SUCCEEDED || state == SELENE_STATE_FAILED ||
+                          state == SELENE_STATE_CANCELLED;
+            if (!is_over || records_find(got, after.items[i].info.sequence))
+                *records_grow(&kept) = after.items[i];
         }
+    } else {
+        player->clock = opened_at;
+        window.kinds = SELENE_KIND_PROCESSING;
+        CHECK_OK(selene_cycle_begin(player->scheduler, &window, &cycle));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_OK(selene_task_list(player->scheduler, NULL, 0, &left));
+        for (size_t i = 0; i < after.count; i++) {
+            int is_left = 0;
+            for (uint64_t k = 0; k < left->count; k++)
+                is_left |= strcmp(left->ids[k].data, after.items[i].id) == 0;
+            if (is_left) *records_grow(&kept) = after.items[i];
+        }
+        selene_task_ids_destroy(left);
     }
-    selene_task_ids_destroy(left);
     records_free(&before);
     records_free(&after);
     return kept;
@@ -704,28 +723,28 @@ CHECK_UNUSED static void replay_end(const struct life *life, struct player *play
     unlink(twin);
 }
 
-/** What a store was found to be. */
+/** What a scheduler holds besides its records. */
 struct finding {
-    /** How many calls of the life are in it. */
-    uint64_t count;
-    /** What beginning a refresh cycle must answer now, and the sequence that the next record must get. */
+    /** What beginning a refresh cycle answers now, and the sequence that the next record gets. */
     selene_status begins;
     uint64_t next_sequence;
 };
 
 /** Tries what cannot be read from the records: last begins, last sequence. */
-CHECK_UNUSED static void look_behind(selene_scheduler scheduler, struct finding *out) {
+CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
+    struct finding out;
     selene_window window = SELENE_WINDOW_INIT;
     selene_task task = task_of("probe");
     selene_task_info *info = NULL;
     selene_cycle cycle = 0;
     task.existing = SELENE_EXISTING_REPLACE;
-    out->begins = selene_cycle_begin(scheduler, &window, &cycle);
+    out.begins = selene_cycle_begin(scheduler, &window, &cycle);
     if (cycle) CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_task_get(scheduler, "probe", -1, 0, &info));
-    out->next_sequence = info->sequence;
+    out.next_sequence = info->sequence;
     selene_task_info_destroy(info);
+    return out;
 }
 
 /**
@@ -733,36 +752,47 @@ CHECK_UNUSED static void look_behind(selene_scheduler scheduler, struct finding 
  *
  * @param opened_at  when the store was opened
  * @param got        what it holds
- * @param out        what it is
+ * @param behind     and what else
+ * @param out_count  how many calls are in it
  * @return NULL, or what is wrong
  */
 CHECK_UNUSED static const char *life_find(const struct life *life, uint64_t least, uint64_t most, int64_t opened_at,
-                                          const struct records *got, struct finding *out) {
-    static char first[sizeof play_problem + 256];
-    *first = 0;
+                                          const struct records *got, struct finding behind, uint64_t *out_count) {
+    static char first[8192];
+    snprintf(first, sizeof first,
+             "%" PRIu64 " calls were answered, %" PRIu64 " begun, %" PRIu64 " must be in it (of a last %s)", life->answered,
+             life->begun, least, life->answered ? deed_names[life->deeds[life->answered - 1].kind] : "open");
     for (uint64_t count = most + 1; count-- > least;) {
         struct player player;
         struct records expected;
+        struct finding found;
         const char *problem = replay(life, count, &player);
         if (problem) {
             replay_end(life, &player);
             return problem;
         }
-        expected = after_the_end(&player, opened_at);
+        expected = after_the_end(&player, opened_at, got);
         problem = records_difference(&expected, got);
         records_free(&expected);
-        if (!problem) {
-            out->count = count;
-            look_behind(player.scheduler, out);
-        }
+        found = look_behind(player.scheduler);
         replay_end(life, &player);
-        if (!problem) return NULL;
-        if (!*first || count == life->answered)
-            snprintf(first, sizeof first,
-                     "neither after %" PRIu64 " nor after %" PRIu64 " calls nor between (%" PRIu64
-                     " answered, last begun: %s): after %" PRIu64 " calls %s",
-                     least, most, life->answered,
-                     life->answered ? deed_names[life->deeds[life->answered - 1].kind] : "open", count, problem);
+        // A time that is forgotten makes begins too soon.
+        if (player.clock > opened_at) found.begins = behind.begins;
+        if (!problem && (found.begins != behind.begins || found.next_sequence != behind.next_sequence)) {
+            snprintf(play_problem, sizeof play_problem,
+                     "begin should answer %s, answers %s; the next sequence should be %" PRIu64 ", is %" PRIu64,
+                     selene_status_name(found.begins), selene_status_name(behind.begins), found.next_sequence,
+                     behind.next_sequence);
+            problem = play_problem;
+        }
+        if (!problem) {
+            *out_count = count;
+            return NULL;
+        }
+        if (most - count < 8 || count == least) {
+            size_t at = strlen(first);
+            snprintf(first + at, sizeof first - at, "\n  if %" PRIu64 " calls are in it: %s", count, problem);
+        }
     }
     return first;
 }
@@ -770,19 +800,20 @@ CHECK_UNUSED static const char *life_find(const struct life *life, uint64_t leas
 /**
  * Opens the store that a life has left, and compares.
  *
- * @param least   how many calls must be in it
- * @param clock   what the clock of the machine says
- * @param player  the host on the opened store; also closed by the caller if something is wrong
- * @param out     what it is
+ * @param least      how many calls must be in it
+ * @param clock      what the clock of the machine says
+ * @param player     the host on the opened store; also closed by the caller if something is wrong
+ * @param out_count  how many calls are in it
+ * @param out_opened_at  scheduler time of the opening
  * @return NULL, or what is wrong
  */
 CHECK_UNUSED static const char *life_open(const struct life *life, const char *file, uint64_t least, int64_t clock,
-                                          struct player *player, struct finding *out) {
+                                          struct player *player, uint64_t *out_count, int64_t *out_opened_at) {
     static char problem[sizeof play_problem + 512];
     selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     struct records got;
-    struct finding found;
+    struct finding behind;
     const char *wrong;
     int64_t now = 0;
     selene_status status;
@@ -798,24 +829,15 @@ CHECK_UNUSED static const char *life_open(const struct life *life, const char *f
     }
     CHECK_OK(selene_scheduler_get(player->scheduler, &info));
     CHECK_OK(selene_scheduler_now(player->scheduler, &now));
-    player->clock = now;
+    *out_opened_at = now;
     got = records_of(player->scheduler);
+    behind = look_behind(player->scheduler);
     wrong = info.life > life->number ? NULL : "the number of its life is not greater";
-    if (!wrong) wrong = life_find(life, least, life->begun > life->answered ? life->begun : life->answered, now, &got, out);
+    if (!wrong)
+        wrong = life_find(life, least, life->begun > life->answered ? life->begun : life->answered, now, &got,
+                          behind, out_count);
     records_free(&got);
-    if (wrong) return wrong;
-    look_behind(player->scheduler, &found);
-    if (found.begins != out->begins || found.next_sequence != out->next_sequence) {
-        if (getenv("DEBUG")) {
-            fprintf(stderr, "opened at %" PRId64 " (clock %" PRId64 "), began at %" PRId64 "\n", now, clock, life->clock);
-            for (uint64_t i = 0; i < life->answered; i++) fprintf(stderr, "%s %d v=%lx clock %" PRId64 "\n", deed_names[life->deeds[i].kind], life->deeds[i].status, life->deeds[i].value, life->deeds[i].clock);
-        }
-        snprintf(problem, sizeof problem, "after %" PRIu64 " calls: begin should answer %s, answers %s; the next sequence "
-                 "should be %" PRIu64 ", is %" PRIu64, out->count, selene_status_name(out->begins),
-                 selene_status_name(found.begins), out->next_sequence, found.next_sequence);
-        return problem;
-    }
-    return NULL;
+    return wrong;
 }
 
 /** SQLite's own word on a closed store. */
