@@ -53,6 +53,15 @@ int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
   return result;
 }
 
+int64_t platform_read_at(const char *path, int64_t offset, uint8_t *bytes, int64_t size) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -errno;
+  ssize_t count = pread(file, bytes, (size_t)size, offset);
+  int64_t result = count < 0 ? -errno : count;
+  close(file);
+  return result;
+}
+
 int64_t platform_file_size(const char *path) {
   struct stat facts;
   return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
@@ -141,4 +150,11 @@ const char *platform_error_text(int32_t error) {
 
 void platform_keep_log(sqlite3 *database, int32_t keep) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep, (int *)NULL);
+}
+
+void platform_bind_copy(sqlite3_stmt *statement, int32_t index, const void *bytes, int32_t count, int32_t is_text) {
+  if (is_text)
+    sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
+  else
+    sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }

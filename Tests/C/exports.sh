@@ -22,6 +22,7 @@ result() {
     echo "FAILED $1"
     sed 's/^/    /' "$work/log"
   fi
+  : >"$work/log"
 }
 
 # same NAME EXPECTED FOUND: two files of sorted lines are equal.

@@ -91,7 +91,7 @@ for compiler in g++ clang++; do
   # shellcheck disable=SC2086
   expect "$compiler compiles the header as c++17, alone" \
     "$compiler" -std=c++17 $strict -fsyntax-only -include selene.h -x c++ /dev/null
-  nm --undefined-only "$work/whole.o" | awk '$2 !~ /^(selene_[a-z0-9_]*|_GLOBAL_OFFSET_TABLE_)$/' >"$work/log" 2>&1
+  nm --undefined-only "$work/whole.o" 2>&1 | awk '$2 !~ /^(selene_[a-z0-9_]*|_GLOBAL_OFFSET_TABLE_)$/' >"$work/log"
   [ ! -s "$work/log" ]
   result "$compiler gives the functions their C names" $?
 done

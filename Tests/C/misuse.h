@@ -92,7 +92,7 @@ CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
 #define WAIT_FOR(value, counter) wait_for((value), &(counter), #counter, __FILE__, __LINE__)
 
 CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what, const char *file, int line) {
-    int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + 10 * SELENE_SECOND + 2 * check_slack();
     while (atomic_load(counter) != value && check_now() < limit) check_sleep(SELENE_MILLISECOND / 5);
     check_int(value, atomic_load(counter), what, file, line);
 }

@@ -9,9 +9,11 @@
 #include <pthread.h>
 
 /** What counts as at once: far less than the handlers here take. */
-#define AT_ONCE (150 * SELENE_MILLISECOND + check_slack())
+#define AT_ONCE (150 * SELENE_MILLISECOND + check_slack() / 2)
 /** How long a slow callback takes. */
-#define SLOW (500 * SELENE_MILLISECOND + 3 * check_slack())
+#define SLOW (500 * SELENE_MILLISECOND + check_slack())
+/** After so long a short window ends; before it a run is dispatched. */
+#define SHORT (20 * SELENE_MILLISECOND + check_slack() / 10)
 
 static selene_scheduler scheduler;
 
@@ -203,7 +205,7 @@ static void test_left_behind(void) {
     selene_report *report = NULL;
     scheduler = open_default();
     add_slow(&slow);
-    window.budget = 20 * SELENE_MILLISECOND;
+    window.budget = SHORT;
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
@@ -439,7 +441,7 @@ static void test_stop_in_progress(void) {
     struct slow_stop stop = {0};
     selene_window window = SELENE_WINDOW_INIT;
     window.budget = SELENE_MINUTE;
-    window.reserve = SELENE_MINUTE - 20 * SELENE_MILLISECOND;
+    window.reserve = SELENE_MINUTE - SHORT;
     scheduler = open_default();
     CHECK_OK(selene_handler_register(scheduler, "slow", -1, waiting_run, waiting_stop, &stop, waiting_destroy));
     add_task(scheduler, "slow");

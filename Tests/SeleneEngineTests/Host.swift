@@ -146,7 +146,9 @@ final class Host {
   }
 
   func end(_ cycle: UInt64) throws -> Report {
-    try Scheduler.enter(cycle: cycle) { scheduler, cycle, moment in scheduler.end(cycle, at: moment) }
+    try Scheduler.enter(cycle: cycle) { scheduler, cycle, moment throws(SeleneError) in
+      try scheduler.end(cycle, at: moment)
+    }
   }
 
   func complete(_ run: UInt64, _ outcome: Outcome, retryDelay: Span? = nil) throws {

@@ -36,12 +36,17 @@ struct Vector: Sendable, CustomTestStringConvertible {
   }()
 }
 
+/// A number that callbacks count up.
+final class Count {
+  var value = 0
+}
+
 /// The state of one scenario that is played.
 final class VectorPlayer {
   let host: Host
   private let allHandlers: Bool
   private var handlers: Set<String> = []
-  private var destroyed = 0
+  private let destroyed = Count()
 
   /// Plays all steps of a scenario.
   static func play(_ scenario: Json) throws {
@@ -57,7 +62,7 @@ final class VectorPlayer {
     }
     try object.finish()
     try player.host.close()
-    try verify(player.destroyed == player.handlers.count, "\(player.destroyed) handlers were destroyed")
+    try verify(player.destroyed.value == player.handlers.count, "\(player.destroyed.value) handlers were destroyed")
   }
 
   private init(_ options: JsonObject, handlers names: [String]?) throws {
@@ -98,7 +103,7 @@ final class VectorPlayer {
 
   private func addHandler(_ name: String) throws {
     guard handlers.insert(name).inserted else { return }
-    try host.addHandler(name, destroy: { [unowned self] in destroyed += 1 })
+    try host.addHandler(name, destroy: { [destroyed] in destroyed.value += 1 })
   }
 
   // MARK: Steps

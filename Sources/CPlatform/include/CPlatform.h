@@ -81,6 +81,8 @@ int32_t platform_has_external_power(const char *_Nonnull root);
 
 // Reads the head of a regular file; the number of bytes read, or −errno.
 int64_t platform_read_head(const char *_Nonnull path, uint8_t *_Nonnull bytes, int64_t size);
+// Reads a part of a file; the number of bytes read, or −errno.
+int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_Nonnull bytes, int64_t size);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);
 // Makes a file of mode 0600 with this content: wholly and durably, or not at all. 0 or errno; EEXIST leaves what is there.
@@ -93,6 +95,10 @@ int32_t platform_copy_file(const char *_Nonnull from, const char *_Nonnull to);
 int32_t platform_sync_file(const char *_Nonnull path);
 void platform_remove_file(const char *_Nonnull path);
 const char *_Nonnull platform_error_text(int32_t error);
+
+// Binds a copy of some bytes (SQLITE_TRANSIENT is a cast that Swift does not import).
+void platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index, const void *_Nonnull bytes, int32_t count,
+                        int32_t is_text);
 
 // Whether closing a database leaves its log as it is (sqlite3_db_config takes a variable number of arguments).
 void platform_keep_log(sqlite3 *_Nullable database, int32_t keep);

@@ -8,6 +8,8 @@ final class SQLite {
   private(set) var raw: OpaquePointer?
   /// What messages call the file.
   let path: Bytes
+  /// For a connection that gathers what can be saved: the state of the scheduler it came from.
+  var state = StoredState()
 
   /// Opens a file; `nil` is a database in memory.
   ///
@@ -24,6 +26,36 @@ final class SQLite {
       throw error
     }
     sqlite3_extended_result_codes(connection.raw, 1)
+    return connection
+  }
+
+  /// Opens a file that nobody changes, for reading; needs no lock and no log.
+  static func openImmutable(_ file: Bytes) throws(SeleneError) -> SQLite {
+    var uri: [UInt8] = []
+    func add(_ literal: StaticString) {
+      uri.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+    add(file.isAbsolutePath ? "file:" : "file:./")
+    let digits: StaticString = "0123456789ABCDEF"
+    for byte in file.buffer {
+      let isPlain = byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      if isPlain {
+        uri.append(byte)
+      } else {
+        uri += [UInt8(ascii: "%"), digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]]
+      }
+    }
+    add("?immutable=1")
+    let name = uri.withUnsafeBytes { Bytes(copying: $0) }
+    let connection = SQLite(path: file)
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
+    guard code == SQLITE_OK else {
+      let error = connection.error(code)
+      connection.close()
+      throw error
+    }
     return connection
   }
 
@@ -107,6 +139,11 @@ struct Statement {
       sqlite3_bind_blob(raw, index, blob.baseAddress, Int32(blob.count), nil)
     }
   }
+  /// The same with a copy of the bytes, which need not live on.
+  func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer, isText: Bool) {
+    let start = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
+    platform_bind_copy(raw, index, start, Int32(bytes.count), isText ? 1 : 0)
+  }
 
   /// Runs it once; the code of SQLite.
   func execute() -> Int32 {
@@ -120,6 +157,14 @@ struct Statement {
     let code = sqlite3_step(raw)
     guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code) }
     return code == SQLITE_ROW
+  }
+
+  /// Inserts the present row as it is.
+  func copyRow(into insert: Statement) {
+    for column in 0..<sqlite3_column_count(raw) {
+      sqlite3_bind_value(insert.raw, column + 1, sqlite3_column_value(raw, column))
+    }
+    _ = insert.execute()
   }
 
   func reset() { sqlite3_reset(raw) }

@@ -59,6 +59,16 @@ enum Schema {
     INSERT OR REPLACE INTO task VALUES
     (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
     """
+  /// The same table without a condition, for what is saved from a damaged file; what came first stays.
+  static let createLoose: StaticString = """
+    CREATE TABLE task (sequence INTEGER PRIMARY KEY, id, handler, tags, input, kind, schedule, priority, existing,
+      recurrence, backoff, response_window, max_attempts, constraints, expected_response, initial_delay, period, flex,
+      backoff_delay, state, attempts, generation, last_outcome, stop_reason, registered_at, earliest_begin, anchor,
+      period_base, last_run, ended_at, response_times)
+    """
+  static let insertLoose: StaticString = """
+    INSERT OR IGNORE INTO task VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+    """
   static let update: StaticString = """
     UPDATE task SET state=?2, attempts=?3, generation=?4, last_outcome=?5, stop_reason=?6, registered_at=?7,
     earliest_begin=?8, anchor=?9, period_base=?10, last_run=?11, ended_at=?12, response_times=?13 WHERE sequence=?1

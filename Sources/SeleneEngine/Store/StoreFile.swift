@@ -76,7 +76,7 @@ package enum StoreFile {
   /// - Throws: a status of stores.
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
     let file = try SQLiteStore.checked(path, "path")
-    let connection = try SQLiteStore.connect(file, isRelaxed: false)
+    let connection = try connectToRead(file)
     defer {
       connection.close()
       SQLiteStore.removeEmptyLog(of: file)
@@ -94,6 +94,24 @@ package enum StoreFile {
     }
   }
 
+  /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
+  private static func connectToRead(_ file: Bytes) throws(SeleneError) -> SQLite {
+    do throws(SeleneError) {
+      return try SQLiteStore.connect(file, isRelaxed: false)
+    } catch {
+      guard error.code == .storeCannotOpen, file.appending("-wal").fileSize <= 0, file.fileSize > 0 else { throw error }
+      try checkHeader(file)
+      let connection = try SQLite.openImmutable(file)
+      do throws(SeleneError) {
+        try SQLiteStore.checkWhole(connection)
+        return connection
+      } catch {
+        connection.close()
+        throw error
+      }
+    }
+  }
+
   // MARK: Salvage
 
   /// Saves every task that can be read into a new store.
@@ -107,7 +125,11 @@ package enum StoreFile {
     guard target.fileSize < 0 else {
       throw SeleneError(.storeCannotOpen, "store \(name: target.buffer): it exists, salvage makes a new file")
     }
-    try checkHeader(source)
+    do throws(SeleneError) {
+      try checkHeader(source)
+    } catch {
+      guard error.code == .storeCorrupt else { throw error }
+    }
     try refuseIfLocked(source)
     // A copy is worked on: reading a log would change the original.
     let copy = target.appending(".damaged")
@@ -116,86 +138,74 @@ package enum StoreFile {
     let log = source.appending("-wal")
     if log.fileSize > 0 { try copyFile(log, copy.appending("-wal")) }
 
-    let reader = try SQLite.open(copy, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
-    defer { reader.close() }
-    try reader.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF")
     do throws(SeleneError) {
       try SQLiteStore.create(target)
-      try save(reader, into: target, &findings)
+      try save(try gather(copy, of: source), into: target, &findings)
     } catch {
       for file in [target, target.appending("-wal")] { file.removeFile() }
       throw error
     }
   }
 
-  private static func save(_ reader: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError) {
-    let store = try SQLiteStore.open(target.buffer, isRelaxed: false)
-    defer { store.close() }
+  /// What can be read of a damaged store, in a table in memory that takes every row as it is.
+  ///
+  /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
+  private static func gather(_ copy: Bytes, of source: Bytes) throws(SeleneError) -> SQLite {
+    let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    try gathered.run(Schema.createLoose)
+    let insert = try gathered.prepare(Schema.insertLoose)
+    defer { insert.finish() }
+    var isWhole = false
+    if let reader = try? SQLite.open(copy, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX) {
+      try? reader.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF")
+      // With the log in the file, the pages are all there is to read.
+      _ = sqlite3_wal_checkpoint_v2(reader.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      if let state = try? SQLiteStore.readState(reader) { gathered.state = state }
+      isWhole = copyRows(reader, into: insert)
+      reader.keepLog()
+      reader.close()
+    }
+    guard !isWhole else { return gathered }
+    guard let pages = StorePages(copy) else {
+      throw SeleneError(.storeCorrupt, "store \(name: source.buffer): not even its pages can be told apart")
+    }
+    pages.copyRows(into: insert)
+    return gathered
+  }
+
+  /// Copies the rows to which the tree leads; false if it breaks off.
+  private static func copyRows(_ reader: SQLite, into insert: Statement) -> Bool {
+    guard (try? SQLiteStore.checkWhole(reader)) != nil, let rows = try? reader.prepare(Schema.readTasks) else {
+      return false
+    }
+    while true {
+      guard let isRow = try? rows.step() else { return false }
+      guard isRow else { return true }
+      rows.copyRow(into: insert)
+    }
+  }
+
+  private static func save(_ gathered: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError) {
+    defer { gathered.close() }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     table.journal = Journal()
-    var state = (try? SQLiteStore.readState(reader)) ?? StoredState()
-    var records: [TaskRecord] = []
-    try readAll(reader, &records, &findings)
-    for record in records {
+    let rows = try gathered.prepare(Schema.readTasks)
+    while try rows.step() {
+      guard var record = TaskRecord(rows) else {
+        findings.damaged += 1
+        continue
+      }
+      // A successor whose predecessor is lost has nobody to wait for.
+      if record.state == .blocked && table.find(record.definition.id) == nil { record.state = .enqueued }
       if table.load(record) { findings.tasks += 1 } else { findings.damaged += 1 }
     }
+    var state = gathered.state
     table.raiseSequence(to: state.lastSequence)
     state.lastSequence = table.lastSequence
     findings.schemaVersion = Schema.version
+    let store = try SQLiteStore.open(target.buffer, isRelaxed: false)
+    defer { store.close() }
     try store.save(table, state, isLast: true)
-  }
-
-  /// Reads forward to the first damage, then backward from the end, then leaps over what lies between.
-  private static func readAll(
-    _ reader: SQLite, _ records: inout [TaskRecord], _ findings: inout StoreFindings
-  ) throws(SeleneError) {
-    let forward = try reader.prepare("SELECT * FROM task WHERE sequence >= ?1 ORDER BY sequence")
-    defer { forward.finish() }
-    let backward = try reader.prepare("SELECT * FROM task ORDER BY sequence DESC")
-    defer { backward.finish() }
-    var next: Int64 = 1
-    guard let reached = read(forward, from: next, &records, &findings) else { return }
-    next = reached
-
-    var tail: [TaskRecord] = []
-    var lowest = Int64.max
-    var unused = StoreFindings()
-    while (try? backward.step()) == true {
-      let sequence = backward.int(0)
-      guard sequence < lowest, sequence >= next else { break }
-      lowest = sequence
-      if let record = TaskRecord(backward) { tail.append(record) } else { unused.damaged += 1 }
-    }
-    findings.damaged += unused.damaged
-
-    var leap: Int64 = 1
-    while next < lowest && leap < 1 << 40 {
-      let before = records.count
-      let reached = read(forward, from: next, &records, &findings, below: lowest)
-      if records.count > before { leap = 1 } else { findings.damaged += leap == 1 ? 1 : 0 }
-      guard let reached else { break }
-      next = max(reached, next).adding(leap)
-      leap *= 2
-    }
-    records.append(contentsOf: tail.reversed())
-  }
-
-  /// Reads rows until one cannot be read. Answers where that was, or nil at the end.
-  private static func read(
-    _ rows: Statement, from first: Int64, _ records: inout [TaskRecord], _ findings: inout StoreFindings,
-    below limit: Int64 = .max
-  ) -> Int64? {
-    defer { rows.reset() }
-    rows.bind(1, first)
-    var next = first
-    while true {
-      guard let isRow = try? rows.step() else { return next }
-      guard isRow else { return nil }
-      let sequence = rows.int(0)
-      guard sequence >= next, sequence < limit else { return sequence >= limit ? nil : next }
-      next = sequence.adding(1)
-      if let record = TaskRecord(rows) { records.append(record) } else { findings.damaged += 1 }
-    }
   }
 
   private static func refuseIfLocked(_ file: Bytes) throws(SeleneError) {

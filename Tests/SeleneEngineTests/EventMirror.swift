@@ -1,0 +1,119 @@
+// Who only hears the events knows the state of every task: what the events say is kept here and compared (C18).
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+/// The states of tasks and runs as the events tell them.
+final class EventMirror {
+  private(set) var count: UInt64 = 0
+  private(set) var states: [String: TaskState] = [:]
+  private var waiting: [String: [ObjectIdentifier]] = [:]
+  private var openRuns: [UInt64: String] = [:]
+  private var startedRuns: Set<UInt64> = []
+  private var askedRuns: Set<UInt64> = []
+  private var openCycles: Set<UInt64> = []
+  /// Definitions seen, so that no other takes the place of one in memory.
+  private var seen: [TaskDefinition] = []
+  /// What was wrong first.
+  private(set) var fault: String?
+
+  func hear(_ event: borrowing Event) {
+    count += 1
+    expect(event.number == count, "event \(event.number) came as number \(count)")
+    let change = event.change
+    switch change.type {
+    case .cycleBegun:
+      expect(openCycles.insert(change.cycle).inserted, "a cycle began twice")
+    case .cycleEnded:
+      expect(openCycles.remove(change.cycle) != nil, "a cycle ended that was not open")
+    default:
+      guard let definition = change.definition else { return expect(false, "\(change.type) of no task") }
+      seen.append(definition)
+      hear(change, definition, definition.id.text)
+    }
+  }
+
+  private func hear(_ change: Change, _ definition: TaskDefinition, _ id: String) {
+    switch change.type {
+    case .registered where change.detail == Disposition.appended.rawValue:
+      expect(change.state == .blocked, "appended as \(String(describing: change.state))")
+      waiting[id, default: []].append(ObjectIdentifier(definition))
+    case .registered:
+      expect(change.detail != Disposition.kept.rawValue, "keeping is no change")
+      states[id] = change.state
+    case .held:
+      expect(change.state == .held && states[id] == .held, "held as \(String(describing: states[id]))")
+    case .promoted:
+      expect(states[id] == .held && change.state == .enqueued, "\(id) promoted while \(String(describing: states[id]))")
+      states[id] = .enqueued
+    case .unblocked:
+      leave(id, definition)
+      expect(change.state == .enqueued, "unblocked as \(String(describing: change.state))")
+      states[id] = .enqueued
+    case .started:
+      expect(states[id] == .enqueued && change.state == .running, "\(id) started while \(String(describing: states[id]))")
+      expect(startedRuns.insert(change.run).inserted, "run \(change.run) started twice")
+      expect(openCycles.contains(change.cycle), "a run started outside of a cycle")
+      openRuns[change.run] = id
+      states[id] = .running
+    case .stopped:
+      hearStop(change, id)
+    case .completed where change.run == 0:
+      leave(id, definition)
+      expect(change.state == .failed, "born failed as \(String(describing: change.state))")
+      states[id] = .failed
+    case .completed:
+      expect(openRuns.removeValue(forKey: change.run) == id, "run \(change.run) of \(id) completed, but is not open")
+      states[id] = change.state
+    case .retry:
+      expect(states[id] == .enqueued && change.attempts > 0, "\(id) retries while \(String(describing: states[id]))")
+    case .cancelled where waiting[id]?.contains(ObjectIdentifier(definition)) == true:
+      leave(id, definition)
+    case .cancelled:
+      states[id] = .cancelled
+    default: break
+    }
+  }
+
+  private func hearStop(_ change: Change, _ id: String) {
+    guard change.detail != StopReason.expiring.rawValue else {
+      expect(openRuns[change.run] != nil, "run \(change.run) expires, but is not open")
+      return expect(askedRuns.insert(change.run).inserted, "run \(change.run) was asked twice")
+    }
+    expect(openRuns.removeValue(forKey: change.run) == id, "run \(change.run) stopped, but is not open")
+    // Stopped for a reason that is not its own, it waits again; else an event of its own tells what became of it.
+    if change.detail <= StopReason.constraintLost.rawValue || change.detail == StopReason.shutdown.rawValue {
+      expect(states[id] == .running, "\(id) stopped while \(String(describing: states[id]))")
+      states[id] = .enqueued
+    }
+  }
+
+  private func leave(_ id: String, _ definition: TaskDefinition) {
+    let place = waiting[id]?.firstIndex(of: ObjectIdentifier(definition))
+    expect(place != nil, "\(id) was not waiting")
+    if let place { waiting[id]?.remove(at: place) }
+  }
+
+  private func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
+    if !condition && fault == nil { fault = "event \(count): \(what())" }
+  }
+
+  /// All tasks were removed, which no event tells.
+  func forgetTasks() { (states, waiting) = ([:], [:]) }
+
+  /// Compares with what is there.
+  func check(_ snapshot: Snapshot, openRuns expectedRuns: Set<UInt64>, openCycles expectedCycles: Set<UInt64>) throws {
+    if let fault { throw Differs(fault) }
+    for (id, number) in snapshot.visible {
+      let state = snapshot.sights[number]?.state
+      if state != states[id] {
+        throw Differs("\(id) is \(String(describing: state)), the events say \(String(describing: states[id]))")
+      }
+      let behind = snapshot.chain(id).map { ObjectIdentifier($0.definition) }
+      if behind != waiting[id] ?? [] { throw Differs("behind \(id) wait others than the events say") }
+    }
+    if Set(openRuns.keys) != expectedRuns { throw Differs("runs \(openRuns.keys) are open by the events") }
+    if openCycles != expectedCycles { throw Differs("cycles \(openCycles) are open by the events") }
+  }
+}

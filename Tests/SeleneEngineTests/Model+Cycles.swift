@@ -1,0 +1,214 @@
+// Cycles, runs and time as the design's words have it (C1 to C14).
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+extension Model {
+  // MARK: Begin
+
+  /// Refuses a begin, or ends what was forgotten; the order of refusals is the design's.
+  func refuse(_ kinds: KindSet) throws {
+    guard kinds.isSubset(of: enabled) else { throw Refused(.unavailable) }
+    for cycle in cycles where now > cycle.deadline && !cycle.kinds.isDisjoint(with: kinds) { _ = end(cycle.handle) }
+    guard cycles.allSatisfy({ $0.kinds.isDisjoint(with: kinds) }) else { throw Refused(.busy) }
+    for kind in Kind.allCases where kinds.contains(kind) {
+      if let last = lastBegin[kind], last + intervals[kind] > now { throw Refused(.tooSoon) }
+    }
+  }
+
+  func begin(_ handle: UInt64, _ window: WindowDraft, task: String?) {
+    _ = prune(endedBy: now - Time.day)
+    let reserve = window.reserve == -1 ? window.budget / 20 : window.reserve
+    let kinds = KindSet(rawValue: window.kinds)
+    var candidates = task == nil ? ranked(kinds) : []
+    if let task, let sight = self[task] {
+      candidates = [(sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: false, at: now))]
+    }
+    cycles.append(
+      ModelCycle(
+        handle: handle, kinds: task == nil ? kinds : [], lanes: Int(window.lanes), begin: now,
+        expiresAt: now + window.budget - reserve, deadline: now + window.budget, strictFit: window.strictFit,
+        isOfOneTask: task != nil, candidates: candidates, eligible: candidates.count))
+    if task == nil { for kind in Kind.allCases where kinds.contains(kind) { lastBegin[kind] = now } }
+  }
+
+  /// Whether a window of this one task may begin (C14).
+  func refuseNow(_ id: String) throws {
+    guard let sight = self[id] else { throw Refused(.notFound) }
+    guard isRunnable(sight, kinds: enabled) else { throw Refused(.immediateRunIneligible) }
+  }
+
+  // MARK: Next
+
+  enum Step: Equatable {
+    case run(UInt64)
+    case wait(until: Instant)
+    case done
+  }
+
+  /// What the next step must be; for a run the number of its record.
+  func next(_ handle: UInt64) -> Step {
+    guard let cycle = cycles.first(where: { $0.handle == handle }) else { return .done }
+    let open = cycle.runs.filter { runs[$0]?.isOpen == true }.count
+    let wait = Step.wait(until: now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1)
+    if open >= cycle.lanes { return wait }
+    if let pick = pick(cycle) { return .run(pick) }
+    return open > 0 ? wait : .done
+  }
+
+  private func pick(_ cycle: ModelCycle) -> UInt64? {
+    let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
+    return cycle.candidates.first { candidate in
+      guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds) else { return false }
+      return fits(sight.estimate, in: cycle)
+    }?.sequence
+  }
+
+  private func fits(_ estimate: Span, in cycle: ModelCycle) -> Bool {
+    guard now < cycle.deadline else { return false }
+    if cycle.isOfOneTask { return true }
+    if cycle.runs.isEmpty && !cycle.strictFit && now < cycle.expiresAt { return true }
+    return estimate <= cycle.expiresAt - now
+  }
+
+  /// Those that could still run and have not.
+  func remaining(_ cycle: ModelCycle) -> Int {
+    let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
+    return cycle.candidates.filter { records[$0.sequence].map { isRunnable($0, kinds: kinds) } ?? false }.count
+  }
+
+  func dispatch(_ run: Run, of sequence: UInt64) {
+    guard let index = cycles.firstIndex(where: { $0.handle == run.cycle.handle }), var sight = records[sequence] else {
+      return
+    }
+    (sight.state, sight.attempts, sight.run) = (.running, sight.attempts + 1, run.token)
+    write(sight)
+    var made = ModelRun(
+      token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycle.handle, startedAt: now,
+      expiresAt: cycles[index].expiresAt, deadline: cycles[index].deadline)
+    if cycles[index].hasExpired { (made.reason, made.wasAsked) = (.expiring, true) }
+    runs[run.token] = made
+    cycles[index].runs.append(run.token)
+  }
+
+  // MARK: Outcomes
+
+  func complete(_ token: UInt64, _ outcome: Outcome, retryDelay: Span?) throws {
+    guard let run = runs[token] else { throw Refused(.invalidHandle) }
+    defer { comeBack(token) }
+    switch run.outcome {
+    case nil: decide(token, outcome, retryDelay: retryDelay, at: now)
+    case .stopped, .expired: throw Refused(.staleRun)
+    default: throw Refused(.alreadyCompleted)
+    }
+  }
+
+  /// A run is decided by an outcome: rule C9.
+  func decide(_ token: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, at instant: Instant) {
+    guard var run = runs[token] else { return }
+    (run.outcome, run.endedAt) = (outcome, instant)
+    if outcome == .expired { (run.reason, run.wasAsked) = (.expiring, true) }
+    runs[token] = run
+    guard var sight = records[run.sequence], sight.run == token else { return }
+    sight.run = 0
+    sight.lastRun = instant
+    sight.lastOutcome = outcome
+    sight.stopReason = outcome == .expired ? .expiring : .none
+    sight.responseTimes = (sight.responseTimes + [instant - run.startedAt]).suffix(30)
+    let definition = sight.definition
+    let attemptsLeft = definition.maxAttempts == 0 || sight.attempts < definition.maxAttempts
+    let failed = outcome == .failed || outcome == .expired
+    switch definition.schedule {
+    case .standing where failed, .once where failed && attemptsLeft, .periodic where failed && attemptsLeft:
+      sight.state = .enqueued
+      sight.earliestBegin = instant + (outcome == .failed ? retryDelay : nil).orElse(backoff(definition, sight.attempts))
+    case .standing:
+      (sight.state, sight.attempts, sight.earliestBegin) = (.enqueued, 0, instant)
+    case .once:
+      (sight.state, sight.endedAt) = (failed || outcome == .abandoned ? .failed : .succeeded, instant)
+    case .periodic:
+      (sight.state, sight.attempts, sight.periodBase) = (.enqueued, 0, instant)
+      sight.earliestBegin = nextPeriod(sight, after: instant)
+    }
+    write(sight)
+    settle(sight, at: instant)
+    promote()
+  }
+
+  private func backoff(_ definition: TaskDefinition, _ attempt: UInt32) -> Span {
+    switch definition.backoff {
+    case .none: 0
+    case .linear: min(bounds.maximum, definition.backoffDelay * Int64(attempt))
+    case .exponential: attempt > 20 ? bounds.maximum : min(bounds.maximum, definition.backoffDelay << Int64(attempt - 1))
+    }
+  }
+
+  /// Who waited behind an ended record starts or fails with it, each by its own policy (T5).
+  private func settle(_ ended: Sight, at instant: Instant) {
+    guard ended.state.isTerminal, var chain = chains[ended.id], !chain.isEmpty,
+      let next = records[chain.removeFirst()]
+    else { return }
+    chains[ended.id] = chain
+    let fails = ended.state != .succeeded && next.definition.existing == .append
+    remove(ended.sequence)
+    var sight = next
+    (sight.state, sight.registeredAt, sight.lastRun) = (fails ? .failed : .enqueued, instant, instant)
+    sight.earliestBegin = firstBegin(next.definition, from: instant)
+    sight.anchor = sight.earliestBegin
+    if fails { sight.endedAt = instant }
+    write(sight)
+    visible[ended.id] = sight.sequence
+    settle(sight, at: instant)
+  }
+
+  // MARK: End and time
+
+  /// Ends a cycle: what is open counts as failed.
+  func end(_ handle: UInt64) -> ModelCycle? {
+    guard let cycle = cycles.first(where: { $0.handle == handle }) else { return nil }
+    for token in cycle.runs where runs[token]?.isOpen == true {
+      decide(token, .expired, at: min(now, cycle.deadline))
+    }
+    let ended = cycles.first { $0.handle == handle }
+    cycles.removeAll { $0.handle == handle }
+    return ended
+  }
+
+  /// Time passes: what expires and what is let go on the way, in its order (C4, C5, C7).
+  func advance(to instant: Instant) {
+    while let (at, act) = nextEffect(), at <= instant {
+      now = max(now, at)
+      act()
+    }
+    now = instant
+  }
+
+  private func nextEffect() -> (Instant, () -> Void)? {
+    var effects: [(Instant, () -> Void)] = []
+    for (index, cycle) in cycles.enumerated() {
+      let open = cycle.runs.filter { runs[$0]?.isOpen == true }
+      if !cycle.hasExpired {
+        effects.append((cycle.expiresAt, { self.expire(index, open) }))
+      } else if !open.isEmpty {
+        effects.append((cycle.deadline + 1, { for token in open { self.decide(token, .expired, at: cycle.deadline) } }))
+      }
+    }
+    for run in runs.values where !run.isOpen && !run.isBack {
+      effects.append((run.endedAt + releaseAfter, { self.comeBack(run.token) }))
+    }
+    return effects.min { $0.0 < $1.0 }
+  }
+
+  private func expire(_ index: Int, _ open: [UInt64]) {
+    cycles[index].hasExpired = true
+    for token in open {
+      runs[token]?.reason = .expiring
+      runs[token]?.wasAsked = true
+    }
+  }
+}
+
+extension Optional {
+  fileprivate func orElse(_ other: @autoclosure () -> Wrapped) -> Wrapped { self ?? other() }
+}

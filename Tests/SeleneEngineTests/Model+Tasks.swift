@@ -1,0 +1,161 @@
+// Registering and cancelling as the design's words have it (T4 to T9).
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+extension Model {
+  // MARK: Registering
+
+  func register(_ new: TaskDefinition) throws -> Disposition {
+    let id = new.id.text
+    guard !id.hasPrefix(Self.forbidden) else { throw Refused(.notPermitted) }
+    guard enabled.contains(new.kind) else { throw Refused(.unavailable) }
+    guard let old = self[id], old.isLive else { return try begin(new, after: self[id]) }
+    switch new.existing {
+    case .keep: return .kept
+    case .replace: return try replace(old, with: new)
+    case .update: return try update(old, with: new)
+    case .append, .appendOrReplace: return try append(new, behind: old)
+    }
+  }
+
+  /// A terminal record, or none, has the id.
+  private func begin(_ new: TaskDefinition, after old: Sight?) throws -> Disposition {
+    var state = TaskState.enqueued
+    if new.existing == .append, let old, old.state != .succeeded {
+      state = old.state
+    } else if new.schedule != .standing && !isPlaceFree(new.kind) {
+      guard holds else { throw Refused(.tooManyPending) }
+      state = .held
+    }
+    if let old { remove(old.sequence) }
+    introduce(new, state, shows: true)
+    return state == .held ? .held : .added
+  }
+
+  private func replace(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
+    let takesItsPlace = old.takesPlace && old.kind == new.kind
+    let finds = new.schedule == .standing || takesItsPlace || isPlaceFree(new.kind)
+    guard finds || holds else { throw Refused(.tooManyPending) }
+    _ = cancel(old, .replaced)
+    remove(old.sequence)
+    introduce(new, finds ? .enqueued : .held, shows: true)
+    promote()
+    return .replaced
+  }
+
+  private func update(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
+    guard old.kind == new.kind, old.definition.schedule == new.schedule else { throw Refused(.invalidArgument) }
+    var sight = old.with(new)
+    sight.generation += 1
+    let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
+    if old.attempts == 0 && !hasRun {
+      if new.schedule == .periodic && old.periodBase != TaskRecord.onRegistration {
+        sight.earliestBegin = nextPeriod(sight, after: old.periodBase)
+      } else {
+        sight.earliestBegin = firstBegin(new, from: old.registeredAt)
+        sight.anchor = sight.earliestBegin
+      }
+    }
+    write(sight)
+    return .updated
+  }
+
+  private func append(_ new: TaskDefinition, behind head: Sight) throws -> Disposition {
+    guard head.definition.schedule == .once, head.kind == new.kind else { throw Refused(.invalidArgument) }
+    guard chains[head.id, default: []].count < 1_000 else { throw Refused(.tooManyPending) }
+    introduce(new, .blocked, shows: false)
+    chains[head.id, default: []].append(lastSequence)
+    return .appended
+  }
+
+  // MARK: Cancelling
+
+  /// Cancels a live record and all behind it; how many.
+  func cancel(_ head: Sight, _ reason: StopReason) -> UInt64 {
+    let waiting = chains.removeValue(forKey: head.id) ?? []
+    for sequence in waiting { remove(sequence) }
+    end(head.sequence, as: .cancelled, at: now)
+    if head.run != 0 {
+      if var sight = records[head.sequence] {
+        (sight.stopReason, sight.lastOutcome) = (reason, .stopped)
+        write(sight)
+      }
+      stop(head.run, reason)
+    }
+    return UInt64(waiting.count) + 1
+  }
+
+  func cancel(_ id: String) throws -> UInt64 {
+    guard let sight = self[id] else { throw Refused(.notFound) }
+    guard sight.isLive else { return 0 }
+    let count = cancel(sight, .cancelled)
+    promote()
+    return count
+  }
+
+  func cancel(tag: String) -> UInt64 {
+    func carries(_ sight: Sight?) -> Bool { tag.withBytes { sight?.definition.carries(tag: $0) == true } }
+    var count: UInt64 = 0
+    for (id, sequence) in visible {
+      guard let sight = records[sequence], sight.isLive else { continue }
+      if carries(sight) {
+        count += cancel(sight, .cancelled)
+      } else if let chain = chains[id], let first = chain.firstIndex(where: { carries(records[$0]) }) {
+        for sequence in chain[first...] { remove(sequence) }
+        chains[id] = Array(chain[..<first])
+        count += UInt64(chain.count - first)
+      }
+    }
+    promote()
+    return count
+  }
+
+  func cancelAll() -> UInt64 {
+    var count: UInt64 = 0
+    for sequence in visible.values {
+      if let sight = records[sequence], sight.isLive { count += cancel(sight, .cancelled) }
+    }
+    return count
+  }
+
+  // MARK: Retention
+
+  /// Removes what ended at or before an instant; nil: all that ended.
+  func prune(endedBy limit: Instant?) -> UInt64 {
+    var count: UInt64 = 0
+    for sight in records.values where sight.state.isTerminal && (limit.map { sight.endedAt <= $0 } ?? true) {
+      remove(sight.sequence)
+      visible[sight.id] = nil
+      count += 1
+    }
+    return count
+  }
+
+  func reset() throws {
+    guard cycles.isEmpty else { throw Refused(.busy) }
+    (records, visible, chains) = ([:], [:], [:])
+    lastBegin = PerKind(repeating: nil)
+  }
+
+  // MARK: Times
+
+  func firstBegin(_ definition: TaskDefinition, from start: Instant) -> Instant {
+    let flexed = definition.flex > 0 && definition.flex < definition.period
+    return start + definition.initialDelay + (flexed ? definition.period - definition.flex : 0)
+  }
+
+  /// now + period, or the first instant after now of (anchor + k·period).
+  func nextPeriod(_ sight: Sight, after now: Instant) -> Instant {
+    let period = sight.definition.period
+    guard sight.definition.recurrence == .anchored else { return now + period }
+    return now < sight.anchor ? sight.anchor : sight.anchor + ((now - sight.anchor) / period + 1) * period
+  }
+}
+
+/// What the model refuses.
+struct Refused: Error {
+  let code: SeleneError.Code
+  init(_ code: SeleneError.Code) { self.code = code }
+}

@@ -1,0 +1,221 @@
+// The scheduler as the design's words have it, in plain lists: what random walks compare the engine with.
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+/// A run as the model knows it.
+struct ModelRun {
+  let token: UInt64
+  let sequence: UInt64
+  let definition: TaskDefinition
+  let cycle: UInt64
+  let startedAt: Instant
+  let expiresAt: Instant
+  let deadline: Instant
+  /// nil while it is open.
+  var outcome: Outcome?
+  var endedAt: Instant = 0
+  var reason: StopReason = .none
+  var wasAsked = false
+  var isBack = false
+
+  var id: String { definition.id.text }
+  var isOpen: Bool { outcome == nil }
+}
+
+/// A cycle as the model knows it.
+struct ModelCycle {
+  let handle: UInt64
+  let kinds: KindSet
+  let lanes: Int
+  let begin: Instant
+  let expiresAt: Instant
+  let deadline: Instant
+  let strictFit: Bool
+  /// It is the window of one task (C14).
+  let isOfOneTask: Bool
+  /// Those who were eligible at begin, best first, without those who ran or changed since.
+  var candidates: [(sequence: UInt64, score: Fraction)]
+  let eligible: Int
+  var runs: [UInt64] = []
+  var hasExpired = false
+}
+
+/// All that the rules make of the calls so far.
+final class Model {
+  let limits: PerKind<UInt32?>
+  let holds: Bool
+  let observedRange: Bool
+  let intervals: PerKind<Span>
+  let releaseAfter: Span
+  let bounds = BackoffBounds()
+  /// Ids that begin so are not permitted.
+  static let forbidden = "x"
+
+  var now: Instant
+  var records: [UInt64: Sight] = [:]
+  var visible: [String: UInt64] = [:]
+  var chains: [String: [UInt64]] = [:]
+  var lastSequence: UInt64 = 0
+  var liveHandlers: Set<String> = []
+  /// Names that were unregistered and whose last run has not come back.
+  var retiredHandlers: Set<String> = []
+  var satisfied = Constraints.all
+  var enabled = KindSet.all
+  var lastBegin = PerKind<Instant?>(repeating: nil)
+  var cycles: [ModelCycle] = []
+  var runs: [UInt64: ModelRun] = [:]
+
+  init(_ draft: OptionsDraft, at now: Instant) {
+    limits = PerKind(
+      refresh: draft.maxPendingRefresh == .max ? nil : draft.maxPendingRefresh,
+      processing: draft.maxPendingProcessing == .max ? nil : draft.maxPendingProcessing)
+    (holds, observedRange, releaseAfter) = (draft.holds, draft.observedRange, draft.releaseAfter)
+    intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
+    self.now = now
+  }
+
+  subscript(id: String) -> Sight? { visible[id].flatMap { records[$0] } }
+
+  // MARK: What follows from the state
+
+  /// An id is taken from a dispatch until the run is decided and back (C4).
+  func isTaken(_ id: String) -> Bool { runs.values.contains { !$0.isBack && $0.id == id } }
+
+  func isPlaceFree(_ kind: Kind) -> Bool {
+    guard let limit = limits[kind] else { return true }
+    return records.values.filter { $0.takesPlace && $0.kind == kind }.count < Int(limit)
+  }
+
+  /// S1 without the time.
+  func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool {
+    sight.state == .enqueued && kinds.contains(sight.kind) && liveHandlers.contains(sight.definition.handler.text)
+      && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden) && !isTaken(sight.id)
+  }
+
+  /// The eligible tasks of some kinds, best first.
+  func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
+    let eligible = records.values.filter { $0.earliestBegin <= now && isRunnable($0, kinds: kinds) }.map(\.entrant)
+    return Oracle.ranked(eligible, observedRange: observedRange, at: now).map { ($0.entrant.sequence, $0.score) }
+  }
+
+  // MARK: Writing
+
+  /// A record changed: it waits for the next cycle (C2).
+  func write(_ sight: Sight) {
+    records[sight.sequence] = sight
+    for index in cycles.indices { cycles[index].candidates.removeAll { $0.sequence == sight.sequence } }
+  }
+
+  func remove(_ sequence: UInt64) {
+    records[sequence] = nil
+    for index in cycles.indices { cycles[index].candidates.removeAll { $0.sequence == sequence } }
+  }
+
+  /// A new record.
+  func introduce(_ definition: TaskDefinition, _ state: TaskState, shows: Bool) {
+    lastSequence += 1
+    write(Sight(TaskRecord(definition, sequence: lastSequence, state: state, at: now)))
+    if shows { visible[definition.id.text] = lastSequence }
+  }
+
+  func end(_ sequence: UInt64, as state: TaskState, at instant: Instant) {
+    guard var sight = records[sequence] else { return }
+    (sight.state, sight.run, sight.endedAt) = (state, 0, instant)
+    write(sight)
+  }
+
+  /// Free places go to the held: the higher priority first, then the lower sequence (T6).
+  func promote() {
+    for kind in Kind.allCases {
+      while isPlaceFree(kind) {
+        let held = records.values.filter { $0.state == .held && $0.kind == kind }
+        let best = held.min {
+          ($1.definition.priority, $0.sequence) < ($0.definition.priority, $1.sequence)
+        }
+        guard var best else { break }
+        best.state = .enqueued
+        write(best)
+      }
+    }
+  }
+
+  // MARK: Stops and coming back
+
+  /// A run is over for a reason that is not its own (C8).
+  func stop(_ token: UInt64, _ reason: StopReason) {
+    guard var run = runs[token], run.isOpen else { return }
+    if reason.rawValue > run.reason.rawValue { run.reason = reason }
+    (run.outcome, run.endedAt, run.wasAsked) = (.stopped, now, true)
+    runs[token] = run
+    if var sight = records[run.sequence], sight.run == token {
+      (sight.state, sight.run, sight.attempts) = (.enqueued, 0, sight.attempts - 1)
+      (sight.stopReason, sight.lastOutcome) = (reason, .stopped)
+      write(sight)
+    }
+  }
+
+  /// A run came back or was let go.
+  func comeBack(_ token: UInt64) {
+    guard let run = runs[token], !run.isBack else { return }
+    runs[token]?.isBack = true
+    let name = run.definition.handler.text
+    if !runs.values.contains(where: { !$0.isBack && $0.definition.handler.text == name }) { retiredHandlers.remove(name) }
+  }
+
+  // MARK: Comparing
+
+  /// Compares with what is there; takes over definitions that are new.
+  func check(_ snapshot: Snapshot) throws {
+    try verify(snapshot.now == now, "it is \(snapshot.now), \(now) expected")
+    for (sequence, sight) in records {
+      guard let there = snapshot.sights[sequence] else { throw Differs("\(sight.id) number \(sequence) is gone") }
+      if there.definition !== sight.definition {
+        try verify(there.definition.isSame(as: sight.definition), "\(sight.id) number \(sequence) has another definition")
+        records[sequence] = sight.with(there.definition)
+      }
+      try verify(
+        there == records[sequence], "\(sight.id) number \(sequence) is\n  \(there.words), expected\n  \(sight.words)")
+    }
+    for sight in snapshot.sights.values where records[sight.sequence] == nil {
+      throw Differs("\(sight.id) number \(sight.sequence) should not be there: \(sight.words)")
+    }
+    try verify(snapshot.visible == visible, "ids show \(snapshot.visible), \(visible) expected")
+    try verify(
+      snapshot.chains == chains.filter { !$0.value.isEmpty }, "chains are \(snapshot.chains), \(chains) expected")
+  }
+}
+
+extension Sight {
+  /// The same with another definition object.
+  func with(_ definition: TaskDefinition) -> Sight {
+    var record = TaskRecord(definition, sequence: sequence, state: state, at: 0)
+    (record.attempts, record.generation, record.registeredAt) = (attempts, generation, registeredAt)
+    (record.earliestBegin, record.anchor, record.periodBase) = (earliestBegin, anchor, periodBase)
+    (record.lastRun, record.endedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
+    (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
+    return Sight(record)
+  }
+
+  /// For people.
+  var words: String {
+    """
+    \(state), run \(run), attempts \(attempts), generation \(generation), registered \(registeredAt), earliest \
+    \(earliestBegin), anchor \(anchor), base \(periodBase), last \(lastRun), ended \(endedAt), times \(responseTimes), \
+    \(lastOutcome.map { "\($0)" } ?? "no outcome"), \(stopReason)
+    """
+  }
+}
+
+extension TaskDefinition {
+  /// Whether both say the same.
+  func isSame(as other: TaskDefinition) -> Bool {
+    id.equals(other.id) && handler.equals(other.handler) && kind == other.kind && schedule == other.schedule
+      && priority == other.priority && existing == other.existing && initialDelay == other.initialDelay
+      && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
+      && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
+      && expectedResponse == other.expectedResponse && responseWindow == other.responseWindow
+      && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
+  }
+}

@@ -1,0 +1,203 @@
+// The steps of a random walk that open, use and end windows.
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+extension Walk {
+  func randomWindow() -> WindowDraft {
+    var draft = WindowDraft()
+    draft.kinds = chance.pick([1, 1, 2, 3])
+    draft.lanes = chance.pick([1, 1, 2, 3])
+    draft.budget = chance.pick([Time.second, 10 * Time.second, 30 * Time.second, 5 * Time.minute])
+    draft.reserve = chance.pick([-1, 0, draft.budget / 2, draft.budget])
+    draft.strictFit = chance.once(in: 4)
+    return draft
+  }
+
+  func begin() throws {
+    let draft = randomWindow()
+    var handle: UInt64 = 0
+    let begun = try both("begin \(draft.kinds) for \(draft.budget)") {
+      try model.refuse(KindSet(rawValue: draft.kinds))
+      return 0
+    } engine: {
+      handle = try host.begin(draft.budget) { $0 = draft }
+      return 0
+    }
+    if begun != nil { model.begin(handle, draft, task: nil) }
+  }
+
+  func beginNow() throws {
+    let id = chance.pick(Self.ids)
+    let budget = chance.pick([Time.second, 30 * Time.second])
+    var handle: UInt64 = 0
+    let begun = try both("begin now \(id)") {
+      try model.refuseNow(id)
+      return 0
+    } engine: {
+      handle = try host.beginNow(id, budget)
+      return 0
+    }
+    guard begun != nil else { return }
+    var draft = WindowDraft()
+    draft.budget = budget
+    model.begin(handle, draft, task: id)
+  }
+
+  func next() throws {
+    guard !model.cycles.isEmpty else { return try begin() }
+    let cycle = chance.pick(model.cycles)
+    let expected = model.next(cycle.handle)
+    let step = try host.next(cycle.handle)
+    note("\(host.now) next of \(cycle.handle & 0xFFFF): \(step.words), expected \(expected)")
+    switch (expected, step) {
+    case (.done, .done): break
+    case (.wait(let until), .wait(let at)): try verify(until == at, "wait until \(until) expected, got \(at)")
+    case (.run(let sequence), .run(let run)):
+      try dispatch(run, of: sequence, in: cycle)
+    default: throw Differs("next: \(expected) expected, got \(step.words)")
+    }
+  }
+
+  private func dispatch(_ run: Run, of sequence: UInt64, in cycle: ModelCycle) throws {
+    guard let sight = model.records[sequence] else { throw Differs("a run of no record") }
+    try verify(run.definition === sight.definition, "\(sight.id) expected, got \(run.definition.id.text)")
+    try verify(!tokens.contains(run.token), "token \(run.token) was given twice")
+    try verify(run.token > (tokens.last ?? 0), "token \(run.token) is not the greatest")
+    try verify(run.estimate == sight.estimate, "estimate \(sight.estimate) expected, got \(run.estimate)")
+    try verify(run.attempt == sight.attempts + 1, "attempt \(run.attempt) after \(sight.attempts)")
+    try verify(run.startedAt == host.now && run.deadline == cycle.deadline, "the run's times are wrong")
+    if let score = cycle.candidates.first(where: { $0.sequence == sequence })?.score.value {
+      try verify(abs(score - run.score) < 1e-9, "score \(score) expected, got \(run.score)")
+    }
+    tokens.append(run.token)
+    model.dispatch(run, of: sequence)
+  }
+
+  func complete() throws {
+    guard !tokens.isEmpty, !chance.once(in: 20) else {
+      let bogus = chance.pick([0, 1, 1 << 62, (tokens.last ?? host.handle) + 1, host.handle])
+      try both("complete \(bogus)") { () -> Int in throw Refused(.invalidHandle) } engine: {
+        try host.complete(bogus, .newData)
+        return 0
+      }
+      return
+    }
+    let open = tokens.filter { model.runs[$0]?.isOpen == true }
+    let token = open.isEmpty || chance.once(in: 4) ? chance.pick(tokens.suffix(12)) : chance.pick(open)
+    let outcome = chance.pick([Outcome.newData, .newData, .noData, .failed, .failed, .abandoned])
+    let delay = outcome == .failed && chance.once(in: 3) ? chance.pick([0, Time.second, Time.hour]) : nil
+    try both("complete \(token & 0xFFFF) of \(model.runs[token]?.id ?? "") \(outcome)") {
+      try model.complete(token, outcome, retryDelay: delay)
+      return 0
+    } engine: {
+      try host.complete(token, outcome, retryDelay: delay)
+      return 0
+    }
+  }
+
+  func end() throws {
+    guard !model.cycles.isEmpty else { return }
+    let handle = chance.pick(model.cycles).handle
+    note("\(host.now) end of \(handle & 0xFFFF)")
+    let report = try host.end(handle)
+    guard let cycle = model.end(handle) else { throw Differs("the model has no such cycle") }
+    let runs = cycle.runs.compactMap { model.runs[$0] }
+    try verify(report.entries.map(\.run) == cycle.runs, "the report has other runs")
+    try verify(report.entries.map(\.outcome) == runs.map { $0.outcome ?? .newData }, "the report has other outcomes")
+    try verify(report.entries.map(\.stopReason) == runs.map(\.reason), "the report has other stop reasons")
+    try verify(
+      report.entries.map(\.responseTime) == runs.map { $0.endedAt - $0.startedAt }, "the report has other response times")
+    try verify(report.endedAt == min(host.now, cycle.deadline), "ended at \(report.endedAt)")
+    try verify(report.eligible == cycle.eligible, "\(report.eligible) were eligible, \(cycle.eligible) expected")
+    let remaining = model.remaining(cycle)
+    try verify(report.didNotFit == remaining, "\(report.didNotFit) did not fit, \(remaining) expected")
+    let outcomes = runs.compactMap(\.outcome)
+    let isFailed = outcomes.contains { [.failed, .expired, .abandoned].contains($0) }
+    let result = outcomes.contains(.newData) ? Outcome.newData : isFailed ? .failed : .noData
+    try verify(report.tally.result == result, "result \(report.tally.result), \(result) expected")
+    try both("next after the end") { () -> Int in throw Refused(.invalidHandle) } engine: {
+      _ = try host.next(handle)
+      return 0
+    }
+  }
+
+  // MARK: Calls that change nothing
+
+  func look() throws {
+    switch chance.below(4) {
+    case 0: try both("wake-up") { expectedWakeup() } engine: { try host.nextWakeup() }
+    case 1:
+      var draft = randomWindow()
+      draft.lanes = 1
+      try both("plan") { expectedPlan(draft) } engine: {
+        try host.plan(draft.budget) { $0 = draft }.entries.map { $0.definition.id.text }
+      }
+    case 2:
+      guard let run = tokens.suffix(12).randomElement(using: &chance) else { return }
+      try both("stopping \(run & 0xFFFF)") { try expectedStop(run) } engine: {
+        let (reason, remaining) = try host.stopping(run)
+        return [Int64(reason.rawValue), remaining]
+      }
+    default:
+      let id = chance.pick(Self.ids)
+      guard let sight = model[id] else { return }
+      let eligible = model.enabled.contains(sight.kind) ? model.ranked(KindSet(sight.kind)) : []
+      let rank = (eligible.firstIndex { $0.sequence == sight.sequence }).map { $0 + 1 } ?? 0
+      try both("rank of \(id)") { rank } engine: { try host.explain(id).rank }
+    }
+  }
+
+  /// C16.
+  private func expectedWakeup() -> Instant? {
+    let kinds = model.cycles.reduce(model.enabled) { $0.subtracting($1.kinds) }
+    return model.records.values.filter { model.isRunnable($0, kinds: kinds) }.map { sight in
+      let (last, interval) = (model.lastBegin[sight.kind], model.intervals[sight.kind])
+      if sight.definition.schedule == .standing && sight.earliestBegin <= model.now {
+        return max(model.now, last.map { $0 + (interval > 0 ? interval : 15 * Time.minute) } ?? model.now)
+      }
+      return max(model.now, sight.earliestBegin, last.map { $0 + interval } ?? .min)
+    }.min()
+  }
+
+  /// C15: what one lane would pick if every run took its estimate.
+  private func expectedPlan(_ window: WindowDraft) -> [String] {
+    let reserve = window.reserve == -1 ? window.budget / 20 : window.reserve
+    var waiting = model.ranked(KindSet(rawValue: window.kinds)).compactMap { model.records[$0.sequence] }
+    var picked: [String] = []
+    var left = window.budget
+    while left > 0 {
+      let takesAny = picked.isEmpty && !window.strictFit && left > reserve
+      guard let index = waiting.firstIndex(where: { takesAny || $0.estimate <= left - reserve }) else { break }
+      let sight = waiting.remove(at: index)
+      picked.append(sight.id)
+      left -= sight.estimate
+    }
+    return picked
+  }
+
+  /// Why a run shall stop, and how long it has until then.
+  private func expectedStop(_ token: UInt64) throws -> [Int64] {
+    guard let run = model.runs[token] else { throw Refused(.invalidHandle) }
+    if run.isBack { throw Refused(run.outcome == .stopped || run.outcome == .expired ? .staleRun : .alreadyCompleted) }
+    let remaining = run.isOpen && run.reason == .none ? max(0, run.expiresAt - model.now) : 0
+    return [Int64(run.reason.rawValue), remaining]
+  }
+}
+
+extension Step {
+  var words: String {
+    switch self {
+    case .run(let run): "run of \(run.definition.id.text)"
+    case .wait(let until): "wait until \(until)"
+    case .done: "done"
+    }
+  }
+}
+
+extension Bytes {
+  convenience init(_ text: String) {
+    self.init(count: text.utf8.count) { $0.copyBytes(from: text.utf8) }
+  }
+}

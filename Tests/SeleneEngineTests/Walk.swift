@@ -1,0 +1,261 @@
+// A random walk through all calls on a virtual clock: each is made on the engine and on the model, and all is compared.
+
+import SeleneCore
+
+@testable import SeleneEngine
+
+/// One random walk.
+final class Walk {
+  let name: String
+  let host: Host
+  let model: Model
+  let mirror = EventMirror()
+  var chance: Chance
+  /// What was done, for people.
+  private(set) var history: [String] = []
+  /// How often each run's stop function was called.
+  var stopCalls: [UInt64: Int] = [:]
+  var tokens: [UInt64] = []
+
+  static let ids = ["a", "b", "c", "d", "e", "f", "g", "h", "x"]
+  static let handlers = ["h1", "h2", "h3", "a", "b"]
+  static let tags = ["t", "u", "v"]
+
+  init(_ name: String) throws {
+    var chance = Chance(name)
+    self.name = name
+    let permitted = (Self.ids + Self.handlers).filter { !$0.hasPrefix(Model.forbidden) }.map { Bytes($0) }
+    let start = chance.pick([1_000 * Time.second, 1_700_000_000 * Time.second, -50 * Time.day])
+    var options = OptionsDraft()
+    options.holds = chance.once(in: 2)
+    options.observedRange = chance.once(in: 3)
+    options.maxPendingRefresh = chance.pick([1, 2, 0, .max])
+    options.maxPendingProcessing = chance.pick([10, 1, 3, .max])
+    options.minimumIntervalRefresh = chance.pick([0, 0, Time.minute, Time.hour])
+    options.minimumIntervalProcessing = chance.pick([0, 0, Time.minute])
+    options.releaseAfter = chance.pick([10 * Time.minute, 0, Time.second, Time.day])
+    host = try withExtendedLifetime(permitted) {
+      try Host(at: start) { draft in
+        draft = options
+        draft.permitted = permitted.map { $0.buffer }
+      }
+    }
+    model = Model(options, at: start)
+    self.chance = chance
+    let mirror = mirror
+    try host.observe { mirror.hear($0) }
+    for handler in Self.handlers.prefix(3) { try addHandler(handler) }
+  }
+
+  /// Takes so many steps.
+  func take(_ steps: Int) throws {
+    for step in 0..<steps {
+      do {
+        try takeOne()
+        try check()
+      } catch {
+        throw Differs("\(name), step \(step): \(error)\nbefore it:\n  \(history.suffix(12).joined(separator: "\n  "))")
+      }
+    }
+    try host.close()
+  }
+
+  private func takeOne() throws {
+    switch chance.below(100) {
+    case 0..<22: try register()
+    case 22..<27: try cancel()
+    case 27..<31: try changeHandlers()
+    case 31..<34: try changeConditions()
+    case 34..<36: try switchKinds()
+    case 36..<44: try begin()
+    case 44..<47: try beginNow()
+    case 47..<63: try next()
+    case 63..<77: try complete()
+    case 77..<82: try end()
+    case 82..<85: try look()
+    case 85..<87: try prune()
+    default: try passTime()
+    }
+  }
+
+  func note(_ what: String) { history.append(what) }
+
+  /// Compares all that is there with the model, with what the events say, and with what always holds.
+  private func check() throws {
+    let snapshot = try host.enter { Snapshot($0, at: $1.now) }
+    try snapshot.check(limits: model.limits)
+    try model.check(snapshot)
+    let open = model.runs.values.filter { $0.isOpen }.map(\.token)
+    try mirror.check(snapshot, openRuns: Set(open), openCycles: Set(model.cycles.map(\.handle)))
+    for run in model.runs.values {
+      let calls = stopCalls[run.token] ?? 0
+      try verify(calls == (run.wasAsked ? 1 : 0), "the stop function of run \(run.token) was called \(calls) times")
+    }
+    for id in Self.ids {
+      let out = model.runs.values.filter { $0.id == id && !$0.isBack }.count
+      try verify(out <= 1, "\(out) runs of \(id) have not come back")
+    }
+  }
+
+  // MARK: One call on both
+
+  /// Makes a call on the model and on the engine; what both answer must be the same. Gives the engine's answer.
+  @discardableResult
+  func both<R: Equatable>(_ what: String, model expected: () throws -> R, engine call: () throws -> R) throws -> R? {
+    let (expected, got) = (Self.answer(expected), Self.answer(call))
+    note("\(host.now) \(what): \(got.words)")
+    try verify(expected == got, "\(what): \(expected.words) expected, got \(got.words)")
+    if case .value(let value) = got { return value }
+    return nil
+  }
+
+  enum Answer<R: Equatable>: Equatable {
+    case value(R)
+    case refusal(SeleneError.Code)
+
+    var words: String {
+      switch self {
+      case .value(let value): "\(value)"
+      case .refusal(let code): "\(code)"
+      }
+    }
+  }
+
+  private static func answer<R>(_ call: () throws -> R) -> Answer<R> {
+    do {
+      return .value(try call())
+    } catch let error as Refused {
+      return .refusal(error.code)
+    } catch let error as SeleneError {
+      return .refusal(error.code)
+    } catch {
+      return .refusal(.inconsistent)
+    }
+  }
+
+  // MARK: Tasks, handlers, conditions
+
+  private func register() throws {
+    let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
+    let existing = chance.pick([nil, nil, ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
+    let recipe = Recipe(
+      chance.pick(Self.ids), schedule, kind: chance.pick(Kind.allCases), priority: Int32(1 + chance.below(5)),
+      existing: existing
+    ) {
+      $0.handler = chance.pick(Self.handlers)
+      $0.tags = Self.tags.filter { _ in chance.once(in: 4) }
+      $0.constraints = chance.pick([0, 0, 0, 1, 2, 3])
+      $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])
+      $0.responseWindow = chance.pick([0, 1, 3, 30])
+      $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
+      $0.maxAttempts = chance.pick([0, 0, 1, 2, 3])
+      $0.backoff = chance.pick([-1, 0, 1, 2])
+      $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])
+      $0.recurrence = chance.pick([0, 1])
+      $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
+      $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
+    }
+    try both("register \(recipe.id) \(schedule) \(existing.map { "\($0)" } ?? "")") {
+      try model.register(recipe.define())
+    } engine: {
+      try host.register(recipe)
+    }
+  }
+
+  private func cancel() throws {
+    switch chance.below(8) {
+    case 0: try both("cancel all") { model.cancelAll() } engine: { try host.cancelAll() }
+    case 1, 2:
+      let tag = chance.pick(Self.tags)
+      try both("cancel tag \(tag)") { model.cancel(tag: tag) } engine: { try host.cancel(tag: tag) }
+    default:
+      let id = chance.pick(Self.ids)
+      try both("cancel \(id)") { try model.cancel(id) } engine: { try host.cancel(id) }
+    }
+  }
+
+  private func addHandler(_ name: String) throws {
+    try both("add handler \(name)") {
+      guard !model.liveHandlers.contains(name), !model.retiredHandlers.contains(name) else { throw Refused(.alreadyExists) }
+      model.liveHandlers.insert(name)
+      return 0
+    } engine: {
+      try host.addHandler(name, stop: { [unowned self] run, _ in stopCalls[run, default: 0] += 1 })
+      return 0
+    }
+  }
+
+  private func changeHandlers() throws {
+    let name = chance.pick(Self.handlers)
+    guard chance.once(in: 4) else { return try addHandler(name) }
+    try both("remove handler \(name)") {
+      guard model.liveHandlers.remove(name) != nil else { throw Refused(.notFound) }
+      for sight in model.records.values where sight.definition.handler.text == name && !sight.state.isTerminal {
+        model.write(sight)
+      }
+      if model.runs.values.contains(where: { !$0.isBack && $0.definition.handler.text == name }) {
+        model.retiredHandlers.insert(name)
+      }
+      return 0
+    } engine: {
+      try host.removeHandler(name)
+      return 0
+    }
+  }
+
+  private func changeConditions() throws {
+    let satisfied = chance.pick([Constraints.all, .all, .network, .externalPower, []])
+    try both("conditions \(satisfied.rawValue)") {
+      model.satisfied = satisfied
+      for run in model.runs.values.sorted(by: { $0.token < $1.token })
+      where run.isOpen && !run.definition.constraints.isSubset(of: satisfied) {
+        model.stop(run.token, .constraintLost)
+      }
+      return 0
+    } engine: {
+      try host.satisfy(satisfied)
+      return 0
+    }
+  }
+
+  private func switchKinds() throws {
+    let kinds = chance.pick([KindSet.all, .all, .all, KindSet(.refresh), KindSet(.processing), []])
+    model.enabled = kinds
+    try host.enable(kinds)
+    note("\(host.now) enable \(kinds.rawValue)")
+  }
+
+  private func prune() throws {
+    if chance.once(in: 6) {
+      try both("reset") {
+        try model.reset()
+        return 0
+      } engine: {
+        try host.reset()
+        mirror.forgetTasks()
+        return 0
+      }
+    } else {
+      try both("prune") { model.prune(endedBy: nil) } engine: { try host.prune() }
+    }
+  }
+
+  // MARK: Time
+
+  private func passTime() throws {
+    var interesting: [Instant] = []
+    for cycle in model.cycles { interesting += [cycle.expiresAt, cycle.deadline] }
+    for run in model.runs.values where !run.isBack && !run.isOpen { interesting.append(run.endedAt + model.releaseAfter) }
+    for sight in model.records.values where sight.isLive { interesting.append(sight.earliestBegin) }
+    var instant = host.now + chance.pick([0, 1, Time.second, 3 * Time.second])
+    switch chance.below(10) {
+    case 0: instant = host.now + chance.pick([Time.minute, Time.hour, 25 * Time.hour])
+    case 1...5: if !interesting.isEmpty { instant = chance.pick(interesting) + chance.pick([-1, 0, 1]) }
+    default: break
+    }
+    instant = max(instant, host.now)
+    note("\(host.now) time passes to \(instant)")
+    model.advance(to: instant)
+    host.now = instant
+  }
+}

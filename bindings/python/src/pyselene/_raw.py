@@ -1,0 +1,679 @@
+"""The C interface as it is, generated from selene.h by tools/generate.py; not for use by hosts."""
+
+# ruff: noqa: N801
+from __future__ import annotations
+
+from ctypes import CDLL, CFUNCTYPE, Structure, POINTER, c_char_p, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+SELENE_VERSION_MAJOR = 0
+SELENE_VERSION_MINOR = 1
+SELENE_VERSION_PATCH = 0
+SELENE_VERSION_NUMBER = 1000
+SELENE_VERSION_STRING = "0.1.0"
+SELENE_MICROSECOND = 1000
+SELENE_MILLISECOND = 1000000
+SELENE_SECOND = 1000000000
+SELENE_MINUTE = 60000000000
+SELENE_HOUR = 3600000000000
+SELENE_DAY = 86400000000000
+SELENE_NEVER = 9223372036854775807
+SELENE_UNLIMITED = 4294967295
+SELENE_RESPONSE_TIMES = 30
+SELENE_REASONS = 16
+
+SELENE_OK = 0
+SELENE_ERROR_UNAVAILABLE = 1
+SELENE_ERROR_TOO_MANY_PENDING = 2
+SELENE_ERROR_NOT_PERMITTED = 3
+SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE = 4
+SELENE_ERROR_INVALID_ARGUMENT = 16
+SELENE_ERROR_INVALID_HANDLE = 17
+SELENE_ERROR_UNSUPPORTED_STRUCT = 18
+SELENE_ERROR_UNSUPPORTED = 19
+SELENE_ERROR_TOO_LARGE = 20
+SELENE_ERROR_NOT_FOUND = 21
+SELENE_ERROR_ALREADY_EXISTS = 22
+SELENE_ERROR_ALREADY_COMPLETED = 23
+SELENE_ERROR_STALE_RUN = 24
+SELENE_ERROR_BUSY = 25
+SELENE_ERROR_TOO_SOON = 26
+SELENE_ERROR_REENTRANT = 27
+SELENE_ERROR_FORKED = 28
+SELENE_ERROR_EXHAUSTED = 29
+SELENE_ERROR_INTERNAL = 30
+SELENE_ERROR_STORE_CANNOT_OPEN = 48
+SELENE_ERROR_STORE_LOCKED = 49
+SELENE_ERROR_STORE_CORRUPT = 50
+SELENE_ERROR_STORE_FOREIGN = 51
+SELENE_ERROR_STORE_NEWER = 52
+SELENE_ERROR_STORE_FULL = 53
+SELENE_ERROR_STORE_IO = 54
+SELENE_ERROR_OUTCOME_UNKNOWN = 55
+SELENE_OPTIONS_HOLD = 1
+SELENE_OPTIONS_OBSERVED_RANGE = 2
+SELENE_OPTIONS_RELAXED = 4
+SELENE_KIND_REFRESH = 1
+SELENE_KIND_PROCESSING = 2
+SELENE_SCHEDULE_STANDING = 0
+SELENE_SCHEDULE_ONCE = 1
+SELENE_SCHEDULE_PERIODIC = 2
+SELENE_PRIORITY_VERY_LOW = 1
+SELENE_PRIORITY_LOW = 2
+SELENE_PRIORITY_NORMAL = 3
+SELENE_PRIORITY_HIGH = 4
+SELENE_PRIORITY_VERY_HIGH = 5
+SELENE_CONSTRAINT_NETWORK = 1
+SELENE_CONSTRAINT_EXTERNAL_POWER = 2
+SELENE_EXISTING_DEFAULT = -1
+SELENE_EXISTING_KEEP = 0
+SELENE_EXISTING_REPLACE = 1
+SELENE_EXISTING_UPDATE = 2
+SELENE_EXISTING_APPEND = 3
+SELENE_EXISTING_APPEND_OR_REPLACE = 4
+SELENE_RECURRENCE_AFTER_COMPLETION = 0
+SELENE_RECURRENCE_ANCHORED = 1
+SELENE_BACKOFF_DEFAULT = -1
+SELENE_BACKOFF_NONE = 0
+SELENE_BACKOFF_LINEAR = 1
+SELENE_BACKOFF_EXPONENTIAL = 2
+SELENE_DISPOSITION_ADDED = 0
+SELENE_DISPOSITION_REPLACED = 1
+SELENE_DISPOSITION_UPDATED = 2
+SELENE_DISPOSITION_KEPT = 3
+SELENE_DISPOSITION_APPENDED = 4
+SELENE_DISPOSITION_HELD = 5
+SELENE_STATE_ENQUEUED = 0
+SELENE_STATE_HELD = 1
+SELENE_STATE_BLOCKED = 2
+SELENE_STATE_RUNNING = 3
+SELENE_STATE_SUCCEEDED = 4
+SELENE_STATE_FAILED = 5
+SELENE_STATE_CANCELLED = 6
+SELENE_REASON_NOT_DUE = 1
+SELENE_REASON_CONSTRAINTS = 2
+SELENE_REASON_NO_HANDLER = 3
+SELENE_REASON_HELD = 4
+SELENE_REASON_BLOCKED = 5
+SELENE_REASON_RUNNING = 6
+SELENE_REASON_KIND_OFF = 7
+SELENE_REASON_DID_NOT_FIT = 8
+SELENE_REASON_STILL_RUNNING = 9
+SELENE_REASON_TERMINAL = 10
+SELENE_REASON_NOT_PERMITTED = 11
+SELENE_REASON_HAD_ITS_RUN = 12
+SELENE_REASON_TOO_SOON = 13
+SELENE_REASON_NEXT_CYCLE = 14
+SELENE_REASON_INTERRUPTED = 15
+SELENE_WINDOW_STRICT_FIT = 1
+SELENE_WINDOW_INLINE = 2
+SELENE_OUTCOME_NEW_DATA = 0
+SELENE_OUTCOME_NO_DATA = 1
+SELENE_OUTCOME_FAILED = 2
+SELENE_OUTCOME_ABANDONED = 3
+SELENE_OUTCOME_EXPIRED = 4
+SELENE_OUTCOME_STOPPED = 5
+SELENE_STOP_NONE = 0
+SELENE_STOP_EXPIRING = 1
+SELENE_STOP_PREEMPTED = 2
+SELENE_STOP_CONSTRAINT_LOST = 3
+SELENE_STOP_REPLACED = 4
+SELENE_STOP_CANCELLED = 5
+SELENE_STOP_SHUTDOWN = 6
+SELENE_STOP_INTERRUPTED = 7
+SELENE_REPORT_NOT_STORED = 1
+SELENE_STEP_RUN = 0
+SELENE_STEP_WAIT = 1
+SELENE_STEP_DONE = 2
+SELENE_EVENT_REGISTERED = 1
+SELENE_EVENT_STARTED = 2
+SELENE_EVENT_STOPPED = 3
+SELENE_EVENT_COMPLETED = 4
+SELENE_EVENT_RETRY = 5
+SELENE_EVENT_HELD = 6
+SELENE_EVENT_PROMOTED = 7
+SELENE_EVENT_CANCELLED = 8
+SELENE_EVENT_CYCLE_BEGUN = 9
+SELENE_EVENT_CYCLE_ENDED = 10
+SELENE_EVENT_UNBLOCKED = 11
+SELENE_EVENT_RELEASED = 12
+SELENE_EVENT_INTERRUPTED = 13
+SELENE_EVENT_CLOCK_MOVED = 14
+
+
+class selene_text(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("data", c_char_p),
+        ("length", c_int64),
+    )
+
+
+selene_destroy_fn = CFUNCTYPE(None, c_void_p)
+
+
+selene_clock_fn = CFUNCTYPE(c_int64, c_void_p)
+
+
+class selene_options(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("permitted", POINTER(selene_text)),
+        ("permitted_count", c_uint64),
+        ("max_pending_refresh", c_uint32),
+        ("max_pending_processing", c_uint32),
+        ("minimum_backoff", c_int64),
+        ("maximum_backoff", c_int64),
+        ("minimum_interval_refresh", c_int64),
+        ("minimum_interval_processing", c_int64),
+        ("release_after", c_int64),
+        ("backoff_jitter", c_uint32),
+        ("max_overrun_threads", c_uint32),
+        ("seed", c_uint64),
+        ("max_input_size", c_uint64),
+        ("clock", selene_clock_fn),
+        ("clock_context", c_void_p),
+        ("clock_destroy", selene_destroy_fn),
+        ("path", selene_text),
+    )
+
+
+class selene_scheduler_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("kinds", c_uint32),
+        ("overrun_threads", c_uint32),
+        ("enqueued", c_uint64),
+        ("held", c_uint64),
+        ("blocked", c_uint64),
+        ("running", c_uint64),
+        ("succeeded", c_uint64),
+        ("failed", c_uint64),
+        ("cancelled", c_uint64),
+        ("dispatched", c_uint64),
+        ("life", c_uint64),
+    )
+
+
+selene_run_fn = CFUNCTYPE(None, c_uint64, c_void_p, c_void_p)
+
+
+selene_stop_fn = CFUNCTYPE(None, c_uint64, c_int32, c_void_p)
+
+
+class selene_task(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("id", selene_text),
+        ("handler", selene_text),
+        ("kind", c_int32),
+        ("schedule", c_int32),
+        ("priority", c_int32),
+        ("existing", c_int32),
+        ("recurrence", c_int32),
+        ("backoff", c_int32),
+        ("response_window", c_int32),
+        ("max_attempts", c_uint32),
+        ("constraints", c_uint32),
+        ("tag_count", c_uint32),
+        ("tags", POINTER(selene_text)),
+        ("expected_response", c_int64),
+        ("initial_delay", c_int64),
+        ("period", c_int64),
+        ("flex", c_int64),
+        ("backoff_delay", c_int64),
+        ("input", c_void_p),
+        ("input_length", c_int64),
+    )
+
+
+class selene_task_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("id", selene_text),
+        ("handler", selene_text),
+        ("input", selene_text),
+        ("tags", POINTER(selene_text)),
+        ("tag_count", c_uint32),
+        ("constraints", c_uint32),
+        ("kind", c_int32),
+        ("schedule", c_int32),
+        ("priority", c_int32),
+        ("recurrence", c_int32),
+        ("backoff", c_int32),
+        ("response_window", c_int32),
+        ("max_attempts", c_uint32),
+        ("state", c_int32),
+        ("attempts", c_uint32),
+        ("last_outcome", c_int32),
+        ("stop_reason", c_int32),
+        ("generation", c_uint32),
+        ("sequence", c_uint64),
+        ("appended", c_uint64),
+        ("expected_response", c_int64),
+        ("initial_delay", c_int64),
+        ("period", c_int64),
+        ("flex", c_int64),
+        ("backoff_delay", c_int64),
+        ("registered_at", c_int64),
+        ("earliest_begin", c_int64),
+        ("last_run", c_int64),
+        ("estimate", c_int64),
+        ("run", c_uint64),
+        ("response_time_count", c_uint64),
+        ("response_times", c_int64 * 30),
+    )
+
+
+class selene_task_ids(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("count", c_uint64),
+        ("ids", POINTER(selene_text)),
+    )
+
+
+class selene_reason(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("reason", c_int32),
+        ("constraints", c_uint32),
+        ("may_change_at", c_int64),
+    )
+
+
+class selene_explanation(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("state", c_int32),
+        ("reason_count", c_uint32),
+        ("reasons", selene_reason * 16),
+        ("rank", c_uint64),
+        ("eligible", c_uint64),
+        ("score", c_double),
+        ("estimate", c_int64),
+        ("last_room", c_int64),
+    )
+
+
+class selene_window(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("kinds", c_uint32),
+        ("lanes", c_uint32),
+        ("budget", c_int64),
+        ("reserve", c_int64),
+        ("task", selene_text),
+    )
+
+
+class selene_report_run(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("id", selene_text),
+        ("run", c_uint64),
+        ("outcome", c_int32),
+        ("stop_reason", c_int32),
+        ("attempt", c_uint32),
+        ("priority", c_int32),
+        ("score", c_double),
+        ("estimate", c_int64),
+        ("started_at", c_int64),
+        ("response_time", c_int64),
+    )
+
+
+class selene_report(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("cycle", c_uint64),
+        ("result", c_int32),
+        ("kinds", c_uint32),
+        ("began_at", c_int64),
+        ("ended_at", c_int64),
+        ("deadline", c_int64),
+        ("budget", c_int64),
+        ("reserve", c_int64),
+        ("eligible", c_uint64),
+        ("did_not_fit", c_uint64),
+        ("new_data", c_uint64),
+        ("no_data", c_uint64),
+        ("failed", c_uint64),
+        ("abandoned", c_uint64),
+        ("expired", c_uint64),
+        ("stopped", c_uint64),
+        ("run_count", c_uint64),
+        ("runs", POINTER(selene_report_run)),
+    )
+
+
+class selene_plan_run(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("id", selene_text),
+        ("score", c_double),
+        ("estimate", c_int64),
+        ("starts_at", c_int64),
+    )
+
+
+class selene_plan(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("eligible", c_uint64),
+        ("run_count", c_uint64),
+        ("runs", POINTER(selene_plan_run)),
+    )
+
+
+class selene_run_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("run", c_uint64),
+        ("cycle", c_uint64),
+        ("id", selene_text),
+        ("handler", selene_text),
+        ("input", selene_text),
+        ("kind", c_int32),
+        ("priority", c_int32),
+        ("attempt", c_uint32),
+        ("generation", c_uint32),
+        ("score", c_double),
+        ("estimate", c_int64),
+        ("started_at", c_int64),
+        ("expires_at", c_int64),
+        ("deadline", c_int64),
+    )
+
+
+selene_report_fn = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class selene_event(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("number", c_uint64),
+        ("type", c_int32),
+        ("state", c_int32),
+        ("time", c_int64),
+        ("id", selene_text),
+        ("run", c_uint64),
+        ("cycle", c_uint64),
+        ("detail", c_int32),
+        ("attempts", c_uint32),
+        ("time_at", c_int64),
+    )
+
+
+selene_event_fn = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class selene_store_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("path", selene_text),
+        ("sqlite_version", selene_text),
+        ("relaxed", c_int32),
+        ("schema_version", c_int32),
+        ("page_size", c_uint64),
+        ("pages", c_uint64),
+        ("wal_size", c_uint64),
+        ("commits", c_uint64),
+    )
+
+
+class selene_store_findings(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("schema_version", c_uint64),
+        ("tasks", c_uint64),
+        ("damaged", c_uint64),
+    )
+
+
+#: Result and parameters of every function.
+SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "selene_version_number": (c_uint32, ()),
+    "selene_version_string": (c_char_p, ()),
+    "selene_status_name": (c_char_p, (c_int32,)),
+    "selene_status_message": (c_char_p, (c_int32,)),
+    "selene_status_detail": (c_char_p, ()),
+    "selene_options_init": (c_int32, (POINTER(selene_options), c_uint32)),
+    "selene_scheduler_open": (c_int32, (POINTER(selene_options), POINTER(c_uint64))),
+    "selene_scheduler_close": (c_int32, (c_uint64, c_int64)),
+    "selene_scheduler_now": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_scheduler_get": (c_int32, (c_uint64, POINTER(selene_scheduler_info))),
+    "selene_scheduler_enable": (c_int32, (c_uint64, c_uint32)),
+    "selene_scheduler_next_wakeup": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
+    "selene_scheduler_prune": (c_int32, (c_uint64, POINTER(c_uint64))),
+    "selene_scheduler_reset": (c_int32, (c_uint64,)),
+    "selene_handler_register": (
+        c_int32,
+        (
+            c_uint64,
+            c_char_p,
+            c_int64,
+            selene_run_fn,
+            selene_stop_fn,
+            c_void_p,
+            selene_destroy_fn,
+        ),
+    ),
+    "selene_handler_unregister": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_init": (c_int32, (POINTER(selene_task), c_uint32)),
+    "selene_task_register": (c_int32, (c_uint64, POINTER(selene_task), POINTER(c_int32))),
+    "selene_task_register_batch": (
+        c_int32,
+        (
+            c_uint64,
+            POINTER(POINTER(selene_task)),
+            c_uint64,
+            POINTER(c_int32),
+            POINTER(c_int32),
+        ),
+    ),
+    "selene_task_cancel": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_cancel_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_cancel_all": (c_int32, (c_uint64, POINTER(c_uint64))),
+    "selene_task_get": (c_int32, (c_uint64, c_char_p, c_int64, c_uint64, POINTER(POINTER(selene_task_info)))),
+    "selene_task_info_destroy": (None, (POINTER(selene_task_info),)),
+    "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
+    "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
+    "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
+    "selene_window_init": (c_int32, (POINTER(selene_window), c_uint32)),
+    "selene_cycle_begin": (c_int32, (c_uint64, POINTER(selene_window), POINTER(c_uint64))),
+    "selene_cycle_next": (c_int32, (c_uint64, POINTER(c_int32), POINTER(selene_run_info), POINTER(c_int64))),
+    "selene_cycle_end": (c_int32, (c_uint64, POINTER(POINTER(selene_report)))),
+    "selene_report_destroy": (None, (POINTER(selene_report),)),
+    "selene_cycle_run": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_report)))),
+    "selene_cycle_run_async": (
+        c_int32,
+        (
+            c_uint64,
+            POINTER(selene_window),
+            selene_report_fn,
+            c_void_p,
+            selene_destroy_fn,
+            POINTER(c_uint64),
+            POINTER(c_int64),
+        ),
+    ),
+    "selene_cycle_plan": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_plan)))),
+    "selene_plan_destroy": (None, (POINTER(selene_plan),)),
+    "selene_run_complete": (c_int32, (c_uint64, c_int32)),
+    "selene_run_retry": (c_int32, (c_uint64, c_int64)),
+    "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
+    "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
+    "selene_conditions_get": (c_int32, (c_uint64, POINTER(c_uint32), POINTER(c_uint32))),
+    "selene_scheduler_observe": (c_int32, (c_uint64, selene_event_fn, c_void_p, selene_destroy_fn)),
+    "selene_store_get": (c_int32, (c_uint64, POINTER(POINTER(selene_store_info)))),
+    "selene_store_info_destroy": (None, (POINTER(selene_store_info),)),
+    "selene_store_backup": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_store_check": (c_int32, (c_char_p, c_int64, POINTER(selene_store_findings))),
+    "selene_store_salvage": (c_int32, (c_char_p, c_int64, c_char_p, c_int64, POINTER(selene_store_findings))),
+    "selene_kind_name": (c_char_p, (c_int32,)),
+    "selene_schedule_name": (c_char_p, (c_int32,)),
+    "selene_state_name": (c_char_p, (c_int32,)),
+    "selene_outcome_name": (c_char_p, (c_int32,)),
+    "selene_stop_name": (c_char_p, (c_int32,)),
+    "selene_disposition_name": (c_char_p, (c_int32,)),
+    "selene_reason_name": (c_char_p, (c_int32,)),
+    "selene_event_name": (c_char_p, (c_int32,)),
+    "selene_constraint_name": (c_char_p, (c_uint32,)),
+}
+
+
+class Functions:
+    """Every function of the library, with its types."""
+
+    __slots__ = (
+        "selene_version_number",
+        "selene_version_string",
+        "selene_status_name",
+        "selene_status_message",
+        "selene_status_detail",
+        "selene_options_init",
+        "selene_scheduler_open",
+        "selene_scheduler_close",
+        "selene_scheduler_now",
+        "selene_scheduler_get",
+        "selene_scheduler_enable",
+        "selene_scheduler_next_wakeup",
+        "selene_scheduler_prune",
+        "selene_scheduler_reset",
+        "selene_handler_register",
+        "selene_handler_unregister",
+        "selene_task_init",
+        "selene_task_register",
+        "selene_task_register_batch",
+        "selene_task_cancel",
+        "selene_task_cancel_tag",
+        "selene_task_cancel_all",
+        "selene_task_get",
+        "selene_task_info_destroy",
+        "selene_task_list",
+        "selene_task_ids_destroy",
+        "selene_task_explain",
+        "selene_window_init",
+        "selene_cycle_begin",
+        "selene_cycle_next",
+        "selene_cycle_end",
+        "selene_report_destroy",
+        "selene_cycle_run",
+        "selene_cycle_run_async",
+        "selene_cycle_plan",
+        "selene_plan_destroy",
+        "selene_run_complete",
+        "selene_run_retry",
+        "selene_run_stopping",
+        "selene_run_remaining",
+        "selene_conditions_set",
+        "selene_conditions_get",
+        "selene_scheduler_observe",
+        "selene_store_get",
+        "selene_store_info_destroy",
+        "selene_store_backup",
+        "selene_store_check",
+        "selene_store_salvage",
+        "selene_kind_name",
+        "selene_schedule_name",
+        "selene_state_name",
+        "selene_outcome_name",
+        "selene_stop_name",
+        "selene_disposition_name",
+        "selene_reason_name",
+        "selene_event_name",
+        "selene_constraint_name",
+    )
+
+    selene_version_number: Any
+    selene_version_string: Any
+    selene_status_name: Any
+    selene_status_message: Any
+    selene_status_detail: Any
+    selene_options_init: Any
+    selene_scheduler_open: Any
+    selene_scheduler_close: Any
+    selene_scheduler_now: Any
+    selene_scheduler_get: Any
+    selene_scheduler_enable: Any
+    selene_scheduler_next_wakeup: Any
+    selene_scheduler_prune: Any
+    selene_scheduler_reset: Any
+    selene_handler_register: Any
+    selene_handler_unregister: Any
+    selene_task_init: Any
+    selene_task_register: Any
+    selene_task_register_batch: Any
+    selene_task_cancel: Any
+    selene_task_cancel_tag: Any
+    selene_task_cancel_all: Any
+    selene_task_get: Any
+    selene_task_info_destroy: Any
+    selene_task_list: Any
+    selene_task_ids_destroy: Any
+    selene_task_explain: Any
+    selene_window_init: Any
+    selene_cycle_begin: Any
+    selene_cycle_next: Any
+    selene_cycle_end: Any
+    selene_report_destroy: Any
+    selene_cycle_run: Any
+    selene_cycle_run_async: Any
+    selene_cycle_plan: Any
+    selene_plan_destroy: Any
+    selene_run_complete: Any
+    selene_run_retry: Any
+    selene_run_stopping: Any
+    selene_run_remaining: Any
+    selene_conditions_set: Any
+    selene_conditions_get: Any
+    selene_scheduler_observe: Any
+    selene_store_get: Any
+    selene_store_info_destroy: Any
+    selene_store_backup: Any
+    selene_store_check: Any
+    selene_store_salvage: Any
+    selene_kind_name: Any
+    selene_schedule_name: Any
+    selene_state_name: Any
+    selene_outcome_name: Any
+    selene_stop_name: Any
+    selene_disposition_name: Any
+    selene_reason_name: Any
+    selene_event_name: Any
+    selene_constraint_name: Any
+
+    def __init__(self, library: CDLL) -> None:
+        for name, (result, parameters) in SIGNATURES.items():
+            function = library[name]
+            function.restype = result
+            function.argtypes = parameters
+            setattr(self, name, function)
