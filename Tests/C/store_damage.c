@@ -5,8 +5,8 @@
  * them are played in a child process each, so that a crash or a hang is told with its number and the next block goes
  * on.
  *
- * Arguments: how many (10 000), the number of the first (1), how many processes at a time (2). Works in /dev/shm if it
- * can: no write here has to survive a power loss.
+ * Arguments: how many (10 000; 200 where everything is slow, see SELENE_TEST_SLACK), the number of the first (1), how
+ * many processes at a time (2). Works in /dev/shm if it can: no write here has to survive a power loss.
  */
 #include "store_tools.h"
 
@@ -17,6 +17,7 @@ enum {
     TASKS = 40,
     MORE_TASKS = 20,
     BLOCK = 250,
+    SALVAGE_EVERY = 3,
     /* Seconds for one damage. */
     PATIENCE = 20
 };
@@ -51,6 +52,7 @@ static void tell_records(void) {
     char *tasks = dump_tasks(scheduler);
     write_bytes(path("count"), &count, sizeof count);
     write_bytes(path("tasks"), tasks, strlen(tasks) + 1);
+    free(tasks);
     close_store(scheduler);
 }
 
@@ -253,7 +255,6 @@ static struct tally {
     uint64_t number;
     uint64_t refused[KINDS], opened[KINDS], changed[KINDS];
     uint64_t salvaged, salvaged_nothing, not_salvaged, saved, of;
-    uint64_t check_only, open_only;
 } * tally;
 
 static const char *what_now = "";
@@ -370,13 +371,17 @@ static void play_damage(uint64_t number) {
     if (checked && !is_damage(checked)) bad(&damage, "%s", selene_status_detail());
     check_kept(&damage);
 
-    what_now = "salvage";
-    try_salvage(&damage);
+    /* The dearest of all, so not each time. */
+    if (number % SALVAGE_EVERY == 0) {
+        what_now = "salvage";
+        try_salvage(&damage);
+    }
 
     what_now = "open";
     opened = selene_scheduler_open(&options, &scheduler);
-    tally->check_only += checked == SELENE_OK && opened != SELENE_OK;
-    tally->open_only += checked != SELENE_OK && opened == SELENE_OK;
+    if ((checked == SELENE_OK) != (opened == SELENE_OK))
+        bad(&damage, "check answers %s, open %s: %s", selene_status_name(checked),
+            selene_status_name(opened), selene_status_detail());
     if (opened) {
         if (!is_damage(opened)) bad(&damage, "%s", selene_status_detail());
         if (!strstr(selene_status_detail(), "store")) bad(&damage, "the file is not named");
@@ -444,7 +449,8 @@ static void say_end(int status, const struct tally *of) {
 #define MOST_PROCESSES 16
 
 int main(int argc, char **argv) {
-    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000;
+    uint64_t otherwise = check_environment("SELENE_TEST_SLACK", 0) < 1000 ? 10000 : 200;
+    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : otherwise;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t next = first, failed = 0, running = 0, played = 0;
     uint64_t processes = argc > 3 ? strtoull(argv[3], NULL, 10) : 2;
@@ -496,12 +502,8 @@ int main(int argc, char **argv) {
            " times none; refused %" PRIu64 " times\n",
            sum.salvaged, sum.saved, sum.of, sum.of ? 100.0 * (double)sum.saved / (double)sum.of : 0,
            sum.salvaged_nothing, sum.not_salvaged);
-    printf("# whole by check, refused by open: %" PRIu64 "; refused by check, opened: %" PRIu64
-           "\n",
-           sum.check_only, sum.open_only);
-    check_result("D4 no damage crashes, hangs, empties or changes a store", failed == 0, NULL);
-    check_result("D4 open refuses what check refuses, and nothing else",
-                 sum.check_only + sum.open_only == 0, NULL);
+    check_result("D4 no damage crashes, hangs, empties or changes a store; check and open agree",
+                 failed == 0, NULL);
     check_result("D4 salvage saves most of what there is", sum.saved * 100 >= sum.of * 85, NULL);
     check_result("D4 every damage was played", failed > 0 || played == count, NULL);
     tools_end();

@@ -91,43 +91,6 @@ static const char *check_tokens(struct line *line) {
     return NULL;
 }
 
-/** Copies are whole, or are no stores yet. */
-static const char *check_copies(struct line *line) {
-    const struct life *life = &line->life;
-    for (uint64_t i = 0; i < life->begun || i < life->answered; i++) {
-        char name[64];
-        struct life then = *life;
-        struct player player;
-        uint64_t count;
-        int64_t opened_at;
-        const char *problem = NULL;
-        selene_status status;
-        snprintf(name, sizeof name, PLAY_BACKUP "%" PRIu64, i);
-        if (i < life->answered && life->deeds[i].kind != DEED_BACKUP) continue;
-        if (i < life->answered && life->deeds[i].status != SELENE_OK) return "a backup failed";
-        if (!exists(path(name))) {
-            if (i < life->answered) return "a backup is gone";
-            continue;
-        }
-        status = selene_store_check(path(name), -1, NULL);
-        if (status == SELENE_OK) {
-            then.answered = then.begun = i;
-            then.number = 0;
-            problem = life_open(&then, path(name), i, i ? life->deeds[i - 1].clock : life->clock, &player, &count, &opened_at);
-            if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
-        } else if (i < life->answered) {
-            problem = "a backup is no store";
-        }
-        unlink(path(name));
-        if (problem) {
-            static char text[6000];
-            snprintf(text, sizeof text, "backup of call %" PRIu64 ": %s", i, problem);
-            return text;
-        }
-    }
-    return NULL;
-}
-
 /** The time of the last commit that was answered. */
 static int64_t last_seen(const struct life *life) {
     for (uint64_t i = life->answered; i-- > 0;) {
@@ -154,7 +117,7 @@ static const char *look(struct line *line) {
     if (!problem) problem = check_tokens(line);
     if (!problem && opened_at < last_seen(life)) problem = "time goes back";
     if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
-    if (!problem) problem = check_copies(line);
+    if (!problem) problem = check_copies(life, tools_folder);
     if (problem) return problem;
     CHECK(!exists(path("store-wal")));
     check_integrity(store());

@@ -15,7 +15,7 @@ enum message_kind {
     MESSAGE_INTENT,
     /** The call has answered. */
     MESSAGE_ANSWER,
-    /** It has made all its calls and will not make another. */
+    /** It has made all its calls and will not make another; value is how many changes and syncs the shim saw. */
     MESSAGE_DONE,
     /** It could not open; value is the status. */
     MESSAGE_REFUSED
@@ -34,25 +34,12 @@ enum { CHILD_FILE = 1, CHILD_SEED, CHILD_SCRIPT, CHILD_CLOCK, CHILD_RELAXED, CHI
 
 /* ---- the driver's side ---------------------------------------------------- */
 
-/** A program or library that was built beside this program. */
-CHECK_UNUSED static const char *beside(const char *name) {
-    static char out[2][PATH + 64];
-    static unsigned next;
-    char self[PATH];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *found = out[next++ % 2];
-    CHECK(length > 0);
-    self[length] = 0;
-    *strrchr(self, '/') = 0;
-    snprintf(found, sizeof out[0], "%s/%s", self, name);
-    return found;
-}
-
 /** A child host that runs. */
 struct child {
     pid_t process;
     int pipe;
     int is_open, is_done;
+    uint64_t changes;
     selene_status refused;
 };
 
@@ -118,11 +105,14 @@ CHECK_UNUSED static void child_listen(struct child *child, struct life *life, in
             CHECK_INT(life->answered, message.value);
             life_add(life, message.deed);
             break;
-        case MESSAGE_DONE: child->is_done = 1; break;
+        case MESSAGE_DONE:
+            child->is_done = 1;
+            child->changes = message.value;
+            break;
         case MESSAGE_REFUSED: child->refused = (selene_status)message.value; break;
         default: CHECK(!"a message");
         }
-        if (only_open && child->is_open) return;
+        if ((only_open && child->is_open) || child->is_done) return;
     }
 }
 

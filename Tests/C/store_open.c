@@ -161,7 +161,7 @@ static void nobody_is_refused_in_closed_folder(void) {
 }
 
 static void test_no_permission(void) {
-    struct bytes before, after;
+    static struct bytes before, after;
     new_folder();
     CHECK(mkdir(path("closed"), 0755) == 0);
     make_store(path("closed/store"), 10);
@@ -336,7 +336,7 @@ static void write_header_word(const char *file, const struct bytes *bytes, size_
 enum { USER_VERSION = 60, APPLICATION_ID = 68 };
 
 static void test_newer_schema(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint32_t version;
     new_folder();
     make_store(path("store"), TASKS);
@@ -361,7 +361,7 @@ static void test_newer_schema(void) {
 }
 
 static void test_wrong_application(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint32_t application;
     new_folder();
     make_store(path("store"), TASKS);
@@ -417,7 +417,7 @@ static int refused_or_whole(const char *tasks) {
 }
 
 static void test_truncated(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint64_t random = 1;
     char *tasks;
     size_t page;
@@ -447,7 +447,7 @@ static void test_truncated(void) {
 
 static void test_page_overwritten(void) {
     static const int patterns[] = {0, 0xA5, 0xFF, -1};
-    struct bytes bytes;
+    static struct bytes bytes;
     uint64_t random = 2;
     char *tasks;
     size_t page, refused = 0, tried = 0;
@@ -807,7 +807,7 @@ static void check_examined(selene_status expected, const char *file) {
 }
 
 static void test_check_refusals(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     size_t page;
     new_folder();
     check_examined(SELENE_ERROR_STORE_CANNOT_OPEN, path("nothing"));
@@ -983,7 +983,7 @@ static void test_salvage_with_log(void) {
 
 /** Page by page: what is on the others is saved. */
 static void test_salvage_damaged(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint64_t records, least = UINT64_MAX;
     size_t page, refused = 0;
     new_folder();
