@@ -2,8 +2,9 @@
 
 extension TaskRecord {
   /// A run begins: one attempt more.
-  package mutating func dispatch(as run: UInt64) {
+  package mutating func dispatch(as run: UInt64, at now: Instant) {
     state = .running
+    changedAt = now
     attempts = attempts == .max ? .max : attempts + 1
     self.run = run
   }
@@ -21,6 +22,7 @@ extension TaskRecord {
   ) {
     run = 0
     lastRun = now
+    changedAt = now
     lastOutcome = outcome
     stopReason = outcome == .expired ? .expiring : .none
     if responseTimes.count == TaskDefinition.mostResponseTimes { responseTimes.removeFirst() }
@@ -55,6 +57,7 @@ extension TaskRecord {
   package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
     run = 0
     lastRun = now
+    changedAt = now
     lastOutcome = .failed
     stopReason = .interrupted
     let isOver = definition.schedule != .standing && !hasAttemptsLeft
@@ -79,11 +82,12 @@ extension TaskRecord {
     anchor = anchor.adding(span)
     if periodBase != Self.onRegistration { periodBase = periodBase.adding(span) }
     lastRun = lastRun.adding(span)
-    endedAt = endedAt.adding(span)
+    changedAt = changedAt.adding(span)
   }
 
   /// A run was stopped for a reason that is not the task's fault: enqueued again as before the run, no sample (C8).
-  package mutating func requeue(_ reason: StopReason) {
+  package mutating func requeue(_ reason: StopReason, at now: Instant) {
+    changedAt = now
     run = 0
     state = .enqueued
     attempts -= attempts > 0 ? 1 : 0
@@ -92,7 +96,8 @@ extension TaskRecord {
   }
 
   /// Takes a new definition and keeps the history (T5).
-  package mutating func update(_ new: TaskDefinition) {
+  package mutating func update(_ new: TaskDefinition, at now: Instant) {
+    changedAt = now
     definition = new
     generation = generation == .max ? .max : generation + 1
     let hasRun = new.schedule == .standing && !responseTimes.isEmpty
@@ -108,7 +113,7 @@ extension TaskRecord {
   package mutating func end(as terminal: TaskState, at now: Instant) {
     state = terminal
     run = 0
-    endedAt = now
+    changedAt = now
   }
 
   private var hasAttemptsLeft: Bool { definition.maxAttempts == 0 || attempts < definition.maxAttempts }

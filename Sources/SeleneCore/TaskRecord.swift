@@ -15,8 +15,8 @@ package struct TaskRecord {
   package var periodBase: Instant = onRegistration
   /// What the age counts from; the registration until it ran.
   package var lastRun: Instant
-  /// When it became terminal.
-  package var endedAt: Instant = 0
+  /// When it last changed: when it became terminal, if it is.
+  package var changedAt: Instant
   /// The run in flight, or 0.
   package var run: UInt64 = 0
   /// Number of the last change; a ranking holds only what did not change since.
@@ -46,14 +46,14 @@ package struct TaskRecord {
     lastRun = now
     earliestBegin = definition.firstBegin(from: now)
     anchor = earliestBegin
-    if state.isTerminal { endedAt = now }
+    changedAt = now
   }
 
   /// A record as it was stored.
   package init(
     stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
-    periodBase: Instant, lastRun: Instant, endedAt: Instant, responseTimes: [Span]
+    periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span]
   ) {
     self.definition = definition
     self.sequence = sequence
@@ -67,7 +67,7 @@ package struct TaskRecord {
     self.anchor = anchor
     self.periodBase = periodBase
     self.lastRun = lastRun
-    self.endedAt = endedAt
+    self.changedAt = changedAt
     self.responseTimes = responseTimes
   }
 
@@ -80,7 +80,7 @@ package struct TaskRecord {
     earliestBegin = begin
     anchor = begin
     self.state = state
-    if state.isTerminal { endedAt = now }
+    changedAt = now
   }
 
   /// What stands where no task is; its sequence is 0.

@@ -21,7 +21,7 @@ extension TaskTable {
     switch new.existing {
     case .keep: return .kept
     case .replace: return try replace(old, with: new, at: now, &changes)
-    case .update: return try update(old, with: new, &changes)
+    case .update: return try update(old, with: new, at: now, &changes)
     case .append, .appendOrReplace: return try append(new, behind: old, at: now, &changes)
     }
   }
@@ -54,7 +54,7 @@ extension TaskTable {
   }
 
   private func update(
-    _ slot: Int, with new: TaskDefinition, _ changes: inout Changes
+    _ slot: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     let old = self[slot].definition
     guard old.kind == new.kind else {
@@ -63,7 +63,7 @@ extension TaskTable {
     guard old.schedule == new.schedule else {
       throw SeleneError(.invalidArgument, "schedule: an update may not change it, replace does")
     }
-    modify(slot) { $0.update(new) }
+    modify(slot) { $0.update(new, at: now) }
     resolveHandler(slot)
     changes.add(Change(.registered, self[slot], detail: Disposition.updated.rawValue))
     return .updated

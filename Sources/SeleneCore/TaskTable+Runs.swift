@@ -2,8 +2,8 @@
 
 extension TaskTable {
   /// A run of this record begins.
-  package func dispatch(_ slot: Int, as run: UInt64) {
-    modify(slot) { $0.dispatch(as: run) }
+  package func dispatch(_ slot: Int, as run: UInt64, at now: Instant) {
+    modify(slot) { $0.dispatch(as: run, at: now) }
   }
 
   /// The record that a run is in flight for, or nil if it was cancelled, replaced or removed.
@@ -41,8 +41,8 @@ extension TaskTable {
   }
 
   /// A run in flight was stopped and its task waits again as before it.
-  package func requeue(_ slot: Int, _ reason: StopReason) {
-    modify(slot) { $0.requeue(reason) }
+  package func requeue(_ slot: Int, _ reason: StopReason, at now: Instant) {
+    modify(slot) { $0.requeue(reason, at: now) }
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).

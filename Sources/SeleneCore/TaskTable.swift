@@ -307,7 +307,7 @@ package final class TaskTable {
       let (slot, sequence) = ended[endedHead]
       let record = records.indices.contains(slot) ? records[slot] : .vacant
       let isEnded = record.sequence == sequence && record.state.isTerminal
-      if isEnded, let limit, record.endedAt > limit { break }
+      if isEnded, let limit, record.changedAt > limit { break }
       if isEnded {
         remove(slot)
         count += 1

@@ -110,6 +110,11 @@ extension Scheduler {
       kinds: kinds, satisfied: conditions.satisfied, pushes: mode != .pulled, observedRange: options.observedRange)
   }
 
+  /// What an open cycle offers now.
+  private func offer(of cycle: Cycle) -> Offer {
+    offer(cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled), cycle.mode)
+  }
+
   // MARK: Next
 
   /// The next run of a pulled cycle; never blocks.
@@ -136,7 +141,7 @@ extension Scheduler {
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
     guard !cycle.isEnded, !cycle.isEndAsked else { return nil }
     guard !cycle.isOfOneTask else {
-      return now < cycle.time.deadline ? cycle.ranking?.take(from: table, offer(enabled, cycle.mode), room: nil) : nil
+      return now < cycle.time.deadline ? cycle.ranking?.take(from: table, offer(of: cycle), room: nil) : nil
     }
     let room: Span?
     switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.window.strictFit) {
@@ -147,7 +152,7 @@ extension Scheduler {
     case .upTo(let span): room = span
     }
     trace(cycle) { $0.room = room }
-    return cycle.ranking?.take(from: table, offer(cycle.kinds.intersection(enabled), cycle.mode), room: room)
+    return cycle.ranking?.take(from: table, offer(of: cycle), room: room)
   }
 
   /// Writes down what `explain` will say of the cycle.
@@ -167,7 +172,7 @@ extension Scheduler {
     if let report = cycle.report { return report }
     expireOpenRuns(of: cycle, at: now)
     let isStored = (try? save(at: now)) != nil
-    let didNotFit = cycle.ranking?.remaining(in: table, offer(cycle.kinds.intersection(enabled), cycle.mode)) ?? 0
+    let didNotFit = cycle.ranking?.remaining(in: table, offer(of: cycle)) ?? 0
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report

@@ -12,7 +12,7 @@ extension Scheduler {
     }
     let number = lastRun + 1
     let token = Token(life: life, number: number).rawValue
-    table.dispatch(pick.slot, as: token)
+    table.dispatch(pick.slot, as: token, at: now)
     try save(at: now)
     table.take(table[pick.slot].definition)
     lastRun = number
@@ -24,7 +24,8 @@ extension Scheduler {
     cycle.openRuns += 1
     publish(started(run), at: now)
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
-    if cycle.hasExpired { stop(run, .expiring, at: now) }
+    // In the reserve there is nothing to ask any more: the run can read it.
+    if cycle.hasExpired { run.stopReason = .expiring }
     return run
   }
 
@@ -121,7 +122,7 @@ extension Scheduler {
     }
     if reason != .expiring {
       if table.record(of: run.token, in: run.slot) != nil {
-        table.requeue(run.slot, reason)
+        table.requeue(run.slot, reason, at: now)
         accept()
       }
       close(run, .stopped, at: now)

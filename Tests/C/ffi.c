@@ -50,6 +50,7 @@ static struct function functions[] = {
     FUNCTION(selene_handler_unregister, "ihpl"),
     FUNCTION(selene_task_init, "ipu"),
     FUNCTION(selene_task_register, "ihpp"),
+    FUNCTION(selene_task_register_batch, "ihphpp"),
     FUNCTION(selene_task_cancel, "ihplp"),
     FUNCTION(selene_task_cancel_tag, "ihplp"),
     FUNCTION(selene_task_cancel_all, "ihp"),
@@ -66,6 +67,11 @@ static struct function functions[] = {
     FUNCTION(selene_cycle_run_async, "ihpppppp"),
     FUNCTION(selene_cycle_plan, "ihpp"),
     FUNCTION(selene_report_destroy, "vp"),
+    FUNCTION(selene_store_get, "ihp"),
+    FUNCTION(selene_store_info_destroy, "vp"),
+    FUNCTION(selene_store_backup, "ihpl"),
+    FUNCTION(selene_store_check, "iplp"),
+    FUNCTION(selene_store_salvage, "iplplp"),
     FUNCTION(selene_plan_destroy, "vp"),
     FUNCTION(selene_run_complete, "ihi"),
     FUNCTION(selene_run_retry, "ihl"),
@@ -620,6 +626,42 @@ static void test_every_function(void) {
     CALL_OK("selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));
     CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_handler_unregister", u64(scheduler), ptr("pulled"),
                 i64(-1));
+
+    /* On a store, its copy, and what can be saved of that. */
+    char folder[] = "/tmp/selene-ffi.XXXXXX", store[64], copy[64], fresh[64];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(store, sizeof store, "%s/store", folder);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    snprintf(fresh, sizeof fresh, "%s/fresh", folder);
+    selene_options stored = SELENE_OPTIONS_INIT;
+    selene_scheduler keeper = 0;
+    selene_task pair[2] = {SELENE_TASK_INIT, SELENE_TASK_INIT};
+    const selene_task *batch[2] = {&pair[0], &pair[1]};
+    selene_status statuses[2] = {-1, -1};
+    int32_t dispositions[2] = {-1, -1};
+    selene_store_info *facts = NULL;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    stored.path = (selene_text){store, -1};
+    pair[0].id = SELENE_TEXT("first");
+    pair[1].id = SELENE_TEXT("");
+    CALL_OK("selene_scheduler_open", ptr(&stored), ptr(&keeper));
+    CALL_OK("selene_task_register_batch", u64(keeper), ptr(batch), u64(2), ptr(statuses), ptr(dispositions));
+    CHECK_INT(SELENE_OK, statuses[0]);
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[1]);
+    CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[0]);
+    CHECK_INT(-1, dispositions[1]);
+    CALL_OK("selene_store_get", u64(keeper), ptr(&facts));
+    CHECK_TEXT(store, facts->path);
+    CHECK_INT(2, facts->commits);
+    CALL("selene_store_info_destroy", ptr(facts));
+    CALL_OK("selene_store_backup", u64(keeper), ptr(copy), i64(-1));
+    CALL_OK("selene_scheduler_close", u64(keeper), i64(0));
+    CALL_OK("selene_store_check", ptr(copy), i64(-1), ptr(&findings));
+    CHECK_INT(1, findings.tasks);
+    CALL_OK("selene_store_salvage", ptr(copy), i64(-1), ptr(fresh), i64(-1), ptr(&findings));
+    CHECK_INT(1, findings.tasks);
+    CHECK_INT(0, findings.damaged);
+    unlink(store), unlink(copy), unlink(fresh), rmdir(folder);
 
     /* On library threads: a scheduler without a host clock. */
     CALL_OK("selene_scheduler_open", ptr(NULL), ptr(&threaded));

@@ -441,7 +441,7 @@ static void test_busy(void) {
     void *(*const bodies[])(void *) = {busy_with_tasks, busy_with_cycles, busy_with_schedulers, busy_with_tasks};
     enum { THREADS = sizeof bodies / sizeof bodies[0] };
     pthread_t threads[THREADS];
-    int i, count = rounds(50) < 50 ? 10 : 50;
+    int i, count = rounds(50) < 50 ? 5 : 50;
     parent.scheduler = open_default();
     CHECK_OK(selene_handler_register(parent.scheduler, "busy", -1, busy_handler, NULL, NULL, NULL));
     {
@@ -485,7 +485,7 @@ static void child_first_use(void) {
 }
 
 static void test_first_use(void) {
-    int i, count = rounds(100) < 100 ? 10 : 100;
+    int i, count = rounds(100) < 100 ? 5 : 100;
     for (i = 0; i < count; i++) in_child(child_first_use);
 }
 

@@ -49,7 +49,7 @@ final class Desk {
   func start(_ id: String) throws -> UInt64 {
     let slot = try required(id)
     lastRun += 1
-    table.dispatch(slot, as: lastRun)
+    table.dispatch(slot, as: lastRun, at: now)
     table.take(table[slot].definition)
     table.checkInvariants()
     return lastRun

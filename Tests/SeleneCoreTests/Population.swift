@@ -108,7 +108,7 @@ final class Population {
   func dispatch(_ index: Int) {
     guard let slot = slot(index) else { return }
     runs += 1
-    table.dispatch(slot, as: runs)
+    table.dispatch(slot, as: runs, at: now)
     table.take(table[slot].definition)
     (subjects[index].state, subjects[index].isTaken) = (.running, true)
   }

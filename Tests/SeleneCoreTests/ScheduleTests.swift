@@ -10,7 +10,7 @@ import Testing
   ) throws -> Instant {
     let recipe = Recipe("a", .periodic) { ($0.period, $0.recurrence) = (period, Int32(recurrence.rawValue)) }
     var record = TaskRecord(try recipe.define(), sequence: 1, state: .enqueued, at: anchor)
-    record.dispatch(as: 1)
+    record.dispatch(as: 1, at: record.lastRun)
     var generator = Generator(seed: 1)
     record.complete(.newData, at: now, responseTime: 0, retryDelay: nil, bounds: BackoffBounds(), using: &generator)
     return record.earliestBegin

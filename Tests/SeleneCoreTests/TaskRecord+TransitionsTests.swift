@@ -60,7 +60,7 @@ import Testing
     if let backoff { recipe.backoff = Int32(backoff.rawValue) }
     var record = TaskRecord(try recipe.define(), sequence: 1, state: .enqueued, at: 9_000 * Time.second)
     record.attempts = situation.before
-    record.dispatch(as: 5)
+    record.dispatch(as: 5, at: record.lastRun)
     var generator = Generator(seed: 1)
     record.complete(
       situation.outcome, at: Self.completed, responseTime: Self.completed - Self.dispatched, retryDelay: retryDelay,
@@ -87,7 +87,7 @@ import Testing
     case .succeeded, .failed:
       #expect(record.state == (situation.consequence == .succeeded ? .succeeded : .failed))
       #expect(record.attempts == situation.before + 1)
-      #expect(record.endedAt == Self.completed)
+      #expect(record.changedAt == Self.completed)
     }
   }
 
@@ -160,7 +160,7 @@ import Testing
             let recipe = Recipe("a", schedule) { ($0.recurrence, $0.backoff) = (recurrence, 2) }
             var record = TaskRecord(try recipe.define(), sequence: 1, state: .enqueued, at: now == .min ? .max : .min)
             record.attempts = .max
-            record.dispatch(as: 1)
+            record.dispatch(as: 1, at: record.lastRun)
             var generator = Generator(seed: 1)
             record.complete(
               outcome, at: now, responseTime: 0, retryDelay: nil, bounds: BackoffBounds(), using: &generator)

@@ -55,7 +55,7 @@ import Testing
     #expect(record.estimate == 77)
     record.responseTimes = [5]
     #expect(record.estimate == 5)
-    record.update(try Recipe("a", { ($0.expectedResponse, $0.responseWindow) = (88, 0) }).define())
+    record.update(try Recipe("a", { ($0.expectedResponse, $0.responseWindow) = (88, 0) }).define(), at: record.lastRun)
     #expect(record.estimate == 88)
   }
 
@@ -95,7 +95,7 @@ import Testing
   func dispatch(attempts: UInt32) throws {
     var record = try record(Recipe("a"))
     record.attempts = attempts
-    record.dispatch(as: 3)
+    record.dispatch(as: 3, at: record.lastRun)
     #expect(record.state == .running)
     #expect(record.run == 3)
     #expect(record.attempts == (attempts == .max ? .max : attempts + 1))
@@ -107,8 +107,8 @@ import Testing
   func requeue(reason: StopReason) throws {
     var record = try record(Recipe("a", .once))
     (record.attempts, record.earliestBegin, record.lastRun, record.responseTimes) = (2, 6_000, 5_500, [8, 9])
-    record.dispatch(as: 3)
-    record.requeue(reason)
+    record.dispatch(as: 3, at: record.lastRun)
+    record.requeue(reason, at: record.lastRun)
     #expect(record.state == .enqueued)
     #expect(record.attempts == 2)
     #expect(record.earliestBegin == 6_000)
@@ -124,7 +124,7 @@ import Testing
     var record = try record(Recipe("a") { $0.responseWindow = 2 })
     var generator = Generator(seed: 1)
     for time in 1...33 {
-      record.dispatch(as: UInt64(time))
+      record.dispatch(as: UInt64(time), at: record.lastRun)
       record.complete(
         .newData, at: 6_000, responseTime: Span(time), retryDelay: nil, bounds: BackoffBounds(), using: &generator)
     }

@@ -11,7 +11,7 @@ import Testing
     let run = try desk.start("a")
     #expect(try desk.cancel("a") == 1)
     #expect(desk.state("a") == .cancelled)
-    #expect(desk.record("a")?.endedAt == desk.now)
+    #expect(desk.record("a")?.changedAt == desk.now)
     #expect(desk.record("a")?.stopReason == .cancelled)
     #expect(desk.record("a")?.lastOutcome == .stopped)
     #expect(desk.stops.map(\.run) == [run])

@@ -76,7 +76,7 @@ import Testing
     #expect(desk.state("a") == .failed)
     #expect(desk.table.count(.failed) == 1)
     #expect(desk.table.count(.blocked) == 0)
-    #expect(desk.record("a")?.endedAt == desk.now)
+    #expect(desk.record("a")?.changedAt == desk.now)
   }
 
   @Test("T6 a successor takes its predecessor's place; when the chain fails, the place is free for the held")

@@ -155,7 +155,7 @@ import Testing
     try desk.register(Recipe("full", .once))
     #expect(try desk.register(Recipe("a", .once, existing: .append)) == .added)
     #expect(desk.state("a") == .failed)
-    #expect(desk.record("a")?.endedAt == desk.now)
+    #expect(desk.record("a")?.changedAt == desk.now)
     #expect(refusal { try desk.register(Recipe("a", .once, existing: .appendOrReplace)) } == .tooManyPending)
 
     _ = try desk.cancel("full")

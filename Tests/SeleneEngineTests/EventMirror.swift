@@ -7,6 +7,8 @@ import SeleneCore
 /// The states of tasks and runs as the events tell them.
 final class EventMirror {
   private(set) var count: UInt64 = 0
+  /// The types heard of, each with its detail.
+  private(set) var heard: Set<String> = []
   private(set) var states: [String: TaskState] = [:]
   private var waiting: [String: [ObjectIdentifier]] = [:]
   private var openRuns: [UInt64: String] = [:]
@@ -22,6 +24,7 @@ final class EventMirror {
     count += 1
     expect(event.number == count, "event \(event.number) came as number \(count)")
     let change = event.change
+    heard.insert("\(change.type) \(change.detail)")
     switch change.type {
     case .cycleBegun:
       expect(openCycles.insert(change.cycle).inserted, "a cycle began twice")

@@ -12,7 +12,7 @@ final class VirtualClock {
 }
 
 /// A scheduler with everything a host does to it; on a virtual clock unless asked otherwise.
-final class Host {
+final class Host: @unchecked Sendable {  // tests that share one between threads use the system's clock and never move it
   let handle: UInt64
   private let clock: VirtualClock?
   private var isOpen = true
@@ -177,6 +177,18 @@ final class Host {
     let window = try Self.window(budget, change)
     let (scheduler, cycle) = try enter { ($0, try $0.start(window, at: $1)) }
     return try scheduler.finish(cycle)
+  }
+
+  /// A cycle on library threads; its handle and deadline.
+  func runAsync(
+    _ budget: Span, receive: ((Report) -> Void)? = nil, destroy: (() -> Void)? = nil,
+    _ change: (inout WindowDraft) -> Void = { _ in }
+  ) throws -> (cycle: UInt64, deadline: Instant) {
+    let window = try Self.window(budget, change)
+    return try enter {
+      let cycle = try $0.startAsync(window, receive: receive, destroy: destroy, at: $1)
+      return (cycle.handle, cycle.time.deadline)
+    }
   }
 
   func observe(_ observe: ((borrowing Event) -> Void)?, destroy: (() -> Void)? = nil) throws {

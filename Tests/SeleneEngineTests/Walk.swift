@@ -4,6 +4,11 @@ import SeleneCore
 
 @testable import SeleneEngine
 
+/// How often each run's stop function was called.
+private final class StopCalls {
+  var of: [UInt64: Int] = [:]
+}
+
 /// One random walk.
 final class Walk {
   let name: String
@@ -13,11 +18,12 @@ final class Walk {
   var chance: Chance
   /// What was done, for people.
   private(set) var history: [String] = []
-  /// How often each run's stop function was called.
-  var stopCalls: [UInt64: Int] = [:]
+  private let stopCalls = StopCalls()
   var tokens: [UInt64] = []
+  /// What the calls answered, by their first word.
+  private(set) var answers: Set<String> = []
 
-  static let ids = ["a", "b", "c", "d", "e", "f", "g", "h", "x"]
+  static let ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "x"]
   static let handlers = ["h1", "h2", "h3", "a", "b"]
   static let tags = ["t", "u", "v"]
 
@@ -61,19 +67,20 @@ final class Walk {
   }
 
   private func takeOne() throws {
+    model.advance(to: host.now)
     switch chance.below(100) {
-    case 0..<22: try register()
-    case 22..<27: try cancel()
-    case 27..<31: try changeHandlers()
-    case 31..<34: try changeConditions()
-    case 34..<36: try switchKinds()
-    case 36..<44: try begin()
-    case 44..<47: try beginNow()
-    case 47..<63: try next()
-    case 63..<77: try complete()
-    case 77..<82: try end()
-    case 82..<85: try look()
-    case 85..<87: try prune()
+    case 0..<24: try register()
+    case 24..<27: try cancel()
+    case 27..<30: try changeHandlers()
+    case 30..<34: try changeConditions()
+    case 34..<35: try switchKinds()
+    case 35..<40: try begin()
+    case 40..<43: try beginNow()
+    case 43..<64: try next()
+    case 64..<79: try complete()
+    case 79..<81: try end()
+    case 81..<85: try look()
+    case 85..<86: try prune()
     default: try passTime()
     }
   }
@@ -83,12 +90,13 @@ final class Walk {
   /// Compares all that is there with the model, with what the events say, and with what always holds.
   private func check() throws {
     let snapshot = try host.enter { Snapshot($0, at: $1.now) }
+    model.advance(to: host.now)
     try snapshot.check(limits: model.limits)
     try model.check(snapshot)
     let open = model.runs.values.filter { $0.isOpen }.map(\.token)
     try mirror.check(snapshot, openRuns: Set(open), openCycles: Set(model.cycles.map(\.handle)))
     for run in model.runs.values {
-      let calls = stopCalls[run.token] ?? 0
+      let calls = stopCalls.of[run.token] ?? 0
       try verify(calls == (run.wasAsked ? 1 : 0), "the stop function of run \(run.token) was called \(calls) times")
     }
     for id in Self.ids {
@@ -104,6 +112,7 @@ final class Walk {
   func both<R: Equatable>(_ what: String, model expected: () throws -> R, engine call: () throws -> R) throws -> R? {
     let (expected, got) = (Self.answer(expected), Self.answer(call))
     note("\(host.now) \(what): \(got.words)")
+    answers.insert("\(what.prefix { $0 != " " }) \(got.words)")
     try verify(expected == got, "\(what): \(expected.words) expected, got \(got.words)")
     if case .value(let value) = got { return value }
     return nil
@@ -137,14 +146,18 @@ final class Walk {
 
   private func register() throws {
     let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
-    let existing = chance.pick([nil, nil, ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
+    let policies: [ExistingPolicy?] = [nil, nil, .keep, .replace, .update]
+    let existing = chance.pick(schedule == .once ? policies + [.append, .append, .appendOrReplace] : policies)
+    // What is running is where most can go wrong.
+    let running = model.records.values.filter { $0.state == .running }.map(\.id).sorted()
+    let id = running.isEmpty || !chance.once(in: 5) ? chance.pick(Self.ids) : chance.pick(running)
     let recipe = Recipe(
-      chance.pick(Self.ids), schedule, kind: chance.pick(Kind.allCases), priority: Int32(1 + chance.below(5)),
+      id, schedule, kind: chance.pick(Kind.allCases), priority: Int32(1 + chance.below(5)),
       existing: existing
     ) {
-      $0.handler = chance.pick(Self.handlers)
+      $0.handler = chance.once(in: 5) ? chance.pick(Self.handlers) : chance.pick(Self.handlers.prefix(3))
       $0.tags = Self.tags.filter { _ in chance.once(in: 4) }
-      $0.constraints = chance.pick([0, 0, 0, 1, 2, 3])
+      $0.constraints = chance.pick([0, 0, 1, 2, 3])
       $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])
       $0.responseWindow = chance.pick([0, 1, 3, 30])
       $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
@@ -163,9 +176,9 @@ final class Walk {
   }
 
   private func cancel() throws {
-    switch chance.below(8) {
+    switch chance.below(16) {
     case 0: try both("cancel all") { model.cancelAll() } engine: { try host.cancelAll() }
-    case 1, 2:
+    case 1...4:
       let tag = chance.pick(Self.tags)
       try both("cancel tag \(tag)") { model.cancel(tag: tag) } engine: { try host.cancel(tag: tag) }
     default:
@@ -180,7 +193,7 @@ final class Walk {
       model.liveHandlers.insert(name)
       return 0
     } engine: {
-      try host.addHandler(name, stop: { [unowned self] run, _ in stopCalls[run, default: 0] += 1 })
+      try host.addHandler(name, stop: { [stopCalls] run, _ in stopCalls.of[run, default: 0] += 1 })
       return 0
     }
   }
@@ -204,7 +217,7 @@ final class Walk {
   }
 
   private func changeConditions() throws {
-    let satisfied = chance.pick([Constraints.all, .all, .network, .externalPower, []])
+    let satisfied = model.satisfied != .all ? .all : chance.pick([Constraints.network, .externalPower, []])
     try both("conditions \(satisfied.rawValue)") {
       model.satisfied = satisfied
       for run in model.runs.values.sorted(by: { $0.token < $1.token })
@@ -219,7 +232,7 @@ final class Walk {
   }
 
   private func switchKinds() throws {
-    let kinds = chance.pick([KindSet.all, .all, .all, KindSet(.refresh), KindSet(.processing), []])
+    let kinds = model.enabled != .all ? .all : chance.pick([KindSet(.refresh), KindSet(.processing), []])
     model.enabled = kinds
     try host.enable(kinds)
     note("\(host.now) enable \(kinds.rawValue)")
@@ -249,7 +262,7 @@ final class Walk {
     for sight in model.records.values where sight.isLive { interesting.append(sight.earliestBegin) }
     var instant = host.now + chance.pick([0, 1, Time.second, 3 * Time.second])
     switch chance.below(10) {
-    case 0: instant = host.now + chance.pick([Time.minute, Time.hour, 25 * Time.hour])
+    case 0: instant = host.now + chance.pick([Time.minute, Time.hour, Time.hour, 25 * Time.hour])
     case 1...5: if !interesting.isEmpty { instant = chance.pick(interesting) + chance.pick([-1, 0, 1]) }
     default: break
     }

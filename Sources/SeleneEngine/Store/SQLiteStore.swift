@@ -71,10 +71,10 @@ package final class SQLiteStore: Store {
       guard let record = TaskRecord(rows), table.load(record) else {
         throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): row \(sequence) of the tasks is no task")
       }
-      newest = max(newest, record.lastRun, record.registeredAt)
+      newest = max(newest, record.lastRun, record.changedAt)
     }
     var state = opened
-    // Every commit has a time of its own in its records, so this one needs no row of its own.
+    // A commit that only changes records has its time in them, and need not write it elsewhere.
     state.lastSeen = max(state.lastSeen, newest)
     remember(state)
     table.raiseSequence(to: state.lastSequence)
@@ -87,7 +87,7 @@ package final class SQLiteStore: Store {
     let mustWriteState =
       isLast || state.life != written.life || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
-      || journal.stored.values.contains { $0.sequence > written.lastSequence && $0.sequence != 0 }
+      || journal.stored.contains { $1.sequence != 0 && table[$0].sequence != $1.sequence }
     guard mustWriteState || !journal.isEmpty else { return }
     try transaction { () -> Int32 in
       for (slot, old) in journal.stored.sorted(by: { $0.key < $1.key }) {
@@ -293,7 +293,7 @@ extension TaskRecord {
       stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
       lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: row.int(24), earliestBegin: row.int(25),
       anchor: row.int(26), periodBase: row.optional(27) ?? TaskRecord.onRegistration, lastRun: row.int(28),
-      endedAt: row.int(29), responseTimes: responseTimes)
+      changedAt: row.int(29), responseTimes: responseTimes)
   }
 
   /// Binds what runs change.
@@ -308,7 +308,7 @@ extension TaskRecord {
     statement.bind(first + 7, anchor)
     statement.bind(first + 8, periodBase == TaskRecord.onRegistration ? nil : periodBase)
     statement.bind(first + 9, lastRun)
-    statement.bind(first + 10, endedAt)
+    statement.bind(first + 10, changedAt)
     statement.bind(first + 11, blob: times)
   }
 }

@@ -49,7 +49,7 @@ enum Schema {
       anchor            INTEGER NOT NULL,
       period_base       INTEGER,
       last_run          INTEGER NOT NULL,
-      ended_at          INTEGER NOT NULL,
+      changed_at        INTEGER NOT NULL,
       response_times    BLOB    NOT NULL CHECK (length(response_times) % 8 = 0)
     ) STRICT;
     INSERT INTO scheduler VALUES (1, 0, 0, -9223372036854775808, NULL, NULL, 0);
@@ -64,14 +64,14 @@ enum Schema {
     CREATE TABLE task (sequence INTEGER PRIMARY KEY, id, handler, tags, input, kind, schedule, priority, existing,
       recurrence, backoff, response_window, max_attempts, constraints, expected_response, initial_delay, period, flex,
       backoff_delay, state, attempts, generation, last_outcome, stop_reason, registered_at, earliest_begin, anchor,
-      period_base, last_run, ended_at, response_times)
+      period_base, last_run, changed_at, response_times)
     """
   static let insertLoose: StaticString = """
     INSERT OR IGNORE INTO task VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
     """
   static let update: StaticString = """
     UPDATE task SET state=?2, attempts=?3, generation=?4, last_outcome=?5, stop_reason=?6, registered_at=?7,
-    earliest_begin=?8, anchor=?9, period_base=?10, last_run=?11, ended_at=?12, response_times=?13 WHERE sequence=?1
+    earliest_begin=?8, anchor=?9, period_base=?10, last_run=?11, changed_at=?12, response_times=?13 WHERE sequence=?1
     """
   static let delete: StaticString = "DELETE FROM task WHERE sequence=?1"
   static let deleteAll: StaticString = "DELETE FROM task"

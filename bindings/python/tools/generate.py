@@ -37,7 +37,6 @@ SCALARS = {
     "int64_t": "c_int64",
     "uint64_t": "c_uint64",
     "double": "c_double",
-    "int": "c_int",
 }
 BINARY = {
     "+": lambda a, b: a + b,
@@ -193,7 +192,7 @@ class Module:
 def generate() -> str:
     """The text of the module."""
     names = macro_names()
-    probe = "".join(f"__selene_macro {name} = ({name});\n".replace(f" {name} =", f" macro_{name} =") for name in names)
+    probe = "".join(f"__selene_macro macro_{name} = ({name});\n" for name in names)
     text = preprocess(f"#include <selene.h>\ntypedef long __selene_macro;\n{probe}")
     declarations, _, macros = text.partition("typedef long __selene_macro;")
     module = Module()
@@ -210,14 +209,17 @@ def generate() -> str:
             continue  # initialisers and what only a C compiler understands
         text_value = f'"{value}"' if isinstance(value, str) else str(value)
         constants.append(f"{node.name.removeprefix('macro_')} = {text_value}")
-    used = sorted(name for name in ["POINTER", *SCALARS.values(), "c_char_p", "c_void_p"] if name != "c_int")
+    used = ["CDLL", "CFUNCTYPE", "POINTER", "Structure", "c_char_p", "c_double"]
+    used += ["c_int32", "c_int64", "c_uint32", "c_uint64", "c_void_p"]
     lines = [
         '"""The C interface as it is, generated from selene.h by tools/generate.py; not for use by hosts."""',
         "",
         "# ruff: noqa: N801",
         "from __future__ import annotations",
         "",
-        f"from ctypes import CDLL, CFUNCTYPE, Structure, {', '.join(used)}",
+        "from ctypes import (",
+        *(f"    {name}," for name in used),
+        ")",
         "from typing import Any",
         "",
         *constants,

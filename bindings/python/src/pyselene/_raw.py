@@ -3,7 +3,19 @@
 # ruff: noqa: N801
 from __future__ import annotations
 
-from ctypes import CDLL, CFUNCTYPE, Structure, POINTER, c_char_p, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    CDLL,
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from typing import Any
 
 SELENE_VERSION_MAJOR = 0

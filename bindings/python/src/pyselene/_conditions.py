@@ -1,0 +1,57 @@
+"""Conditions of the system that tasks may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import TypeAlias
+
+from . import _raw
+
+
+class Constraint(IntFlag):
+    """Conditions as bits; `requires=` also takes their names.
+
+    >>> Constraint.of({"network", "power"})
+    <Constraint.NETWORK|EXTERNAL_POWER: 3>
+    >>> str(Constraint.of("network"))
+    'network'
+    """
+
+    NETWORK = _raw.SELENE_CONSTRAINT_NETWORK
+    EXTERNAL_POWER = _raw.SELENE_CONSTRAINT_EXTERNAL_POWER
+
+    @classmethod
+    def of(cls, value: Requires, what: str = "requires") -> Constraint:
+        """The bits that a parameter means: members, names ("power" is external power), or several of them."""
+        if isinstance(value, Constraint):
+            return value
+        items: Iterable[object] = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else value
+        result = Constraint(0)
+        for item in items:
+            if isinstance(item, Constraint):
+                result |= item
+            elif isinstance(item, str):
+                name = {"power": "EXTERNAL_POWER"}.get(item.lower(), item.upper().replace("-", "_"))
+                if name not in cls.__members__:
+                    raise ValueError(f"{what} has {item!r}; allowed: network, power")
+                result |= cls[name]
+            else:
+                raise TypeError(f"{what} must hold Constraint or names, not {type(item).__name__}")
+        return result
+
+    def __str__(self) -> str:
+        return ", ".join((member.name or "").lower() for member in Constraint if member in self) or "none"
+
+
+#: What `requires=` takes.
+Requires: TypeAlias = Constraint | str | Iterable[Constraint | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What is satisfied now, and which conditions the host has taken over."""
+
+    satisfied: Constraint
+    host: Constraint

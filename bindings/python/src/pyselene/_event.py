@@ -1,0 +1,237 @@
+"""Events: every change, numbered, to observers and streams."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from . import _raw
+from ._library import read, text
+from ._names import Named
+from ._run import Outcome, StopReason
+from ._task import Disposition, State
+from ._time import instant, maybe_instant
+
+
+class EventType(Named):
+    """What happened."""
+
+    REGISTERED = _raw.SELENE_EVENT_REGISTERED
+    STARTED = _raw.SELENE_EVENT_STARTED
+    STOPPED = _raw.SELENE_EVENT_STOPPED
+    COMPLETED = _raw.SELENE_EVENT_COMPLETED
+    RETRY = _raw.SELENE_EVENT_RETRY
+    HELD = _raw.SELENE_EVENT_HELD
+    PROMOTED = _raw.SELENE_EVENT_PROMOTED
+    CANCELLED = _raw.SELENE_EVENT_CANCELLED
+    CYCLE_BEGUN = _raw.SELENE_EVENT_CYCLE_BEGUN
+    CYCLE_ENDED = _raw.SELENE_EVENT_CYCLE_ENDED
+    UNBLOCKED = _raw.SELENE_EVENT_UNBLOCKED
+    RELEASED = _raw.SELENE_EVENT_RELEASED
+    INTERRUPTED = _raw.SELENE_EVENT_INTERRUPTED
+    CLOCK_MOVED = _raw.SELENE_EVENT_CLOCK_MOVED
+
+
+_DETAILS: dict[int, Callable[[int], Named]] = {
+    EventType.REGISTERED: Disposition,
+    EventType.COMPLETED: Outcome,
+    EventType.STOPPED: StopReason,
+    EventType.CYCLE_ENDED: Outcome,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One change.
+
+    `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result) or a StopReason (stopped).
+    `time_at` is when it is due again (retry) or the deadline (started, cycle_begun).
+    """
+
+    number: int
+    type: EventType
+    state: State | None
+    time_ns: int
+    id: str
+    run: int
+    cycle: int
+    detail: Disposition | Outcome | StopReason | None
+    attempts: int
+    time_at_ns: int | None
+
+    @property
+    def time(self) -> datetime:
+        """When it happened."""
+        return instant(self.time_ns)
+
+    @property
+    def time_at(self) -> datetime | None:
+        """The instant that it tells of, if it does."""
+        return maybe_instant(self.time_at_ns)
+
+    def __str__(self) -> str:
+        words = [f"{self.time.isoformat(sep=' ', timespec='milliseconds')} #{self.number} {self.type}"]
+        words += [self.id] if self.id else []
+        words += [f"({self.detail})"] if self.detail is not None else []
+        return " ".join(words)
+
+
+def read_event(address: int) -> Event:
+    """Reads an event of the library."""
+    # fmt: off
+    _, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at = read(
+        _raw.selene_event, address)
+    # fmt: on
+    meaning: Any = _DETAILS.get(kind)
+    return Event(
+        number=number,
+        type=EventType(kind),
+        state=None if state < 0 else State(state),
+        time_ns=time,
+        id=text(data, length),
+        run=run,
+        cycle=cycle,
+        detail=meaning(detail) if meaning else None,
+        attempts=attempts,
+        time_at_ns=time_at or None,
+    )
+
+
+class Subscription:
+    """An observer that was added by Scheduler.observe(); ends by close(), or as a context."""
+
+    __slots__ = ("__weakref__", "_end")
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+
+    def close(self) -> None:
+        """Ends it; the observer may be called once more if it is about to be."""
+        self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Mailbox:
+    """What a stream holds; apart from the stream, so that one which is dropped ends by itself."""
+
+    def __init__(self, size: int) -> None:
+        self.events: deque[Event] = deque(maxlen=size)
+        self.condition = threading.Condition()
+        self.waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = set()
+        self.dropped = 0
+        self.closed = False
+
+    def put(self, event: Event) -> None:
+        """Takes an event in; the oldest is dropped if nobody reads."""
+        with self.condition:
+            if len(self.events) == self.events.maxlen:
+                self.dropped += 1
+            self.events.append(event)
+            self.wake()
+
+    def close(self) -> None:
+        """Ends it after the events that are in it."""
+        with self.condition:
+            self.closed = True
+            self.wake()
+
+    def wake(self) -> None:
+        """Wakes all who wait; the caller holds the condition."""
+        self.condition.notify_all()
+        for loop, future in self.waiting:
+            try:
+                loop.call_soon_threadsafe(_resolve, future)
+            except RuntimeError:  # its loop is closed, so nobody waits
+                pass
+        self.waiting.clear()
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class EventStream:
+    """The events from now on: `for event in stream` blocks, `async for event in stream` awaits; ends by close().
+
+    It keeps the last `size` events that were not read; `dropped` counts those beyond.
+    """
+
+    def __init__(self, mailbox: Mailbox, end: Callable[[], None]) -> None:
+        self._mailbox = mailbox
+        self._finalizer = weakref.finalize(self, end)
+
+    @property
+    def dropped(self) -> int:
+        """Events that came while `size` unread ones were waiting."""
+        return self._mailbox.dropped
+
+    def close(self) -> None:
+        """Ends the stream; what was not read can still be."""
+        self._finalizer()
+        self._mailbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read(self) -> list[Event]:
+        """What is there now, without waiting."""
+        box = self._mailbox
+        with box.condition:
+            found = list(box.events)
+            box.events.clear()
+        return found
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        box = self._mailbox
+        with box.condition:
+            while not box.events:
+                if box.closed:
+                    raise StopIteration
+                box.condition.wait()
+            return box.events.popleft()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        box = self._mailbox
+        loop = asyncio.get_running_loop()
+        while True:
+            with box.condition:
+                if box.events:
+                    return box.events.popleft()
+                if box.closed:
+                    raise StopAsyncIteration
+                entry = (loop, loop.create_future())
+                box.waiting.add(entry)
+            try:
+                await entry[1]
+            finally:
+                with box.condition:
+                    box.waiting.discard(entry)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an EventStream cannot be pickled")

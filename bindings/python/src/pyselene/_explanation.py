@@ -1,0 +1,134 @@
+"""Why a task does not run now, and when it may."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from . import _raw
+from ._conditions import Constraint
+from ._library import layout
+from ._names import Named
+from ._task import State
+from ._time import maybe_instant, never_is_none, seconds, show
+
+
+class ReasonCode(Named):
+    """Why a task does not run now."""
+
+    NOT_DUE = _raw.SELENE_REASON_NOT_DUE
+    CONSTRAINTS = _raw.SELENE_REASON_CONSTRAINTS
+    NO_HANDLER = _raw.SELENE_REASON_NO_HANDLER
+    HELD = _raw.SELENE_REASON_HELD
+    BLOCKED = _raw.SELENE_REASON_BLOCKED
+    RUNNING = _raw.SELENE_REASON_RUNNING
+    KIND_OFF = _raw.SELENE_REASON_KIND_OFF
+    DID_NOT_FIT = _raw.SELENE_REASON_DID_NOT_FIT
+    STILL_RUNNING = _raw.SELENE_REASON_STILL_RUNNING
+    TERMINAL = _raw.SELENE_REASON_TERMINAL
+    NOT_PERMITTED = _raw.SELENE_REASON_NOT_PERMITTED
+    HAD_ITS_RUN = _raw.SELENE_REASON_HAD_ITS_RUN
+    TOO_SOON = _raw.SELENE_REASON_TOO_SOON
+    NEXT_CYCLE = _raw.SELENE_REASON_NEXT_CYCLE
+    INTERRUPTED = _raw.SELENE_REASON_INTERRUPTED
+
+
+_SENTENCES = {
+    ReasonCode.NOT_DUE: "its earliest begin has not come",
+    ReasonCode.CONSTRAINTS: "missing",
+    ReasonCode.NO_HANDLER: "no handler has the name",
+    ReasonCode.HELD: "held until a place is free",
+    ReasonCode.BLOCKED: "waits for the task before it",
+    ReasonCode.RUNNING: "it is running",
+    ReasonCode.KIND_OFF: "its kind is switched off",
+    ReasonCode.DID_NOT_FIT: "it did not fit into the last window of its kind",
+    ReasonCode.STILL_RUNNING: "an earlier run has not come back",
+    ReasonCode.TERMINAL: "it has ended",
+    ReasonCode.NOT_PERMITTED: "its id is not permitted",
+    ReasonCode.HAD_ITS_RUN: "it had its run in the open cycle",
+    ReasonCode.TOO_SOON: "the minimum interval of its kind has not passed",
+    ReasonCode.NEXT_CYCLE: "the open cycle began before it could run",
+    ReasonCode.INTERRUPTED: "its process ended during its last run; it waits out the backoff",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason; `constraints` are those that are missing, `may_change_at` is None if only an event changes it."""
+
+    code: ReasonCode
+    constraints: Constraint
+    may_change_at_ns: int | None
+
+    @property
+    def may_change_at(self) -> datetime | None:
+        """When it may change by time alone."""
+        return maybe_instant(self.may_change_at_ns)
+
+    def __str__(self) -> str:
+        sentence = _SENTENCES[self.code]
+        if self.code is ReasonCode.CONSTRAINTS:
+            sentence += f": {self.constraints}"
+        at = self.may_change_at
+        return sentence if at is None else f"{sentence}, until {at.isoformat(sep=' ', timespec='milliseconds')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every reason why a task does not run now, with its rank among the eligible of its kind (0: not eligible)."""
+
+    id: str
+    state: State
+    reasons: tuple[Reason, ...]
+    rank: int
+    eligible: int
+    score: float
+    estimate_ns: int
+    last_room_ns: int | None
+
+    @property
+    def runnable(self) -> bool:
+        """Whether nothing but a window is missing."""
+        return not self.reasons
+
+    @property
+    def may_run_at(self) -> datetime | None:
+        """When the last reason that time ends is gone; None if it may run now or an event is needed."""
+        times = [reason.may_change_at_ns for reason in self.reasons]
+        known = [at for at in times if at is not None]
+        return maybe_instant(max(known)) if known and len(known) == len(times) else None
+
+    @property
+    def estimate(self) -> float:
+        """What a run is expected to take, in seconds."""
+        return seconds(self.estimate_ns)
+
+    @property
+    def last_room(self) -> float | None:
+        """Seconds that were left when the last cycle of its kind ended its picking; None before the first."""
+        return None if self.last_room_ns is None else seconds(self.last_room_ns)
+
+    def __str__(self) -> str:
+        lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
+        lines += [f"  - {reason}" for reason in self.reasons] or ["  - it waits for a window only"]
+        if any(reason.code is ReasonCode.DID_NOT_FIT for reason in self.reasons) and self.last_room_ns is not None:
+            lines.append(f"  the last window had {show(self.last_room_ns)} left")
+        if self.rank:
+            lines.append(f"  rank {self.rank} of {self.eligible}, score {self.score:.3f}")
+        return "\n".join(lines)
+
+
+def explanation(key: str, raw: ctypes.Structure) -> Explanation:
+    """Reads the library's explanation."""
+    values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
+    _, _, state, count = values[:4]
+    flat = values[4 : 4 + 3 * count]
+    rank, eligible, score, estimate, last_room = values[-5:]
+    reasons = tuple(
+        Reason(ReasonCode(flat[i]), Constraint(flat[i + 1]), never_is_none(flat[i + 2])) for i in range(0, 3 * count, 3)
+    )
+    return Explanation(
+        key, State(state), reasons, rank, eligible, score, estimate, None if last_room < 0 else last_room
+    )

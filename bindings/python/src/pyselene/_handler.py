@@ -1,0 +1,169 @@
+"""Handlers: functions under a name, and what their results and exceptions mean."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from . import _raw
+from ._callbacks import log
+from ._library import layout
+from ._run import PENDING, Abandon, Outcome, Pending, Retry, Run, StopReason
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+#: What a handler may return; see Scheduler.task.
+Result: TypeAlias = Outcome | bool | Pending | None
+#: A function that runs a task.
+Function: TypeAlias = Callable[[Run], Result] | Callable[[Run], Awaitable[Result]]
+#: A function that is told that a run should stop.
+OnStop: TypeAlias = Callable[[Run, StopReason], object]
+
+_UNPACK = layout(_raw.selene_run_info).unpack_from
+_SIZE = layout(_raw.selene_run_info).size
+
+
+def is_async(function: object) -> bool:
+    """Whether calling it gives a coroutine: async def, also as a partial, a method or an object's __call__.
+
+    >>> async def upload(run): ...
+    >>> is_async(upload), is_async(functools.partial(upload)), is_async(print)
+    (True, True, False)
+    """
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or (
+        not inspect.isroutine(function) and inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+    )
+
+
+class Handler:
+    """A registered handler. The library holds on to it until its last use, and calls it by `stopped` and `pushed`."""
+
+    __slots__ = ("engine", "function", "is_async", "name", "on_stop", "push")
+
+    def __init__(self, engine: Engine, name: str, function: Function, on_stop: OnStop | None, push: bool) -> None:
+        self.engine = engine
+        self.name = name
+        self.function: Callable[[Run], Any] = function
+        self.on_stop = on_stop
+        self.push = push
+        self.is_async = is_async(function)
+
+    def stopped(self, token: int, reason: int) -> None:
+        """The engine asks a run to stop."""
+        run = self.engine.runs.get(token)
+        if run is None:
+            return
+        run._asked_to_stop(reason)
+        if self.on_stop is not None:
+            try:
+                self.on_stop(run, StopReason(reason))
+            except Exception:
+                log.exception("the stop function of handler %r raised", self.name)
+
+    def pushed(self, token: int, info: int) -> None:
+        """The engine runs a task on a thread of its own."""
+        fields = _UNPACK(ctypes.string_at(info, _SIZE))
+        run = make_run(self.engine, fields)
+        self.engine.runs[token] = run
+        exceptions = self.engine.pushed_exceptions
+        execute(run, self, exceptions)
+
+
+def make_run(engine: Engine, fields: tuple[Any, ...]) -> Run:
+    """A run of the library's structure, whose texts are copied."""
+    string_at = ctypes.string_at
+    length = fields[9]
+    return Run(
+        engine,
+        fields,
+        string_at(fields[4], fields[5]),
+        string_at(fields[6], fields[7]),
+        string_at(fields[8], length) if length else b"",
+    )
+
+
+def outcome_of(result: object) -> int | None:
+    """The outcome that a handler's result means; None for PENDING.
+
+    >>> [outcome_of(result) for result in (None, True, False, Outcome.FAILED, PENDING)]
+    [0, 0, 1, <Outcome.FAILED: 2>, None]
+    """
+    if result is None or result is True:
+        return 0
+    if result is False:
+        return 1
+    if result is PENDING:
+        return None
+    if isinstance(result, Outcome) and result <= Outcome.ABANDONED:
+        return result
+    raise TypeError(f"a handler returned {result!r}; allowed: None, a bool, an Outcome that ends a run, PENDING")
+
+
+def finish(run: Run, result: object) -> None:
+    """Completes a run by what its handler returned."""
+    if not run._completed:
+        outcome = outcome_of(result)
+        if outcome is not None:
+            run._engine.complete_quietly(run, outcome)
+
+
+def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -> bool:
+    """Completes a run by what its handler raised; whether the one who waits must be interrupted."""
+    exceptions[run.token] = error
+    engine = run._engine
+    name = run.id
+    if isinstance(error, Retry):
+        log.debug("task %r: %s", name, error)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, error.after_ns)
+    elif isinstance(error, Abandon):
+        log.info("task %r was abandoned: %s", name, error)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED)
+    else:
+        stopped = isinstance(error, asyncio.CancelledError) and run._stop
+        if not stopped:
+            log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
+    return not isinstance(error, (Exception, asyncio.CancelledError))
+
+
+def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) -> BaseException | None:
+    """Runs a handler to its end on this thread; gives what must interrupt the one who waits."""
+    try:
+        result = handler.function(run)
+        if inspect.iscoroutine(result):
+            result = asyncio.run(cancellable(run, result))
+        finish(run, result)
+    except BaseException as error:  # noqa: BLE001
+        if fail(run, error, exceptions):
+            return error
+    return None
+
+
+async def cancellable(run: Run, work: Awaitable[Any]) -> Any:
+    """Awaits a handler's coroutine, which is cancelled when the run is asked to stop."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        try:
+            loop.call_soon_threadsafe(task.cancel)
+        except RuntimeError:
+            pass  # the loop is closed: the work is over
+
+    run._cancel = cancel
+    try:
+        if run._stop:
+            cancel()
+        return await work
+    finally:
+        run._cancel = None
+
+

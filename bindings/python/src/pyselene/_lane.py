@@ -1,0 +1,141 @@
+"""Lanes: what one worker does in a cycle, in a loop that is as short as it can be."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import TYPE_CHECKING
+
+from . import _raw
+from ._handler import execute, fail, finish
+from ._library import error_of, layout
+from ._run import Run
+
+if TYPE_CHECKING:
+    from ._drive import Drive
+
+_SIZE = ctypes.sizeof(_raw.selene_run_info)
+_UNPACK = layout(_raw.selene_run_info).unpack_from
+
+
+class Lane:
+    """One worker of a cycle: pulls a run, calls the handler, gives the outcome, until nothing is left."""
+
+    __slots__ = ("drive", "inside", "left", "thread")
+
+    def __init__(self, drive: Drive) -> None:
+        self.drive = drive
+        #: Whether it is in a handler now.
+        self.inside = False
+        #: Whether it was given up: its handler works on after its run was over. Guarded by the drive's condition.
+        self.left = False
+        self.thread = 0
+
+    def abandon(self) -> None:
+        """The run is over while the handler works on: the lane is free for another worker."""
+        self.drive.replace(self)
+
+    def work(self) -> None:
+        """The worker's job."""
+        drive = self.drive
+        self.thread = threading.get_ident()
+        try:
+            self._work()
+        except BaseException as error:  # noqa: BLE001
+            drive.interrupt(error)
+        finally:
+            drive.leave(self)
+
+    def _work(self) -> None:
+        drive = self.drive
+        engine = drive.engine
+        cycle = drive.cycle
+        condition = drive.condition
+        exceptions = drive.exceptions
+        runs = engine.runs
+        handlers = engine.handlers
+        next_run = engine.calls.selene_cycle_next
+        complete = engine.calls.selene_run_complete
+        string_at = ctypes.string_at
+        unpack = _UNPACK
+        step = ctypes.c_int32()
+        info = _raw.selene_run_info(_SIZE)
+        wake_at = ctypes.c_int64()
+        arguments = (ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
+        locked = False
+        try:
+            while not (drive.over or self.left):
+                status = next_run(cycle, *arguments)
+                if status:
+                    if drive.over or engine.closed:
+                        return
+                    raise error_of(status)
+                found = step.value
+                if found == 1:  # SELENE_STEP_WAIT: ask again under the lock, so that no completion is missed, then wait
+                    if locked:
+                        if not drive.wait(wake_at.value):
+                            return
+                    else:
+                        condition.acquire()
+                        drive.waiting += 1
+                        locked = True
+                    continue
+                if locked:
+                    drive.waiting -= 1
+                    locked = False
+                    condition.release()
+                if found == 2:  # SELENE_STEP_DONE
+                    drive.finished()
+                    return
+                fields = unpack(info)
+                token = fields[2]
+                name = string_at(fields[6], fields[7])
+                length = fields[9]
+                run = Run(
+                    engine, fields, string_at(fields[4], fields[5]), name, string_at(fields[8], length) if length else b""
+                )
+                run._lane = self
+                runs[token] = run
+                if drive.spare:
+                    drive.start()
+                if drive.deadline is None:
+                    drive.set_times(fields[17], fields[18])
+                handler = handlers.get(name)
+                if handler is None:  # it was unregistered a moment ago
+                    complete(token, 2)
+                    runs.pop(token, None)
+                    continue
+                self.inside = True
+                if handler.is_async:
+                    fatal = execute(run, handler, exceptions)
+                    self.inside = False
+                    if fatal is not None:
+                        raise fatal
+                else:
+                    try:
+                        result = handler.function(run)
+                    except BaseException as error:  # noqa: BLE001
+                        self.inside = False
+                        if fail(run, error, exceptions):
+                            raise
+                    else:
+                        self.inside = False
+                        if result is None and not run._completed:
+                            run._completed = True
+                            status = complete(token, 0)
+                            runs.pop(token, None)
+                            if status and status not in (23, 24):
+                                raise error_of(status)
+                        else:
+                            try:
+                                finish(run, result)
+                            except Exception as error:  # noqa: BLE001
+                                fail(run, error, exceptions)
+                            if not run._completed:
+                                drive.detached(run)
+                if drive.waiting:
+                    drive.wake()
+        finally:
+            if locked:
+                drive.waiting -= 1
+                condition.release()

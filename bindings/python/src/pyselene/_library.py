@@ -1,0 +1,111 @@
+"""The loaded library: where it is found, its functions, statuses as exceptions, and structures read at once.
+
+PYSELENE_LIBRARY names another library file than the one in the package, for those who develop Selene.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import _raw
+from ._errors import SeleneError, error_class
+
+
+def _find() -> Path:
+    chosen = os.environ.get("PYSELENE_LIBRARY")
+    return Path(chosen) if chosen else Path(__file__).with_name("libselene.so")
+
+
+def _load() -> tuple[_raw.Functions, _raw.Functions]:
+    path = _find()
+    try:
+        functions = _raw.Functions(ctypes.CDLL(str(path)))
+        fast_functions = _raw.Functions(ctypes.PyDLL(str(path)))
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"pyselene cannot use its library {path}: {error}") from error
+    number = functions.selene_version_number()
+    if number // 1000 != _raw.SELENE_VERSION_NUMBER // 1000:
+        raise ImportError(f"{path} has version {number}, pyselene needs {_raw.SELENE_VERSION_NUMBER}")
+    return functions, fast_functions
+
+
+#: `library` gives the interpreter's lock up during a call, `fast` keeps it: for calls that neither wait nor write files.
+library, fast = _load()
+
+#: The version of the library that is loaded.
+library_version: str = fast.selene_version_string().decode()
+
+
+def error_of(status: int) -> SeleneError:
+    """The exception of a status, with this thread's detail text."""
+    name = fast.selene_status_name(status).decode()
+    message = fast.selene_status_message(status).decode()
+    detail = fast.selene_status_detail().decode(errors="replace")
+    return error_class(status)(status, name, detail or message)
+
+
+def check(status: int) -> None:
+    """Raises the exception of a status unless it is OK."""
+    if status:
+        raise error_of(status)
+
+
+_CODES: dict[Any, str] = {
+    ctypes.c_int32: "i",
+    ctypes.c_uint32: "I",
+    ctypes.c_int64: "q",
+    ctypes.c_uint64: "Q",
+    ctypes.c_double: "d",
+    ctypes.c_char_p: "P",
+    ctypes.c_void_p: "P",
+}
+
+
+def _code(kind: Any) -> str:
+    if kind in _CODES:
+        return _CODES[kind]
+    if issubclass(kind, ctypes.Array):
+        return _code(kind._type_) * int(kind._length_)
+    if issubclass(kind, ctypes.Structure):
+        return "".join(_code(field[1]) for field in kind._fields_)
+    return "P"
+
+
+@cache
+def layout(structure: type[ctypes.Structure]) -> struct.Struct:
+    """Reads all fields of a structure in one go; inner structures and arrays are laid out flat."""
+    result = struct.Struct("@" + "".join(_code(field[1]) for field in structure._fields_))
+    if result.size != ctypes.sizeof(structure):
+        raise ImportError(f"the layout of {structure.__name__} is not understood")
+    return result
+
+
+def read(structure: type[ctypes.Structure], address: int) -> tuple[Any, ...]:
+    """The fields of the structure at an address."""
+    form = layout(structure)
+    return form.unpack(ctypes.string_at(address, form.size))
+
+
+def read_array(structure: type[ctypes.Structure], address: int | None, count: int) -> list[tuple[Any, ...]]:
+    """The fields of each structure of an array."""
+    if not address or not count:
+        return []
+    form = layout(structure)
+    return list(form.iter_unpack(ctypes.string_at(address, form.size * count)))
+
+
+def text(address: int | None, length: int) -> str:
+    """The text that a pointer and a length mean."""
+    return ctypes.string_at(address, length).decode() if address else ""
+
+
+def encode(value: str, what: str) -> bytes:
+    """The UTF-8 of a text parameter; the engine judges its length."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+    return value.encode()

@@ -1,0 +1,41 @@
+"""What the enumerations have in common: a parameter takes a member, its name, or its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Self
+
+
+class Named(IntEnum):
+    """Numbers of the library with the library's names."""
+
+    @classmethod
+    def of(cls, value: object, what: str) -> Self:
+        """The member that a parameter means."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, str):
+            member = cls.__members__.get(value.upper().replace("-", "_").replace(" ", "_"))
+            if member is not None:
+                return member
+        elif isinstance(value, int) and not isinstance(value, (bool, IntEnum)):
+            try:
+                return cls(value)
+            except ValueError:
+                pass
+        else:
+            raise TypeError(f"{what} must be a {cls.__name__} or its name, not {type(value).__name__}")
+        raise ValueError(f"{what} is {value!r}; allowed: {', '.join(str(member) for member in cls)}")
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+def texts(value: str | Iterable[str], what: str) -> tuple[str, ...]:
+    """The texts of a parameter that takes several; a single str is one of them, not its letters."""
+    found = (value,) if isinstance(value, str) else tuple(value)
+    for item in found:
+        if not isinstance(item, str):
+            raise TypeError(f"{what} must hold str, not {type(item).__name__}")
+    return found

@@ -1,0 +1,242 @@
+"""Reports of what cycles did, and plans of what they would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from . import _raw
+from ._library import fast, read, read_array, text
+from ._run import Abandon, Outcome, Retry, StopReason
+from ._task import Kind, Priority, kinds_of
+from ._time import instant, seconds, show
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """One run of a report; `exception` is what its handler raised, with its traceback."""
+
+    id: str
+    run: int
+    outcome: Outcome
+    stop_reason: StopReason
+    attempt: int
+    priority: Priority
+    score: float
+    estimate_ns: int
+    started_at_ns: int
+    response_time_ns: int
+    exception: BaseException | None
+
+    @property
+    def estimate(self) -> float:
+        """What it was expected to take, in seconds."""
+        return seconds(self.estimate_ns)
+
+    @property
+    def started_at(self) -> datetime:
+        """When it was dispatched."""
+        return instant(self.started_at_ns)
+
+    @property
+    def response_time(self) -> float:
+        """Seconds from its dispatch to its end."""
+        return seconds(self.response_time_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a cycle did; `print(report)` shows a table. Instants and durations also exist exactly, as `…_ns`."""
+
+    cycle: int
+    result: Outcome
+    kinds: frozenset[Kind]
+    began_at_ns: int
+    ended_at_ns: int
+    deadline_ns: int
+    budget_ns: int
+    reserve_ns: int
+    eligible: int
+    did_not_fit: int
+    new_data: int
+    no_data: int
+    failed: int
+    abandoned: int
+    expired: int
+    stopped: int
+    stored: bool
+    runs: tuple[ReportRun, ...]
+
+    @property
+    def began_at(self) -> datetime:
+        """When the window was opened."""
+        return instant(self.began_at_ns)
+
+    @property
+    def ended_at(self) -> datetime:
+        """When the cycle ended."""
+        return instant(self.ended_at_ns)
+
+    @property
+    def deadline(self) -> datetime:
+        """When it was to end at the latest."""
+        return instant(self.deadline_ns)
+
+    @property
+    def budget(self) -> float:
+        """Seconds from begin to deadline."""
+        return seconds(self.budget_ns)
+
+    @property
+    def reserve(self) -> float:
+        """Seconds kept free at the end."""
+        return seconds(self.reserve_ns)
+
+    @property
+    def took(self) -> float:
+        """Seconds from begin to end."""
+        return seconds(self.ended_at_ns - self.began_at_ns)
+
+    @property
+    def errors(self) -> tuple[BaseException, ...]:
+        """What handlers raised, in order of dispatch; Retry and Abandon are answers and not among them."""
+        found = (run.exception for run in self.runs)
+        return tuple(error for error in found if error is not None and not isinstance(error, (Retry, Abandon)))
+
+    def check(self) -> None:
+        """Raises an ExceptionGroup of what handlers raised, if they did."""
+        if self.errors:
+            raise BaseExceptionGroup(f"{len(self.errors)} of {len(self.runs)} runs raised", self.errors)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(str(kind) for kind in sorted(self.kinds))
+        head = (
+            f"{kinds} window of {show(self.budget_ns)}: {len(self.runs)} of {self.eligible} eligible ran in "
+            f"{show(self.ended_at_ns - self.began_at_ns)}, {self.did_not_fit} did not fit"
+        )
+        rows = [
+            (
+                run.id,
+                str(run.outcome) + (f" ({run.stop_reason})" if run.stop_reason else ""),
+                show(run.started_at_ns - self.began_at_ns),
+                show(run.response_time_ns),
+                show(run.estimate_ns),
+                f"{run.score:.3f}",
+                str(run.attempt),
+                "" if run.exception is None else f"{type(run.exception).__name__}: {run.exception}".splitlines()[0],
+            )
+            for run in self.runs
+        ]
+        return "\n".join([head, *table(("task", "outcome", "start", "took", "estimate", "score", "attempt", ""), rows)])
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRun:
+    """One task of a plan; `starts_at` is when it would start if every run took its estimate."""
+
+    id: str
+    score: float
+    estimate_ns: int
+    starts_at_ns: int
+
+    @property
+    def estimate(self) -> float:
+        """What it is expected to take, in seconds."""
+        return seconds(self.estimate_ns)
+
+    @property
+    def starts_at(self) -> datetime:
+        """When it would start."""
+        return instant(self.starts_at_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a window would pick now, in order."""
+
+    eligible: int
+    runs: tuple[PlanRun, ...]
+
+    def __str__(self) -> str:
+        head = f"{len(self.runs)} of {self.eligible} eligible would run"
+        first = self.runs[0].starts_at_ns if self.runs else 0
+        rows = [
+            (run.id, f"{run.score:.3f}", show(run.estimate_ns), show(run.starts_at_ns - first)) for run in self.runs
+        ]
+        return "\n".join([head, *table(("task", "score", "estimate", "start"), rows)])
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Lines of a table, the columns as wide as they need to be."""
+    if not rows:
+        return []
+    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+    return [
+        ("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+        for row in (head, *rows)
+    ]
+
+
+def take_report(address: int, exceptions: Mapping[int, BaseException]) -> Report:
+    """Reads a report of the library and ends it."""
+    try:
+        return read_report(address, exceptions)
+    finally:
+        fast.selene_report_destroy(_raw.POINTER(_raw.selene_report).from_buffer(_raw.c_void_p(address)))
+
+
+def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report:
+    """Reads a report of the library."""
+    # fmt: off
+    (_, flags, cycle, result, kinds, began_at, ended_at, deadline, budget, reserve, eligible, did_not_fit, new_data,
+     no_data, failed, abandoned, expired, stopped, count, runs) = read(_raw.selene_report, address)
+    # fmt: on
+    return Report(
+        cycle=cycle,
+        result=Outcome(result),
+        kinds=kinds_of(kinds),
+        began_at_ns=began_at,
+        ended_at_ns=ended_at,
+        deadline_ns=deadline,
+        budget_ns=budget,
+        reserve_ns=reserve,
+        eligible=eligible,
+        did_not_fit=did_not_fit,
+        new_data=new_data,
+        no_data=no_data,
+        failed=failed,
+        abandoned=abandoned,
+        expired=expired,
+        stopped=stopped,
+        stored=not flags & _raw.SELENE_REPORT_NOT_STORED,
+        runs=tuple(_report_run(run, exceptions) for run in read_array(_raw.selene_report_run, runs, count)),
+    )
+
+
+_OUTCOMES = tuple(Outcome)
+_STOPS = tuple(StopReason)
+
+
+def _report_run(fields: tuple[Any, ...], exceptions: Mapping[int, BaseException]) -> ReportRun:
+    data, length, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time = fields
+    return ReportRun(
+        text(data, length), run, _OUTCOMES[outcome], _STOPS[stop], attempt, Priority(priority), score, estimate,
+        started_at, response_time, exceptions.get(run) if exceptions else None,
+    )  # fmt: skip
+
+
+def take_plan(address: int) -> Plan:
+    """Reads a plan of the library and ends it."""
+    try:
+        _, _, eligible, count, runs = read(_raw.selene_plan, address)
+        return Plan(
+            eligible,
+            tuple(
+                PlanRun(text(data, length), score, estimate, starts_at)
+                for data, length, score, estimate, starts_at in read_array(_raw.selene_plan_run, runs, count)
+            ),
+        )
+    finally:
+        fast.selene_plan_destroy(_raw.POINTER(_raw.selene_plan).from_buffer(_raw.c_void_p(address)))

@@ -1,0 +1,285 @@
+"""Runs: one dispatch of one task, as its handler sees it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+
+from . import _raw
+from ._names import Named
+from ._time import Duration, duration_ns, instant, seconds
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+    from ._lane import Lane
+    from ._task import Kind, Priority
+
+
+class Outcome(Named):
+    """How a run ended. Handlers give the first four; expired and stopped stand in reports only."""
+
+    NEW_DATA = _raw.SELENE_OUTCOME_NEW_DATA
+    NO_DATA = _raw.SELENE_OUTCOME_NO_DATA
+    FAILED = _raw.SELENE_OUTCOME_FAILED
+    ABANDONED = _raw.SELENE_OUTCOME_ABANDONED
+    EXPIRED = _raw.SELENE_OUTCOME_EXPIRED
+    STOPPED = _raw.SELENE_OUTCOME_STOPPED
+
+
+class StopReason(Named):
+    """Why a run is asked to stop. After `expiring` it may still complete; with every other reason it is over."""
+
+    NONE = _raw.SELENE_STOP_NONE
+    EXPIRING = _raw.SELENE_STOP_EXPIRING
+    PREEMPTED = _raw.SELENE_STOP_PREEMPTED
+    CONSTRAINT_LOST = _raw.SELENE_STOP_CONSTRAINT_LOST
+    REPLACED = _raw.SELENE_STOP_REPLACED
+    CANCELLED = _raw.SELENE_STOP_CANCELLED
+    SHUTDOWN = _raw.SELENE_STOP_SHUTDOWN
+    INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
+
+
+class Retry(Exception):  # noqa: N818 - it is raised to ask, not to report a mistake
+    """Raise it in a handler: the run failed and is tried again, after `after` instead of by the task's backoff.
+
+    >>> raise Retry(after=60)
+    Traceback (most recent call last):
+    pyselene._run.Retry: again after 60 s
+    """
+
+    def __init__(self, after: Duration | None = None) -> None:
+        super().__init__(after)
+        self.after_ns = None if after is None else duration_ns(after, "after")
+
+    def __str__(self) -> str:
+        return "again" if self.after_ns is None else f"again after {seconds(self.after_ns):g} s"
+
+
+class Abandon(Exception):  # noqa: N818
+    """Raise it in a handler: the run failed for good, nothing is tried again."""
+
+
+@final
+class Pending:
+    """The type of PENDING."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "PENDING"
+
+
+#: A handler returns it to say that the work ends elsewhere, which then calls `run.complete()`.
+PENDING: Final = Pending()
+
+
+class Stopping:
+    """Whether a run is asked to stop; behaves like a threading.Event that the engine sets, and has a truth value."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @property
+    def reason(self) -> StopReason:
+        """Why; StopReason.NONE while the run may go on."""
+        return StopReason(self._run._ask())
+
+    def is_set(self) -> bool:
+        """Whether the run is asked to stop."""
+        return self._run._ask() != 0
+
+    __bool__ = is_set
+
+    def wait(self, timeout: Duration | None = None) -> bool:
+        """Blocks until the run is asked to stop, or for so long; says whether it is: a sleep that ends in time.
+
+        On a VirtualClock it advances the clock instead.
+        """
+        run = self._run
+        left = None if timeout is None else duration_ns(timeout, "timeout")
+        return run._ask() != 0 or run._engine.wait_for_stop(run, run._stop_event(), left)
+
+    def __repr__(self) -> str:
+        return f"<Stopping: {self.reason}>"
+
+
+_EVENT_LOCK = threading.Lock()
+
+
+class Run:
+    """One dispatch of one task; given to its handler, and by Cycle.next()."""
+
+    # Defaults on the class, so that making a run sets only what differs.
+    _completed = False
+    _stop = 0
+    _event: threading.Event | None = None
+    #: Cancels the work, where it is a coroutine.
+    _cancel: Callable[[], None] | None = None
+    #: What the run occupies of the cycle that it belongs to.
+    _lane: Lane | None = None
+    #: Called when the outcome was given, by whoever waits for it.
+    _came_back: Callable[[], None] | None = None
+
+    def __init__(self, engine: Engine, fields: tuple[Any, ...], key: bytes, handler: bytes, data: bytes) -> None:
+        self.token: int = fields[2]
+        self._engine = engine
+        self._fields = fields
+        self._key = key
+        self._handler = handler
+        #: The bytes that the task was registered with.
+        self.input = data
+
+    @property
+    def id(self) -> str:
+        """The task."""
+        return self._key.decode()
+
+    @property
+    def handler(self) -> str:
+        """The handler's name."""
+        return self._handler.decode()
+
+    @property
+    def cycle_token(self) -> int:
+        """The number of the cycle."""
+        return int(self._fields[3])
+
+    @property
+    def kind(self) -> Kind:
+        """The task's kind."""
+        from ._task import Kind
+
+        return Kind(self._fields[10])
+
+    @property
+    def priority(self) -> Priority:
+        """The task's priority."""
+        from ._task import Priority
+
+        return Priority(self._fields[11])
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first since the last success or period."""
+        return int(self._fields[12])
+
+    @property
+    def generation(self) -> int:
+        """How often the definition had been updated."""
+        return int(self._fields[13])
+
+    @property
+    def score(self) -> float:
+        """The score that it was picked with."""
+        return float(self._fields[14])
+
+    @property
+    def estimate_ns(self) -> int:
+        """What the run was expected to take."""
+        return int(self._fields[15])
+
+    @property
+    def estimate(self) -> float:
+        """The same in seconds."""
+        return seconds(self.estimate_ns)
+
+    @property
+    def started_at_ns(self) -> int:
+        """When it was dispatched."""
+        return int(self._fields[16])
+
+    @property
+    def started_at(self) -> datetime:
+        """The same as a datetime."""
+        return instant(self.started_at_ns)
+
+    @property
+    def expires_at_ns(self) -> int:
+        """When it will be asked to stop."""
+        return int(self._fields[17])
+
+    @property
+    def expires_at(self) -> datetime:
+        """The same as a datetime."""
+        return instant(self.expires_at_ns)
+
+    @property
+    def deadline_ns(self) -> int:
+        """When it is over."""
+        return int(self._fields[18])
+
+    @property
+    def deadline(self) -> datetime:
+        """The same as a datetime."""
+        return instant(self.deadline_ns)
+
+    @property
+    def remaining_ns(self) -> int:
+        """Nanoseconds until the run is asked to stop; 0 when that is past or the run is over."""
+        return self._engine.remaining(self)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the run is asked to stop; 0 when that is past or the run is over."""
+        return seconds(self.remaining_ns)
+
+    @property
+    def stopping(self) -> Stopping:
+        """Whether the run is asked to stop: `if run.stopping: …`, `run.stopping.wait(1.5)`, `run.stopping.reason`."""
+        return Stopping(self)
+
+    @property
+    def completed(self) -> bool:
+        """Whether its outcome was given here."""
+        return self._completed
+
+    def complete(self, outcome: Outcome | str = Outcome.NEW_DATA) -> None:
+        """Gives the outcome, once, from any thread; for work that ends elsewhere (return PENDING from the handler).
+
+        Raises AlreadyCompleted, or StaleRun if the run was stopped or expired before; call it all the same, so that
+        the task's id is free again.
+        """
+        found = Outcome.of(outcome, "outcome")
+        if found > Outcome.ABANDONED:
+            raise ValueError(f"outcome is {found}; allowed: new_data, no_data, failed, abandoned")
+        self._engine.complete(self, found)
+
+    def retry(self, after: Duration | None = None) -> None:
+        """Gives the outcome failed, with a delay of its own until the next attempt; None: by the task's backoff."""
+        self._engine.complete(
+            self, Outcome.FAILED, None if after is None else duration_ns(after, "after")
+        )
+
+    def _ask(self) -> int:
+        """The reason to stop, 0 for none."""
+        return max(self._stop, self._engine.stopping(self))
+
+    def _stop_event(self) -> threading.Event:
+        with _EVENT_LOCK:
+            if self._event is None:
+                self._event = threading.Event()
+                if self._stop or self._completed:
+                    self._event.set()
+            return self._event
+
+    def _asked_to_stop(self, reason: int) -> None:
+        """Called when the engine asks the run to stop, on whatever thread noticed."""
+        with _EVENT_LOCK:
+            self._stop = max(self._stop, reason)
+            event = self._event
+        if event is not None:
+            event.set()
+        if self._cancel is not None:
+            self._cancel()
+        if self._lane is not None and reason != _raw.SELENE_STOP_EXPIRING:
+            self._lane.abandon()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Run cannot be pickled: it belongs to the process that dispatched it")
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id!r}, attempt {self.attempt}>"

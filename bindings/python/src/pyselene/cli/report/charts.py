@@ -1,0 +1,312 @@
+"""The charts of a report, as SVG whose x is seconds since the begin and whose y is pixels.
+
+A chart is as wide as the page allows: it is stretched, its strokes are not.  So zooming is nothing but another
+viewBox, and a run is drawn twice: as a mark of fixed width, and as long as it took, which shows from near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from ..duration import SECOND, show
+from .axis import instant, marks
+from .model import OUTCOMES, Fate, History, Window
+
+_MARK: Final = 11
+"""Height of a run's mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The time that a chart shows."""
+
+    begin: int
+    end: int
+
+    def x(self, at: int) -> str:
+        """An instant in units of the chart."""
+        return f"{(min(max(at, self.begin), self.end) - self.begin) / SECOND:.3f}".rstrip("0").rstrip(".")
+
+    @property
+    def width(self) -> str:
+        """All of it in units of the chart."""
+        return self.x(self.end)
+
+
+def lane_height(count: int) -> int:
+    """How high a lane of one task is when there are so many."""
+    return 24 if count <= 30 else 18
+
+
+def axis(history: History) -> str:
+    """The marks above a chart."""
+    span = history.end - history.begin
+    texts = (
+        f'<span class="{"day" if mark.is_day else "hour"}" '
+        f'style="left:{100 * (mark.at - history.begin) / span:.3f}%">{escape(mark.text)}</span>'
+        for mark in marks(history.begin, history.end)
+    )
+    return f'<div class="axis" aria-hidden="true">{"".join(texts)}</div>'
+
+
+def runs(history: History) -> str:
+    """The timeline: a lane for each condition that was missing, then a lane for each task."""
+    frame = Frame(history.begin, history.end)
+    lane = lane_height(len(history.tasks))
+    conditions = _conditions(history)
+    top = lane * len(conditions)
+    height = top + lane * len(history.tasks)
+    parts = [_backdrop(history, frame, height), _lanes(frame, lane, height)]
+    for index, condition in enumerate(conditions):
+        y = lane * index + lane / 2
+        spans = "".join(
+            f"M{frame.x(away.begin)} {y:g}H{frame.x(away.end)}"
+            for away in history.away
+            if away.condition == condition
+        )
+        parts.append(_stroke(f"gone {condition}", spans, 7))
+    parts.extend(_misses(history, frame, top, lane))
+    middle = (lane - 4) / 2
+    for outcome in OUTCOMES:
+        found = [run for run in history.runs if run.outcome == outcome]
+        if not found:
+            continue
+        ticks, spans = [], []
+        for run in found:
+            y = top + lane * run.task + middle
+            x = frame.x(run.started_at)
+            ticks.append(f"M{x} {y - _MARK / 2:g}v{_MARK}")
+            spans.append(f"M{x} {y:g}H{frame.x(run.ended_at)}")
+        parts.append(_stroke(f"mark {outcome}", "".join(ticks), 2))
+        parts.append(_stroke(f"mark {outcome}", "".join(spans), _MARK))
+    labels = [(name, "condition") for name in conditions] + [(task.id, "") for task in history.tasks]
+    sums = history.task_sums
+    values = ["away"] * len(conditions) + [str(total.runs) for total in sums]
+    told = f"{len(history.runs)} runs of {len(history.tasks)} tasks"
+    return _chart("runs", history, frame, height, lane, parts, labels, values, told, "runs")
+
+
+def ages(history: History) -> str:
+    """How long each task had been waiting at any time; each lane is as high as its greatest age."""
+    frame = Frame(history.begin, history.end)
+    lane = 34 if len(history.tasks) <= 30 else 26
+    height = lane * len(history.tasks)
+    room = lane - 7
+    areas, periods, peaks = [], [], []
+    for index, total in enumerate(history.task_sums):
+        floor = lane * (index + 1) - 2
+        scale = room / max(total.oldest, 1)
+        peaked = False
+        for wait in history.waits[index]:
+            high = floor - wait.length * scale
+            begin, end = frame.x(wait.begin), frame.x(wait.end)
+            areas.append(f"M{begin} {floor}L{end} {high:.2f}V{floor}Z")
+            if wait.length == total.oldest and not peaked:
+                peaks.append(f"M{end} {floor}V{high:.2f}")
+                peaked = True
+        every = history.tasks[index].every
+        if every and every <= total.oldest:
+            periods.append(f"M0 {floor - every * scale:.2f}H{frame.width}")
+    parts = [
+        _backdrop(history, frame, height),
+        _lanes(frame, lane, height),
+        f'<path class="age" d="{"".join(areas)}"/>',
+        _stroke("period", "".join(periods), 1),
+        _stroke("peak", "".join(peaks), 2),
+    ]
+    labels = [(task.id, "") for task in history.tasks]
+    values = [show(total.oldest) for total in history.task_sums]
+    told = "The age of each task over time"
+    return _chart("ages", history, frame, height, lane, parts, labels, values, told, "greatest")
+
+
+def use(history: History) -> str:
+    """How much of each window's budget was used."""
+    frame = Frame(history.begin, history.end)
+    height = 120
+    shapes: dict[str, list[str]] = {"used": [], "short": [], "idle": []}
+    for window, (left, right) in zip(history.windows, _slots(history), strict=True):
+        used = window.used / window.budget
+        y = height * (1 - used)
+        rest = "short" if window.did_not_fit else "idle"
+        shapes["used"].append(_box(frame, left, right, y, height))
+        shapes[rest].append(_box(frame, left, right, 0, y))
+    parts = [f'<path class="use {name}" d="{"".join(boxes)}"/>' for name, boxes in shapes.items()]
+    if history.windows:
+        first = history.windows[0]
+        y = height * first.reserve / first.budget
+        parts.append(_stroke("reserve", f"M0 {y:g}H{frame.width}", 1))
+    parts.append(_backdrop(history, frame, height, bands=False))
+    used = 100 * history.used / max(history.budget, 1)
+    scale = [("budget", 0), ("half", height // 2), ("nothing", height)]
+    told = f"{used:.0f} % of the windows' budget was used"
+    return _plot("use", history, frame, height, parts, scale, told)
+
+
+def fates(history: History) -> str:
+    """What became of all tasks in each window."""
+    frame = Frame(history.begin, history.end)
+    height = 150
+    count = max(len(history.tasks), 1)
+    shapes: dict[Fate, list[str]] = {fate: [] for fate in Fate}
+    for found, (left, right) in zip(history.fates, _slots(history), strict=True):
+        below = 0
+        for fate in Fate:
+            if found[fate]:
+                above = below + found[fate]
+                low, high = height * (1 - below / count), height * (1 - above / count)
+                shapes[fate].append(_box(frame, left, right, high, low))
+                below = above
+    parts = [
+        f'<path class="fate {fate.key}" d="{"".join(boxes)}"/>' for fate, boxes in shapes.items() if boxes
+    ]
+    parts.append(_backdrop(history, frame, height, bands=False))
+    scale = [(f"{count} tasks", 0), (f"{count / 2:g}", height // 2), ("0", height)]
+    return _plot("fates", history, frame, height, parts, scale, "What became of the tasks in each window")
+
+
+def legend(entries: Iterable[tuple[str, str]]) -> str:
+    """A legend of classes and texts."""
+    items = "".join(f'<li><i class="{escape(name)}"></i>{escape(text)}</li>' for name, text in entries)
+    return f'<ul class="legend">{items}</ul>'
+
+
+def outcome_legend(history: History) -> str:
+    """The legend of the timeline: what is in it, nothing else."""
+    entries = [
+        (f"swatch {outcome}", outcome.replace("_", " ")) for outcome in OUTCOMES if history.outcomes[outcome]
+    ]
+    seen = {fate for found in history.fates for fate in found}
+    entries += [(f"under {fate.key}", fate.label) for fate in Fate if fate.is_miss and fate in seen]
+    return legend(entries)
+
+
+def fate_legend(history: History) -> str:
+    """The legend of `fates`."""
+    seen = {fate for found in history.fates for fate in found}
+    return legend((f"swatch {fate.key}", fate.label) for fate in Fate if fate in seen)
+
+
+def _conditions(history: History) -> list[str]:
+    return sorted({away.condition for away in history.away})
+
+
+def _slots(history: History) -> list[tuple[int, int]]:
+    """What part of the time axis stands for each window: from its begin to the next."""
+    begins = [window.began_at for window in history.windows]
+    if not begins:
+        return []
+    last = begins[-1] + (begins[-1] - begins[-2] if len(begins) > 1 else history.windows[-1].budget)
+    return list(zip(begins, [*begins[1:], min(last, history.end)], strict=True))
+
+
+def _box(frame: Frame, left: int, right: int, top: float, bottom: float) -> str:
+    if bottom - top < 0.005:
+        return ""
+    return f"M{frame.x(left)} {bottom:g}V{top:.4g}H{frame.x(right)}V{bottom:g}Z"
+
+
+def _misses(history: History, frame: Frame, top: int, lane: int) -> list[str]:
+    """Thin lines below the marks: where a task would have liked to run, and why it did not."""
+    lines: dict[Fate, list[str]] = {fate: [] for fate in Fate if fate.is_miss}
+    slots = _slots(history)
+    for task in range(len(history.tasks)):
+        y = top + lane * (task + 1) - 3
+        for fate, left, right in _stretches(history.windows, slots, task):
+            if fate.is_miss:
+                lines[fate].append(f"M{frame.x(left)} {y}H{frame.x(right)}")
+    return [_stroke(f"miss {fate.key}", "".join(found), 3) for fate, found in lines.items() if found]
+
+
+def _stretches(
+    windows: Sequence[Window], slots: Sequence[tuple[int, int]], task: int
+) -> Iterable[tuple[Fate, int, int]]:
+    """Neighbouring windows in which the same became of a task, as one."""
+    begin = 0
+    for index in range(1, len(windows) + 1):
+        letter = windows[begin].fates[task : task + 1]
+        if index < len(windows) and windows[index].fates[task : task + 1] == letter:
+            continue
+        if letter:
+            yield Fate(letter), slots[begin][0], slots[index - 1][1]
+        begin = index
+
+
+def _stroke(name: str, path: str, width: float) -> str:
+    return f'<path class="{name}" style="stroke-width:{width:g}px" d="{path}"/>' if path else ""
+
+
+def _backdrop(history: History, frame: Frame, height: int, bands: bool = True) -> str:
+    away = "".join(
+        f'<rect class="band {away.condition}" x="{frame.x(away.begin)}" y="0" '
+        f'width="{(away.end - away.begin) / SECOND:g}" height="{height}"/>'
+        for away in history.away
+        if bands
+    )
+    lines = "".join(f"M{frame.x(mark.at)} 0V{height}" for mark in marks(history.begin, history.end))
+    return f'{away}<path class="grid" data-height="{height}" d="{lines}"/>'
+
+
+def _lanes(frame: Frame, lane: int, height: int) -> str:
+    lines = "".join(f"M0 {y - 0.5}H{frame.width}" for y in range(lane, height + 1, lane))
+    return f'<path class="lanes" d="{lines}"/>'
+
+
+def _svg(frame: Frame, height: int, parts: Iterable[str], told: str) -> str:
+    return (
+        f'<svg class="plot" role="img" aria-label="{escape(told)}" viewBox="0 0 {frame.width} {height}" '
+        f'preserveAspectRatio="none" style="height:{height}px">{"".join(parts)}</svg>'
+    )
+
+
+def _chart(
+    name: str,
+    history: History,
+    frame: Frame,
+    height: int,
+    lane: int,
+    parts: Iterable[str],
+    labels: Iterable[tuple[str, str]],
+    values: Iterable[str],
+    told: str,
+    heading: str,
+) -> str:
+    """A chart of lanes, with a name before and a value behind each."""
+    left = "".join(
+        f'<div class="{kind}" style="height:{lane}px" title="{escape(text)}"><span>{escape(text)}</span></div>'
+        for text, kind in labels
+    )
+    right = "".join(f'<div style="height:{lane}px">{escape(value)}</div>' for value in values)
+    return (
+        f'<div class="chart" data-chart="{name}" data-lane="{lane}">'
+        f'<div class="corner"></div>{axis(history)}<div class="corner end">{escape(heading)}</div>'
+        f'<div class="names">{left}</div><div class="field">{_svg(frame, height, parts, told)}</div>'
+        f'<div class="values">{right}</div></div>'
+    )
+
+
+def _plot(
+    name: str,
+    history: History,
+    frame: Frame,
+    height: int,
+    parts: Iterable[str],
+    scale: Iterable[tuple[str, int]],
+    told: str,
+) -> str:
+    """A chart with one scale."""
+    left = "".join(f'<span style="top:{y}px">{escape(text)}</span>' for text, y in scale)
+    return (
+        f'<div class="chart" data-chart="{name}">'
+        f'<div class="corner"></div>{axis(history)}<div class="corner"></div>'
+        f'<div class="scale">{left}</div><div class="field">{_svg(frame, height, parts, told)}</div>'
+        f"<div></div></div>"
+    )
+
+
+def span_text(history: History) -> str:
+    """From when to when, for the head of the page."""
+    return f"{instant(history.begin, '%a %-d %b %Y %H:%M')} to {instant(history.end, '%a %-d %b %Y %H:%M')} UTC"

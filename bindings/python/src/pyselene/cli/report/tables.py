@@ -1,0 +1,187 @@
+"""The tables of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from ..duration import show
+from .axis import instant
+from .model import OUTCOMES, Fate, History
+
+_PRIORITIES: Final = ("", "very low", "low", "normal", "high", "very high")
+_WAITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: HTML, and by what a reader sorts it."""
+
+    html: str
+    sort: float | str | None = None
+    kind: str = ""
+
+
+def text(value: str, kind: str = "") -> Cell:
+    """A cell of text."""
+    return Cell(escape(value), value, kind)
+
+
+def number(value: float, shown: str | None = None, kind: str = "") -> Cell:
+    """A cell of a number; a 0 is written so that it does not catch the eye."""
+    quiet = "" if value else " quiet"
+    return Cell(escape(shown if shown is not None else f"{value:,}".replace(",", " ")), value, f"num{quiet} {kind}".strip())
+
+
+def duration(value: int | None) -> Cell:
+    """A cell of a duration."""
+    return Cell("–", -1, "num quiet") if value is None else number(value, show(value))
+
+
+def table(name: str, caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[Cell]]) -> str:
+    """A table whose columns a click on a head sorts."""
+    head = "".join(
+        f'<th scope="col" class="{kind}"><button type="button">{escape(title)}</button></th>'
+        for title, kind in heads
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td class="{cell.kind}"'
+            + (f' data-sort="{escape(str(cell.sort))}"' if cell.sort is not None else "")
+            + f">{cell.html}</td>"
+            for cell in row
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="wide"><table id="{name}"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def bar(parts: Iterable[tuple[str, int, str]], total: int | None = None) -> str:
+    """A small bar of parts, each with a class, a size and a text to hover over."""
+    found = [part for part in parts if part[1]]
+    whole = total or sum(size for _, size, _ in found)
+    if not whole:
+        return '<span class="bar"></span>'
+    spans = "".join(
+        f'<i class="{name}" style="width:{100 * size / whole:.2f}%" title="{escape(told)}"></i>'
+        for name, size, told in found
+    )
+    return f'<span class="bar">{spans}</span>'
+
+
+def outcome_bar(outcomes: Counter[str]) -> str:
+    """A bar of outcomes."""
+    return bar(
+        (f"swatch {outcome}", outcomes[outcome], f"{outcomes[outcome]} {outcome.replace('_', ' ')}")
+        for outcome in OUTCOMES
+    )
+
+
+def fate_bar(fates: Counter[Fate]) -> str:
+    """A bar of what became of tasks in windows."""
+    return bar((f"swatch {fate.key}", fates[fate], f"{fates[fate]} × {fate.label}") for fate in Fate)
+
+
+def tasks(history: History) -> str:
+    """A row for each task."""
+    heads = [
+        ("Task", ""),
+        ("Priority", ""),
+        ("Runs", "num"),
+        ("Outcomes", "graph"),
+        ("Failed", "num"),
+        ("Mean time", "num"),
+        ("Time in all", "num"),
+        ("Every", "num"),
+        ("Greatest age", "num"),
+        ("Did not fit", "num"),
+        ("Conditions", "num"),
+        ("Windows", "graph"),
+    ]
+    rows = []
+    for task, total in zip(history.tasks, history.task_sums, strict=True):
+        about = [task.schedule if task.every is None else f"every {show(task.every)}"]
+        about += [task.kind] if task.kind != "refresh" else []
+        about += [f"needs {' and '.join(task.requires)}"] if task.requires else []
+        rows.append(
+            [
+                Cell(f"<b>{escape(task.id)}</b><small>{escape(', '.join(about))}</small>", task.id),
+                Cell(f'<span class="priority p{task.priority}">{_PRIORITIES[task.priority]}</span>', task.priority),
+                number(total.runs),
+                Cell(outcome_bar(total.outcomes), None, "graph"),
+                number(total.failures, kind="bad" if total.failures else ""),
+                duration(total.busy // total.runs if total.runs else None),
+                duration(total.busy if total.runs else None),
+                duration(total.interval),
+                duration(total.oldest),
+                number(total.fates[Fate.DID_NOT_FIT]),
+                number(total.fates[Fate.CONDITIONS]),
+                Cell(fate_bar(total.fates), None, "graph"),
+            ]
+        )
+    return table("tasks", "Each task", heads, rows)
+
+
+def days(history: History) -> str:
+    """A row for each day."""
+    heads = [
+        ("Day", ""),
+        ("Windows", "num"),
+        ("Budget", "num"),
+        ("Used", "num"),
+        ("", "graph"),
+        ("Runs", "num"),
+        ("Outcomes", "graph"),
+        ("Failed", "num"),
+        ("Did not fit", "num"),
+        ("Conditions", "num"),
+    ]
+    rows = []
+    for day in history.day_sums():
+        failed = day.outcomes["failed"] + day.outcomes["abandoned"] + day.outcomes["expired"]
+        part = 100 * day.used / max(day.budget, 1)
+        rows.append(
+            [
+                Cell(escape(instant(day.begin, "%a %-d %b")), day.begin),
+                number(day.windows),
+                duration(day.budget),
+                number(part, f"{part:.0f} %"),
+                Cell(bar([("use used", day.used, f"{show(day.used)} used")], day.budget), None, "graph"),
+                number(day.outcomes.total()),
+                Cell(outcome_bar(day.outcomes), None, "graph"),
+                number(failed, kind="bad" if failed else ""),
+                number(day.fates[Fate.DID_NOT_FIT]),
+                number(day.fates[Fate.CONDITIONS]),
+            ]
+        )
+    return table("days", "Each day", heads, rows)
+
+
+def waits(history: History) -> str:
+    """The longest times that tasks waited, and why."""
+    heads = [("Task", ""), ("Waited", "num"), ("From", ""), ("To", ""), ("Why", ""), ("", "graph")]
+    found = sorted((wait for waits in history.waits for wait in waits), key=lambda wait: -wait.length)
+    rows = []
+    for wait in found[:_WAITS]:
+        why = history.why(wait)
+        del why[Fate.RAN]
+        told = ", ".join(f"{fate.label} {count}×" for fate, count in why.most_common(3))
+        rows.append(
+            [
+                Cell(f"<b>{escape(history.tasks[wait.task].id)}</b>", history.tasks[wait.task].id),
+                duration(wait.length),
+                Cell(escape(instant(wait.begin, "%a %-d %b %H:%M")), wait.begin),
+                Cell("still waits" if wait.open else escape(instant(wait.end, "%a %-d %b %H:%M")), wait.end),
+                text(told or "–"),
+                Cell(fate_bar(why), None, "graph"),
+            ]
+        )
+    return table("waits", "The longest waits", heads, rows)
