@@ -375,7 +375,7 @@ static void act_and_die(void) {
     if (act == BEGIN) CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     if (act == COMPLETE) CHECK_INT(2, pull(scheduler, window, all_new_data));
     if (act == RESET) CHECK_OK(selene_scheduler_reset(scheduler));
-    _exit(0);
+    die();
 }
 
 static void play_killed(int64_t which) {
@@ -388,7 +388,7 @@ static void play_killed(int64_t which) {
     scheduler = open_now();
     start = now_of(scheduler);
     close_store(scheduler);
-    CHECK_INT(0, in_child(act_and_die));
+    CHECK_INT(KILLED, in_child(act_and_die));
     /* Here no time has passed. */
     scheduler = open_now();
     CHECK(now_of(scheduler) >= start + SELENE_HOUR);

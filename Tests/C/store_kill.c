@@ -159,12 +159,83 @@ static void test_kills(void) {
     printf("%" PRIu64 " kills, %" PRIu64 " calls answered, %" PRIu64 " more calls found done\n", rounds, calls, kept);
 }
 
+/* ---- what the test can see ------------------------------------------------- */
+
+/** Changes the store behind the library's back. */
+static void tamper(const char *sql) {
+    sqlite3 *database = NULL;
+    CHECK_INT(SQLITE_OK, sqlite3_open(store(), &database));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
+    CHECK_INT(1, sqlite3_changes(database));
+    CHECK_INT(SQLITE_OK, sqlite3_close(database));
+}
+
+/** Compares a copy of what a killed host left, in which something may have been changed. */
+static const char *look_at_copy(const struct life *life, const char *sql, uint64_t least) {
+    struct player player;
+    uint64_t count = 0;
+    int64_t opened_at = 0;
+    const char *problem;
+    static const char *const ends[] = {"", "-wal"};
+    for (int i = 0; i < 2; i++) {
+        char from[64], to[64];
+        snprintf(from, sizeof from, "left%s", ends[i]);
+        snprintf(to, sizeof to, "store%s", ends[i]);
+        unlink(path(to));
+        if (exists(path(from))) copy_file(path(from), path(to));
+    }
+    if (sql) tamper(sql);
+    problem = life_open(life, store(), least, life->deeds[life->answered - 1].clock, &player, &count,
+                        &opened_at);
+    if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
+    return problem;
+}
+
+static void test_sees(void) {
+    static const char *const changes[] = {
+        "DELETE FROM task WHERE sequence = (SELECT max(sequence) FROM task)",
+        "UPDATE task SET attempts = attempts + 1 WHERE sequence = (SELECT max(sequence) FROM task)",
+        "UPDATE task SET earliest_begin = earliest_begin + 1 WHERE sequence = (SELECT max(sequence) FROM task)",
+        "UPDATE task SET input = x'00' WHERE sequence = (SELECT max(sequence) FROM task)"};
+    struct life life = {0};
+    struct child child;
+    uint64_t random = first_seed, last, sealed;
+    unsigned char refused[100] = {0};
+    new_folder();
+    life.character.seed = chance(&random);
+    life.character.script = chance(&random);
+    life.clock = START;
+    child = child_start(store(), &life, 100, NULL, NULL);
+    child_listen(&child, &life, check_now() + 60 * S, 0);
+    CHECK(child.is_done);
+    CHECK_INT(0, kill(child.process, SIGKILL));
+    (void)child_end(&child, &life);
+    CHECK_INT(0, rename(store(), path("left")));
+    CHECK_INT(0, rename(path("store-wal"), path("left-wal")));
+
+    sealed = life_sealed(&life);
+    CHECK_STRING("", look_at_copy(&life, NULL, sealed) ? play_problem : "");
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        CHECK(look_at_copy(&life, changes[i], sealed) != NULL);
+    // A change that the twin does not make; then one that only the twin makes.
+    for (last = life.answered - 1; life.deeds[last].kind != DEED_REGISTER || !life.deeds[last].seals; last--)
+        CHECK(last > 0);
+    refused[last] = 1;
+    life.refused = refused;
+    CHECK(look_at_copy(&life, NULL, sealed) != NULL);
+    life.refused = NULL;
+    life.begun = life.answered + 20;
+    CHECK(look_at_copy(&life, NULL, life.begun) != NULL);
+    free(life.deeds);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     first_seed = (uint64_t)check_environment("SELENE_TEST_SEED", 1);
     printf("seed %" PRIu64 "\n", first_seed);
     setenv("SELENE_TEST_ALARM", "36000", 0);
     tools_begin(NULL);
+    run_test("this test sees what is forgotten, half done, or was never answered", test_sees);
     run_test("D2 D3 what a killed host was answered is there, and nothing is half done", test_kills);
     if (!check_failed) tools_end();
     return check_end();

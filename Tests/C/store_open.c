@@ -5,7 +5,9 @@
  */
 #include "store_tools.h"
 
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
 
 #define TASKS 40
 
@@ -568,6 +570,10 @@ static void test_other_process(void) {
     close_store(scheduler);
 }
 
+static void open_shared(void) {
+    CHECK_OK(open_quietly(shared_path));
+}
+
 /** Two that make the same new store at the same time: one works, the other is told. */
 static void test_race_to_make(void) {
     enum { ROUNDS = 20, RACERS = 4 };
@@ -609,7 +615,7 @@ static void test_race_to_make(void) {
             locked += WEXITSTATUS(status) == 10;
         }
         CHECK(opened >= 1 && opened + locked == RACERS);
-        CHECK_OK(open_quietly(shared_path));
+        CHECK_INT(0, in_child(open_shared));
     }
     /* No temporary file is left. */
     {
@@ -617,6 +623,46 @@ static void test_race_to_make(void) {
         tree_read(&tree);
         CHECK_INT(ROUNDS, tree.count);
         tree_free(&tree);
+    }
+}
+
+/** Two that open a store at the same instant: not both, but one. */
+static void test_race_to_open(void) {
+    enum { ROUNDS = 60, RACERS = 2 };
+    volatile int *go =
+        mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    new_folder();
+    CHECK(go != MAP_FAILED);
+    shared_path = path("store");
+    CHECK_INT(0, in_child(open_shared));
+    for (int round = 0; round < ROUNDS; round++) {
+        int opened = 0;
+        *go = 0;
+        for (int i = 0; i < RACERS; i++) {
+            if (fork() == 0) {
+                selene_options options = store_options(shared_path);
+                selene_scheduler scheduler = 0;
+                selene_status status;
+                while (!*go)
+                    sched_yield();
+                status = selene_scheduler_open(&options, &scheduler);
+                if (status == SELENE_ERROR_STORE_LOCKED) _exit(10);
+                CHECK_OK(status);
+                check_sleep(20 * MS);
+                close_store(scheduler);
+                _exit(0);
+            }
+        }
+        check_sleep(2 * MS);
+        *go = 1;
+        for (int i = 0; i < RACERS; i++) {
+            int status;
+            CHECK(wait(&status) > 0);
+            CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 10));
+            opened += WEXITSTATUS(status) == 0;
+        }
+        /* Two only if one was so late that the other had closed. */
+        CHECK(opened >= 1);
     }
 }
 
@@ -772,7 +818,7 @@ static void test_check_whole(void) {
 static void leave_log_behind(void) {
     selene_scheduler scheduler = open_store(path("store"));
     fill(scheduler, TASKS);
-    _exit(0);
+    die();
 }
 
 /** A store whose process was killed: what its log holds counts, and stays where it is. */
@@ -782,7 +828,7 @@ static void test_check_with_log(void) {
     selene_scheduler scheduler;
     uint64_t records;
     new_folder();
-    CHECK_INT(0, in_child(leave_log_behind));
+    CHECK_INT(KILLED, in_child(leave_log_behind));
     CHECK(exists(path("store-wal")));
     tree_read(&before);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
@@ -968,7 +1014,7 @@ static void test_salvage_with_log(void) {
     selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
     selene_scheduler scheduler;
     new_folder();
-    CHECK_INT(0, in_child(leave_log_behind));
+    CHECK_INT(KILLED, in_child(leave_log_behind));
     tree_read(&before);
     CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
     CHECK(findings.tasks > TASKS / 2);
@@ -1082,6 +1128,7 @@ int main(int argc, char **argv) {
     run_test("D4 a store that is open in this process is locked, by any name", test_same_process);
     run_test("D4 another process is told at once", test_other_process);
     run_test("D1 of those who make a store at the same time one has it", test_race_to_make);
+    run_test("D1 of two that open a store at the same time one has it", test_race_to_open);
     run_test("P4 a forked child is told, and takes nothing from its parent", test_forked);
     run_test("D1 a new store has mode 0600 and leaves nothing beside it", test_new_store);
     run_test("D1 store_get says what the store is", test_store_get);

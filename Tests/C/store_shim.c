@@ -3,8 +3,8 @@
  *
  * Only one folder is concerned: the files in it, and its list of names. Of each file the shim knows what is durable
  * and what was written or cut since it was last synced; of the folder likewise which names are durable. A sync of a
- * file does not make its name durable, only a sync of the folder does. Nothing is really synced: what is durable is
- * the shim's to say.
+ * file does not make its name durable, only a sync of the folder does. Nothing is really synced,
+ * within the folder or elsewhere: what is durable is the shim's to say.
  *
  * It is told what to do by words, in the environment (SELENE_SHIM) or by store_shim(), which a program finds with
  * dlsym:
@@ -646,7 +646,7 @@ EXPORT ssize_t read(int descriptor, void *bytes, size_t length) {
 static int synced(int descriptor, int (*otherwise)(int)) {
     struct file *file = file_at(descriptor);
     int result;
-    if (!file && !is_folder_at(descriptor)) return otherwise(descriptor);
+    if (!file && !is_folder_at(descriptor)) return *folder ? 0 : otherwise(descriptor);
     pthread_mutex_lock(&lock);
     result = file ? sync_file(file) : sync_folder();
     pthread_mutex_unlock(&lock);
