@@ -5,7 +5,9 @@
  */
 #include "store_tools.h"
 
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
 
 #define TASKS 40
 
@@ -161,7 +163,7 @@ static void nobody_is_refused_in_closed_folder(void) {
 }
 
 static void test_no_permission(void) {
-    struct bytes before, after;
+    static struct bytes before, after;
     new_folder();
     CHECK(mkdir(path("closed"), 0755) == 0);
     make_store(path("closed/store"), 10);
@@ -336,7 +338,7 @@ static void write_header_word(const char *file, const struct bytes *bytes, size_
 enum { USER_VERSION = 60, APPLICATION_ID = 68 };
 
 static void test_newer_schema(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint32_t version;
     new_folder();
     make_store(path("store"), TASKS);
@@ -361,7 +363,7 @@ static void test_newer_schema(void) {
 }
 
 static void test_wrong_application(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint32_t application;
     new_folder();
     make_store(path("store"), TASKS);
@@ -385,8 +387,19 @@ static size_t page_size_of(const struct bytes *bytes) {
     return size == 1 ? 65536 : size;
 }
 
+/** A closed store that was opened before; gives what is in it. */
+static char *make_settled_store(int count) {
+    selene_scheduler scheduler;
+    char *tasks;
+    make_store(path("store"), count);
+    scheduler = open_store(path("store"));
+    tasks = dump_tasks(scheduler);
+    close_store(scheduler);
+    return tasks;
+}
+
 /** Opening must be refused as damage, or, if not, everything must be there. */
-static int refused_or_whole(uint64_t records) {
+static int refused_or_whole(const char *tasks) {
     static struct tree before;
     selene_options options = store_options(path("store"));
     selene_scheduler scheduler = 0;
@@ -394,7 +407,7 @@ static int refused_or_whole(uint64_t records) {
     tree_read(&before);
     status = selene_scheduler_open(&options, &scheduler);
     if (status == SELENE_OK) {
-        CHECK_INT(records, count_of(scheduler));
+        CHECK_DUMPS(strdup(tasks), dump_tasks(scheduler));
         close_store(scheduler);
     } else {
         if (status != SELENE_ERROR_STORE_FOREIGN) CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, status);
@@ -406,34 +419,42 @@ static int refused_or_whole(uint64_t records) {
 }
 
 static void test_truncated(void) {
-    struct bytes bytes;
-    uint64_t records, random = 1;
+    static struct bytes bytes;
+    uint64_t random = 1;
+    char *tasks;
     size_t page;
     new_folder();
-    records = make_store(path("store"), TASKS);
+    tasks = make_settled_store(TASKS);
     bytes = read_bytes(path("store"));
     page = page_size_of(&bytes);
     for (size_t length = 0; length < bytes.size; length += page) {
         for (int change = -1; change <= 1; change++) {
             if (length == 0 && change < 0) continue;
             write_bytes(path("store"), bytes.data, length + (size_t)change);
-            if (!refused_or_whole(records)) printf("# %zu of %zu bytes were enough\n", length + (size_t)change, bytes.size);
+            CHECK(refused_or_whole(tasks));
         }
     }
-    for (int i = 0; i < 60; i++) {
-        size_t length = i < 20 ? (size_t)i * 31 % 1024 : (size_t)chance_below(&random, bytes.size);
+    for (int i = 0; i < 80; i++) {
+        size_t length = i < 20   ? (size_t)i * 31 % 1024
+                        : i < 40 ? bytes.size - 1 - (size_t)i * 53 % page
+                                 : (size_t)chance_below(&random, bytes.size);
         write_bytes(path("store"), bytes.data, length);
-        CHECK(refused_or_whole(records));
+        if (!refused_or_whole(tasks)) {
+            fprintf(stderr, "%zu of %zu bytes were taken for whole\n", length, bytes.size);
+            check_fail();
+        }
     }
+    free(tasks);
 }
 
 static void test_page_overwritten(void) {
     static const int patterns[] = {0, 0xA5, 0xFF, -1};
-    struct bytes bytes;
-    uint64_t records, random = 2;
+    static struct bytes bytes;
+    uint64_t random = 2;
+    char *tasks;
     size_t page, refused = 0, tried = 0;
     new_folder();
-    records = make_store(path("store"), TASKS);
+    tasks = make_settled_store(TASKS);
     bytes = read_bytes(path("store"));
     page = page_size_of(&bytes);
     for (size_t at = 0; at < bytes.size; at += page) {
@@ -447,12 +468,13 @@ static void test_page_overwritten(void) {
             write_bytes(path("store"), copy, bytes.size);
             free(copy);
             tried++;
-            refused += (size_t)refused_or_whole(records);
+            refused += (size_t)refused_or_whole(tasks);
         }
     }
     printf("# %zu of %zu overwritten pages were refused, the others held nothing\n", refused,
            tried);
     CHECK(refused * 2 > tried);
+    free(tasks);
 }
 
 /* ============================================================================
@@ -548,6 +570,10 @@ static void test_other_process(void) {
     close_store(scheduler);
 }
 
+static void open_shared(void) {
+    CHECK_OK(open_quietly(shared_path));
+}
+
 /** Two that make the same new store at the same time: one works, the other is told. */
 static void test_race_to_make(void) {
     enum { ROUNDS = 20, RACERS = 4 };
@@ -589,7 +615,7 @@ static void test_race_to_make(void) {
             locked += WEXITSTATUS(status) == 10;
         }
         CHECK(opened >= 1 && opened + locked == RACERS);
-        CHECK_OK(open_quietly(shared_path));
+        CHECK_INT(0, in_child(open_shared));
     }
     /* No temporary file is left. */
     {
@@ -597,6 +623,46 @@ static void test_race_to_make(void) {
         tree_read(&tree);
         CHECK_INT(ROUNDS, tree.count);
         tree_free(&tree);
+    }
+}
+
+/** Two that open a store at the same instant: not both, but one. */
+static void test_race_to_open(void) {
+    enum { ROUNDS = 60, RACERS = 2 };
+    volatile int *go =
+        mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    new_folder();
+    CHECK(go != MAP_FAILED);
+    shared_path = path("store");
+    CHECK_INT(0, in_child(open_shared));
+    for (int round = 0; round < ROUNDS; round++) {
+        int opened = 0;
+        *go = 0;
+        for (int i = 0; i < RACERS; i++) {
+            if (fork() == 0) {
+                selene_options options = store_options(shared_path);
+                selene_scheduler scheduler = 0;
+                selene_status status;
+                while (!*go)
+                    sched_yield();
+                status = selene_scheduler_open(&options, &scheduler);
+                if (status == SELENE_ERROR_STORE_LOCKED) _exit(10);
+                CHECK_OK(status);
+                check_sleep(20 * MS);
+                close_store(scheduler);
+                _exit(0);
+            }
+        }
+        check_sleep(2 * MS);
+        *go = 1;
+        for (int i = 0; i < RACERS; i++) {
+            int status;
+            CHECK(wait(&status) > 0);
+            CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 10));
+            opened += WEXITSTATUS(status) == 0;
+        }
+        /* Two only if one was so late that the other had closed. */
+        CHECK(opened >= 1);
     }
 }
 
@@ -752,7 +818,7 @@ static void test_check_whole(void) {
 static void leave_log_behind(void) {
     selene_scheduler scheduler = open_store(path("store"));
     fill(scheduler, TASKS);
-    _exit(0);
+    die();
 }
 
 /** A store whose process was killed: what its log holds counts, and stays where it is. */
@@ -762,7 +828,7 @@ static void test_check_with_log(void) {
     selene_scheduler scheduler;
     uint64_t records;
     new_folder();
-    CHECK_INT(0, in_child(leave_log_behind));
+    CHECK_INT(KILLED, in_child(leave_log_behind));
     CHECK(exists(path("store-wal")));
     tree_read(&before);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
@@ -787,7 +853,7 @@ static void check_examined(selene_status expected, const char *file) {
 }
 
 static void test_check_refusals(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     size_t page;
     new_folder();
     check_examined(SELENE_ERROR_STORE_CANNOT_OPEN, path("nothing"));
@@ -948,7 +1014,7 @@ static void test_salvage_with_log(void) {
     selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
     selene_scheduler scheduler;
     new_folder();
-    CHECK_INT(0, in_child(leave_log_behind));
+    CHECK_INT(KILLED, in_child(leave_log_behind));
     tree_read(&before);
     CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
     CHECK(findings.tasks > TASKS / 2);
@@ -963,7 +1029,7 @@ static void test_salvage_with_log(void) {
 
 /** Page by page: what is on the others is saved. */
 static void test_salvage_damaged(void) {
-    struct bytes bytes;
+    static struct bytes bytes;
     uint64_t records, least = UINT64_MAX;
     size_t page, refused = 0;
     new_folder();
@@ -1062,6 +1128,7 @@ int main(int argc, char **argv) {
     run_test("D4 a store that is open in this process is locked, by any name", test_same_process);
     run_test("D4 another process is told at once", test_other_process);
     run_test("D1 of those who make a store at the same time one has it", test_race_to_make);
+    run_test("D1 of two that open a store at the same time one has it", test_race_to_open);
     run_test("P4 a forked child is told, and takes nothing from its parent", test_forked);
     run_test("D1 a new store has mode 0600 and leaves nothing beside it", test_new_store);
     run_test("D1 store_get says what the store is", test_store_get);

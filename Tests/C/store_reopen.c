@@ -512,7 +512,7 @@ static int told[2];
 
 static void begin_and_die(void) {
     begin_and_tell(told[1]);
-    _exit(0);
+    die();
 }
 
 static void test_lives(void) {
@@ -524,7 +524,7 @@ static void test_lives(void) {
     int32_t step, reason;
     new_folder();
     CHECK(pipe(told) == 0);
-    CHECK_INT(0, in_child(begin_and_die));
+    CHECK_INT(KILLED, in_child(begin_and_die));
     CHECK(read(told[0], first, sizeof first) == sizeof first);
     scheduler = open_store(path("store"));
     add_handler(scheduler, "work");
@@ -596,7 +596,7 @@ static void begin_empty_and_die(void) {
     selene_cycle cycle = 0;
     options.minimum_interval_refresh = SELENE_HOUR;
     CHECK_OK(selene_cycle_begin(open_with(options), &window, &cycle));
-    _exit(0);
+    die();
 }
 
 static void test_pace(void) {
@@ -633,7 +633,7 @@ static void test_pace(void) {
     close_store(scheduler);
 
     /* A begin that was answered is stored, also if its process is gone a moment later. */
-    CHECK_INT(0, in_child(begin_empty_and_die));
+    CHECK_INT(KILLED, in_child(begin_empty_and_die));
     scheduler = open_with(options);
     CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &refresh, &cycle));
     clock_now += SELENE_HOUR;
@@ -1054,7 +1054,7 @@ static void begin_three_and_die(void) {
         CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
         CHECK_INT(SELENE_STEP_RUN, step);
     }
-    _exit(0);
+    die();
 }
 
 static void test_several_interrupted(void) {
@@ -1067,7 +1067,7 @@ static void test_several_interrupted(void) {
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
     }
     close_store(scheduler);
-    CHECK_INT(0, in_child(begin_three_and_die));
+    CHECK_INT(KILLED, in_child(begin_three_and_die));
     scheduler = open_store(path("store"));
     observe(scheduler);
     CHECK_INT(3, events_of(SELENE_EVENT_INTERRUPTED));

@@ -3,8 +3,8 @@
  *
  * Only one folder is concerned: the files in it, and its list of names. Of each file the shim knows what is durable
  * and what was written or cut since it was last synced; of the folder likewise which names are durable. A sync of a
- * file does not make its name durable, only a sync of the folder does. Nothing is really synced: what is durable is
- * the shim's to say.
+ * file does not make its name durable, only a sync of the folder does. Nothing is really synced,
+ * within the folder or elsewhere: what is durable is the shim's to say.
  *
  * It is told what to do by words, in the environment (SELENE_SHIM) or by store_shim(), which a program finds with
  * dlsym:
@@ -19,6 +19,7 @@
  *                   its bytes where N is odd. What a sync that fails was to make durable is made so in part, the rest
  *                   never
  *     image=PATH    writes into another folder what a disk might hold if power were lost now
+ *     lies          syncs say that they succeed and make nothing durable
  *     plain         from now on nothing fails
  *
  * store_shim_count() tells how many calls of a kind there were, and how many changes and syncs together.
@@ -146,6 +147,7 @@ static int renaming_count;
 static struct file *files[DESCRIPTORS];
 static unsigned char is_folder[DESCRIPTORS];
 static uint64_t counts[KINDS], event, power_at, seed;
+static int lies;
 static struct {
     int is_set, forever, error;
     enum kind kind;
@@ -398,6 +400,7 @@ static int sync_file(struct file *file) {
         return -1;
     }
     happens();
+    if (lies) return 0;
     for (size_t i = 0; i < file->count; i++)
         apply(&file->durable, &file->changes[i]);
     forget_changes(file);
@@ -407,6 +410,7 @@ static int sync_file(struct file *file) {
 static int sync_folder(void) {
     if (fails(SYNC)) return -1;
     happens();
+    if (lies) return 0;
     for (int i = 0; i < renaming_count; i++)
         rename_in(&durable, &renamings[i]);
     renaming_count = 0;
@@ -478,7 +482,8 @@ int store_shim(const char *words) {
         else if (strncmp(word, "power=", 6) == 0) power_at = strtoull(word + 6, NULL, 10);
         else if (strncmp(word, "image=", 6) == 0) write_image(word + 6);
         else if (strncmp(word, "fault=", 6) == 0) result |= take_fault(word + 6);
-        else if (strcmp(word, "plain") == 0) fault.is_set = 0, power_at = 0;
+        else if (strcmp(word, "lies") == 0) lies = 1;
+        else if (strcmp(word, "plain") == 0) fault.is_set = 0, power_at = 0, lies = 0;
         else if (*word) result = -1;
     }
     pthread_mutex_unlock(&lock);
@@ -641,7 +646,7 @@ EXPORT ssize_t read(int descriptor, void *bytes, size_t length) {
 static int synced(int descriptor, int (*otherwise)(int)) {
     struct file *file = file_at(descriptor);
     int result;
-    if (!file && !is_folder_at(descriptor)) return otherwise(descriptor);
+    if (!file && !is_folder_at(descriptor)) return *folder ? 0 : otherwise(descriptor);
     pthread_mutex_lock(&lock);
     result = file ? sync_file(file) : sync_folder();
     pthread_mutex_unlock(&lock);

@@ -237,6 +237,15 @@ CHECK_UNUSED static int in_child(void (*body)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/** Ends this process as the kernel does: nothing is closed. What in_child then gives is KILLED. */
+__attribute__((noreturn)) CHECK_UNUSED static void die(void) {
+    kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+#define KILLED (128 + SIGKILL)
+
 /** From now on this process is nobody, whom permissions bind. A process that is not root stays who it is. */
 CHECK_UNUSED static void become_nobody(void) {
     if (geteuid() != 0) return;
@@ -458,12 +467,15 @@ CHECK_UNUSED static char *dump_all(selene_scheduler scheduler) {
     return text;
 }
 
+/** Prints the begin of a line, and what stands around a place in it. */
 CHECK_UNUSED static void print_line(const char *what, const char *text, size_t at) {
-    size_t begin = at, length;
+    size_t begin = at, from, length;
     while (begin > 0 && text[begin - 1] != '\n')
         begin--;
-    length = strcspn(text + begin, "\n");
-    fprintf(stderr, "  %s %.*s\n", what, length > 3000 ? 3000 : (int)length, text + begin);
+    from = at - begin > 40 ? at - 40 : begin;
+    length = strcspn(text + from, "\n");
+    fprintf(stderr, "  %s %.*s … %.*s\n", what, (int)strcspn(text + begin, " \n") + 30,
+            text + begin, length > 160 ? 160 : (int)length, text + from);
 }
 
 /** Two dumps must be equal; prints the first line that is not. Ends both. */

@@ -2,7 +2,9 @@
  * vectors.c - plays the conformance vectors through the C interface of the shipped library
  *
  * Arguments: the files (Tests/vectors/scenarios.json, Tests/vectors/mixed.json). What the steps mean stands in
- * Tests/vectors/README.md. Every scenario is played by one lane of pulled cycles on a clock of the host's own, in a
+ * Tests/vectors/README.md. With --store DIR in front the scheduler lives in a store in that folder, and is closed and
+ * opened again before every step; with --open-store DIR it stays open. Both must change nothing (D1).
+ * Every scenario is played by one lane of pulled cycles on a clock of the host's own, in a
  * process of its own, up to the first step that differs.
  *
  * A member of a step that nothing asked for fails the scenario, so that no vector can say something unheard.
@@ -23,10 +25,23 @@ static cJSON *used;         /* what was taken out of it, kept so that nothing le
 static int step_index = -1; /* −1: before the first step */
 static int64_t clock_now;   /* ns */
 static int clock_destroyed;
+static int handlers_registered;
 static int handlers_destroyed;
 static const char *handler_names[LIMIT];
 static int handler_count;
 static selene_scheduler scheduler;
+
+/* ---- the store, if there is one ------------------------------------------- */
+
+static const char *store_folder; /* NULL: in memory */
+static int store_stays_open;
+static char store_path[4096];
+static int lives;
+
+/* What a store does not keep and the host sets again. */
+static selene_options options;
+static uint32_t satisfied = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER;
+static uint32_t enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
 
 __attribute__((noreturn, format(printf, 1, 2))) static void differs(const char *format, ...) {
     va_list arguments;
@@ -180,12 +195,37 @@ static int same_status(cJSON *expect, selene_status got) {
 
 /* ---- steps ---------------------------------------------------------------- */
 
+static selene_status register_handler(const char *name) {
+    handlers_registered++;
+    return selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, handler_destroy);
+}
+
 static void add_handler(const char *name) {
     for (int i = 0; i < handler_count; i++)
         if (strcmp(handler_names[i], name) == 0) return;
     CHECK(handler_count < LIMIT);
-    CHECK_OK(selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, handler_destroy));
+    CHECK_OK(register_handler(name));
     handler_names[handler_count++] = name;
+}
+
+static void set_conditions(void) {
+    CHECK_OK(selene_conditions_set(
+        scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER, satisfied));
+}
+
+static void open_scheduler(void) {
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    lives++;
+    set_conditions();
+}
+
+/** Closes and opens again; what a store does not keep is set again. */
+static void reopen_scheduler(void) {
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    open_scheduler();
+    for (int i = 0; i < handler_count; i++)
+        CHECK_OK(register_handler(handler_names[i]));
+    CHECK_OK(selene_scheduler_enable(scheduler, enabled));
 }
 
 static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
@@ -496,19 +536,21 @@ static void play_step(cJSON *step, int all_handlers) {
 
     if (at < clock_now) differs("the clock would go back");
     clock_now = at;
+    if (store_folder && !store_stays_open) reopen_scheduler();
     if ((item = take(step, "register"))) {
         play_register(item, expect, all_handlers);
     } else if ((item = take(step, "handler"))) {
-        same_status(expect, selene_handler_register(scheduler, text_of(item), -1, NULL, NULL, NULL,
-                                                    handler_destroy));
-        handler_names[handler_count++] = text_of(item);
+        if (same_status(expect, register_handler(text_of(item))))
+            handler_names[handler_count++] = text_of(item);
     } else if ((item = take(step, "conditions"))) {
+        satisfied = constraints_of(item);
         same_status(expect, selene_conditions_set(scheduler,
                                                   SELENE_CONSTRAINT_NETWORK |
                                                       SELENE_CONSTRAINT_EXTERNAL_POWER,
-                                                  constraints_of(item)));
+                                                  satisfied));
     } else if ((item = take(step, "enable"))) {
-        same_status(expect, selene_scheduler_enable(scheduler, kinds_of(item)));
+        enabled = kinds_of(item);
+        same_status(expect, selene_scheduler_enable(scheduler, enabled));
     } else if ((item = take(step, "cancel"))) {
         status = selene_task_cancel(scheduler, text_of(item), -1, &count);
         play_count(expect, status, count);
@@ -540,12 +582,12 @@ static uint32_t limit_of(const cJSON *item) {
 }
 
 static void play_scenario(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
     selene_text *permitted = NULL;
     cJSON *given = take_required(scenario, "options");
     cJSON *handlers, *steps, *step;
     const cJSON *item;
 
+    options = (selene_options)SELENE_OPTIONS_INIT;
     options.clock = host_clock;
     options.clock_destroy = host_clock_destroy;
     if ((item = take(given, "hold")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_HOLD;
@@ -560,11 +602,11 @@ static void play_scenario(void) {
     options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
     nothing_left(given, "options");
 
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    free(permitted);
-    CHECK_OK(selene_conditions_set(scheduler,
-                                   SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER,
-                                   SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER));
+    if (store_folder) {
+        snprintf(store_path, sizeof store_path, "%s/vector-%ld", store_folder, (long)getpid());
+        options.path = (selene_text){store_path, -1};
+    }
+    open_scheduler();
     if ((handlers = take(scenario, "handlers")))
         cJSON_ArrayForEach(item, handlers) add_handler(text_of(item));
 
@@ -577,8 +619,13 @@ static void play_scenario(void) {
     nothing_left(scenario, "scenario");
 
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    CHECK_INT(1, clock_destroyed);
-    CHECK_INT(handler_count, handlers_destroyed);
+    CHECK_INT(lives, clock_destroyed);
+    CHECK_INT(handlers_registered, handlers_destroyed);
+    free(permitted);
+    if (store_folder) {
+        CHECK_OK(selene_store_check(store_path, -1, NULL));
+        CHECK(unlink(store_path) == 0);
+    }
 }
 
 /* ---- files ---------------------------------------------------------------- */
@@ -623,13 +670,19 @@ static void name_scenario(char *name, size_t size) {
 }
 
 int main(int argc, char **argv) {
+    int first = 1;
     check_begin(0, NULL);
-    if (argc < 2) {
-        fprintf(stderr, "usage: vectors FILE.json ...\n");
+    if (argc > 2 && (strcmp(argv[1], "--store") == 0 || strcmp(argv[1], "--open-store") == 0)) {
+        store_stays_open = strcmp(argv[1], "--open-store") == 0;
+        store_folder = argv[2];
+        first = 3;
+    }
+    if (argc <= first) {
+        fprintf(stderr, "usage: vectors [--store DIR | --open-store DIR] FILE.json ...\n");
         return 2;
     }
     used = cJSON_CreateArray();
-    for (int i = 1; i < argc; i++) {
+    for (int i = first; i < argc; i++) {
         cJSON *root = read_file(argv[i]);
         cJSON *scenarios = take_required(root, "scenarios");
         cJSON *next;

@@ -6,10 +6,13 @@
  * time, reaping, signals. This file is the order of events.
  */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "duration.h"
+#include "keep.h"
 #include "options.h"
 #include "runner.h"
 #include "show.h"
@@ -43,6 +46,7 @@ static selene_status open_scheduler(const struct options *options, selene_schedu
         how.minimum_interval_refresh = options->every;
         how.minimum_interval_processing = options->every;
     }
+    if (options->store) how.path = (selene_text){options->store, -1};
     return selene_scheduler_open(&how, scheduler);
 }
 
@@ -64,6 +68,7 @@ static bool run_window(const struct session *session, const char *title,
     show_report(session, window, report);
     selene_report_destroy(report);
     runner_forget(session->runner);
+    if (session->options->store) keep_finished(session);
     return output_works(exit_code) && !runner_signal(session->runner);
 }
 
@@ -73,9 +78,15 @@ static void write_title(char *title, size_t size, int64_t number, int64_t cycles
 }
 
 static bool anything_left(const struct session *session) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
-    if (selene_scheduler_get(session->scheduler, &info)) return false;
-    return info.enqueued + info.held + info.blocked + info.running > 0;
+    bool left = false;
+    for (size_t i = 0; i < session->workload->count && !left; i++) {
+        selene_text id = session->workload->tasks[i].definition.id;
+        selene_task_info *info;
+        if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
+        left = info->state < SELENE_STATE_SUCCEEDED;
+        selene_task_info_destroy(info);
+    }
+    return left;
 }
 
 /* A change of conditions is a wake-up of its own. */
@@ -132,7 +143,10 @@ static int run_windows(const struct session *session) {
 static bool has_failed(const struct session *session, const char *id, int64_t length) {
     selene_task_info *info;
     bool failed;
-    if (selene_task_get(session->scheduler, id, length, 0, &info)) return false;
+    if (selene_task_get(session->scheduler, id, length, 0, &info)) {
+        const char *end = keep_end(session->scheduler, (selene_text){id, length});
+        return end && strcmp(end, "failed") == 0;
+    }
     failed = info->last_outcome == SELENE_OUTCOME_FAILED ||
              info->last_outcome == SELENE_OUTCOME_ABANDONED ||
              info->last_outcome == SELENE_OUTCOME_EXPIRED;
@@ -167,6 +181,7 @@ static int look(const struct session *session) {
     if (options->plan && show_plan(session)) return refused(session, "no plan");
     if (options->explain && show_task(session, options->explain))
         return refused(session, "no explanation");
+    if (options->list && keep_list(session->scheduler)) return refused(session, "no list");
     return EXIT_DONE;
 }
 
@@ -175,7 +190,9 @@ static int work(const struct session *session) {
     int exit_code = EXIT_DONE;
     if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
         return refused(session, "the conditions were refused");
-    if (!workload_register(session->workload, session->scheduler)) return EXIT_WORKLOAD;
+    if (options->store ? !keep_workload(session)
+                       : !workload_register(session->workload, session->scheduler))
+        return EXIT_WORKLOAD;
     /* Only now: tasks of a kind that is off could not be registered. */
     if (selene_scheduler_enable(session->scheduler, options->window.kinds))
         return refused(session, "the kinds were refused");
@@ -188,6 +205,28 @@ static int work(const struct session *session) {
     return exit_code;
 }
 
+static int opening_failed(selene_status status) {
+    fprintf(stderr, "selene-run: %s\n", selene_status_detail());
+    return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
+}
+
+/* --list without a workload: nothing is registered, nothing runs. */
+static int list_store(const struct options *options) {
+    selene_scheduler scheduler = 0;
+    int exit_code = EXIT_DONE;
+    selene_status status;
+    if (access(options->store, F_OK)) {
+        fprintf(stderr, "selene-run: %s: %s\n", options->store, strerror(errno));
+        return EXIT_REFUSED;
+    }
+    status = open_scheduler(options, &scheduler);
+    if (status) return opening_failed(status);
+    if (keep_list(scheduler)) exit_code = EXIT_REFUSED;
+    output_works(&exit_code);
+    selene_scheduler_close(scheduler, 0);
+    return exit_code;
+}
+
 static int run_session(const struct options *options, const struct workload *workload,
                        const struct workspace *workspace) {
     static struct runner runner;
@@ -197,7 +236,8 @@ static int run_session(const struct options *options, const struct workload *wor
     int number;
     runner_open(&runner, workspace, options->grace, options->quiet);
     status = open_scheduler(options, &session.scheduler);
-    if (!status) status = runner_attach(&runner, session.scheduler);
+    if (status) return opening_failed(status);
+    status = runner_attach(&runner, session.scheduler);
     if (status) {
         fprintf(stderr, "selene-run: %s\n", selene_status_message(status));
         return EXIT_REFUSED;
@@ -225,6 +265,7 @@ int main(int count, char **arguments) {
     struct workspace workspace;
     int exit_code;
     if (!options_read(&options, count, arguments, &exit_code)) return exit_code;
+    if (options.workload == NULL) return list_store(&options);
     exit_code = EXIT_SYSTEM;
     if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;
     else if (!knows(&workload, "--now", options.now) ||

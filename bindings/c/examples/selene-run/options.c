@@ -27,6 +27,10 @@ static const char help[] =
     "  --now ID           run one task now, whatever its rank, and end\n"
     "  --check            answer 1 if the last run of any task failed\n"
     "\n"
+    "Keeping\n"
+    "  --store FILE       keep the tasks and their history in FILE from one call to the next\n"
+    "  --list             what a store holds; WORKLOAD may be left out, then nothing else is done\n"
+    "\n"
     "Looking, after the windows if --cycles asks for any\n"
     "  --plan             what the next window would run, and what not, and why\n"
     "  --explain ID       everything about one task, and why it does not run now\n"
@@ -68,6 +72,7 @@ static const char help[] =
     "  3  the workload is wrong or cannot be read\n"
     "  4  the scheduler refused, as when the task of --now may not run\n"
     "  5  the system refused, as when a folder cannot be made or output cannot be written\n"
+    "  6  another selene-run has the store open\n"
     "  128 + N  ended by signal N\n";
 
 enum option_number {
@@ -93,6 +98,8 @@ enum option_number {
     GRACE,
     LOGS,
     QUIET,
+    STORE,
+    LIST,
     HELP,
     VERSION
 };
@@ -120,6 +127,8 @@ static const struct option table[] = {
     {"grace", required_argument, NULL, GRACE},
     {"logs", required_argument, NULL, LOGS},
     {"quiet", no_argument, NULL, QUIET},
+    {"store", required_argument, NULL, STORE},
+    {"list", no_argument, NULL, LIST},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -233,6 +242,12 @@ static bool read_option(struct options *options, int option, const char *name) {
         return true;
     case QUIET:
         return options->quiet = true;
+    case STORE:
+        if (*optarg == '\0') return refuse("--store: found \"\"; allowed is the name of a file");
+        options->store = optarg;
+        return true;
+    case LIST:
+        return options->list = true;
     case HELP:
     case VERSION:
         break;
@@ -241,16 +256,20 @@ static bool read_option(struct options *options, int option, const char *name) {
 }
 
 static bool check_options(struct options *options, int count, char **arguments) {
-    if (optind + 1 != count)
+    bool lists_only = options->list && optind == count;
+    if (optind + 1 != count && !lists_only)
         return refuse("found %d workload files; allowed is one", count - optind);
     options->workload = arguments[optind];
+    if (options->list && !options->store)
+        return refuse("--list shows what a store holds; allowed is --store FILE with it");
     if (options->window.reserve > options->window.budget)
         return refuse("--reserve is longer than --budget; allowed is at most the budget");
     if (options->follow && options->now) return refuse("--follow and --now exclude each other");
     if (options->now && options->window.lanes != 1)
         return refuse("--now runs one task; allowed is --lanes 1");
     if (options->cycles < 0 && !options->follow)
-        options->cycles = options->plan || options->explain || options->now ? 0 : 1;
+        options->cycles =
+            options->plan || options->explain || options->now || options->list ? 0 : 1;
     return true;
 }
 

@@ -14,12 +14,17 @@ enum {
     EXIT_WORKLOAD = 3,
     EXIT_REFUSED = 4,
     EXIT_SYSTEM = 5,
+    EXIT_LOCKED = 6,
     /** Plus the number of the signal. */
     EXIT_SIGNALLED = 128
 };
 
 struct options {
+    /** NULL only with list. */
     const char *workload;
+    /** NULL: the tasks live as long as the program. */
+    const char *store;
+    bool list;
     selene_window window;
     /** ns from begin to begin. */
     int64_t every;

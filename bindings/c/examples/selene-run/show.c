@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "keep.h"
 
 static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
 
@@ -181,6 +182,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_NEXT_CYCLE:
         append(&out, "", "waits for the next window");
         break;
+    case SELENE_REASON_INTERRUPTED:
+        append(&out, "", "was running when its process ended");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -200,7 +204,9 @@ static void show_reason(const struct session *session, const selene_reason *reas
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
     selene_explanation why = SELENE_EXPLANATION_INIT;
     if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
-        puts(selene_status_detail());
+        const char *end = keep_end(session->scheduler, id);
+        if (end) printf("is over for more than a day: %s\n", end);
+        else puts(selene_status_detail());
         return;
     }
     if (why.reason_count == 0 && window && why.estimate > window->budget)
@@ -338,7 +344,9 @@ static void show_history(const struct session *session, const selene_task_info *
 selene_status show_task(const struct session *session, const char *id) {
     selene_task_info *info;
     selene_status status = selene_task_get(session->scheduler, id, -1, 0, &info);
-    if (status) return status;
+    const char *end = status ? keep_end(session->scheduler, (selene_text){id, -1}) : NULL;
+    if (end) printf("%s\n  is over for more than a day: %s\n\n", id, end);
+    if (status) return end ? SELENE_OK : status;
     printf("%s\n", info->id.data);
     show_definition(info);
     show_history(session, info);

@@ -261,15 +261,18 @@ void workload_free(struct workload *workload) {
     free(workload->text);
 }
 
+bool workload_register_one(const struct workload *workload, size_t index,
+                           selene_scheduler scheduler, int32_t existing) {
+    selene_task task = workload->tasks[index].definition;
+    task.tags = workload->tasks[index].tags;
+    task.existing = existing;
+    if (selene_task_register(scheduler, &task, NULL) == SELENE_OK) return true;
+    complain(workload, task.id.data, "the scheduler refused the task: %s", selene_status_detail());
+    return false;
+}
+
 bool workload_register(const struct workload *workload, selene_scheduler scheduler) {
-    for (size_t i = 0; i < workload->count; i++) {
-        selene_task task = workload->tasks[i].definition;
-        task.tags = workload->tasks[i].tags;
-        if (selene_task_register(scheduler, &task, NULL)) {
-            complain(workload, task.id.data, "the scheduler refused the task: %s",
-                     selene_status_detail());
-            return false;
-        }
-    }
+    for (size_t i = 0; i < workload->count; i++)
+        if (!workload_register_one(workload, i, scheduler, SELENE_EXISTING_DEFAULT)) return false;
     return true;
 }

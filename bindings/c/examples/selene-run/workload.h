@@ -33,6 +33,10 @@ void workload_free(struct workload *workload);
 /** Registers all tasks; what the library refuses is reported at the task's line. */
 bool workload_register(const struct workload *workload, selene_scheduler scheduler);
 
+/** Registers one task, with a SELENE_EXISTING_ number. */
+bool workload_register_one(const struct workload *workload, size_t index,
+                           selene_scheduler scheduler, int32_t existing);
+
 /** The task of an id, or NULL. */
 const struct workload_task *workload_find(const struct workload *workload, const char *id,
                                           size_t length);

@@ -1,0 +1,244 @@
+#define _XOPEN_SOURCE 700
+#include "keep.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "duration.h"
+
+/* No id of a workload has a '='. */
+#define NOTE_MARK '='
+#define NOTE_HANDLER "finished"
+#define LONGEST_ID 255
+
+struct note_id {
+    char text[LONGEST_ID + 2];
+};
+
+static struct note_id note_of(selene_text id) {
+    struct note_id note;
+    if (id.length < 0) id.length = (int64_t)strlen(id.data);
+    snprintf(note.text, sizeof note.text, "%c%.*s", NOTE_MARK, (int)id.length, id.data);
+    return note;
+}
+
+static bool is_note(selene_text id) {
+    return id.length > 0 && id.data[0] == NOTE_MARK;
+}
+
+static bool is_terminal(const selene_task_info *info) {
+    return info->state >= SELENE_STATE_SUCCEEDED;
+}
+
+static bool same_text(selene_text a, selene_text b) {
+    return a.length == b.length && memcmp(a.data, b.data, (size_t)a.length) == 0;
+}
+
+static bool same_tags(const selene_task_info *a, const selene_task_info *b) {
+    bool same = a->tag_count == b->tag_count;
+    for (uint32_t i = 0; same && i < a->tag_count; i++)
+        same = same_text(a->tags[i], b->tags[i]);
+    return same;
+}
+
+static bool same_definition(const selene_task_info *a, const selene_task_info *b) {
+    return same_text(a->handler, b->handler) && same_text(a->input, b->input) && same_tags(a, b) &&
+           a->constraints == b->constraints && a->kind == b->kind && a->schedule == b->schedule &&
+           a->priority == b->priority && a->recurrence == b->recurrence &&
+           a->backoff == b->backoff && a->response_window == b->response_window &&
+           a->max_attempts == b->max_attempts && a->expected_response == b->expected_response &&
+           a->initial_delay == b->initial_delay && a->period == b->period && a->flex == b->flex &&
+           a->backoff_delay == b->backoff_delay;
+}
+
+const char *keep_end(selene_scheduler scheduler, selene_text id) {
+    static const char *const ends[] = {"succeeded", "failed"};
+    const char *end = NULL;
+    selene_task_info *note;
+    if (selene_task_get(scheduler, note_of(id).text, -1, 0, &note)) return NULL;
+    for (int i = 0; i < 2 && !is_terminal(note); i++)
+        if (strcmp(note->input.data, ends[i]) == 0) end = ends[i];
+    selene_task_info_destroy(note);
+    return end;
+}
+
+static void write_note(const struct session *session, const selene_task_info *info) {
+    struct note_id id = note_of(info->id);
+    selene_task note = SELENE_TASK_INIT;
+    note.id = (selene_text){id.text, -1};
+    note.handler = SELENE_TEXT(NOTE_HANDLER);
+    /* Of a kind that is switched on, or it would be refused. */
+    if (!(session->options->window.kinds & SELENE_KIND_REFRESH)) note.kind = SELENE_KIND_PROCESSING;
+    note.input = selene_state_name(info->state);
+    note.input_length = (int64_t)strlen(note.input);
+    if (selene_task_register(session->scheduler, &note, NULL))
+        fprintf(stderr, "selene-run: %s will run again a day after its end: %s\n", info->id.data,
+                selene_status_detail());
+}
+
+static bool is_finished(const selene_task_info *info) {
+    return info->schedule == SELENE_SCHEDULE_ONCE &&
+           (info->state == SELENE_STATE_SUCCEEDED || info->state == SELENE_STATE_FAILED);
+}
+
+void keep_finished(const struct session *session) {
+    for (size_t i = 0; i < session->workload->count; i++) {
+        const selene_task *task = &session->workload->tasks[i].definition;
+        selene_task_info *info;
+        if (task->schedule != SELENE_SCHEDULE_ONCE) continue;
+        if (selene_task_get(session->scheduler, task->id.data, task->id.length, 0, &info)) continue;
+        if (is_finished(info) && !keep_end(session->scheduler, task->id)) write_note(session, info);
+        selene_task_info_destroy(info);
+    }
+}
+
+/* ---- the workload ----------------------------------------------------------- */
+
+/* What is to be done about one task of the workload. */
+enum step { NOTHING, REGISTER, UPDATE, REPLACE };
+
+static enum step step_for(selene_scheduler scheduler, const selene_task_info *wanted) {
+    selene_task_info *kept;
+    enum step step = REPLACE;
+    if (wanted->schedule == SELENE_SCHEDULE_ONCE && keep_end(scheduler, wanted->id)) return NOTHING;
+    if (selene_task_get(scheduler, wanted->id.data, wanted->id.length, 0, &kept)) return REGISTER;
+    if (is_terminal(kept))
+        step = is_finished(kept) && wanted->schedule == SELENE_SCHEDULE_ONCE ? NOTHING : REGISTER;
+    else if (same_definition(kept, wanted)) step = NOTHING;
+    else if (kept->kind == wanted->kind && kept->schedule == wanted->schedule) step = UPDATE;
+    selene_task_info_destroy(kept);
+    return step;
+}
+
+static bool keep_task(const struct session *session, selene_scheduler wanted_from, size_t index) {
+    const struct workload_task *task = &session->workload->tasks[index];
+    selene_text id = task->definition.id;
+    selene_task_info *wanted;
+    enum step step;
+    if (selene_task_get(wanted_from, id.data, id.length, 0, &wanted)) return false;
+    step = step_for(session->scheduler, wanted);
+    selene_task_info_destroy(wanted);
+    if (step == NOTHING) return true;
+    if (step == REPLACE)
+        fprintf(stderr, "selene-run: %.*s is of another kind or schedule now: it starts anew\n",
+                (int)id.length, id.data);
+    return workload_register_one(session->workload, index, session->scheduler,
+                                 step == REPLACE ? SELENE_EXISTING_REPLACE
+                                                 : SELENE_EXISTING_UPDATE);
+}
+
+/* A note of a task that left, or that is no once task any more, is of no use. */
+static bool note_is_useless(const struct workload *workload, selene_text note) {
+    const struct workload_task *task =
+        workload_find(workload, note.data + 1, (size_t)note.length - 1);
+    return task == NULL || task->definition.schedule != SELENE_SCHEDULE_ONCE;
+}
+
+static bool cancel_what_left(const struct session *session) {
+    selene_task_ids *ids;
+    selene_status status = selene_task_list(session->scheduler, NULL, 0, &ids);
+    if (status) return false;
+    for (uint64_t i = 0; i < ids->count && !status; i++) {
+        selene_text id = ids->ids[i];
+        uint64_t count = 0;
+        bool left = is_note(id) ? note_is_useless(session->workload, id)
+                                : !workload_find(session->workload, id.data, (size_t)id.length);
+        if (left) status = selene_task_cancel(session->scheduler, id.data, id.length, &count);
+        if (count > 0 && !is_note(id))
+            fprintf(stderr, "selene-run: %s is not in %s any more: cancelled\n", id.data,
+                    session->workload->path);
+    }
+    selene_task_ids_destroy(ids);
+    return status == SELENE_OK;
+}
+
+bool keep_workload(const struct session *session) {
+    selene_options how = SELENE_OPTIONS_INIT;
+    selene_scheduler wanted = 0;
+    bool kept = true;
+    /* A scheduler in memory says what the library makes of the definitions, and refuses the wrong
+     * ones before the store is touched. */
+    how.max_pending_refresh = SELENE_UNLIMITED;
+    how.max_pending_processing = SELENE_UNLIMITED;
+    how.minimum_backoff = 0;
+    how.max_input_size = 1 << 20;
+    if (selene_scheduler_open(&how, &wanted)) return false;
+    if (!workload_register(session->workload, wanted)) {
+        selene_scheduler_close(wanted, 0);
+        return false;
+    }
+    keep_finished(session);
+    kept = cancel_what_left(session);
+    if (!kept) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
+    for (size_t i = 0; kept && i < session->workload->count; i++)
+        kept = keep_task(session, wanted, i);
+    selene_scheduler_close(wanted, 0);
+    return kept;
+}
+
+/* ---- the list ----------------------------------------------------------------- */
+
+static int longest_id(const selene_task_ids *ids) {
+    int width = 4;
+    for (uint64_t i = 0; i < ids->count; i++)
+        if (ids->ids[i].length > width)
+            width = ids->ids[i].length > 32 ? 32 : (int)ids->ids[i].length;
+    return width;
+}
+
+static void print_when(const selene_task_info *info, int64_t now) {
+    if (info->state != SELENE_STATE_ENQUEUED) puts("-");
+    else if (info->earliest_begin <= now) puts("next window");
+    else printf("in %s\n", duration_text(info->earliest_begin - now).text);
+}
+
+static void print_task(const selene_task_info *info, int width, int64_t now) {
+    char last[64] = "never ran";
+    if (is_note(info->id)) {
+        printf("%-*s  %-9s  %-10s  %-10s  %8s  %-28s  -\n", width, info->id.data + 1,
+               info->input.data, "once", "", "", "more than a day ago");
+        return;
+    }
+    if (info->last_outcome >= 0)
+        snprintf(last, sizeof last, "%s, %s ago",
+                 info->stop_reason == SELENE_STOP_INTERRUPTED
+                     ? selene_stop_name(info->stop_reason)
+                     : selene_outcome_name(info->last_outcome),
+                 duration_text(now - info->last_run).text);
+    printf("%-*s  %-9s  %-10s  %-10s  %8u  %-28s  ", width, info->id.data,
+           selene_state_name(info->state), selene_schedule_name(info->schedule),
+           selene_kind_name(info->kind), (unsigned)info->attempts, last);
+    print_when(info, now);
+}
+
+/* A note says nothing new while the task itself is still there. */
+static bool is_worth_a_line(selene_scheduler scheduler, const selene_task_info *info) {
+    selene_task_info *task;
+    bool is_known;
+    if (!is_note(info->id)) return true;
+    if (is_terminal(info)) return false;
+    is_known =
+        selene_task_get(scheduler, info->id.data + 1, info->id.length - 1, 0, &task) == SELENE_OK;
+    if (is_known) selene_task_info_destroy(task);
+    return !is_known;
+}
+
+selene_status keep_list(selene_scheduler scheduler) {
+    selene_task_ids *ids;
+    int64_t now = 0;
+    int width;
+    selene_status status = selene_task_list(scheduler, NULL, 0, &ids);
+    if (!status) status = selene_scheduler_now(scheduler, &now);
+    if (status) return status;
+    width = longest_id(ids);
+    printf("%-*s  %-9s  %-10s  %-10s  %8s  %-28s  %s\n", width, "task", "state", "schedule", "kind",
+           "attempts", "last run", "again");
+    for (uint64_t i = 0; i < ids->count; i++) {
+        selene_task_info *info;
+        if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info)) continue;
+        if (is_worth_a_line(scheduler, info)) print_task(info, width, now);
+        selene_task_info_destroy(info);
+    }
+    selene_task_ids_destroy(ids);
+    return SELENE_OK;
+}

@@ -1,0 +1,30 @@
+/* What a store keeps from one call of selene-run to the next. */
+#ifndef KEEP_H
+#define KEEP_H
+
+#include <selene.h>
+#include <stdbool.h>
+
+#include "show.h"
+
+/**
+ * Makes the store hold what the workload says, and no more: new tasks are registered, changed ones
+ * updated, those that left the workload cancelled, and once tasks that are finished stay finished.
+ *
+ * Says on stderr what it cancelled or started anew, and what was refused.
+ */
+bool keep_workload(const struct session *session);
+
+/**
+ * Notes which once tasks are finished. The library forgets a finished task after a day; the note, a
+ * task without handler, stays as long as the task stands in the workload.
+ */
+void keep_finished(const struct session *session);
+
+/** How a once task ended, as its note says: "succeeded" or "failed"; NULL if there is no note. */
+const char *keep_end(selene_scheduler scheduler, selene_text id);
+
+/** Prints every task of a store with its state. */
+selene_status keep_list(selene_scheduler scheduler);
+
+#endif
