@@ -886,8 +886,8 @@ static const struct number options_numbers[] = {
      {0, 1, 1024, MARK}},
     {NUMBER(selene_options, seed), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
     {NUMBER(selene_options, max_input_size),
-     {(INT64_C(1) << 30) + 1, -1, INT64_MIN, INT64_MAX, MARK},
-     {0, 1, INT64_C(1) << 30, MARK}},
+     {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
+     {0, 1, INT64_C(1) << 29, MARK}},
 };
 
 static void test_options_numbers(void) {

@@ -577,7 +577,9 @@ static void test_one_scheduler(void) {
            " events, %d handlers, %d receivers (%d refused), %d observers\n",
            seed, pulled_runs, pushed_runs, counted.count, events_seen, contexts_made,
            receivers_made, receivers_refused, observers_made);
-    CHECK_INT(info.dispatched, pulled_runs + pushed_runs);
+    /* A run that was stopped before its handler saw it was dispatched, but not called. */
+    CHECK(pulled_runs + pushed_runs <= info.dispatched);
+    CHECK(info.dispatched - pulled_runs - pushed_runs <= info.dispatched / 50);
     CHECK(counted.runs <= info.dispatched);
     CHECK(pulled_runs > 0 && pushed_runs > 0 && events_seen > 0);
 

@@ -33,7 +33,7 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
         int64_t takes;
         if (selene_cycle_next(token, &step, &run, NULL)) exit(3);
         if (step != SELENE_STEP_RUN) break;
-        takes = (run.started_at / 1000 * 7919 + run.priority * 104729 + run.attempt * 13) % (4 * SELENE_SECOND);
+        takes = (run.started_at / 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) % (4 * SELENE_SECOND);
         if (takes > run.deadline - now) {
             now = run.deadline;
             if (selene_cycle_end(token, &report)) exit(4);

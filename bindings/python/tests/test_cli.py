@@ -257,7 +257,7 @@ def test_a_signal_ends_everything(
     assert errors == "pyselene: stopping what runs; once more kills it at once\n"
     assert not is_running(int((folder / "pid").read_text()))
     task = json.loads(call("list", "--store", "tasks.db", "--json").stdout)[0]
-    assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, None)
+    assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, "stopped")
 
 
 def test_follow_that_is_ended_by_a_signal_is_done(
@@ -517,7 +517,7 @@ def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> No
     [
         (("--budget", "soon"), 'found "soon"; allowed is a number with ns'),
         (("--budget", "2d"), 'found "2d"; allowed is from 1ms to 1d'),
-        (("--lanes", "65"), "65 is not in the range 1<=x<=64"),
+        (("--lanes", "65"), "65 is not in the range 1<=x<=64."),
         (("--kinds", "long"), 'found "long"; allowed is refresh, processing or'),
         (("--budget", "1s", "--reserve", "2s"), "--reserve is longer than --budget"),
         (("--nonsense",), "No such option: --nonsense"),

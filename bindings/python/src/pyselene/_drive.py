@@ -155,6 +155,7 @@ class Drive:
         finally:
             report = self._end()
         if self.fatal is not None:
+            self.engine.park_at_exit()
             raise self.fatal
         assert report is not None
         return report

@@ -85,6 +85,8 @@ class Engine:
         self.handle = 0
         self.pid = os.getpid()
         self.closed = False
+        #: Whether the exit of the interpreter closed it.
+        self.exiting = False
         self.clock = clock
         #: Without a file no call waits for anything: they keep the interpreter's lock, which is faster.
         self.calls = fast if fast_calls else library
@@ -117,8 +119,14 @@ class Engine:
     def error(self, status: int) -> SeleneError:
         """The exception of a status; Closed where that is why."""
         if status == _raw.SELENE_ERROR_INVALID_HANDLE and self.closed:
+            self.park_at_exit()
             return closed()
         return error_of(status)
+
+    def park_at_exit(self) -> None:
+        """A daemon thread that the exit has closed the scheduler under waits for the end, which is near."""
+        if self.exiting and threading.current_thread() is not threading.main_thread():
+            threading.Event().wait()
 
     def now_ns(self) -> int:
         """Scheduler time."""
@@ -293,6 +301,7 @@ _EXIT_GRACE = SECOND
 def _close_all() -> None:
     for engine in list(_engines):
         try:
+            engine.exiting = True
             engine.close(_EXIT_GRACE)
         except BaseException:
             log.exception("a scheduler could not be closed at exit")

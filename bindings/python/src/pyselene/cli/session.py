@@ -69,10 +69,10 @@ class Session:
         driver.start()
         try:
             driver.join()
+            self.runner.leave()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        self.runner.leave()
         reap_strays()
         if self._error is not None:
             raise self._error
