@@ -1230,7 +1230,9 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * Ends a cycle and reports. Runs that are still open are asked to stop (EXPIRING) and are over, counted as
  * failed (EXPIRED).
  *
- * A cycle on library threads ends early in the same way, and is reported to those who wait for it.
+ * A cycle on library threads ends early in the same way, and is reported to those who wait for it. If the store
+ * refuses, the runs are over all the same and nothing more is picked, but the cycle stays open so that its end can
+ * be tried again.
  *
  * @param cycle       the cycle; its handle is invalid afterwards
  * @param out_report  what it did; may be NULL

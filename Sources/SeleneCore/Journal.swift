@@ -8,6 +8,8 @@ package struct Journal {
     /// Which slot an id showed.
     case shown(Int?, TaskDefinition)
     case chain(Int, [Int]?)
+    /// The last sequence given out.
+    case sequence(UInt64)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
   }

@@ -130,6 +130,7 @@ package final class TaskTable {
 
   /// Puts a new record into a free slot; it is not visible yet.
   package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
+    journal?.note(.sequence(lastSequence))
     lastSequence += 1
     return add(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
   }
@@ -233,6 +234,7 @@ package final class TaskTable {
           visible.remove(definition.id) { records[$0].definition.id }
         }
       case .chain(let slot, let old): chains[slot] = old
+      case .sequence(let old): lastSequence = old
       case .ended(let count, let head):
         ended.removeLast(ended.count - count)
         endedHead = head

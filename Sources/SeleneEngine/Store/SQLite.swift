@@ -11,7 +11,7 @@ final class SQLite {
   /// The right to touch the file.
   private var claim: StoreClaim?
   /// The log was there before this connection.
-  private var hadLog = true
+  private(set) var hadLog = true
   /// The file is ours: what stands beside it, too.
   var isLocked = false
   private var keepsLog = false

@@ -153,6 +153,7 @@ package final class SQLiteStore: Store {
   /// Runs a body in one commit.
   private func transaction(_ body: () -> Int32) throws(SeleneError) {
     try refuseIfFailed()
+    try renewLog()
     var code = statements.begin.execute()
     guard code == SQLITE_OK else { throw connection.error(code) }
     code = body()
@@ -170,6 +171,19 @@ package final class SQLiteStore: Store {
     commits += 1
     try trust()
     if framesCell.pointee >= Self.checkpointFrames { checkpoint() }
+  }
+
+  /// Before the first commit: a log that was found goes into the file, and begins anew.
+  ///
+  /// If an earlier life ended with a failed sync, its log is good in the system's cache and bad on the disk; what came behind
+  /// it would be lost with it.
+  private func renewLog() throws(SeleneError) {
+    guard !isTrusted, connection.hadLog else { return }
+    let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard code == SQLITE_OK else {
+      isFailed = SQLite.isFailedSync(code)
+      throw connection.error(code)
+    }
   }
 
   /// After the first commit: closing may change the file, and the name of its log is on the disk.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ import pytest
 
 import pyselene
 from pyselene.cli import child
+from pyselene.cli.app import run
 from pyselene.cli.board import Active, Board, Done
 from pyselene.cli.live import budget_bar, render
 from pyselene.cli.runner import outcome_of
@@ -50,6 +54,27 @@ def call(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedPro
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done
+
+
+@dataclass
+class Told:
+    """What a command printed."""
+
+    stdout: str
+    stderr: str
+
+
+def here(*arguments: str, code: int = 0) -> Told:
+    """Runs a command that starts nothing in this process, which is faster."""
+    out, err = io.StringIO(), io.StringIO()
+    # rich and typer look for a terminal's number.
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["pyselene", *arguments])
+        patch.setenv("COLUMNS", "160")
+        patch.setenv("NO_COLOR", "1")
+        found = run()
+    assert found == code, out.getvalue() + err.getvalue()
+    return Told(out.getvalue(), err.getvalue())
 
 
 def write(folder: Path, text: str, name: str = "w.toml") -> str:
@@ -256,7 +281,7 @@ def test_a_signal_ends_everything(
     assert process.returncode == 128 + number
     assert errors == "pyselene: stopping what runs; once more kills it at once\n"
     assert not is_running(int((folder / "pid").read_text()))
-    task = json.loads(call("list", "--store", "tasks.db", "--json").stdout)[0]
+    task = json.loads(here("list", "--store", "tasks.db", "--json").stdout)[0]
     assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, "stopped")
 
 
@@ -388,7 +413,7 @@ expected = "1h"
 
 
 def look(*arguments: str) -> Any:
-    return json.loads(call(*arguments, "--json").stdout)
+    return json.loads(here(*arguments, "--json").stdout)
 
 
 def test_a_plan_tells_what_would_run_and_what_not(folder: Path) -> None:
@@ -402,7 +427,7 @@ def test_a_plan_tells_what_would_run_and_what_not(folder: Path) -> None:
         "b": ["constraints"],
         "c": [],
     }
-    told = call("plan", "w.toml", "--no-network").stdout
+    told = here("plan", "w.toml", "--no-network").stdout
     assert "c      takes 1 h, more than a whole window; it runs when it ranks first" in told
     assert "1 of 2 eligible would run" in told
 
@@ -415,10 +440,10 @@ def test_a_task_is_explained(folder: Path) -> None:
     ]
     task = found["task"]
     assert (task["every"], task["max_attempts"], task["backoff"], task["backoff_delay"]) == (3600.0, 3, "linear", 12.0)
-    told = call("explain", "b", "w.toml", "--no-network", "--on-battery").stdout
+    told = here("explain", "b", "w.toml", "--no-network", "--on-battery").stdout
     assert "refresh, every 1 h, priority normal, at most 3 attempts" in told
     assert "needs network, power" in told
-    assert 'no task "x" in w.toml' in call("explain", "x", "w.toml", code=2).stderr
+    assert 'no task "x" in w.toml' in here("explain", "x", "w.toml", code=2).stderr
 
 
 def test_tasks_are_listed(folder: Path) -> None:
@@ -426,8 +451,8 @@ def test_tasks_are_listed(folder: Path) -> None:
     assert [task["id"] for task in look("list", "w.toml")] == ["a", "b", "c"]
     assert [task["id"] for task in look("list", "w.toml", "--tag", "x")] == ["a"]
     assert look("list", "w.toml", "--tag", "y") == []
-    assert "no tasks" in call("list", "w.toml", "--tag", "y").stdout
-    told = call("list", "w.toml").stdout
+    assert "no tasks" in here("list", "w.toml", "--tag", "y").stdout
+    told = here("list", "w.toml").stdout
     assert "network, power" in told
     assert "every 1 h" in told
 
@@ -439,31 +464,31 @@ def test_a_store_of_another_host_is_looked_at_as_if_its_handlers_were_there(fold
     found = look("explain", "mine", "--store", "tasks.db")
     assert found["explanation"]["reasons"] == []
     assert [run["id"] for run in look("plan", "--store", "tasks.db", "--network")["runs"]] == ["mine", "other"]
-    assert 'no task "x" in the store' in call("explain", "x", "--store", "tasks.db", code=2).stderr
+    assert 'no task "x" in the store' in here("explain", "x", "--store", "tasks.db", code=2).stderr
 
 
 def test_tasks_are_cancelled(folder: Path) -> None:
     with pyselene.Scheduler("tasks.db", max_pending_refresh=None) as scheduler:
         for name in ("a", "b", "c", "d"):
             scheduler.enqueue(name, tags="x" if name < "c" else (), handler="h")
-    assert call("cancel", "--store", "tasks.db", "d").stdout == "cancelled 1 task\n"
-    assert 'no task "e" in the store' in call("cancel", "--store", "tasks.db", "c", "e", code=2).stderr
-    assert call("cancel", "--store", "tasks.db", "--tag", "x").stdout == "cancelled 2 tasks\n"
-    assert call("cancel", "--store", "tasks.db", "--all").stdout == "cancelled 1 task\n"
+    assert here("cancel", "--store", "tasks.db", "d").stdout == "cancelled 1 task\n"
+    assert 'no task "e" in the store' in here("cancel", "--store", "tasks.db", "c", "e", code=2).stderr
+    assert here("cancel", "--store", "tasks.db", "--tag", "x").stdout == "cancelled 2 tasks\n"
+    assert here("cancel", "--store", "tasks.db", "--all").stdout == "cancelled 1 task\n"
     assert {task["state"] for task in look("list", "--store", "tasks.db")} == {"cancelled"}
-    call("cancel", "--store", "tasks.db", code=2)
-    call("cancel", "--store", "tasks.db", "--all", "a", code=2)
+    here("cancel", "--store", "tasks.db", code=2)
+    here("cancel", "--store", "tasks.db", "--all", "a", code=2)
 
 
 def test_looking_makes_no_store_and_needs_exactly_one_place(folder: Path) -> None:
     write(folder, LOOK)
     for arguments in (("plan",), ("list",), ("explain", "a")):
-        call(*arguments, code=2)
-        call(*arguments, "w.toml", "--store", "tasks.db", code=2)
-        assert "tasks.db: no such file" in call(*arguments, "--store", "tasks.db", code=4).stderr
+        here(*arguments, code=2)
+        here(*arguments, "w.toml", "--store", "tasks.db", code=2)
+        assert "tasks.db: no such file" in here(*arguments, "--store", "tasks.db", code=4).stderr
     assert not (folder / "tasks.db").exists()
     (folder / "tasks.db").write_text("this is a file of something else, long enough to be looked at closely\n" * 20)
-    assert "tasks.db: " in call("list", "--store", "tasks.db", code=4).stderr
+    assert "tasks.db: " in here("list", "--store", "tasks.db", code=4).stderr
 
 
 # ---- simulate ------------------------------------------------------------------------------------------------------
@@ -471,14 +496,14 @@ def test_looking_makes_no_store_and_needs_exactly_one_place(folder: Path) -> Non
 
 def test_a_simulation_tells_its_sums_and_writes_a_page(folder: Path) -> None:
     write(folder, LOOK + "[simulate]\njitter = 0.5\n")
-    found = call("simulate", "w.toml", "--html", "report.html").stdout
+    found = here("simulate", "w.toml", "--html", "report.html").stdout
     assert "672 windows of 30 s, one every 15 min, seed 1" in found
     assert "runs in 672 windows, 7 d played in " in found
     assert "the report is in report.html" in found
     page = (folder / "report.html").read_text()
     assert "Simulation of w.toml" in page
     assert page.count("<svg") == 5
-    assert call("simulate", "w.toml", "--html", "none/report.html", code=5).stderr.startswith("pyselene: none/report.html")
+    assert here("simulate", "w.toml", "--html", "none/report.html", code=5).stderr.startswith("pyselene: none/report.html")
 
 
 def test_a_simulation_is_json_and_the_same_each_time(folder: Path) -> None:
@@ -497,19 +522,19 @@ def test_a_simulation_is_json_and_the_same_each_time(folder: Path) -> None:
 def test_a_wrong_workload_is_shown_where_it_is_wrong(folder: Path) -> None:
     write(folder, '[tasks.a]\npriority = "urgent"\n')
     for name in ("run", "plan", "list", "simulate"):
-        assert call(name, "w.toml", code=3).stderr == (
+        assert here(name, "w.toml", code=3).stderr == (
             'w.toml:2:12: found the priority "urgent"; allowed is very_low, low, normal, high, very_high, or 1 to 5\n'
             '  priority = "urgent"\n'
             "             ^\n"
         )
-    assert call("run", "none.toml", code=3).stderr == "none.toml: No such file or directory\n"
+    assert here("run", "none.toml", code=3).stderr == "none.toml: No such file or directory\n"
     write(folder, "\n[tasks.a]\n")
-    assert call("run", "w.toml", code=3).stderr.startswith('w.toml:2:8: found no command in the task "a"')
+    assert here("run", "w.toml", code=3).stderr.startswith('w.toml:2:8: found no command in the task "a"')
 
 
 def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> None:
     write(folder, f"[tasks.a]\ncommand = '''{'x' * (1 << 20)}y'''\n")
-    assert call("run", "w.toml", code=3).stderr.startswith("w.toml:1:8: the scheduler refused the task: ")
+    assert here("run", "w.toml", code=3).stderr.startswith("w.toml:1:8: the scheduler refused the task: ")
 
 
 @pytest.mark.parametrize(
@@ -517,7 +542,7 @@ def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> No
     [
         (("--budget", "soon"), 'found "soon"; allowed is a number with ns'),
         (("--budget", "2d"), 'found "2d"; allowed is from 1ms to 1d'),
-        (("--lanes", "65"), "65 is not in the range 1<=x<=64."),
+        (("--lanes", "65"), 'found "65"; allowed is a number from 1 to 64'),
         (("--kinds", "long"), 'found "long"; allowed is refresh, processing or'),
         (("--budget", "1s", "--reserve", "2s"), "--reserve is longer than --budget"),
         (("--nonsense",), "No such option: --nonsense"),
@@ -525,18 +550,18 @@ def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> No
 )
 def test_a_wrong_option_says_what_is_allowed(arguments: tuple[str, ...], message: str, folder: Path) -> None:
     write(folder, "[tasks.a]\ncommand = 'true'\n")
-    assert message in " ".join(call("run", "w.toml", *arguments, code=2).stderr.replace("│", " ").split())
+    assert message in " ".join(here("run", "w.toml", *arguments, code=2).stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("name", ["", "run", "plan", "explain", "list", "cancel", "simulate"])
 def test_help_tells_the_exit_codes(name: str) -> None:
-    told = call(*([name] if name else []), "--help").stdout
+    told = here(*([name] if name else []), "--help").stdout
     for line in ("Exit codes", "0  done, whatever the tasks' outcomes", "128 + N  ended by signal N"):
         assert line in told
 
 
 def test_the_version_is_told() -> None:
-    assert call("--version").stdout == f"pyselene {pyselene.__version__}\n"
+    assert here("--version").stdout == f"pyselene {pyselene.__version__}\n"
 
 
 def test_without_its_libraries_the_command_says_what_it_needs(folder: Path) -> None:

@@ -187,7 +187,7 @@ def test_exits_with_tasks_running_never_crash(python: str) -> None:
 
     def one(number: int) -> tuple[int, int, str]:
         command = [python, "-X", "dev", "-W", "error", "-c", EXIT, str(number)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment)
         return number, done.returncode, done.stderr
 
     with ThreadPoolExecutor(2) as pool:

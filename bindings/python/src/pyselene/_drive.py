@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _raw
 from ._callbacks import log
+from ._errors import SeleneError
 from ._lane import Lane
 from ._report import Report, take_report
 from ._time import SECOND
@@ -152,6 +153,9 @@ class Drive:
             else:
                 self.start()
                 self._wait_for_workers()
+        except SeleneError:
+            self.engine.park_at_exit()
+            raise
         finally:
             report = self._end()
         if self.fatal is not None:

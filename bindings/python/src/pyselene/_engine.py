@@ -119,12 +119,14 @@ class Engine:
     def error(self, status: int) -> SeleneError:
         """The exception of a status; Closed where that is why."""
         if status == _raw.SELENE_ERROR_INVALID_HANDLE and self.closed:
-            self.park_at_exit()
             return closed()
         return error_of(status)
 
     def park_at_exit(self) -> None:
-        """A daemon thread that the exit has closed the scheduler under waits for the end, which is near."""
+        """A daemon thread that the exit has closed the scheduler under waits for the end, which is near.
+
+        It holds no lock, and would only print a traceback.
+        """
         if self.exiting and threading.current_thread() is not threading.main_thread():
             threading.Event().wait()
 

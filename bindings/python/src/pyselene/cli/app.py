@@ -101,7 +101,8 @@ def run_command(
     cycles: Annotated[
         int | None,
         typer.Option(
-            min=0,
+            parser=o.number(0, o.MANY),
+            metavar=o.NUMBER,
             help="How many windows. [dim](1; without end with --follow)[/]",
             rich_help_panel=o.WINDOWS,
             show_default=False,
@@ -142,7 +143,7 @@ def run_command(
     grace: Annotated[
         int,
         typer.Option(
-            parser=o._time(0, duration.HOUR),
+            parser=o.time(0, duration.HOUR),
             metavar=o.TIME,
             help="From SIGTERM to SIGKILL, at most.",
             rich_help_panel="Commands",
@@ -319,14 +320,15 @@ def cancel(
 def simulate(
     workload: o.WorkloadFile,
     days: Annotated[
-        float, typer.Option(min=0.01, max=3650, help="How many days.", rich_help_panel=o.WINDOWS)
-    ] = 7,
+        float,
+        typer.Option(parser=o.days, metavar=o.NUMBER, help="How many days.", rich_help_panel=o.WINDOWS),
+    ] = 7.0,
     budget: o.Budget = None,
     reserve: o.Reserve = None,
     every: Annotated[
         int | None,
         typer.Option(
-            parser=o._time(duration.SECOND, 3650 * duration.DAY),
+            parser=o.time(duration.SECOND, 3650 * duration.DAY),
             metavar=o.TIME,
             help="From the begin of one window to the begin of the next. [dim](15m)[/]",
             rich_help_panel=o.WINDOWS,
@@ -339,7 +341,9 @@ def simulate(
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Of the made-up response times and outcomes. [dim](1)[/]", show_default=False
+            parser=o.number(0, o.MANY),
+            metavar=o.NUMBER,
+            help="Of the made-up response times and outcomes. [dim](1)[/]", show_default=False
         ),
     ] = None,
     observed_range: o.ObservedRange = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,6 +13,8 @@ from .problem import Exit, Problem
 from .workload import KINDS, Workload
 
 TIME: Final = "TIME"
+NUMBER: Final = "N"
+MANY: Final = 2**32 - 2
 
 EXIT_CODES: Final = """
 [bold]Exit codes[/]\n
@@ -26,7 +29,9 @@ EXIT_CODES: Final = """
 """
 
 
-def _time(least: int, greatest: int):  # type: ignore[no-untyped-def]
+def time(least: int, greatest: int) -> Callable[[str], int]:
+    """A parser of durations, in ns."""
+
     def read(text: str) -> int:
         try:
             value = duration.read(text)
@@ -39,6 +44,28 @@ def _time(least: int, greatest: int):  # type: ignore[no-untyped-def]
         return value
 
     return read
+
+
+def number(least: int, greatest: int) -> Callable[[str], int]:
+    """A parser of whole numbers."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= greatest:
+            raise typer.BadParameter(f'found "{text}"; allowed is a number from {least} to {greatest}')
+        return int(text)
+
+    return read
+
+
+def days(text: str) -> float:
+    """A parser of days."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0.01 <= value <= 3650:
+        raise typer.BadParameter(f'found "{text}"; allowed is a number from 0.01 to 3650')
+    return value
 
 
 def _kinds(text: str) -> str:
@@ -66,7 +93,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Budget = Annotated[
     int | None,
     typer.Option(
-        parser=_time(duration.MILLISECOND, duration.DAY),
+        parser=time(duration.MILLISECOND, duration.DAY),
         metavar=TIME,
         help="Length of a window. [dim](30s)[/]",
         rich_help_panel=WINDOWS,
@@ -76,7 +103,7 @@ Budget = Annotated[
 Reserve = Annotated[
     int | None,
     typer.Option(
-        parser=_time(0, duration.DAY),
+        parser=time(0, duration.DAY),
         metavar=TIME,
         help="Kept free at its end, for stopping what still runs. [dim](budget / 20)[/]",
         rich_help_panel=WINDOWS,
@@ -86,7 +113,7 @@ Reserve = Annotated[
 Every = Annotated[
     int | None,
     typer.Option(
-        parser=_time(0, 3650 * duration.DAY),
+        parser=time(0, 3650 * duration.DAY),
         metavar=TIME,
         help="From the begin of one window to the begin of the next. [dim](1m)[/]",
         rich_help_panel=WINDOWS,
@@ -96,7 +123,7 @@ Every = Annotated[
 Lanes = Annotated[
     int | None,
     typer.Option(
-        min=1, max=64, help="Tasks at a time. [dim](1)[/]", rich_help_panel=WINDOWS, show_default=False
+        parser=number(1, 64), metavar=NUMBER, help="Tasks at a time. [dim](1)[/]", rich_help_panel=WINDOWS, show_default=False
     ),
 ]
 Kinds = Annotated[
@@ -141,7 +168,8 @@ ObservedRange = Annotated[
 MaxPendingRefresh = Annotated[
     int | None,
     typer.Option(
-        min=0,
+        parser=number(0, MANY),
+        metavar=NUMBER,
         help="Once and periodic refresh tasks at a time; others are held. [dim](no limit)[/]",
         rich_help_panel=RANKING,
         show_default=False,
@@ -150,7 +178,7 @@ MaxPendingRefresh = Annotated[
 MaxPendingProcessing = Annotated[
     int | None,
     typer.Option(
-        min=0, help="The same for processing. [dim](no limit)[/]", rich_help_panel=RANKING, show_default=False
+        parser=number(0, MANY), metavar=NUMBER, help="The same for processing. [dim](no limit)[/]", rich_help_panel=RANKING, show_default=False
     ),
 ]
 
