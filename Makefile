@@ -35,7 +35,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run test bench install uninstall clean format format-check interface examples deps deps-test help
+.PHONY: all libraries examples run test torture bench install uninstall clean format format-check interface examples deps deps-test help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
@@ -48,6 +48,10 @@ run: all build/selene-run
 ## test           all tests; the last line says how many passed and failed
 test: deps-test
 	@.ci/test
+
+## torture        kills, losses of power, faults and damage by the thousand; takes hours
+torture: deps-test all
+	@.ci/suites/store long
 
 ## bench          load time, dispatch and size, as ratios
 bench: deps-test all build/load build/dispatch

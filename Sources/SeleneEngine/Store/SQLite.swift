@@ -12,8 +12,8 @@ final class SQLite {
   private var claim: StoreClaim?
   /// The log was there before this connection.
   private(set) var hadLog = true
-  /// The file is ours: what stands beside it, too.
-  var isLocked = false
+  /// Somebody else has the file open, and what stands beside it is his.
+  var isOthers = false
   private var keepsLog = false
   /// For a connection that gathers what can be saved: the state of the scheduler it came from.
   var state = StoredState()
@@ -74,7 +74,7 @@ final class SQLite {
     sqlite3_close_v2(raw)
     raw = nil
     // Looking at a file leaves no empty log behind.
-    if keepsLog && isLocked && !hadLog {
+    if keepsLog && !isOthers && !hadLog {
       let log = path.appending("-wal")
       if log.fileSize == 0 { log.removeFile() }
     }

@@ -66,11 +66,11 @@ extension SQLiteStore {
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
         throw SeleneError(.storeCorrupt, "store \(name: file.buffer): it has no tables")
       }
-      connection.isLocked = true
       try checkWhole(connection)
       try connection.run(isRelaxed ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
       return connection
     } catch {
+      connection.isOthers = error.code == .storeLocked
       connection.close()
       throw error
     }

@@ -80,7 +80,7 @@ def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_comp
             report = await scheduler.run_cycle_async(4.3, reserve=4, lanes=2)
             assert time.monotonic() - begin < 4
             assert outcomes(report) == {"polite": "no_data", "plain": "failed"}
-            assert report.errors == ()or isinstance(report.errors[0], asyncio.CancelledError)
+            assert report.errors == () or isinstance(report.errors[0], asyncio.CancelledError)
 
     asyncio.run(main())
 

@@ -152,7 +152,9 @@ def test_what_does_not_run_is_named_with_its_reason(folder: Path) -> None:
         delay = "1h"
     """
     found = call("run", write(folder, text), "--no-network", "--budget", "5s").stdout
-    assert "window 1 of 1  5 s, reserve 250 ms · 1 lane · refresh, processing · no network (set by hand) · power" in found
+    assert (
+        "window 1 of 1  5 s, reserve 250 ms · 1 lane · refresh, processing · no network (set by hand) · power" in found
+    )
     assert "long    did not fit: takes 1 h, left were " in found
     assert "net     needs network" in found
     assert "later   not due yet; may change in 59 min 59 s" in found
@@ -285,9 +287,7 @@ def test_a_signal_ends_everything(
     assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, "stopped")
 
 
-def test_follow_that_is_ended_by_a_signal_is_done(
-    folder: Path, started: Callable[..., subprocess.Popen[str]]
-) -> None:
+def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     write(folder, "[tasks.a]\nevery = '1h'\ncommand = 'touch ran'\n")
     process = started("run", "w.toml", "--follow")
     wait_for((folder / "ran").exists)
@@ -296,9 +296,7 @@ def test_follow_that_is_ended_by_a_signal_is_done(
     assert process.returncode == 0
 
 
-def test_a_second_signal_does_not_wait_for_anybody(
-    folder: Path, started: Callable[..., subprocess.Popen[str]]
-) -> None:
+def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     write(folder, "[tasks.a]\ncommand = '''trap '' TERM INT; echo $$ >pid; while :; do sleep 1; done'''\n")
     process = started("run", "w.toml", "--grace", "1h")
     wait_for((folder / "pid").exists)
@@ -339,7 +337,9 @@ def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(environment(TERM="xterm-256color", COLUMNS="120", LINES="40"))
-        os.execv(sys.executable, [sys.executable, "-m", "pyselene.cli", "run", "w.toml", "--budget", "5s", "--no-network"])
+        os.execv(
+            sys.executable, [sys.executable, "-m", "pyselene.cli", "run", "w.toml", "--budget", "5s", "--no-network"]
+        )
     seen = b""
     while select.select([terminal], [], [], 30)[0]:
         try:
@@ -503,7 +503,9 @@ def test_a_simulation_tells_its_sums_and_writes_a_page(folder: Path) -> None:
     page = (folder / "report.html").read_text()
     assert "Simulation of w.toml" in page
     assert page.count("<svg") == 5
-    assert here("simulate", "w.toml", "--html", "none/report.html", code=5).stderr.startswith("pyselene: none/report.html")
+    assert here("simulate", "w.toml", "--html", "none/report.html", code=5).stderr.startswith(
+        "pyselene: none/report.html"
+    )
 
 
 def test_a_simulation_is_json_and_the_same_each_time(folder: Path) -> None:

@@ -170,7 +170,10 @@ EXIT = textwrap.dedent("""
         @s.task(expected=0.01)
         async def sleeper(run):
             await asyncio.sleep(5)
-        asyncio.run(s.run_cycle_async(0.05, lanes=3))
+        async def main():
+            asyncio.get_running_loop().slow_callback_duration = 60
+            await s.run_cycle_async(0.05, lanes=3)
+        asyncio.run(main())
     elif way == "overrun":
         s.run_cycle(0.02, lanes=2)
     elif way != "plain":
@@ -183,7 +186,12 @@ EXIT = textwrap.dedent("""
 
 @pytest.mark.parametrize("python", pythons())
 def test_exits_with_tasks_running_never_crash(python: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYSELENE_LIBRARY": str(_find()), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(SOURCE),
+        "PYSELENE_LIBRARY": str(_find()),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
     def one(number: int) -> tuple[int, int, str]:
         command = [python, "-X", "dev", "-W", "error", "-c", EXIT, str(number)]

@@ -369,9 +369,7 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_shows_the_report_in_both_schemes(
-    scheme: str, page: str, browser: str, tmp_path: Path
-) -> None:
+def test_a_browser_shows_the_report_in_both_schemes(scheme: str, page: str, browser: str, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     report.write_text(page, encoding="utf-8")
     picture = tmp_path / f"{scheme}.png"
@@ -468,8 +466,8 @@ def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_pa
         box(); document.querySelectorAll("#days button")[2].click(); box();
         point("pointerdown", 0.25, 50); point("pointermove", 0.5, 50); point("pointerup", 0.5, 50); box();
         field.dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); box();
-        sorted(); document.querySelectorAll("#tasks th")[0].click(); document.querySelectorAll("#tasks th")[0].click(); sorted();
-        document.querySelectorAll("#tasks th")[2].click(); sorted();
+        const heads = document.querySelectorAll("#tasks th");
+        sorted(); heads[0].click(); heads[0].click(); sorted(); heads[2].click(); sorted();
         """,
     )
     boxes = [[float(part) for part in box.split()] for box in told[:4]]

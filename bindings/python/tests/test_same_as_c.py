@@ -96,7 +96,9 @@ def cycle(
     late = None
     with scheduler.begin(budget, kinds=kinds, strict_fit=strict) as pulled:
         for run in pulled:
-            takes = (run.started_at_ns // 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) % (4 * SECOND)
+            takes = (run.started_at_ns // 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) % (
+                4 * SECOND
+            )
             if takes > run.deadline_ns - clock.now_ns:
                 clock.advance_ns(run.deadline_ns - clock.now_ns)
                 late = run

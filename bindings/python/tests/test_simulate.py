@@ -19,8 +19,8 @@ MONDAY = 1_767_571_200 * SECOND
 WINDOW = wire.Window(budget=30 * SECOND, every=15 * MINUTE)
 
 
-def play(text: str, days: float = 1, window: wire.Window = WINDOW, seed: int = 1, **limits: int) -> History:
-    return Simulation(parse(text), window, wire.Limits(seed=seed, **limits), days).run()
+def play(text: str, days: float = 1, window: wire.Window = WINDOW, seed: int = 1, places: int | None = None) -> History:
+    return Simulation(parse(text), window, wire.Limits(seed=seed, max_pending_refresh=places), days).run()
 
 
 MIXED = """
@@ -59,7 +59,7 @@ simulate = { response = "12s", hang = 0.1, failure = 0.5 }
 
 def test_response_times_have_the_mean_and_the_deviation_that_were_asked_for() -> None:
     actor = Actor(Behaviour(response=10 * SECOND, jitter=0.5), seed=3, id="a")
-    times = [cast(int, actor.draw().takes) / SECOND for _ in range(20_000)]
+    times = [cast("int", actor.draw().takes) / SECOND for _ in range(20_000)]
     assert statistics.mean(times) == pytest.approx(10, rel=0.02)
     assert statistics.stdev(times) == pytest.approx(5, rel=0.05)
     assert min(times) > 0
@@ -219,9 +219,9 @@ def test_once_tasks_end_and_failed_ones_are_tried_again() -> None:
 
 def test_places_for_pending_tasks_can_be_limited() -> None:
     text = "".join(f"[tasks.t{n}]\nschedule = 'once'\n" for n in range(4))
-    history = play(text, 0.1, max_pending_refresh=1)
+    history = play(text, 0.1, places=1)
     assert [run.window for run in history.runs] == [0, 1, 2, 3]
-    assert "".join(window.fates for window in history.windows[:4]) == "rhhh" "orhh" "oorh" "ooor"
+    assert "".join(window.fates for window in history.windows[:4]) == "rhhhorhhoorhooor"
 
 
 class _Watched(Simulation):
@@ -231,7 +231,7 @@ class _Watched(Simulation):
         before = {task.id: scheduler.explain(task.id) for task in self.workload.tasks}
         report = super()._cycle(scheduler)
         ran = {run.id for run in report.runs}
-        left = {id for id, why in before.items() if codes(why) <= {ReasonCode.DID_NOT_FIT}} - ran
+        left = {name for name, why in before.items() if codes(why) <= {ReasonCode.DID_NOT_FIT}} - ran
         self.expected.append("".join(fate(task.id in ran, before[task.id]) for task in self.workload.tasks))
         assert report.did_not_fit == len(left)
         return report

@@ -74,7 +74,7 @@ def test_seconds_of_whole_nanoseconds_are_exact_below_two_months(ns: int) -> Non
     assert show(ns)
 
 
-@given(st.datetimes(datetime(1970, 1, 2), datetime(2261, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001
+@given(st.datetimes(datetime(1970, 1, 2), datetime(2261, 1, 1), timezones=st.just(UTC)))
 def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
     zone = timezone(timedelta(hours=5, minutes=45))
     assert instant(instant_ns(value, "")) == value
@@ -122,7 +122,9 @@ def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
         ({"id": "\ud800"}, ValueError, "surrogates"),
     ],
 )
-def test_what_is_wrong_is_refused_and_nothing_changes(fields: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_what_is_wrong_is_refused_and_nothing_changes(
+    fields: dict[str, Any], error: type[Exception], words: str
+) -> None:
     with selene.Scheduler() as scheduler:
         with pytest.raises(error, match=words) as caught:
             scheduler.register(selene.Task(**{"id": "a", **fields}))
@@ -146,7 +148,7 @@ def test_enqueue_at_an_instant_never_runs_before_it() -> None:
         scheduler.enqueue("past", at=clock.now - timedelta(hours=1))
         assert scheduler.get("past").earliest_begin_ns == clock.now_ns
         with pytest.raises(ValueError, match="aware"):
-            scheduler.enqueue("b", at=datetime(2026, 5, 1))  # noqa: DTZ001
+            scheduler.enqueue("b", at=datetime(2026, 5, 1))
         with pytest.raises(ValueError, match="both"):
             scheduler.enqueue("b", at=at, delay=3)
 

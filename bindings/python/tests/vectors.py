@@ -16,7 +16,9 @@ BOTH = {"refresh", "processing"}
 
 def scenarios() -> list[dict[str, Any]]:
     """All of them."""
-    return [one for name in ("scenarios", "mixed") for one in json.loads((FOLDER / f"{name}.json").read_text())["scenarios"]]
+    return [
+        one for name in ("scenarios", "mixed") for one in json.loads((FOLDER / f"{name}.json").read_text())["scenarios"]
+    ]
 
 
 def milliseconds(value: float) -> float:

@@ -12,8 +12,6 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("rich", "typer"):
             raise
-        sys.stderr.write(
-            f"pyselene: the command line needs {error.name}; pip install 'pyselene[cli]' brings it\n"
-        )
+        sys.stderr.write(f"pyselene: the command line needs {error.name}; pip install 'pyselene[cli]' brings it\n")
         sys.exit(5)
     sys.exit(run())

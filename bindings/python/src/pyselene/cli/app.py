@@ -128,9 +128,7 @@ def run_command(
             show_default=False,
         ),
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Answer 1 if the last run of any task failed.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Answer 1 if the last run of any task failed.")] = False,
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
@@ -189,9 +187,7 @@ def run_command(
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit)
     console = _console()
     is_live = console.is_terminal if live is None else live
-    limits = wire.Limits(
-        observed_range, max_pending_refresh, max_pending_processing, window.every if follow else 0
-    )
+    limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, window.every if follow else 0)
     plan = Plan(window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live)
 
     def show_output(id: str, lines: list[str]) -> None:
@@ -293,9 +289,7 @@ def list_command(
 @app.command(epilog=o.EXIT_CODES)
 def cancel(
     store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)
-    ] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
     ] = None,
@@ -305,14 +299,14 @@ def cancel(
     if bool(ids) + (tag is not None) + everything != 1:
         raise Problem("cancel needs ids, or --tag, or --all", Exit.USAGE)
     with _looking(None, store) as scheduler:
-        for id in ids or ():
-            _get(scheduler, id)
+        for name in ids or ():
+            _get(scheduler, name)
         if everything:
             count = scheduler.cancel_all()
         elif tag is not None:
             count = scheduler.cancel_tag(tag)
         else:
-            count = sum(scheduler.cancel(id) for id in ids or ())
+            count = sum(scheduler.cancel(name) for name in ids or ())
     typer.echo(f"cancelled {count} {'task' if count == 1 else 'tasks'}")
 
 
@@ -343,7 +337,8 @@ def simulate(
         typer.Option(
             parser=o.number(0, o.MANY),
             metavar=o.NUMBER,
-            help="Of the made-up response times and outcomes. [dim](1)[/]", show_default=False
+            help="Of the made-up response times and outcomes. [dim](1)[/]",
+            show_default=False,
         ),
     ] = None,
     observed_range: o.ObservedRange = False,
@@ -355,9 +350,9 @@ def simulate(
     ] = None,
     as_json: o.Json = False,
 ) -> None:
-    """Play a workload on a virtual clock: a week in a second.
+    r"""Play a workload on a virtual clock: a week in a second.
 
-    No command is run. Response times and outcomes are made up as the tables \\[simulate] and \\[tasks.ID.simulate] of
+    No command is run. Response times and outcomes are made up as the tables \[simulate] and \\[tasks.ID.simulate] of
     the workload say; what is random comes from the seed, so the same call gives the same result.
     """
     work = load(workload)
@@ -433,9 +428,7 @@ def _get(scheduler: Scheduler, id: str) -> pyselene.TaskInfo:
 
 def _tell_others(scheduler: Scheduler, work: Workload) -> None:
     """Tasks that the store has from another time run, too; who removed them from the file should know."""
-    others = [
-        info.id for info in scheduler.tasks() if work.task(info.id) is None and not info.state.terminal
-    ]
+    others = [info.id for info in scheduler.tasks() if work.task(info.id) is None and not info.state.terminal]
     if others:
         sys.stderr.write(
             f"pyselene: the store has tasks that are not in {work.path}, which go on: {', '.join(others)}\n"

@@ -83,6 +83,6 @@ class Board:
             return next((done.end for done in self._done if done.token == token), "being killed")
 
     def view(self) -> View:
-        """This moment."""
+        """Takes a picture of this moment."""
         with self._lock:
             return View(tuple(self._active.values()), tuple(self._done))

@@ -43,9 +43,7 @@ class LiveTable:
         return render(self._head, self._window, elapsed, self._board.view(), self._found)
 
 
-def render(
-    head: Text, window: Window, elapsed: float, view: View, waits: Sequence[tuple[str, str]]
-) -> RenderableType:
+def render(head: Text, window: Window, elapsed: float, view: View, waits: Sequence[tuple[str, str]]) -> RenderableType:
     """One picture of the live table."""
     rows = table("", "task", "time", "estimate", "", numbers=("time", "estimate"))
     for done in view.done[-_DONE:]:
@@ -67,8 +65,8 @@ def render(
             show(round(active.estimate * SECOND)),
             Text.assemble(_meter(part, 10), "  ", (told, "yellow" if active.stopping else "dim")),
         )
-    for id, reason in waits[:_WAITS]:
-        rows.add_row(Text("waits", "dim"), Text(id, "dim"), "", "", Text(reason, "dim"))
+    for name, reason in waits[:_WAITS]:
+        rows.add_row(Text("waits", "dim"), Text(name, "dim"), "", "", Text(reason, "dim"))
     if len(waits) > _WAITS:
         rows.add_row(Text("waits", "dim"), Text(f"and {len(waits) - _WAITS} more", "dim"), "", "", "")
     budget = window.budget / SECOND

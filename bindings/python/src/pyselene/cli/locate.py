@@ -58,10 +58,10 @@ def _has(table: object, path: Path) -> bool:
     for key in path:
         if isinstance(table, dict) and key in table:
             table = table[key]
-        elif isinstance(table, list) and isinstance(key, int) and key < len(table):
-            table = table[key]
-        else:
+            continue
+        if not isinstance(table, list) or not isinstance(key, int) or key >= len(table):
             return False
+        table = table[key]
     return True
 
 

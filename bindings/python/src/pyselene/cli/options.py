@@ -10,7 +10,7 @@ import typer
 
 from . import duration, wire
 from .problem import Exit, Problem
-from .workload import KINDS, Workload
+from .workload import KINDS, WindowSpec, Workload
 
 TIME: Final = "TIME"
 NUMBER: Final = "N"
@@ -86,9 +86,7 @@ MaybeWorkloadFile = Annotated[
     str | None,
     typer.Argument(metavar="[WORKLOAD]", help="A workload file in TOML; or use --store.", show_default=False),
 ]
-Store = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The store in which tasks live.", show_default=False)
-]
+Store = Annotated[Path | None, typer.Option(metavar="FILE", help="The store in which tasks live.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Budget = Annotated[
     int | None,
@@ -123,7 +121,11 @@ Every = Annotated[
 Lanes = Annotated[
     int | None,
     typer.Option(
-        parser=number(1, 64), metavar=NUMBER, help="Tasks at a time. [dim](1)[/]", rich_help_panel=WINDOWS, show_default=False
+        parser=number(1, 64),
+        metavar=NUMBER,
+        help="Tasks at a time. [dim](1)[/]",
+        rich_help_panel=WINDOWS,
+        show_default=False,
     ),
 ]
 Kinds = Annotated[
@@ -161,9 +163,7 @@ Power = Annotated[
 ]
 ObservedRange = Annotated[
     bool,
-    typer.Option(
-        "--observed-range", help="Score within the range of what is observed.", rich_help_panel=RANKING
-    ),
+    typer.Option("--observed-range", help="Score within the range of what is observed.", rich_help_panel=RANKING),
 ]
 MaxPendingRefresh = Annotated[
     int | None,
@@ -178,7 +178,11 @@ MaxPendingRefresh = Annotated[
 MaxPendingProcessing = Annotated[
     int | None,
     typer.Option(
-        parser=number(0, MANY), metavar=NUMBER, help="The same for processing. [dim](no limit)[/]", rich_help_panel=RANKING, show_default=False
+        parser=number(0, MANY),
+        metavar=NUMBER,
+        help="The same for processing. [dim](no limit)[/]",
+        rich_help_panel=RANKING,
+        show_default=False,
     ),
 ]
 
@@ -194,19 +198,19 @@ def window_of(
     default_every: int = 60 * duration.SECOND,
 ) -> wire.Window:
     """The window of a command: what the command line says, else the workload, else the default."""
-    said = workload.window if workload is not None else None
+    said = workload.window if workload is not None else WindowSpec()
     default = wire.Window()
 
     def first(*values: int | None) -> int | None:
         return next((value for value in values if value is not None), None)
 
     result = wire.Window(
-        budget=first(budget, said and said.budget, default.budget) or 0,
-        reserve=first(reserve, said and said.reserve if budget is None else None),
-        every=first(every, said and said.every, default_every) or 0,
-        lanes=first(lanes, said and said.lanes, default.lanes) or 1,
-        kinds=tuple(kinds.split(",")) if kinds else (said and said.kinds) or default.kinds,
-        strict_fit=strict_fit or bool(said and said.strict_fit),
+        budget=first(budget, said.budget, default.budget) or 0,
+        reserve=first(reserve, said.reserve if budget is None else None),
+        every=first(every, said.every, default_every) or 0,
+        lanes=first(lanes, said.lanes, default.lanes) or 1,
+        kinds=tuple(kinds.split(",")) if kinds else said.kinds or default.kinds,
+        strict_fit=strict_fit or bool(said.strict_fit),
     )
     if result.reserve is not None and result.reserve > result.budget:
         raise Problem("--reserve is longer than --budget; allowed is at most the budget", Exit.USAGE)

@@ -37,9 +37,7 @@ class WorkloadProblem(Problem):
         found = lines[line - 1] if 0 < line <= len(lines) else ""
         shown = "".join(c if c == "\t" or c.isprintable() else "?" for c in found.rstrip("\r"))
         below = "".join(c if c == "\t" else " " for c in shown[: column - 1]).ljust(column - 1)
-        super().__init__(
-            f"{path}:{line}:{column}: {message}\n  {shown}\n  {below}^", Exit.WORKLOAD
-        )
+        super().__init__(f"{path}:{line}:{column}: {message}\n  {shown}\n  {below}^", Exit.WORKLOAD)
         self.path = path
         self.line = line
         self.column = column

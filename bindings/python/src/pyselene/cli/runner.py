@@ -82,9 +82,7 @@ class Runner:
         except OSError as error:
             problem = error.strerror or str(error)
         outcome = outcome_of(status)
-        self.board.end(
-            Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun)
-        )
+        self.board.end(Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun))
         return outcome
 
     def _stop_of(self, run: Run) -> Callable[[], float | None]:

@@ -9,19 +9,22 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import FrameType
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from .. import Busy, Closed, ImmediateRunIneligible, Outcome, Report, Scheduler, SeleneError
-from . import show, wire
+from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
 from .live import LiveTable
 from .problem import Exit, Problem
 from .runner import Runner
 from .workload import Workload
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _SETTLING = 0.05
 """Age counts from registration.  So short that nobody waits for it, and so long against the time between two
@@ -48,9 +51,7 @@ class Plan:
 class Session:
     """One ``run``.  A thread drives the windows; the main thread waits for it and for signals."""
 
-    def __init__(
-        self, console: Console, scheduler: Scheduler, workload: Workload, runner: Runner, plan: Plan
-    ) -> None:
+    def __init__(self, console: Console, scheduler: Scheduler, workload: Workload, runner: Runner, plan: Plan) -> None:
         self.console = console
         self.scheduler = scheduler
         self.workload = workload
@@ -80,14 +81,14 @@ class Session:
             return Exit.SIGNALLED + self.signal
         return self._code
 
-    def _catch_signals(self) -> dict[int, object]:
+    def _catch_signals(self) -> dict[signal.Signals, Any]:
         numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]
         # nohup wants to outlive the terminal.
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             numbers.append(signal.SIGHUP)
         return {number: signal.signal(number, self._interrupt) for number in numbers}
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _interrupt(self, number: int, _frame: FrameType | None) -> None:
         if self.signal:
             self.runner.kill()
             return
@@ -103,7 +104,7 @@ class Session:
         except Closed:
             if not self.signal:
                 raise
-        except BaseException as error:  # noqa: BLE001 - raised again where `run` waits
+        except BaseException as error:
             self._error = error
 
     def _work(self) -> int:
@@ -126,7 +127,7 @@ class Session:
             spent = self.scheduler.now_ns - report.began_at_ns
             if self._sleep((self.plan.window.every - spent) / 1e9):
                 break
-        if self.plan.check and any(self._has_failed(id) for id in self._ids()):
+        if self.plan.check and any(map(self._has_failed, self._ids())):
             return Exit.TASK_FAILED
         return Exit.DONE
 
@@ -144,9 +145,7 @@ class Session:
         head = show.window_text(self.scheduler, window, title, task)
         view = LiveTable(head, window, board, lambda: self._waiting(board, task))
         live = (
-            Live(view, console=self.console, refresh_per_second=8, transient=True)
-            if self.plan.live
-            else nullcontext()
+            Live(view, console=self.console, refresh_per_second=8, transient=True) if self.plan.live else nullcontext()
         )
         if not self.plan.live:
             self.console.print(head)
@@ -155,7 +154,7 @@ class Session:
         if self.plan.live:
             self.console.print(head)
         ran = {run.id for run in report.runs}
-        others = [] if task else [id for id in self._ids() if id not in ran]
+        others = [] if task else [name for name in self._ids() if name not in ran]
         show.show_report(self.console, self.scheduler, report, board, others)
         return report
 
@@ -182,14 +181,14 @@ class Session:
         try:
             now = self.scheduler.now_ns
             found = []
-            for id in self._ids():
-                if id in busy:
+            for name in self._ids():
+                if name in busy:
                     continue
-                why = self.scheduler.explain(id)
+                why = self.scheduler.explain(name)
                 if why.reasons:
-                    found.append((id, show.why_text(why, now).replace("\n", "; ")))
+                    found.append((name, show.why_text(why, now).replace("\n", "; ")))
                 else:
-                    found.append((id, f"its turn is yet to come, rank {why.rank}"))
+                    found.append((name, f"its turn is yet to come, rank {why.rank}"))
             return found
         except SeleneError:
             return ()
@@ -217,7 +216,7 @@ class Session:
             if delay is not None and delay <= 0:
                 return not self.signal
             if not told:
-                text = "until a condition changes" if delay is None else show.show(round(delay * 1e9))
+                text = "until a condition changes" if delay is None else duration.show(round(delay * 1e9))
                 self.console.print(Text(f"sleeping {text}\n", "dim"))
                 told = True
             if self._sleep(min(delay if delay is not None else _LONGEST_SLEEP, _LONGEST_SLEEP)):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +17,9 @@ from .board import Board
 from .duration import SECOND, show
 from .report import model
 from .wire import Window
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 OUTCOME_STYLES: Final = {
     "new_data": "green",
@@ -141,9 +143,7 @@ def table(*columns: str, numbers: Iterable[str] = ()) -> Table:
     return result
 
 
-def show_report(
-    console: Console, scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]
-) -> None:
+def show_report(console: Console, scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]) -> None:
     """What a window did, and what it did not do and why."""
     console.print()
     if report.runs:
@@ -197,8 +197,8 @@ def show_waits(
     """Why some tasks do not run."""
     rows = table("task", title)
     now = scheduler.now_ns
-    for id in ids:
-        rows.add_row(Text(id), Text(why_text(scheduler.explain(id), now, budget), "dim"))
+    for name in ids:
+        rows.add_row(Text(name), Text(why_text(scheduler.explain(name), now, budget), "dim"))
     if rows.row_count:
         console.print()
         console.print(Padding(rows, (0, 0, 0, 2), expand=False))
@@ -214,9 +214,7 @@ def next_chance(scheduler: Scheduler, id: str) -> Text:
     return Text(from_now(info.earliest_begin_ns, scheduler.now_ns))
 
 
-def show_plan(
-    console: Console, scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]
-) -> None:
+def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]) -> None:
     """What a window would do, and what it would not do and why."""
     console.print(window_text(scheduler, window, "plan of a window"))
     console.print()
@@ -256,7 +254,7 @@ def plan_json(scheduler: Scheduler, window: Window, plan: Plan, others: Iterable
             }
             for run in plan.runs
         ],
-        "others": [explanation_json(scheduler.explain(id)) for id in others],
+        "others": [explanation_json(scheduler.explain(name)) for name in others],
     }
 
 

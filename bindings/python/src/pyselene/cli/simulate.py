@@ -21,7 +21,7 @@ from typing import Final
 from .. import Cycle, Outcome, Report, ReportRun, Run, Scheduler, StaleRun, State, TaskInfo, Wait
 from ..testing import VirtualClock
 from . import wire
-from .duration import DAY, HOUR, show
+from .duration import DAY, show
 from .report import model
 from .report.axis import instant
 from .workload import Behaviour, Outage, TaskSpec, Workload
@@ -43,7 +43,7 @@ class Actor:
     """Draws the runs of one task."""
 
     def __init__(self, behaviour: Behaviour, seed: int, id: str) -> None:
-        self._random = random.Random(f"{seed}/{id}")  # noqa: S311 - a simulation, no secret
+        self._random = random.Random(f"{seed}/{id}")
         self._behaviour = behaviour
         # A log-normal distribution of this mean and this relative deviation.
         variance = math.log1p(behaviour.jitter**2)
@@ -87,9 +87,7 @@ def aways(outages: Sequence[Outage], begin: int, end: int, offset: int = 0) -> l
                 length = (outage.end - outage.begin - 1) % DAY + 1
                 first = day * DAY + outage.begin - offset
                 if first < end and first + length > begin:
-                    found.setdefault(outage.condition, []).append(
-                        (max(first, begin), min(first + length, end))
-                    )
+                    found.setdefault(outage.condition, []).append((max(first, begin), min(first + length, end)))
     result = []
     for condition, times in found.items():
         merged: list[tuple[int, int]] = []
@@ -304,9 +302,7 @@ def summary(history: model.History) -> dict[str, object]:
         "budget": history.budget / 1e9,
         "used": history.used / 1e9,
         "outcomes": {name: history.outcomes[name] for name in model.OUTCOMES},
-        "fates": {
-            fate.key: sum(found[fate] for found in history.fates) for fate in model.Fate
-        },
+        "fates": {fate.key: sum(found[fate] for found in history.fates) for fate in model.Fate},
         "tasks": [
             {
                 "id": task.id,

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time
-from datetime import date as Date
+from datetime import UTC, date, datetime, time
 from pathlib import Path as FilePath
 from typing import Any, Final, NoReturn, TypeVar, cast
 
@@ -168,13 +167,12 @@ def parse(text: str, path: str = "workload.toml") -> Workload:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place, message = error_place(error, text)
-        raise WorkloadProblem(
-            path, text, place.line, place.column, f"this is not TOML: {message}"
-        ) from None
+        raise WorkloadProblem(path, text, place.line, place.column, f"this is not TOML: {message}") from None
     return _Reader(path, text).workload(document)
 
 
 _T = TypeVar("_T")
+_D = TypeVar("_D")
 
 
 class _Table:
@@ -190,21 +188,19 @@ class _Table:
     def refuse(self, key: str | None, message: str, *index: int, value: bool = True) -> NoReturn:
         path = self.path if key is None else (*self.path, key, *index)
         place = find(self.reader.text, path, value=value)
-        raise WorkloadProblem(
-            self.reader.path, self.reader.text, place.line, place.column, message
-        )
+        raise WorkloadProblem(self.reader.path, self.reader.text, place.line, place.column, message)
 
     def refuse_value(self, key: str, allowed: str, *index: int) -> NoReturn:
         found = self.values[key]
         for step in index:
-            found = cast(list[object], found)[step]
+            found = cast("list[object]", found)[step]
         self.refuse(key, f"found the {key} {_shown(found)}; allowed is {allowed}", *index)
 
     def has(self, key: str) -> bool:
         self.asked.append(key)
         return key in self.values
 
-    def optional(self, key: str, read: Callable[[str], _T], default: _T) -> _T:
+    def optional(self, key: str, read: Callable[[str], _T], default: _D) -> _T | _D:
         return read(key) if self.has(key) else default
 
     def end(self) -> None:
@@ -318,11 +314,11 @@ class _Reader:
         window = WindowSpec()
         if root.has("window"):
             window = self.window(_Table(self, ("window",), document["window"]))
-        defaults, seed, start, outages = Behaviour(), None, DEFAULT_START, ()
+        defaults, seed, start = Behaviour(), None, DEFAULT_START
+        outages: tuple[Outage, ...] = ()
         if root.has("simulate"):
             table = _Table(self, ("simulate",), document["simulate"])
-            seed = table.optional("seed", table.number(0, 2**63 - 1), -1)
-            seed = None if seed < 0 else seed
+            seed = table.optional("seed", table.number(0, 2**63 - 1), None)
             start = table.optional("start", lambda key: self.start(table, key), DEFAULT_START)
             outages = table.optional("outages", lambda key: self.outages(table, key), ())
             defaults = self.behaviour(table, defaults)
@@ -334,7 +330,7 @@ class _Reader:
         return Workload(
             self.path,
             self.text,
-            tuple(self.task(tasks, id, defaults) for id in tasks.values),
+            tuple(self.task(tasks, name, defaults) for name in tasks.values),
             window,
             seed,
             start,
@@ -360,9 +356,7 @@ class _Reader:
             tasks.refuse(id, f"found the id {_shown(id)}; allowed are 1 to 255 bytes", value=False)
         table = _Table(self, ("tasks", id), tasks.values[id])
         every = table.optional("every", table.duration(1), None)
-        schedule = table.optional(
-            "schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic"
-        )
+        schedule = table.optional("schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic")
         expected = table.optional("expected", table.duration(0, duration.DAY), 5 * duration.SECOND)
         spec = TaskSpec(
             id=id,
@@ -396,9 +390,7 @@ class _Reader:
         if spec.command is not None and not spec.command.strip():
             table.refuse("command", "found an empty command; allowed is any shell command")
         if spec.schedule == "periodic" and spec.every is None:
-            table.refuse(
-                "schedule", 'found a periodic task without a period; allowed is every = "DURATION"'
-            )
+            table.refuse("schedule", 'found a periodic task without a period; allowed is every = "DURATION"')
         for key in ("every", "flex", "anchored"):
             if spec.schedule != "periodic" and key in table.values:
                 table.refuse(
@@ -418,9 +410,9 @@ class _Reader:
         value = table.values[key]
         if isinstance(value, str) and value in PRIORITIES:
             return PRIORITIES.index(value) + 1
-        if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 5:
-            return value
-        table.refuse_value(key, ", ".join(PRIORITIES) + ", or 1 to 5")
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 5:
+            table.refuse_value(key, ", ".join(PRIORITIES) + ", or 1 to 5")
+        return value
 
     def tags(self, table: _Table, key: str) -> tuple[str, ...]:
         values = table.values[key]
@@ -428,9 +420,7 @@ class _Reader:
             table.refuse_value(key, "a list of texts")
         for index, tag in enumerate(values):
             if not isinstance(tag, str) or not 1 <= len(tag.encode()) <= 255 or "\0" in tag:
-                table.refuse(
-                    key, f"found the tag {_shown(tag)}; allowed are 1 to 255 bytes of text", index
-                )
+                table.refuse(key, f"found the tag {_shown(tag)}; allowed are 1 to 255 bytes of text", index)
             if index == 16:
                 table.refuse(key, f"found a 17th tag, {_shown(tag)}; allowed are at most 16", index)
         return tuple(dict.fromkeys(values))
@@ -454,48 +444,40 @@ class _Reader:
         if total > 1 + 1e-9:
             table.refuse(
                 None,
-                f"found probabilities whose sum is {total:g}; allowed is at most 1 for"
-                " failure + abandon + hang",
+                f"found probabilities whose sum is {total:g}; allowed is at most 1 for failure + abandon + hang",
                 value=False,
             )
         return behaviour
 
     def start(self, table: _Table, key: str) -> datetime:
         value = table.values[key]
-        if isinstance(value, datetime) and 1970 <= value.year <= 2200:
+        if not isinstance(value, date) or not 1970 <= value.year <= 2200:
+            table.refuse_value(key, "a date from 1970 to 2200, such as 2026-01-05T00:00:00Z")
+        if isinstance(value, datetime):
             return value if value.tzinfo else value.replace(tzinfo=UTC)
-        if isinstance(value, Date) and not isinstance(value, datetime) and 1970 <= value.year <= 2200:
-            return datetime(value.year, value.month, value.day, tzinfo=UTC)
-        table.refuse_value(key, "a date from 1970 to 2200, such as 2026-01-05T00:00:00Z")
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
 
     def outages(self, table: _Table, key: str) -> tuple[Outage, ...]:
         values = table.values[key]
         if not isinstance(values, list):
             table.refuse_value(key, "tables [[simulate.outages]]")
-        return tuple(
-            self.outage(_Table(self, (*table.path, key, index), value))
-            for index, value in enumerate(values)
-        )
+        return tuple(self.outage(_Table(self, (*table.path, key, index), value)) for index, value in enumerate(values))
 
     def outage(self, table: _Table) -> Outage:
         for key in ("condition", "begin", "end"):
             if key not in table.values:
-                table.refuse(
-                    None, f'found an outage without "{key}"; allowed is one with condition, begin and end'
-                )
+                table.refuse(None, f'found an outage without "{key}"; allowed is one with condition, begin and end')
         outage = Outage(
-            _CONSTRAINT_NAMES[
-                table.optional("condition", table.choice(tuple(_CONSTRAINT_NAMES)), "network")
-            ],
+            _CONSTRAINT_NAMES[table.optional("condition", table.choice(tuple(_CONSTRAINT_NAMES)), "network")],
             table.optional("begin", lambda key: self.time_of_day(table, key), 0),
             table.optional("end", lambda key: self.time_of_day(table, key), 0),
-            frozenset(
-                DAYS.index(day)
-                for day in table.optional("days", table.choices({day: day for day in DAYS}), DAYS)
-            ),
+            frozenset(table.optional("days", lambda key: self.weekdays(table, key), range(7))),
         )
         table.end()
         return outage
+
+    def weekdays(self, table: _Table, key: str) -> Iterable[int]:
+        return [DAYS.index(day) for day in table.choices({day: day for day in DAYS})(key)]
 
     def time_of_day(self, table: _Table, key: str) -> int:
         value = table.values[key]

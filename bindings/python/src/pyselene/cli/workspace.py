@@ -50,9 +50,7 @@ class Workspace(AbstractContextManager["Workspace"]):
     def log(self, id: str) -> int:
         """Opens the log of a task to append to it."""
         name = id.encode()[:_ID_LENGTH_IN_NAMES].decode(errors="ignore").replace("/", "_")
-        return os.open(
-            self.logs / f"{name}.log", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666
-        )
+        return os.open(self.logs / f"{name}.log", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
 
 def lines_from(log: int, begin: int) -> list[str]:

@@ -63,9 +63,7 @@ def runs(history: History) -> str:
     for index, condition in enumerate(conditions):
         y = lane * index + lane / 2
         spans = "".join(
-            f"M{frame.x(away.begin)} {y:g}H{frame.x(away.end)}"
-            for away in history.away
-            if away.condition == condition
+            f"M{frame.x(away.begin)} {y:g}H{frame.x(away.end)}" for away in history.away if away.condition == condition
         )
         parts.append(_stroke(f"gone {condition}", spans, 7))
     parts.extend(_misses(history, frame, top, lane))
@@ -74,14 +72,14 @@ def runs(history: History) -> str:
         found = [run for run in history.runs if run.outcome == outcome]
         if not found:
             continue
-        ticks, spans = [], []
+        ticks, lengths = [], []
         for run in found:
             y = top + lane * run.task + middle
             x = frame.x(run.started_at)
             ticks.append(f"M{x} {y - _MARK / 2:g}v{_MARK}")
-            spans.append(f"M{x} {y:g}H{frame.x(run.ended_at)}")
+            lengths.append(f"M{x} {y:g}H{frame.x(run.ended_at)}")
         parts.append(_stroke(f"mark {outcome}", "".join(ticks), 2))
-        parts.append(_stroke(f"mark {outcome}", "".join(spans), _MARK))
+        parts.append(_stroke(f"mark {outcome}", "".join(lengths), _MARK))
     labels = [(f"no {name}", "condition") for name in conditions] + [(task.id, "") for task in history.tasks]
     sums = history.task_sums
     values = [_gone(history, condition) for condition in conditions] + [str(total.runs) for total in sums]
@@ -160,9 +158,7 @@ def fates(history: History) -> str:
                 low, high = height * (1 - below / count), height * (1 - above / count)
                 shapes[fate].append(_box(frame, left, right, high, low))
                 below = above
-    parts = [
-        f'<path class="fate {fate.key}" d="{"".join(boxes)}"/>' for fate, boxes in shapes.items() if boxes
-    ]
+    parts = [f'<path class="fate {fate.key}" d="{"".join(boxes)}"/>' for fate, boxes in shapes.items() if boxes]
     parts.append(_backdrop(history, frame, height, bands=False))
     scale = [(f"{count} tasks", 0), (f"{count / 2:g}", height // 2), ("0", height)]
     return _plot("fates", history, frame, height, parts, scale, "What became of the tasks in each window")
@@ -176,9 +172,7 @@ def legend(entries: Iterable[tuple[str, str]]) -> str:
 
 def outcome_legend(history: History) -> str:
     """The legend of the timeline: what is in it, nothing else."""
-    entries = [
-        (f"swatch {outcome}", outcome.replace("_", " ")) for outcome in OUTCOMES if history.outcomes[outcome]
-    ]
+    entries = [(f"swatch {outcome}", outcome.replace("_", " ")) for outcome in OUTCOMES if history.outcomes[outcome]]
     seen = {fate for found in history.fates for fate in found}
     entries += [(f"under {fate.key}", fate.label) for fate in Fate if fate.is_miss and fate in seen]
     return legend(entries)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -204,8 +205,7 @@ class History:
     def fates(self) -> list[Counter[Fate]]:
         """What became of the tasks in each window."""
         return [
-            Counter({Fate(letter): count for letter, count in Counter(window.fates).items()})
-            for window in self.windows
+            Counter({Fate(letter): count for letter, count in Counter(window.fates).items()}) for window in self.windows
         ]
 
     @property
@@ -240,7 +240,7 @@ class History:
         for task in range(len(self.tasks)):
             end = self.over_at(task)
             marks = [mark for mark in self.resets(task) if mark <= end]
-            waits = [Wait(task, a, b, False) for a, b in zip(marks, marks[1:], strict=False)]
+            waits = [Wait(task, a, b, False) for a, b in pairwise(marks)]
             if marks and marks[-1] < end:
                 waits.append(Wait(task, marks[-1], end, True))
             result.append(waits)
@@ -260,9 +260,7 @@ class History:
                     fates=Counter(Fate(window.fates[index]) for window in self.windows if window.fates),
                     busy=sum(run.took for run in runs),
                     estimate=runs[-1].estimate if runs else None,
-                    interval=round(median(b - a for a, b in zip(starts, starts[1:], strict=False)))
-                    if len(starts) > 1
-                    else None,
+                    interval=round(median(b - a for a, b in pairwise(starts))) if len(starts) > 1 else None,
                     oldest=max((wait.length for wait in waits), default=0),
                 )
             )

@@ -92,9 +92,7 @@ def _figures(history: History) -> str:
     runs = len(history.runs)
     failed = sum(total.failures for total in history.task_sums)
     fates = [fate for found in history.fates for fate in found.elements() if fate.is_miss]
-    oldest = max(
-        (wait for waits in history.waits for wait in waits), key=lambda wait: wait.length, default=None
-    )
+    oldest = max((wait for waits in history.waits for wait in waits), key=lambda wait: wait.length, default=None)
     windows = len(history.windows)
     used = 100 * history.used / max(history.budget, 1)
     found = [

@@ -33,7 +33,9 @@ def text(value: str, kind: str = "") -> Cell:
 def number(value: float, shown: str | None = None, kind: str = "") -> Cell:
     """A cell of a number; a 0 is written so that it does not catch the eye."""
     quiet = "" if value else " quiet"
-    return Cell(escape(shown if shown is not None else f"{value:,}".replace(",", " ")), value, f"num{quiet} {kind}".strip())
+    return Cell(
+        escape(shown if shown is not None else f"{value:,}".replace(",", " ")), value, f"num{quiet} {kind}".strip()
+    )
 
 
 def duration(value: int | None) -> Cell:
@@ -44,8 +46,7 @@ def duration(value: int | None) -> Cell:
 def table(name: str, caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[Cell]]) -> str:
     """A table whose columns a click on a head sorts."""
     head = "".join(
-        f'<th scope="col" class="{kind}"><button type="button">{escape(title)}</button></th>'
-        for title, kind in heads
+        f'<th scope="col" class="{kind}"><button type="button">{escape(title)}</button></th>' for title, kind in heads
     )
     body = "".join(
         "<tr>"

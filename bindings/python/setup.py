@@ -1,0 +1,110 @@
+"""The build's own steps: makes the library with the project's Makefile, puts it into the package, names the wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
+
+HERE = Path(__file__).resolve().parent
+#: The sources of the library: beside this folder, or in a source distribution's own copy.
+ROOT = HERE / "native" if (HERE / "native").exists() else HERE.parent.parent
+NEEDED = (
+    "Makefile",
+    "Package.swift",
+    "Sources",
+    "include",
+    ".ci",
+    "Tests/SeleneCoreTests",
+    "Tests/SeleneEngineTests",
+    "LICENSE",
+)
+
+
+def make(folder: Path, *arguments: str) -> None:
+    """Runs make; what it prints goes to the standard error, as the standard output is the build tool's."""
+    subprocess.run(["make", "--no-print-directory", "-C", folder, *arguments], check=True, stdout=sys.stderr)
+
+
+def build_library() -> Path:
+    """Compiles the library where the project does, and links it with SQLite inside in a folder of its own."""
+    if os.environ.get("PYSELENE_LIBRARY"):
+        return Path(os.environ["PYSELENE_LIBRARY"]).resolve()
+    objects = ".build/embedded/release/selene.product/Objects.LinkFileList"
+    make(ROOT, "deps", objects)
+    # The same Makefile, linking into another build/: the project's own libselene.so stays as it is.
+    tree = ROOT / "build/python/tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    for name in (*{needed.split("/")[0] for needed in NEEDED}, ".build"):
+        (tree / name).symlink_to(ROOT / name)
+    make(tree, "-o", objects, "SQLITE=-l:libsqlite3.a", "libraries")
+    return (tree / "build/libselene.so").resolve()
+
+
+class BuildLibrary(build_py):
+    """Puts the library beside the modules."""
+
+    def run(self) -> None:
+        """Builds both."""
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib, "pyselene")
+        else:
+            target = HERE / "src/pyselene"
+        shutil.copy(build_library(), target / "libselene.so")
+
+
+class NativeWheel(bdist_wheel):
+    """A wheel for every Python 3 on one platform, named after the oldest C library that it runs with."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """The wheel's name."""
+        platform = super().get_tag()[2]
+        library = next(Path(self.bdist_dir or ".").glob("**/pyselene/libselene.so"), None)
+        if library is None:
+            library = next(HERE.glob("build/lib*/pyselene/libselene.so"), None)
+        if library is not None and platform.startswith("linux_"):
+            told = subprocess.run(["readelf", "--version-info", library], capture_output=True, text=True, check=True)
+            versions = [tuple(map(int, found)) for found in re.findall(r"GLIBC_(\d+)\.(\d+)", told.stdout)]
+            if versions:
+                # Below 2.17 there is no such name for this kind of processor.
+                platform = platform.replace("linux_", "manylinux_{}_{}_".format(*max(*versions, (2, 17))))
+        return "py3", "none", platform
+
+
+class SourceWithLibrary(sdist):
+    """A source distribution has the sources of the library too."""
+
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        """Copies them."""
+        super().make_release_tree(base_dir, files)
+        for name in NEEDED:
+            source, target = ROOT / name, Path(base_dir, "native", name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            else:
+                shutil.copy(source, target)
+
+
+class Native(Distribution):
+    """Not the same on every platform."""
+
+    def has_ext_modules(self) -> bool:
+        """Whether it is bound to a platform."""
+        return True
+
+
+setup(
+    distclass=Native,
+    cmdclass={"build_py": BuildLibrary, "bdist_wheel": NativeWheel, "sdist": SourceWithLibrary},
+)
