@@ -89,10 +89,10 @@ int32_t platform_sync_directory(const char *path) {
 }
 
 int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
-  // A name beside the path that nobody else uses; its mode is 0600.
+  // A name beside the path that nobody else uses: another thread, or another container's process of this number.
   char *temporary = NULL;
-  if (asprintf(&temporary, "%s.XXXXXX", path) < 0) abort();
-  int file = mkostemp(temporary, O_CLOEXEC);
+  if (asprintf(&temporary, "%s.new-%ld-%llx", path, (long)getpid(), (unsigned long long)platform_boot_clock()) < 0) abort();
+  int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   int error = file < 0 ? errno : 0;
   if (file >= 0) {
     if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;

@@ -56,10 +56,7 @@ class BuildLibrary(build_py):
     def run(self) -> None:
         """Builds both."""
         super().run()
-        if not self.editable_mode:
-            target = Path(self.build_lib, "pyselene")
-        else:
-            target = HERE / "src/pyselene"
+        target = HERE / "src/pyselene" if self.editable_mode else Path(self.build_lib, "pyselene")
         shutil.copy(build_library(), target / "libselene.so")
 
 

@@ -122,6 +122,9 @@ def test_windows_and_the_world_of_a_simulation_are_read() -> None:
         lanes = 2
         kinds = ["processing"]
         strict_fit = true
+        [simulate.window]
+        every = "1h"
+        budget = "9s"
         [simulate]
         seed = 7
         start = 2026-03-01
@@ -142,6 +145,7 @@ def test_windows_and_the_world_of_a_simulation_are_read() -> None:
         """
     )
     assert workload.window == WindowSpec(30 * SECOND, 2 * SECOND, 15 * MINUTE, 2, ("processing",), True)
+    assert workload.simulated_window == WindowSpec(9 * SECOND, None, HOUR, 2, ("processing",), True)
     assert (workload.seed, workload.start) == (7, datetime(2026, 3, 1, tzinfo=UTC))
     assert workload.outages == (
         Outage("network", 22 * HOUR, 6 * HOUR + 30 * MINUTE),

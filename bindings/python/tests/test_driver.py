@@ -76,7 +76,11 @@ def test_a_stop_asks_what_runs_to_stop() -> None:
             running.set()
             return run.stopping.wait(60)
 
-        threading.Thread(target=lambda: (running.wait(60), scheduler.stop())).start()
+        def stop() -> None:
+            running.wait(60)
+            scheduler.stop()
+
+        threading.Thread(target=stop).start()
         begin = time.monotonic()
         scheduler.run_forever(60)
         assert time.monotonic() - begin < 10

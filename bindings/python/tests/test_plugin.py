@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from importlib.metadata import entry_points
+from itertools import pairwise
 
 import pyselene as selene
 from pyselene.testing import VirtualClock
@@ -25,4 +26,4 @@ def test_a_failure_waits(selene_scheduler: selene.Scheduler, selene_clock: Virtu
     for _ in range(10):
         selene_scheduler.run_cycle()
         selene_clock.advance(60)
-    assert [(b - a).total_seconds() for a, b in zip(tries, tries[1:], strict=False)] == [60, 120]
+    assert [(b - a).total_seconds() for a, b in pairwise(tries)] == [60, 120]

@@ -93,7 +93,7 @@ def test_forks_while_threads_run_and_register() -> None:
                 with pytest.raises(selene.Forked):
                     scheduler.register(selene.Task("x"))
                 with pytest.raises(selene.Forked):
-                    scheduler.enqueue("y", handler=in_child)
+                    scheduler.enqueue("y", handler=print)
                 with selene.Scheduler() as own:
                     own.task("a")(lambda run: None)
                     assert len(own.run_cycle().runs) == 1
@@ -128,7 +128,7 @@ def test_processes_of_a_pool_have_schedulers_of_their_own(method: str) -> None:
 def pythons() -> list[str]:
     """Every Python of this machine that is new enough: this one, those on the path and those of pyenv."""
     names = [sys.executable]
-    names += [found for minor in range(11, 20) if (found := shutil.which(f"python3.{minor}"))]
+    names += [path for minor in range(11, 20) if (path := shutil.which(f"python3.{minor}"))]
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     names += [str(path) for path in sorted(root.glob("versions/3.*/bin/python"))]
     found: dict[str, str] = {}

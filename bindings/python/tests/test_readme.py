@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 import pyselene as selene
+
+if TYPE_CHECKING:
+    import pytest
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 

@@ -57,12 +57,12 @@ def play(lines: list[list[str]]) -> list[str]:
             if verb == "advance":
                 clock.advance_ns(int(arguments[0]))
             elif verb == "register":
-                id, kind, schedule, priority, expected, delay, period, backoff, attempts = arguments
-                scheduler.register_handler(id, None)
+                name, kind, schedule, priority, expected, delay, period, backoff, attempts = arguments
+                scheduler.register_handler(name, None)
                 try:
                     disposition = scheduler.register(
                         selene.Task(
-                            id,
+                            name,
                             kind=selene.Kind(int(kind)),
                             schedule=selene.Schedule(int(schedule)),
                             priority=int(priority),

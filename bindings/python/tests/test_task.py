@@ -17,7 +17,7 @@ from pyselene._time import duration_ns, instant, instant_ns, seconds, show
 from pyselene.testing import VirtualClock
 
 SECONDS = 10 * 365 * 86_400
-texts = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1, max_size=60)
+texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=60)
 durations = st.one_of(
     st.integers(0, SECONDS),
     st.floats(0, SECONDS, allow_nan=False),

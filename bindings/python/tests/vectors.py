@@ -148,8 +148,8 @@ class Player:
         """When the next window is worth opening."""
         at = self.scheduler.next_wakeup()
         delay = self.scheduler.next_wakeup_in()
-        if at is None or delay is None:
-            assert at is delay
+        assert (at is None) == (delay is None)
+        if at is None:
             return {"at_ms": None}
         assert (at - self.clock.now).total_seconds() == delay
         return {"at_ms": selene._time.instant_ns(at, "at") / MS}

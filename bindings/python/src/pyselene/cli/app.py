@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -30,9 +31,6 @@ from .simulate import Simulation, summary
 from .workload import Workload, load
 from .workspace import Workspace
 
-_DEFAULT_EVERY: Final = 15 * duration.MINUTE
-"""How often windows come in a simulation."""
-
 app = typer.Typer(
     name="pyselene",
     help="Runs background work in windows of limited time, the worthiest first, and says why the rest waits.",
@@ -42,6 +40,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+_F = TypeVar("_F", bound=Callable[..., None])
+
+
+def _command(name: str | None = None) -> Callable[[_F], _F]:
+    """Makes a command of a function; its docstring is the help, in which a line is as long as the terminal is wide."""
+
+    def decorate(function: _F) -> _F:
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        return app.command(name, help=told, epilog=o.EXIT_CODES)(function)
+
+    return decorate
 
 
 def run() -> int:
@@ -92,7 +104,7 @@ def root(
     """The options of the program itself."""
 
 
-@app.command("run", epilog=o.EXIT_CODES)
+@_command("run")
 def run_command(
     workload: o.WorkloadFile,
     budget: o.Budget = None,
@@ -207,7 +219,7 @@ def run_command(
         raise typer.Exit(code)
 
 
-@app.command(epilog=o.EXIT_CODES)
+@_command()
 def plan(
     workload: o.MaybeWorkloadFile = None,
     store: o.Store = None,
@@ -242,7 +254,7 @@ def plan(
             show.show_plan(_console(), scheduler, window, found, others)
 
 
-@app.command(epilog=o.EXIT_CODES)
+@_command()
 def explain(
     id: Annotated[str, typer.Argument(metavar="ID", help="The task.")],
     workload: o.MaybeWorkloadFile = None,
@@ -267,7 +279,7 @@ def explain(
             show.show_explanation(_console(), scheduler, info, why, window.budget)
 
 
-@app.command("list", epilog=o.EXIT_CODES)
+@_command("list")
 def list_command(
     workload: o.MaybeWorkloadFile = None,
     store: o.Store = None,
@@ -286,7 +298,7 @@ def list_command(
             show.show_list(_console(), scheduler, infos)
 
 
-@app.command(epilog=o.EXIT_CODES)
+@_command()
 def cancel(
     store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
@@ -310,7 +322,7 @@ def cancel(
     typer.echo(f"cancelled {count} {'task' if count == 1 else 'tasks'}")
 
 
-@app.command(epilog=o.EXIT_CODES)
+@_command()
 def simulate(
     workload: o.WorkloadFile,
     days: Annotated[
@@ -356,7 +368,7 @@ def simulate(
     the workload say; what is random comes from the seed, so the same call gives the same result.
     """
     work = load(workload)
-    window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit, _DEFAULT_EVERY)
+    window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit, simulated=True)
     chosen = seed if seed is not None else work.seed if work.seed is not None else 1
     limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, 0, chosen)
     begun = time.perf_counter()

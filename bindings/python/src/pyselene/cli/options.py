@@ -16,17 +16,18 @@ TIME: Final = "TIME"
 NUMBER: Final = "N"
 MANY: Final = 2**32 - 2
 
-EXIT_CODES: Final = """
-[bold]Exit codes[/]\n
-\b
-0  done, whatever the tasks' outcomes; also --follow ended by a signal
-1  the task of --now failed; with --check: the last run of some task failed
-2  a wrong option, or an id that does not exist
-3  the workload is wrong or cannot be read
-4  the scheduler or its store refused, as when the task of --now may not run
-5  the system refused, as when a file cannot be written
-128 + N  ended by signal N
-"""
+EXIT_CODES: Final = "\n\n".join(
+    (
+        "[bold]Exit codes[/]",
+        "0  done, whatever the tasks' outcomes; also --follow ended by a signal",
+        "1  the task of --now failed; with --check: the last run of some task failed",
+        "2  a wrong option, or an id that does not exist",
+        "3  the workload is wrong or cannot be read",
+        "4  the scheduler or its store refused, as when the task of --now may not run",
+        "5  the system refused, as when a file cannot be written",
+        "128 + N  ended by signal N",
+    )
+)
 
 
 def time(least: int, greatest: int) -> Callable[[str], int]:
@@ -74,6 +75,9 @@ def _kinds(text: str) -> str:
         raise typer.BadParameter(f'found "{text}"; allowed is refresh, processing or refresh,processing')
     return text
 
+
+_SIMULATED_EVERY: Final = 15 * duration.MINUTE
+"""How often windows come in a simulation."""
 
 WINDOWS: Final = "Windows"
 CONDITIONS: Final = "Conditions; what is not set by hand is read from the system"
@@ -195,10 +199,12 @@ def window_of(
     lanes: int | None,
     kinds: str | None,
     strict_fit: bool,
-    default_every: int = 60 * duration.SECOND,
+    simulated: bool = False,
 ) -> wire.Window:
     """The window of a command: what the command line says, else the workload, else the default."""
-    said = workload.window if workload is not None else WindowSpec()
+    said = WindowSpec()
+    if workload is not None:
+        said = workload.simulated_window if simulated else workload.window
     default = wire.Window()
 
     def first(*values: int | None) -> int | None:
@@ -207,7 +213,7 @@ def window_of(
     result = wire.Window(
         budget=first(budget, said.budget, default.budget) or 0,
         reserve=first(reserve, said.reserve if budget is None else None),
-        every=first(every, said.every, default_every) or 0,
+        every=first(every, said.every, _SIMULATED_EVERY if simulated else default.every) or 0,
         lanes=first(lanes, said.lanes, default.lanes) or 1,
         kinds=tuple(kinds.split(",")) if kinds else said.kinds or default.kinds,
         strict_fit=strict_fit or bool(said.strict_fit),

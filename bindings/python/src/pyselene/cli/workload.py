@@ -116,6 +116,8 @@ class Workload:
     text: str
     tasks: tuple[TaskSpec, ...]
     window: WindowSpec = WindowSpec()
+    simulated_window: WindowSpec = WindowSpec()
+    """What counts in simulations."""
     seed: int | None = None
     start: datetime = DEFAULT_START
     outages: tuple[Outage, ...] = ()
@@ -311,9 +313,8 @@ class _Reader:
 
     def workload(self, document: dict[str, Any]) -> Workload:
         root = _Table(self, (), document)
-        window = WindowSpec()
-        if root.has("window"):
-            window = self.window(_Table(self, ("window",), document["window"]))
+        window = self.window(_Table(self, ("window",), document["window"])) if root.has("window") else WindowSpec()
+        simulated = window
         defaults, seed, start = Behaviour(), None, DEFAULT_START
         outages: tuple[Outage, ...] = ()
         if root.has("simulate"):
@@ -321,6 +322,8 @@ class _Reader:
             seed = table.optional("seed", table.number(0, 2**63 - 1), None)
             start = table.optional("start", lambda key: self.start(table, key), DEFAULT_START)
             outages = table.optional("outages", lambda key: self.outages(table, key), ())
+            if table.has("window"):
+                simulated = self.window(_Table(self, ("simulate", "window"), table.values["window"]), window)
             defaults = self.behaviour(table, defaults)
         root.asked.append("tasks")
         root.end()
@@ -332,19 +335,22 @@ class _Reader:
             self.text,
             tuple(self.task(tasks, name, defaults) for name in tasks.values),
             window,
+            simulated,
             seed,
             start,
             outages,
         )
 
-    def window(self, table: _Table) -> WindowSpec:
+    def window(self, table: _Table, defaults: WindowSpec = WindowSpec()) -> WindowSpec:
         window = WindowSpec(
-            table.optional("budget", table.duration(1, duration.DAY), None),
-            table.optional("reserve", table.duration(0, duration.DAY), None),
-            table.optional("every", table.duration(0), None),
-            table.optional("lanes", table.number(1, 64), None),
-            table.optional("kinds", table.choices({kind: kind for kind in KINDS}), None),
-            table.optional("strict_fit", table.truth, None),
+            table.optional("budget", table.duration(1, duration.DAY), defaults.budget),
+            table.optional(
+                "reserve", table.duration(0, duration.DAY), None if "budget" in table.values else defaults.reserve
+            ),
+            table.optional("every", table.duration(0), defaults.every),
+            table.optional("lanes", table.number(1, 64), defaults.lanes),
+            table.optional("kinds", table.choices({kind: kind for kind in KINDS}), defaults.kinds),
+            table.optional("strict_fit", table.truth, defaults.strict_fit),
         )
         table.end()
         if window.reserve is not None and window.budget is not None and window.reserve > window.budget:

@@ -1,0 +1,126 @@
+#!/bin/bash
+# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, pytest, wheel; all of them without arguments.
+# Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
+set -u
+cd "$(dirname "$0")" || exit 1
+root=$(cd ../.. && pwd)
+out=$root/build/python
+bin=$out/venv/bin
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+mkdir -p "$out/log"
+status=0
+
+# step NAME COMMAND...: one test; shows what it printed only if it failed.
+step() {
+  local name=$1
+  shift
+  if "$@" >"$out/log/$name" 2>&1; then
+    echo "ok $name"
+  else
+    status=1
+    echo "FAILED $name"
+    sed 's/^/    /' "$out/log/$name"
+  fi
+}
+
+# The newest Python of this machine that is new enough.
+python() {
+  local candidate
+  for candidate in ${PYTHON:-} python3.14 python3.13 python3.12 python3.11 python3 \
+    "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-9].*/bin/python; do
+    "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$candidate" && return
+  done
+  return 1
+}
+
+environment() {
+  local wanted
+  wanted=$(cat pyproject.toml | cksum)
+  [ "$(cat "$out/installed" 2>/dev/null)" = "$wanted" ] && "$bin/python" -c 0 2>/dev/null && return
+  local newest
+  newest=$(python) || { echo "no Python 3.11 or newer"; return 1; }
+  rm -rf "$out/venv" && "$newest" -m venv "$out/venv" &&
+    "$bin/python" - <<'END' >"$out/requirements" && "$bin/pip" install -q -r "$out/requirements" && echo "$wanted" >"$out/installed"
+import tomllib
+extra = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
+print(*{*extra["cli"], *extra["test"]}, sep="\n")
+END
+}
+
+tests() {
+  local log=$out/log/tests
+  PYSELENE_LIBRARY=$root/build/libselene.so PYTHONPATH=src "$bin/python" -X dev -m pytest -q -rA --tb=short \
+    --no-header "$@" >"$log" 2>&1
+  local code=$?
+  sed -n -e 's/^PASSED /ok /p' -e 's/^FAILED /FAILED /p' -e 's/^ERROR /FAILED /p' "$log"
+  if [ $code -ne 0 ]; then
+    status=1
+    grep -q -E '^(FAILED|ERROR) ' "$log" || echo "FAILED pytest (exit $code)"
+    sed '/short test summary info/,$d; s/^/    /' "$log"
+  fi
+  tail -n 1 "$log"
+}
+
+# The wheel, its name, what it needs; then installed into an empty environment and used there.
+wheel() {
+  rm -rf "$out/dist" "$out/empty" &&
+    "$bin/python" -m build --wheel --no-isolation -o "$out/dist" . && rm -rf build src/pyselene.egg-info
+}
+audit() {
+  local file=("$out"/dist/pyselene-*-py3-none-manylinux_*.whl)
+  [ -f "${file[0]}" ] || { ls "$out/dist"; return 1; }
+  "$bin/auditwheel" show "${file[0]}" || return 1
+  local tag=${file[0]##*-}
+  "$bin/auditwheel" show "${file[0]}" | tr '\n' ' ' | grep -q "platform tag: \"${tag%.whl}\"" || return 1
+  rm -rf "$out/unpacked" && "$bin/python" -m zipfile -e "${file[0]}" "$out/unpacked" || return 1
+  local needs
+  needs=$(readelf -d "$out/unpacked/pyselene/libselene.so") || return 1
+  echo "$needs"
+  ! echo "$needs" | grep -q -E 'R(UN)?PATH|NEEDED.*(sqlite|swift)'
+}
+installed() {
+  "$bin/python" -m venv "$out/empty" && "$out/empty/bin/pip" install -q "$out"/dist/*.whl &&
+    (cd / && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -X dev -W error - <<'END')
+import importlib.metadata
+import tempfile
+
+import pyselene as selene
+
+assert "site-packages" in selene.__file__
+assert importlib.metadata.version("pyselene") == selene.__version__ == selene.library_version
+with tempfile.TemporaryDirectory() as folder:
+    for _ in range(2):
+        with selene.Scheduler(f"{folder}/tasks.db") as scheduler:
+            scheduler.task("a")(lambda run: None)
+            assert len(scheduler.run_cycle(5).runs) == 1
+            assert scheduler.store().sqlite_version
+END
+}
+plugin() {
+  "$out/empty/bin/pip" install -q pytest && mkdir -p "$out/plugin" && cp tests/test_plugin.py "$out/plugin" &&
+    (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
+}
+
+step environment environment
+[ $status -eq 0 ] || exit 1
+[ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
+[ $# -gt 0 ] || set -- stale ruff mypy wheel pytest
+for name in "$@"; do
+  case $name in
+    stale) step stale "$bin/python" tools/generate.py --check ;;
+    ruff)
+      step ruff-check "$bin/ruff" check --no-cache .
+      step ruff-format "$bin/ruff" format --no-cache --check .
+      ;;
+    mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
+    pytest) tests ;;
+    wheel)
+      step wheel wheel
+      step audit audit
+      step installed installed
+      step plugin plugin
+      ;;
+    *) echo "FAILED no such step: $name"; status=1 ;;
+  esac
+done
+exit $status
