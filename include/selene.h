@@ -380,7 +380,9 @@ typedef struct selene_options {
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         (uint32_t)sizeof(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR,  \
-            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}                 \
+            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {                         \
+            NULL, 0                                                                                \
+        }                                                                                          \
     }
 
 /**
@@ -1036,8 +1038,9 @@ typedef struct selene_window {
 
 #define SELENE_WINDOW_INIT                                                                         \
     {                                                                                              \
-        (uint32_t)sizeof(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1,        \
-            {NULL, 0}                                                                              \
+        (uint32_t)sizeof(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1, {      \
+            NULL, 0                                                                                \
+        }                                                                                          \
     }
 
 /** The use of one window; 0 is none. */
@@ -1208,8 +1211,8 @@ SELENE_API selene_status selene_window_init(selene_window *window, uint32_t stru
  *
  * Ownership: the caller ends the cycle with selene_cycle_end. Thread: any. Since: 0.1.
  */
-SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler,
-                                            const selene_window *window, selene_cycle *out_cycle);
+SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const selene_window *window,
+                                            selene_cycle *out_cycle);
 
 /**
  * Takes the next run of a pulled cycle. Never blocks.

@@ -12,154 +12,158 @@
 #include <unistd.h>
 
 static ssize_t read_fully(int file, void *bytes, size_t size) {
-  size_t length = 0;
-  while (length < size) {
-    ssize_t count = read(file, (char *)bytes + length, size - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -1;
-    if (count == 0) break;
-    length += (size_t)count;
-  }
-  return (ssize_t)length;
+    size_t length = 0;
+    while (length < size) {
+        ssize_t count = read(file, (char *)bytes + length, size - length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (count == 0) break;
+        length += (size_t)count;
+    }
+    return (ssize_t)length;
 }
 
 static int write_fully(int file, const void *bytes, size_t size) {
-  size_t length = 0;
-  while (length < size) {
-    ssize_t count = write(file, (const char *)bytes + length, size - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -1;
-    length += (size_t)count;
-  }
-  return 0;
+    size_t length = 0;
+    while (length < size) {
+        ssize_t count = write(file, (const char *)bytes + length, size - length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        length += (size_t)count;
+    }
+    return 0;
 }
 
 int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
-  // Not blocking, for a path that is a pipe.
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return -errno;
-  struct stat facts;
-  int64_t result = -EIO;
-  if (fstat(file, &facts) == 0) {
-    if (S_ISDIR(facts.st_mode))
-      result = -EISDIR;
-    else if (!S_ISREG(facts.st_mode))
-      result = -EINVAL;
-    else
-      result = read_fully(file, bytes, (size_t)size);
-  }
-  if (result == -1) result = -errno;
-  close(file);
-  return result;
+    // Not blocking, for a path that is a pipe.
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return -errno;
+    struct stat facts;
+    int64_t result = -EIO;
+    if (fstat(file, &facts) == 0) {
+        if (S_ISDIR(facts.st_mode)) result = -EISDIR;
+        else if (!S_ISREG(facts.st_mode)) result = -EINVAL;
+        else result = read_fully(file, bytes, (size_t)size);
+    }
+    if (result == -1) result = -errno;
+    close(file);
+    return result;
 }
 
 int32_t platform_file_identity(const char *path, uint64_t *device, uint64_t *inode) {
-  struct stat facts;
-  if (stat(path, &facts) != 0) return errno;
-  *device = (uint64_t)facts.st_dev;
-  *inode = (uint64_t)facts.st_ino;
-  return 0;
+    struct stat facts;
+    if (stat(path, &facts) != 0) return errno;
+    *device = (uint64_t)facts.st_dev;
+    *inode = (uint64_t)facts.st_ino;
+    return 0;
 }
 
 int64_t platform_read_at(const char *path, int64_t offset, uint8_t *bytes, int64_t size) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -errno;
-  ssize_t count = pread(file, bytes, (size_t)size, offset);
-  int64_t result = count < 0 ? -errno : count;
-  close(file);
-  return result;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -errno;
+    ssize_t count = pread(file, bytes, (size_t)size, offset);
+    int64_t result = count < 0 ? -errno : count;
+    close(file);
+    return result;
 }
 
 int64_t platform_file_size(const char *path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
 }
 
 int32_t platform_sync_directory(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char *directory = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-  if (directory == NULL) abort();
-  int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  free(directory);
-  if (file < 0) return errno;
-  // Some file systems cannot sync a directory; they say so with EINVAL.
-  int error = fsync(file) != 0 && errno != EINVAL ? errno : 0;
-  close(file);
-  return error;
+    const char *slash = strrchr(path, '/');
+    char *directory = slash == NULL   ? strdup(".")
+                      : slash == path ? strdup("/")
+                                      : strndup(path, (size_t)(slash - path));
+    if (directory == NULL) abort();
+    int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(directory);
+    if (file < 0) return errno;
+    // Some file systems cannot sync a directory; they say so with EINVAL.
+    int error = fsync(file) != 0 && errno != EINVAL ? errno : 0;
+    close(file);
+    return error;
 }
 
 int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
-  // A name beside the path that nobody else uses: another thread, or another container's process of this number.
-  char *temporary = NULL;
-  if (asprintf(&temporary, "%s.new-%ld-%llx", path, (long)getpid(), (unsigned long long)platform_boot_clock()) < 0) abort();
-  int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  int error = file < 0 ? errno : 0;
-  if (file >= 0) {
-    if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;
-    if (close(file) != 0 && error == 0) error = errno;
-    // A link never replaces what is there; where links do not exist, a rename must do.
-    if (error == 0 && link(temporary, path) != 0) {
-      error = errno;
-      if ((error == EPERM || error == ENOTSUP) && access(path, F_OK) != 0) error = rename(temporary, path) ? errno : 0;
+    // A name beside the path that nobody else uses: another thread, or another container's process of this number.
+    char *temporary = NULL;
+    if (asprintf(&temporary, "%s.new-%ld-%llx", path, (long)getpid(),
+                 (unsigned long long)platform_boot_clock()) < 0)
+        abort();
+    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error = file < 0 ? errno : 0;
+    if (file >= 0) {
+        if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;
+        if (close(file) != 0 && error == 0) error = errno;
+        // A link never replaces what is there; where links do not exist, a rename must do.
+        if (error == 0 && link(temporary, path) != 0) {
+            error = errno;
+            if ((error == EPERM || error == ENOTSUP) && access(path, F_OK) != 0)
+                error = rename(temporary, path) ? errno : 0;
+        }
+        unlink(temporary);
+        if (error == 0) error = platform_sync_directory(path);
     }
-    unlink(temporary);
-    if (error == 0) error = platform_sync_directory(path);
-  }
-  free(temporary);
-  return error;
+    free(temporary);
+    return error;
 }
 
 int32_t platform_create_empty(const char *path) {
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return errno;
-  close(file);
-  return 0;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return errno;
+    close(file);
+    return 0;
 }
 
 int32_t platform_copy_file(const char *from, const char *to) {
-  enum { CHUNK = 64 * 1024 };
-  int source = open(from, O_RDONLY | O_CLOEXEC);
-  if (source < 0) return errno;
-  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  int error = target < 0 ? errno : 0;
-  char *chunk = malloc(CHUNK);
-  if (chunk == NULL) abort();
-  while (error == 0) {
-    ssize_t count = read_fully(source, chunk, CHUNK);
-    if (count < 0 || (count > 0 && write_fully(target, chunk, (size_t)count) != 0)) error = errno;
-    if (count < CHUNK) break;
-  }
-  free(chunk);
-  close(source);
-  if (target >= 0) close(target);
-  // What is half a copy is none; what was there before is not ours.
-  if (target >= 0 && error != 0) unlink(to);
-  return error;
+    enum { CHUNK = 64 * 1024 };
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    if (source < 0) return errno;
+    int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error = target < 0 ? errno : 0;
+    char *chunk = malloc(CHUNK);
+    if (chunk == NULL) abort();
+    while (error == 0) {
+        ssize_t count = read_fully(source, chunk, CHUNK);
+        if (count < 0 || (count > 0 && write_fully(target, chunk, (size_t)count) != 0))
+            error = errno;
+        if (count < CHUNK) break;
+    }
+    free(chunk);
+    close(source);
+    if (target >= 0) close(target);
+    // What is half a copy is none; what was there before is not ours.
+    if (target >= 0 && error != 0) unlink(to);
+    return error;
 }
 
 int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *bytes, int64_t size) {
-  int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return errno;
-  int error = pwrite(file, bytes, (size_t)size, offset) != size ? errno : 0;
-  if (error == 0 && fsync(file) != 0) error = errno;
-  close(file);
-  return error != 0 ? error : platform_sync_directory(path);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    int error = pwrite(file, bytes, (size_t)size, offset) != size ? errno : 0;
+    if (error == 0 && fsync(file) != 0) error = errno;
+    close(file);
+    return error != 0 ? error : platform_sync_directory(path);
 }
 
-void platform_remove_file(const char *path) { unlink(path); }
+void platform_remove_file(const char *path) {
+    unlink(path);
+}
 
 const char *platform_error_text(int32_t error) {
-  const char *text = strerrordesc_np(error);
-  return text != NULL ? text : "unknown error";
+    const char *text = strerrordesc_np(error);
+    return text != NULL ? text : "unknown error";
 }
 
 void platform_keep_log(sqlite3 *database, int32_t keep) {
-  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep, (int *)NULL);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep, (int *)NULL);
 }
 
-void platform_bind_copy(sqlite3_stmt *statement, int32_t index, const void *bytes, int32_t count, int32_t is_text) {
-  if (is_text)
-    sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
-  else
-    sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+void platform_bind_copy(sqlite3_stmt *statement, int32_t index, const void *bytes, int32_t count,
+                        int32_t is_text) {
+    if (is_text) sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
+    else sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }

@@ -109,7 +109,8 @@ func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size
     let count = min(size & ~7, bytes.count)
     guard count > 8 else { return }
     // struct_size and flags stay the caller's.
-    (raw + 8).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[8..<count]).baseAddress.unsafelyUnwrapped, byteCount: count - 8)
+    (raw + 8).copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: bytes[8..<count]).baseAddress.unsafelyUnwrapped, byteCount: count - 8)
   }
 }
 

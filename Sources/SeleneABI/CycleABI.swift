@@ -120,7 +120,9 @@ public func selene_cycle_run_async(
 ) -> selene_status {
   attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let window = try SeleneABI.window(window)
-    let (report, destroy, context) = (report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
+    let (report, destroy, context) = (
+      report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
+    )
     let cycle = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
       try scheduler.startAsync(
         window,

@@ -10,7 +10,9 @@ public func selene_scheduler_observe(
   _ destroy: selene_destroy_fn!
 ) -> selene_status {
   attempt(ending: context, with: destroy) { () throws(SeleneError) in
-    let (observer, destroy, context) = (observer as selene_event_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
+    let (observer, destroy, context) = (
+      observer as selene_event_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
+    )
     try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
       scheduler.observe(
         observer.map { observer in

@@ -12,7 +12,9 @@ public func selene_handler_register(
   attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let name = try borrow(name, name_length, "name")
     // Optionals of their own: the implicitly unwrapped parameters may be NULL.
-    let (run, stop, destroy, context) = (run as selene_run_fn?, stop as selene_stop_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?)
+    let (run, stop, destroy, context) = (
+      run as selene_run_fn?, stop as selene_stop_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
+    )
     try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
       try scheduler.addHandler(
         name,

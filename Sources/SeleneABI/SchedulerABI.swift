@@ -51,7 +51,9 @@ extension selene_options: SizedStruct {
 }
 
 @_cdecl("selene_options_init") @implementation
-public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!, _ struct_size: UInt32) -> selene_status {
+public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!, _ struct_size: UInt32)
+  -> selene_status
+{
   attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
 }
 
@@ -81,7 +83,9 @@ public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64
 }
 
 @_cdecl("selene_scheduler_now") @implementation
-public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: UnsafeMutablePointer<Int64>!) -> selene_status {
+public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: UnsafeMutablePointer<Int64>!)
+  -> selene_status
+{
   attempt { () throws(SeleneError) in
     let out = try require(out_now, "out_now")
     out.pointee = try Scheduler.enter(scheduler) { (_, moment) throws(SeleneError) in moment.now }
@@ -146,7 +150,9 @@ public func selene_scheduler_prune(
   _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in try scheduler.prune(at: moment) }
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.prune(at: moment)
+    }
     out_count?.pointee = count
   }
 }

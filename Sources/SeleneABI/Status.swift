@@ -52,11 +52,13 @@ private func text(_ status: selene_status) -> (name: StaticString, message: Stat
   }
   switch code {
   case .unavailable: return ("UNAVAILABLE", "The kind is switched off.")
-  case .tooManyPending: return ("TOO_MANY_PENDING", "The limit of pending requests or of waiting successors is reached.")
+  case .tooManyPending:
+    return ("TOO_MANY_PENDING", "The limit of pending requests or of waiting successors is reached.")
   case .notPermitted: return ("NOT_PERMITTED", "The id is not among the permitted ones.")
   case .immediateRunIneligible: return ("IMMEDIATE_RUN_INELIGIBLE", "The task cannot run now.")
   case .invalidArgument: return ("INVALID_ARGUMENT", "A parameter or a field is outside what is allowed.")
-  case .invalidHandle: return ("INVALID_HANDLE", "The handle or token was never given out, is closed, or is of another type.")
+  case .invalidHandle:
+    return ("INVALID_HANDLE", "The handle or token was never given out, is closed, or is of another type.")
   case .unsupportedStruct:
     return ("UNSUPPORTED_STRUCT", "struct_size is too small, or a field that this library does not know is set.")
   case .unsupported: return ("UNSUPPORTED", "The combination asked for does not exist.")
@@ -64,7 +66,8 @@ private func text(_ status: selene_status) -> (name: StaticString, message: Stat
   case .notFound: return ("NOT_FOUND", "There is no task or handler of that name.")
   case .alreadyExists: return ("ALREADY_EXISTS", "A handler of that name is live.")
   case .alreadyCompleted: return ("ALREADY_COMPLETED", "The run was completed before; the first outcome stands.")
-  case .staleRun: return ("STALE_RUN", "The run was stopped, has expired, or belongs to an earlier life of the scheduler.")
+  case .staleRun:
+    return ("STALE_RUN", "The run was stopped, has expired, or belongs to an earlier life of the scheduler.")
   case .busy: return ("BUSY", "A cycle is open, or too many threads are in handlers that overran.")
   case .tooSoon: return ("TOO_SOON", "The minimum interval of the kind has not passed.")
   case .reentrant: return ("REENTRANT", "The call is not legal inside a callback of the same scheduler.")

@@ -89,7 +89,8 @@ extension TaskTable {
       if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }
     }
     if record.state == .enqueued, let trace {
-      let wasRanked = record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
+      let wasRanked =
+        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
         && record.definition.constraints.isSubset(of: trace.satisfied)
       if trace.isOpen && !wasRanked {
         let ranSince = !record.responseTimes.isEmpty && record.lastRun >= trace.begin

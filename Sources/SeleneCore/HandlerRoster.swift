@@ -24,7 +24,8 @@ package struct HandlerRoster {
   /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
   package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     if let taken = number(of: name) {
-      let why: StaticString = entries[taken]?.isLive == true ? "a handler of this name is live" : "its last run has not come back"
+      let why: StaticString =
+        entries[taken]?.isLive == true ? "a handler of this name is live" : "its last run has not come back"
       throw SeleneError(.alreadyExists, "name: \(name: name) was given, but \(why)")
     }
     let entry = Entry(name: Bytes(copying: name), pushes: pushes, isLive: true)

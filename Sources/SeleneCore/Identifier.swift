@@ -8,7 +8,9 @@ package enum Identifier {
   ///
   /// - Throws: `invalidArgument` that names the field, what was found and where.
   package static func check(_ text: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) {
-    guard text.count > 0 else { throw SeleneError(.invalidArgument, "\(field): it is empty, 1 to 255 bytes are allowed") }
+    guard text.count > 0 else {
+      throw SeleneError(.invalidArgument, "\(field): it is empty, 1 to 255 bytes are allowed")
+    }
     guard text.count <= longest else { throw .range(field, text.count, "1 to 255 bytes of UTF-8") }
     if let position = firstFault(text) {
       let fault: StaticString = text[position] == 0 ? "a NUL" : "no valid UTF-8"

@@ -17,7 +17,8 @@ package struct Permits: Sendable {
     permitsAll = false
     for entry in entries {
       try Identifier.check(entry, "permitted")
-      let isPrefix = entry.count >= 2 && entry[entry.count - 2] == UInt8(ascii: ".") && entry[entry.count - 1] == UInt8(ascii: "*")
+      let isPrefix =
+        entry.count >= 2 && entry[entry.count - 2] == UInt8(ascii: ".") && entry[entry.count - 1] == UInt8(ascii: "*")
       if isPrefix {
         prefixes.append(Bytes(copying: UnsafeRawBufferPointer(rebasing: entry[..<(entry.count - 1)])))
       } else {

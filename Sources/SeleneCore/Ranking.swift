@@ -61,13 +61,15 @@ package struct Ranking {
     for slot in table.slots where table.isEligible(slot, offer, at: now) {
       let record = table[slot]
       let elapsed = max(0, now.subtracting(record.lastRun))
-      priorities = priorities.map { min($0.lowerBound, record.priority)...max($0.upperBound, record.priority) }
+      priorities =
+        priorities.map { min($0.lowerBound, record.priority)...max($0.upperBound, record.priority) }
         ?? record.priority...record.priority
       ages = ages.map { min($0.lowerBound, elapsed)...max($0.upperBound, elapsed) } ?? elapsed...elapsed
       eligible.append(slot)
     }
     let elapsed = ages ?? 0...0
-    let scale = offer.observedRange
+    let scale =
+      offer.observedRange
       ? ScoreScale(priorities: priorities ?? 0...0, elapsed: elapsed)
       : ScoreScale(greatestElapsed: elapsed.upperBound)
     self.scale = scale
@@ -126,7 +128,8 @@ package struct Ranking {
   /// What a task would score among the eligible.
   package func score(of record: TaskRecord, at now: Instant) -> Double {
     let elapsed = max(0, now.subtracting(record.lastRun))
-    let scale = eligibleCount > 0
+    let scale =
+      eligibleCount > 0
       ? scale.including(priority: record.priority, elapsed: elapsed)
       : scale.alone(priority: record.priority, elapsed: elapsed)
     return scale.score(priority: record.priority, elapsed: elapsed)

@@ -64,7 +64,8 @@ package final class TaskDefinition: Sendable {
       existing = policy
     }
     if existing.appends && schedule != .once {
-      throw SeleneError(.invalidArgument, "existing: append was given for a task that is not once, only once tasks can be appended")
+      throw SeleneError(
+        .invalidArgument, "existing: append was given for a task that is not once, only once tasks can be appended")
     }
     guard (0...Time.tenYears).contains(draft.initialDelay) else {
       throw .range("initial_delay", draft.initialDelay, "0 … 10 years in ns")
@@ -91,7 +92,8 @@ package final class TaskDefinition: Sendable {
     }
     guard draft.backoffDelay >= 0 else { throw .range("backoff_delay", draft.backoffDelay, "0 or more") }
     guard draft.input.count <= maxInput else {
-      throw SeleneError(.tooLarge, "input_length: \(draft.input.count) was given, at most \(maxInput) bytes are allowed")
+      throw SeleneError(
+        .tooLarge, "input_length: \(draft.input.count) was given, at most \(maxInput) bytes are allowed")
     }
     return TaskDefinition(
       draft, kind, schedule, existing, recurrence, backoff, backoffDelay: bounds.clamp(draft.backoffDelay))

@@ -125,7 +125,8 @@ extension TaskRecord {
   }
 
   private mutating func retry(at now: Instant, _ own: Span?, _ bounds: BackoffBounds, _ generator: inout Generator) {
-    let delay = own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
+    let delay =
+      own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
     state = .enqueued
     earliestBegin = now.adding(delay)
   }

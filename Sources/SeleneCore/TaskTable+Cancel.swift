@@ -11,7 +11,9 @@ extension TaskTable {
   /// Cancels the task of an id.
   ///
   /// - Throws: `notFound`.
-  package func cancel(id: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) throws(SeleneError) -> UInt64 {
+  package func cancel(id: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) throws(SeleneError)
+    -> UInt64
+  {
     guard let slot = find(id) else { throw .noTask(id) }
     guard self[slot].isLive else { return 0 }
     let count = cancel(slot, .cancelled, at: now, &changes)

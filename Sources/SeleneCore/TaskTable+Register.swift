@@ -80,7 +80,8 @@ extension TaskTable {
     }
     let waiting = waiting(behind: head)
     guard waiting.count < Self.mostWaiting else {
-      throw SeleneError(.tooManyPending, "\(waiting.count) successors wait behind this id, at most \(Self.mostWaiting) are allowed")
+      throw SeleneError(
+        .tooManyPending, "\(waiting.count) successors wait behind this id, at most \(Self.mostWaiting) are allowed")
     }
     let slot = add(new, .blocked, at: now)
     setWaiting(behind: head, waiting + [slot])

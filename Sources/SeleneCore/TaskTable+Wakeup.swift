@@ -27,7 +27,8 @@ extension TaskTable {
     for slot in slots where isRunnable(slot, offer) {
       let record = self[slot]
       let pace = pace[record.kind]
-      let at = record.definition.schedule == .standing && record.earliestBegin <= now
+      let at =
+        record.definition.schedule == .standing && record.earliestBegin <= now
         ? pace.standingAt
         : max(record.earliestBegin, pace.opensAt)
       earliest = min(earliest ?? at, at)

@@ -61,7 +61,8 @@ package struct TextIndex {
     count = 0
   }
 
-  private func place(of text: UnsafeRawBufferPointer, _ hash: UInt32, _ textOf: (Int) -> UnsafeRawBufferPointer) -> Int? {
+  private func place(of text: UnsafeRawBufferPointer, _ hash: UInt32, _ textOf: (Int) -> UnsafeRawBufferPointer) -> Int?
+  {
     guard !entries.isEmpty else { return nil }
     let mask = entries.count - 1
     var index = Int(hash) & mask

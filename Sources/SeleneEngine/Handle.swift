@@ -34,7 +34,8 @@ package struct Handle: Equatable, Sendable {
     let found: StaticString =
       rawValue == 0
       ? "0"
-      : rawValue >> 63 == 0 ? "a run's token, or a number that is no handle," : "a handle of another type, or a number that is no handle,"
+      : rawValue >> 63 == 0
+        ? "a run's token, or a number that is no handle," : "a handle of another type, or a number that is no handle,"
     throw SeleneError(.invalidHandle, "\(wanted): \(found) was given, a handle that is open is allowed")
   }
 }

@@ -39,7 +39,8 @@ extension Scheduler {
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking = only.map { Ranking(table, only: $0, at: now) } ?? Ranking(table, offer(window.kinds, mode), at: now)
     let cycle = Cycle(
-      handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds, time: time,
+      handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds,
+      time: time,
       ranking: ranking)
     cycles.append(cycle)
     nextDue = min(nextDue, time.expiresAt)

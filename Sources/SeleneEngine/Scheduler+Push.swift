@@ -61,7 +61,8 @@ extension Scheduler {
     if window.task == nil { try refuse(window.kinds, at: moment.now) }
     guard workers.leftBehind == 0 || workers.leftBehind < Int(options.maxOverrunThreads) else {
       throw SeleneError(
-        .busy, "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
+        .busy,
+        "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
     }
     try ensureThreads(window.lanes + coordinators)
     let cycle = try begin(window, .pushed, at: moment)

@@ -65,7 +65,9 @@ extension Scheduler {
   /// Whether a run should stop, and how long it has until then.
   ///
   /// - Throws: `invalidHandle`, `alreadyCompleted`, `staleRun` once it has come back.
-  package func stopping(_ number: UInt64, at moment: Moment) throws(SeleneError) -> (reason: StopReason, remaining: Span) {
+  package func stopping(_ number: UInt64, at moment: Moment) throws(SeleneError) -> (
+    reason: StopReason, remaining: Span
+  ) {
     let run = try find(number)
     let remaining = run.isOpen ? max(0, run.expiresAt.subtracting(moment.now)) : 0
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
@@ -172,6 +174,7 @@ extension SeleneError {
 
   static func stale(_ reason: StopReason) -> SeleneError {
     SeleneError(
-      .staleRun, reason == .expiring ? "run: it is over, its window has ended" : "run: it is over, it was stopped or has expired")
+      .staleRun,
+      reason == .expiring ? "run: it is over, its window has ended" : "run: it is over, it was stopped or has expired")
   }
 }

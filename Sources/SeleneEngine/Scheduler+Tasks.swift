@@ -7,7 +7,8 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `tooLarge`, `notPermitted`, `unavailable`, `tooManyPending`.
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
-    let definition = try TaskDefinition.checked(draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+    let definition = try TaskDefinition.checked(
+      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
     var changes = newChanges()
     let disposition = try table.register(definition, at: moment.now, enabled: enabled, &changes)
     try commit(changes, at: moment.now)

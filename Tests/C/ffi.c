@@ -645,7 +645,8 @@ static void test_every_function(void) {
     pair[0].id = SELENE_TEXT("first");
     pair[1].id = SELENE_TEXT("");
     CALL_OK("selene_scheduler_open", ptr(&stored), ptr(&keeper));
-    CALL_OK("selene_task_register_batch", u64(keeper), ptr(batch), u64(2), ptr(statuses), ptr(dispositions));
+    CALL_OK("selene_task_register_batch", u64(keeper), ptr(batch), u64(2), ptr(statuses),
+            ptr(dispositions));
     CHECK_INT(SELENE_OK, statuses[0]);
     CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[1]);
     CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[0]);

@@ -30,7 +30,8 @@ int main(int argc, char **argv) {
     character.large = atoi(argv[CHILD_LARGE]);
     calls = strtoull(argv[CHILD_CALLS], NULL, 10);
     pipe_end = atoi(argv[CHILD_PIPE]);
-    status = player_open(&player, character, argv[CHILD_FILE], strtoll(argv[CHILD_CLOCK], NULL, 10));
+    status =
+        player_open(&player, character, argv[CHILD_FILE], strtoll(argv[CHILD_CLOCK], NULL, 10));
     if (status) {
         fprintf(stderr, "open: %s\n", selene_status_detail());
         tell(MESSAGE_REFUSED, (uint64_t)status, NULL);

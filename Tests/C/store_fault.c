@@ -6,10 +6,10 @@
  * on. In the end its process ends, or it closes; what the store holds then must be what the twin holds, or, after a
  * failed sync, what it held before or after the call that was told OUTCOME_UNKNOWN.
  *
- * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, about how many faults of each sort (250);
- * SELENE_TEST_SEED.
+ * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, about how many faults of each sort (120);
+ * SELENE_TEST_SEED; SELENE_TEST_CALLS, prints the calls of a case that failed.
  */
-#include "store_play.h"
+#include "store_twin.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -90,33 +90,39 @@ static int is_right(const struct fault *fault, selene_status status, int may_be_
         return status == plain || status == SELENE_ERROR_STORE_CANNOT_OPEN ||
                (may_be_plain && status == SELENE_ERROR_OUTCOME_UNKNOWN);
     // SQLite does not say why it could not cut a file.
-    if (strcmp(fault->kind, "truncate") == 0) return status == plain || status == SELENE_ERROR_STORE_IO;
+    if (strcmp(fault->kind, "truncate") == 0)
+        return status == plain || status == SELENE_ERROR_STORE_IO;
     // A file that cannot be read is taken for damaged by SQLite.
-    if (strcmp(fault->kind, "read") == 0) return status == plain || status == SELENE_ERROR_STORE_CORRUPT;
+    if (strcmp(fault->kind, "read") == 0)
+        return status == plain || status == SELENE_ERROR_STORE_CORRUPT;
     return status == plain;
 }
 
-static void check_right(const struct fault *fault, selene_status status, const char *call, int may_be_plain) {
+static void check_right(const struct fault *fault, selene_status status, const char *call,
+                        int may_be_plain) {
     if (is_right(fault, status, may_be_plain)) return;
-    fprintf(stderr, "%s answered %s: %s\n", call, selene_status_name(status), selene_status_detail());
+    fprintf(stderr, "%s answered %s: %s\n", call, selene_status_name(status),
+            selene_status_detail());
     check_fail();
 }
 
 static void print_calls(const struct life *life) {
     if (!getenv("SELENE_TEST_CALLS")) return;
     for (uint64_t i = 0; i < life->answered; i++)
-        fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i, deed_names[life->deeds[i].kind],
-                selene_status_name(life->deeds[i].status), (life->deeds[i].clock - START) / MS);
+        fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i,
+                deed_names[life->deeds[i].kind], selene_status_name(life->deeds[i].status),
+                (life->deeds[i].clock - START) / MS);
 }
 
 /** Both must hold the same. */
-static void check_same(const struct player *twin, const struct player *player, const struct life *life) {
+static void check_same(const struct player *twin, const struct player *player,
+                       const struct life *life) {
     const struct deed *deed = &life->deeds[life->answered - 1];
     struct records expected = records_of(twin->scheduler), got = records_of(player->scheduler);
     const char *difference = records_difference(&expected, &got);
     if (difference) {
-        fprintf(stderr, "after call %" PRIu64 " (%s, %s): %s\n", life->answered - 1, deed_names[deed->kind],
-                selene_status_name(deed->status), difference);
+        fprintf(stderr, "after call %" PRIu64 " (%s, %s): %s\n", life->answered - 1,
+                deed_names[deed->kind], selene_status_name(deed->status), difference);
         print_calls(life);
         check_fail();
     }
@@ -124,12 +130,13 @@ static void check_same(const struct player *twin, const struct player *player, c
     records_free(&got);
 }
 
-/** Opens the store while a fault may come. */
-static void open_under(const struct fault *fault, const struct start *start, struct player *player) {
+/** Opens the store while a fault may come. Answers how often that was refused. */
+static uint64_t open_under(const struct fault *fault, const struct start *start,
+                           struct player *player) {
     struct character character = start->life.character;
-    for (int attempt = 0;; attempt++) {
+    for (uint64_t attempt = 0;; attempt++) {
         selene_status status = player_open(player, character, in(disk, "store"), start->life.clock);
-        if (!status) return;
+        if (!status) return attempt;
         check_right(fault, status, "open", 1);
         tally->opens_refused++;
         if (attempt == 1 || !fault->forever) CHECK_INT(0, shim("plain"));
@@ -143,10 +150,12 @@ static void check_useless(struct player *player) {
     selene_cycle cycle = 0;
     struct records records;
     task.existing = SELENE_EXISTING_REPLACE;
-    CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_task_register(player->scheduler, &task, NULL));
-    CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_scheduler_reset(player->scheduler) == SELENE_ERROR_BUSY
-                                                   ? SELENE_ERROR_OUTCOME_UNKNOWN
-                                                   : selene_scheduler_reset(player->scheduler));
+    CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN,
+                 selene_task_register(player->scheduler, &task, NULL));
+    CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN,
+                 selene_scheduler_reset(player->scheduler) == SELENE_ERROR_BUSY
+                     ? SELENE_ERROR_OUTCOME_UNKNOWN
+                     : selene_scheduler_reset(player->scheduler));
     (void)selene_cycle_begin(player->scheduler, NULL, &cycle);
     records = records_of(player->scheduler);
     records_free(&records);
@@ -164,14 +173,14 @@ static void play_case(const struct start *start, const struct fault *fault, uint
     char words[PATH + 256];
     const char *problem;
 
-    snprintf(words, sizeof words, "folder=%s seed=%" PRIu64 " fault=%s,%" PRIu64 ",%s,%s", disk, seed, fault->kind,
-             fault->number, fault->error, fault->forever ? "on" : "once");
+    snprintf(words, sizeof words, "folder=%s seed=%" PRIu64 " fault=%s,%" PRIu64 ",%s,%s", disk,
+             seed, fault->kind, fault->number, fault->error, fault->forever ? "on" : "once");
     if (*start->left) copy_store(start->left, disk);
     CHECK_INT(0, shim(words));
     life.refused = refused;
     life.deeds = NULL;
     life.answered = life.begun = life.room = 0;
-    open_under(fault, start, &player);
+    refusals = open_under(fault, start, &player);
     player.backups = disk;
     if (life.base) copy_file(life.base, twin_file);
     of_twin.relaxed = 1;
@@ -192,15 +201,17 @@ static void play_case(const struct start *start, const struct fault *fault, uint
             life_add(&life, deed);
             check_same(&twin, &player, &life);
             was_refused = 1;
-            if (++refusals == 6) CHECK_INT(0, shim("plain"));
+            if (++refusals >= 6) CHECK_INT(0, shim("plain"));
             continue;
         }
         other = play(&twin, i);
         if (deed.kind != DEED_BACKUP &&
             (deed.kind != other.kind || deed.status != other.status || deed.value != other.value)) {
-            fprintf(stderr, "call %" PRIu64 " (%s) answered %s, %016" PRIx64 "; its twin (%s) %s, %016" PRIx64 "\n", i,
-                    deed_names[deed.kind], selene_status_name(deed.status), deed.value, deed_names[other.kind],
-                    selene_status_name(other.status), other.value);
+            fprintf(stderr,
+                    "call %" PRIu64 " (%s) answered %s, %016" PRIx64
+                    "; its twin (%s) %s, %016" PRIx64 "\n",
+                    i, deed_names[deed.kind], selene_status_name(deed.status), deed.value,
+                    deed_names[other.kind], selene_status_name(other.status), other.value);
             print_calls(&life);
             check_fail();
         }
@@ -233,7 +244,8 @@ static void play_case(const struct start *start, const struct fault *fault, uint
         CHECK_INT(0, shim("plain"));
         if (!is_sync) copy_store(disk, after);
         CHECK_OK(selene_scheduler_close(twin.scheduler, 0));
-        problem = life_open(&life, in(after, "store"), life_sealed(&life), player.clock + S, &late, &count, &opened_at);
+        problem = life_open(&life, in(after, "store"), life_sealed(&life), player.clock + S, &late,
+                            &count, &opened_at);
         if (late.scheduler) CHECK_OK(selene_scheduler_close(late.scheduler, 0));
         if (!problem) problem = check_copies(&life, is_sync ? after : disk);
         if (!problem) check_integrity(in(after, "store"));
@@ -242,8 +254,8 @@ static void play_case(const struct start *start, const struct fault *fault, uint
             selene_status status = selene_scheduler_close(player.scheduler, 0);
             if (!is_unknown) CHECK_OK(status);
             if (is_unknown) {
-                problem = life_open(&life, in(disk, "store"), life_sealed(&life), player.clock + S, &late, &count,
-                                    &opened_at);
+                problem = life_open(&life, in(disk, "store"), life_sealed(&life), player.clock + S,
+                                    &late, &count, &opened_at);
                 if (late.scheduler) CHECK_OK(selene_scheduler_close(late.scheduler, 0));
             }
         }
@@ -333,9 +345,11 @@ static int run_case(const struct start *start, const struct fault *fault, uint64
     CHECK(waitpid(child, &status, 0) == child);
     tally->cases++;
     if (status == 0) return 1;
-    fprintf(stderr, "%s: %s %" PRIu64 " fails with %s, %s (seed %" PRIu64 ", case %" PRIu64 "): %s %d\n",
-            *start->left ? "left" : "new", fault->kind, fault->number, fault->error, fault->forever ? "for ever" : "once",
-            first_seed, seed, WIFSIGNALED(status) ? "ended by signal" : "see above",
+    fprintf(stderr,
+            "%s: %s %" PRIu64 " fails with %s, %s (seed %" PRIu64 ", case %" PRIu64 "): %s %d\n",
+            *start->left ? "left" : "new", fault->kind, fault->number, fault->error,
+            fault->forever ? "for ever" : "once", first_seed, seed,
+            WIFSIGNALED(status) ? "ended by signal" : "see above",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return 0;
 }
@@ -343,7 +357,9 @@ static int run_case(const struct start *start, const struct fault *fault, uint64
 /** How often such a call happens in a whole case without a fault. */
 static uint64_t count_calls(const struct start *start, const char *kind) {
     const struct fault none = {kind, 0, "EIO", 0};
-    uint64_t *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), out;
+    uint64_t *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                           -1, 0),
+             out;
     pid_t child;
     int status = 0;
     CHECK(count != MAP_FAILED);
@@ -365,7 +381,7 @@ static uint64_t count_calls(const struct start *start, const char *kind) {
 
 static void fail_often(const char *kind) {
     static struct start start;
-    uint64_t rounds = (uint64_t)check_environment("SELENE_TEST_ROUNDS", 250), failures = 0;
+    uint64_t rounds = (uint64_t)check_environment("SELENE_TEST_ROUNDS", 120), failures = 0;
     uint64_t random = first_seed, scripts = 2 + rounds / 400 * 2;
     memset(tally, 0, sizeof *tally);
     for (uint64_t script = 0; script < scripts; script++) {
@@ -383,9 +399,10 @@ static void fail_often(const char *kind) {
             }
         remove_folder(tools_folder);
     }
-    printf("%" PRIu64 " faults, %" PRIu64 " calls: %" PRIu64 " refused, and %" PRIu64 " openings; %" PRIu64
-           " stores failed, %" PRIu64 " failed syncs were not heard of\n",
-           tally->cases, tally->calls, tally->refused, tally->opens_refused, tally->unknown, tally->silent);
+    printf("%" PRIu64 " faults, %" PRIu64 " calls: %" PRIu64 " refused, and %" PRIu64
+           " openings; %" PRIu64 " stores failed, %" PRIu64 " failed syncs were not heard of\n",
+           tally->cases, tally->calls, tally->refused, tally->opens_refused, tally->unknown,
+           tally->silent);
     CHECK(tally->cases > 0 && failures == 0);
 }
 
@@ -413,9 +430,53 @@ static void test_read(void) {
     CHECK(tally->opens_refused > 0);
 }
 
+/* ---- what is written (D2) --------------------------------------------------- */
+
+/** A cycle of ten runs: as many commits as runs, and two more. */
+static void cycle_of_ten(selene_scheduler scheduler) {
+    CHECK_INT(10, pull(scheduler, window_of(SELENE_KIND_REFRESH, SELENE_HOUR), all_new_data));
+}
+
+static void test_counts(void) {
+    enum { MANY = 10000 };
+    static selene_task tasks[MANY];
+    static const selene_task *pointers[MANY];
+    static char ids[MANY][16];
+    char words[PATH + 128];
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        selene_options options;
+        selene_scheduler scheduler;
+        uint64_t commits, syncs;
+        snprintf(words, sizeof words, "folder=%s", new_folder());
+        CHECK_INT(0, shim(words));
+        options = store_options(path("store"));
+        if (relaxed) options.flags |= SELENE_OPTIONS_RELAXED;
+        scheduler = open_with(options);
+        add_handler(scheduler, "work");
+        for (int i = 0; i < MANY; i++) {
+            snprintf(ids[i], sizeof ids[i], "task.%d", i);
+            tasks[i] = task_of(ids[i]);
+            // Ten of them are refresh tasks.
+            if (i >= 10) tasks[i].kind = SELENE_KIND_PROCESSING;
+            pointers[i] = &tasks[i];
+        }
+        commits = commits_of(scheduler), syncs = shim_count("sync");
+        CHECK_OK(selene_task_register_batch(scheduler, pointers, MANY, NULL, NULL));
+        CHECK_INT(1, commits_of(scheduler) - commits);
+        CHECK_BETWEEN(relaxed ? 0 : 1, shim_count("sync") - syncs, 4);
+        clock_now += SELENE_DAY;
+        commits = commits_of(scheduler), syncs = shim_count("sync");
+        cycle_of_ten(scheduler);
+        CHECK_BETWEEN(10, commits_of(scheduler) - commits, 12);
+        CHECK_INT(relaxed ? 0 : commits_of(scheduler) - commits, shim_count("sync") - syncs);
+        close_store(scheduler);
+    }
+}
+
 /** Finds the calls of the shim; starts this program again with it if it is not there. */
 static void find_shim(char **argv) {
-    void *found = dlsym(RTLD_DEFAULT, "store_shim"), *counter = dlsym(RTLD_DEFAULT, "store_shim_count");
+    void *found = dlsym(RTLD_DEFAULT, "store_shim"),
+         *counter = dlsym(RTLD_DEFAULT, "store_shim_count");
     if (!found) {
         setenv("LD_PRELOAD", beside("store_shim.so"), 1);
         if (getenv("SELENE_TEST_PRELOADED")) {
@@ -439,6 +500,8 @@ int main(int argc, char **argv) {
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(tally != MAP_FAILED);
     tools_begin(NULL);
+    run_test("D2 a batch is one commit, a cycle of ten runs twelve at most, each of them one sync",
+             test_counts);
     run_test("D2 D4 a write that fails changes nothing, and the host goes on", test_write);
     run_test("D4 a sync that fails ends the store until it is opened again", test_sync);
     run_test("D2 D4 an open that fails changes nothing", test_open);

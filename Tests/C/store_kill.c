@@ -4,7 +4,8 @@
  * Each round starts a child host on the store that the round before left, kills it, opens the store, and compares it
  * with a twin that made the same calls undisturbed. After some rounds a new store is begun.
  *
- * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many kills (300); SELENE_TEST_SEED.
+ * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many kills (300); SELENE_TEST_SEED;
+ * SELENE_TEST_CALLS, prints the calls of a life that failed.
  */
 #include "store_messages.h"
 
@@ -61,8 +62,9 @@ static void live(struct line *line) {
         end = now + (int64_t)chance_below(&line->random, 8000) * SELENE_MICROSECOND;
     } else {
         child_listen(&child, life, now + 20 * S, 1);
-        end = check_now() + (int64_t)chance_below(&line->random, (uint64_t)(line->span / SELENE_MICROSECOND)) *
-                                SELENE_MICROSECOND;
+        end = check_now() +
+              (int64_t)chance_below(&line->random, (uint64_t)(line->span / SELENE_MICROSECOND)) *
+                  SELENE_MICROSECOND;
     }
     child_listen(&child, life, end, 0);
     CHECK_INT(0, kill(child.process, SIGKILL));
@@ -86,7 +88,8 @@ static const char *check_tokens(struct line *line) {
     }
     for (size_t k = old; k < line->token_count; k++) {
         selene_status status = selene_run_complete(line->tokens[k], SELENE_OUTCOME_NEW_DATA);
-        if (status != SELENE_ERROR_STALE_RUN) return "a token of an earlier life does not answer STALE_RUN";
+        if (status != SELENE_ERROR_STALE_RUN)
+            return "a token of an earlier life does not answer STALE_RUN";
     }
     return NULL;
 }
@@ -95,7 +98,8 @@ static const char *check_tokens(struct line *line) {
 static int64_t last_seen(const struct life *life) {
     for (uint64_t i = life->answered; i-- > 0;) {
         const struct deed *deed = &life->deeds[i];
-        int is_commit = deed->seals && deed->kind != DEED_END && (deed->kind != DEED_NEXT || deed->run);
+        int is_commit =
+            deed->seals && deed->kind != DEED_END && (deed->kind != DEED_NEXT || deed->run);
         if (is_commit) return deed->clock;
     }
     return life->number ? life->clock : 0;
@@ -132,11 +136,15 @@ static const char *look(struct line *line) {
 }
 
 static void report(const struct line *line, uint64_t round, const char *problem) {
-    fprintf(stderr, "round %" PRIu64 " (seed %" PRIu64 "), life %" PRIu64 "%s%s: %s\n", round, first_seed, line->number,
-            line->life.character.relaxed ? ", relaxed" : "", line->life.character.large ? ", large" : "", problem);
-    if (getenv("SELENE_TEST_CALLS")) for (uint64_t i = 0; i < line->life.answered; i++)
-        fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i, deed_names[line->life.deeds[i].kind],
-                selene_status_name(line->life.deeds[i].status), (line->life.deeds[i].clock - START) / MS);
+    fprintf(stderr, "round %" PRIu64 " (seed %" PRIu64 "), life %" PRIu64 "%s%s: %s\n", round,
+            first_seed, line->number, line->life.character.relaxed ? ", relaxed" : "",
+            line->life.character.large ? ", large" : "", problem);
+    if (getenv("SELENE_TEST_CALLS"))
+        for (uint64_t i = 0; i < line->life.answered; i++)
+            fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i,
+                    deed_names[line->life.deeds[i].kind],
+                    selene_status_name(line->life.deeds[i].status),
+                    (line->life.deeds[i].clock - START) / MS);
     fprintf(stderr, "the store is kept in %s\n", tools_folder);
     check_fail();
 }
@@ -156,7 +164,8 @@ static void test_kills(void) {
             line_end(&line);
         }
     }
-    printf("%" PRIu64 " kills, %" PRIu64 " calls answered, %" PRIu64 " more calls found done\n", rounds, calls, kept);
+    printf("%" PRIu64 " kills, %" PRIu64 " calls answered, %" PRIu64 " more calls found done\n",
+           rounds, calls, kept);
 }
 
 /* ---- what the test can see ------------------------------------------------- */
@@ -185,18 +194,18 @@ static const char *look_at_copy(const struct life *life, const char *sql, uint64
         if (exists(path(from))) copy_file(path(from), path(to));
     }
     if (sql) tamper(sql);
-    problem = life_open(life, store(), least, life->deeds[life->answered - 1].clock, &player, &count,
-                        &opened_at);
+    problem = life_open(life, store(), least, life->deeds[life->answered - 1].clock, &player,
+                        &count, &opened_at);
     if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
     return problem;
 }
 
 static void test_sees(void) {
+#define LAST " WHERE sequence = (SELECT max(sequence) FROM task)"
     static const char *const changes[] = {
-        "DELETE FROM task WHERE sequence = (SELECT max(sequence) FROM task)",
-        "UPDATE task SET attempts = attempts + 1 WHERE sequence = (SELECT max(sequence) FROM task)",
-        "UPDATE task SET earliest_begin = earliest_begin + 1 WHERE sequence = (SELECT max(sequence) FROM task)",
-        "UPDATE task SET input = x'00' WHERE sequence = (SELECT max(sequence) FROM task)"};
+        "DELETE FROM task" LAST, "UPDATE task SET attempts = attempts + 1" LAST,
+        "UPDATE task SET earliest_begin = earliest_begin + 1" LAST,
+        "UPDATE task SET input = x'00'" LAST};
     struct life life = {0};
     struct child child;
     uint64_t random = first_seed, last, sealed;
@@ -218,7 +227,8 @@ static void test_sees(void) {
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
         CHECK(look_at_copy(&life, changes[i], sealed) != NULL);
     // A change that the twin does not make; then one that only the twin makes.
-    for (last = life.answered - 1; life.deeds[last].kind != DEED_REGISTER || !life.deeds[last].seals; last--)
+    for (last = life.answered - 1;
+         life.deeds[last].kind != DEED_REGISTER || !life.deeds[last].seals; last--)
         CHECK(last > 0);
     refused[last] = 1;
     life.refused = refused;
@@ -236,7 +246,8 @@ int main(int argc, char **argv) {
     setenv("SELENE_TEST_ALARM", "36000", 0);
     tools_begin(NULL);
     run_test("this test sees what is forgotten, half done, or was never answered", test_sees);
-    run_test("D2 D3 what a killed host was answered is there, and nothing is half done", test_kills);
+    run_test("D2 D3 what a killed host was answered is there, and nothing is half done",
+             test_kills);
     if (!check_failed) tools_end();
     return check_end();
 }

@@ -4,7 +4,7 @@
 #ifndef STORE_MESSAGES_H
 #define STORE_MESSAGES_H
 
-#include "store_play.h"
+#include "store_twin.h"
 
 #include <poll.h>
 
@@ -30,7 +30,18 @@ struct message {
 };
 
 /** How a child is started: the words of its command line, in this order, behind its name. */
-enum { CHILD_FILE = 1, CHILD_SEED, CHILD_SCRIPT, CHILD_CLOCK, CHILD_RELAXED, CHILD_LARGE, CHILD_CALLS, CHILD_BACKUPS, CHILD_PIPE, CHILD_WORDS };
+enum {
+    CHILD_FILE = 1,
+    CHILD_SEED,
+    CHILD_SCRIPT,
+    CHILD_CLOCK,
+    CHILD_RELAXED,
+    CHILD_LARGE,
+    CHILD_CALLS,
+    CHILD_BACKUPS,
+    CHILD_PIPE,
+    CHILD_WORDS
+};
 
 /* ---- the driver's side ---------------------------------------------------- */
 
@@ -44,8 +55,9 @@ struct child {
 };
 
 /** Starts a child on a file; shim: words for the shim, or NULL for none. */
-CHECK_UNUSED static struct child child_start(const char *file, const struct life *life, uint64_t calls,
-                                             const char *backups, const char *shim) {
+CHECK_UNUSED static struct child child_start(const char *file, const struct life *life,
+                                             uint64_t calls, const char *backups,
+                                             const char *shim) {
     struct child child = {0};
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -83,7 +95,8 @@ CHECK_UNUSED static struct child child_start(const char *file, const struct life
 }
 
 /** Takes what has been told until an instant of check_now, or until there is nothing more to come. */
-CHECK_UNUSED static void child_listen(struct child *child, struct life *life, int64_t until, int only_open) {
+CHECK_UNUSED static void child_listen(struct child *child, struct life *life, int64_t until,
+                                      int only_open) {
     for (;;) {
         struct message message;
         struct pollfd ready = {child->pipe, POLLIN, 0};
@@ -100,7 +113,9 @@ CHECK_UNUSED static void child_listen(struct child *child, struct life *life, in
             child->is_open = 1;
             life->number = message.value;
             break;
-        case MESSAGE_INTENT: life->begun = message.value + 1; break;
+        case MESSAGE_INTENT:
+            life->begun = message.value + 1;
+            break;
         case MESSAGE_ANSWER:
             CHECK_INT(life->answered, message.value);
             life_add(life, message.deed);
@@ -109,8 +124,11 @@ CHECK_UNUSED static void child_listen(struct child *child, struct life *life, in
             child->is_done = 1;
             child->changes = message.value;
             break;
-        case MESSAGE_REFUSED: child->refused = (selene_status)message.value; break;
-        default: CHECK(!"a message");
+        case MESSAGE_REFUSED:
+            child->refused = (selene_status)message.value;
+            break;
+        default:
+            CHECK(!"a message");
         }
         if ((only_open && child->is_open) || child->is_done) return;
     }

@@ -10,7 +10,7 @@
  * and no call is half in it.
  *
  * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many losses of power (300, of which a third
- * relaxed); SELENE_TEST_SEED.
+ * relaxed); SELENE_TEST_SEED; SELENE_TEST_CALLS, prints the calls of a life that failed.
  */
 #include "store_messages.h"
 
@@ -22,12 +22,13 @@ struct tally {
 };
 
 /** Runs a host until the power goes at a change; false if it came to its end before. */
-static int run(struct life *life, uint64_t calls, uint64_t change, uint64_t seed, int lies, uint64_t *out_changes) {
+static int run(struct life *life, uint64_t calls, uint64_t change, uint64_t seed, int lies,
+               uint64_t *out_changes) {
     char words[PATH + 128];
     struct child child;
     int status;
-    snprintf(words, sizeof words, "folder=%.4000s seed=%" PRIu64 " power=%" PRIu64 "%s", tools_folder, seed, change,
-             lies ? " lies" : "");
+    snprintf(words, sizeof words, "folder=%.4000s seed=%" PRIu64 " power=%" PRIu64 "%s",
+             tools_folder, seed, change, lies ? " lies" : "");
     child = child_start(path("store"), life, calls, tools_folder, words);
     child_listen(&child, life, check_now() + 60 * S, 0);
     if (child.is_done) CHECK_INT(0, kill(child.process, SIGKILL));
@@ -59,12 +60,14 @@ static const char *lose(struct life *life, uint64_t calls, uint64_t change, uint
         next.deeds = NULL;
         next.answered = next.begun = next.room = next.number = 0;
         next.clock = clock;
-        tally->again += (uint64_t)run(&next, 0, 1 + chance_below(&seed, 12), chance(&seed), lies, NULL);
+        tally->again +=
+            (uint64_t)run(&next, 0, 1 + chance_below(&seed, 12), chance(&seed), lies, NULL);
         if (next.number && !life->character.relaxed) life->number = next.number;
     }
     if (life->character.relaxed) life->number = 0;
     sealed = life_sealed(life);
-    problem = life_open(life, path("store"), life->character.relaxed ? 0 : sealed, clock, &player, &count, &opened_at);
+    problem = life_open(life, path("store"), life->character.relaxed ? 0 : sealed, clock, &player,
+                        &count, &opened_at);
     if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
     if (!problem) problem = check_copies(life, tools_folder);
     if (!problem) check_integrity(path("store"));
@@ -79,10 +82,12 @@ static const char *lose(struct life *life, uint64_t calls, uint64_t change, uint
 /** Loses power that often, at changes that are spread over scripts. */
 static struct tally lose_often(uint64_t points, int relaxed, int lies) {
     struct tally tally = {0};
-    uint64_t random = first_seed * 7919 + (uint64_t)relaxed * 2 + (uint64_t)lies, scripts = 4 + points / 100;
+    uint64_t random = first_seed * 7919 + (uint64_t)relaxed * 2 + (uint64_t)lies,
+             scripts = 4 + points / 100;
     for (uint64_t script = 0; script < scripts; script++) {
         struct life life = {0};
-        uint64_t changes = 0, calls = 30 + chance_below(&random, 60), share = (points + scripts - 1) / scripts, step;
+        uint64_t changes = 0, calls = 30 + chance_below(&random, 60),
+                 share = (points + scripts - 1) / scripts, step;
         life.character.seed = chance(&random);
         life.character.script = chance(&random);
         life.character.relaxed = relaxed;
@@ -102,7 +107,9 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
                 tally.damaged++;
                 continue;
             }
-            fprintf(stderr, "script %" PRIu64 " (seed %" PRIu64 "), power lost at %" PRIu64 " of %" PRIu64 ": %s\n",
+            fprintf(stderr,
+                    "script %" PRIu64 " (seed %" PRIu64 "), power lost at %" PRIu64 " of %" PRIu64
+                    ": %s\n",
                     script, first_seed, change, changes, problem);
             if (getenv("SELENE_TEST_CALLS"))
                 for (uint64_t i = 0; i < life.answered; i++)
@@ -113,8 +120,9 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
         }
         free(life.deeds);
     }
-    printf("%" PRIu64 " losses of power at %" PRIu64 " changes and syncs, %" PRIu64 " while recovering, %" PRIu64
-           " calls answered; in %" PRIu64 " something was lost, %" PRIu64 " damaged\n",
+    printf("%" PRIu64 " losses of power at %" PRIu64 " changes and syncs, %" PRIu64
+           " while recovering, %" PRIu64 " calls answered; in %" PRIu64
+           " something was lost, %" PRIu64 " damaged\n",
            tally.points, tally.changes, tally.again, tally.calls, tally.lost, tally.damaged);
     return tally;
 }
@@ -144,8 +152,11 @@ int main(int argc, char **argv) {
     printf("seed %" PRIu64 "\n", first_seed);
     setenv("SELENE_TEST_ALARM", "36000", 0);
     tools_begin(NULL);
-    run_test("D2 FULL: a loss of power at any write or sync loses nothing that was answered", test_full);
-    run_test("D2 RELAXED: it loses the last calls, never damages the store, and leaves nothing half done", test_relaxed);
+    run_test("D2 FULL: a loss of power at any write or sync loses nothing that was answered",
+             test_full);
+    run_test("D2 RELAXED: it loses the last calls, never damages the store, and leaves nothing "
+             "half done",
+             test_relaxed);
     run_test("this test sees what a disk loses that lies about syncs", test_lies);
     if (!check_failed) tools_end();
     return check_end();

@@ -117,6 +117,7 @@ struct file {
     size_t count, room;
     /** While an image is written: the name it has there. */
     char image[512];
+    struct file *next;
 };
 
 /** A name in the folder. */
@@ -177,7 +178,8 @@ static void apply(struct content *content, const struct change *change) {
         resize(content, change->offset);
         return;
     }
-    if (change->offset + change->length > content->size) resize(content, change->offset + change->length);
+    if (change->offset + change->length > content->size)
+        resize(content, change->offset + change->length);
     memcpy(content->bytes + change->offset, change->bytes, change->length);
 }
 
@@ -223,8 +225,8 @@ enum survival {
 };
 
 /** The sectors of a write, as the system holds them now, come to the disk; those that the coin chooses. */
-static void reach(struct content *disk, const struct content *held, const struct change *change, size_t length,
-                  int coin) {
+static void reach(struct content *disk, const struct content *held, const struct change *change,
+                  size_t length, int coin) {
     size_t at = change->offset / SECTOR * SECTOR, end = change->offset + length;
     for (; at < end; at += SECTOR) {
         size_t stop = at + SECTOR < held->size ? at + SECTOR : held->size;
@@ -243,8 +245,9 @@ static struct content survivor(const struct file *file, enum survival survival) 
     for (size_t i = 0; i < file->count; i++) {
         const struct change *change = &file->changes[i];
         size_t length = change->length;
-        int kept = survival == EVERYTHING || survival == SECTORS || (survival == BEGINNING && i <= torn) ||
-                   (survival == SOME && chance() % 2) || (survival == LATER && i > 0);
+        int kept = survival == EVERYTHING || survival == SECTORS ||
+                   (survival == BEGINNING && i <= torn) || (survival == SOME && chance() % 2) ||
+                   (survival == LATER && i > 0);
         apply(&held, change);
         if (!kept || (survival == SECTORS && !change->bytes && chance() % 2)) continue;
         if (!change->bytes) {
@@ -256,6 +259,27 @@ static struct content survivor(const struct file *file, enum survival survival) 
     }
     free(held.bytes);
     return disk;
+}
+
+static struct file *all_files;
+
+static struct file *new_file(void) {
+    struct file *file = grown(NULL, sizeof *file);
+    memset(file, 0, sizeof *file);
+    file->next = all_files;
+    all_files = file;
+    return file;
+}
+
+static void forget_files(void) {
+    while (all_files) {
+        struct file *file = all_files;
+        all_files = file->next;
+        forget_changes(file);
+        free(file->changes);
+        free(file->durable.bytes);
+        free(file);
+    }
 }
 
 /* ---- names ---------------------------------------------------------------- */
@@ -339,11 +363,13 @@ static void write_file(const char *path, const struct content *content) {
 /** Writes what a disk might hold now into a folder that is empty. */
 static void write_image(const char *where) {
     struct listing names = durable;
-    enum survival survival = (enum survival)(chance() % SURVIVALS), of_names = (enum survival)(chance() % SURVIVALS);
+    enum survival survival = (enum survival)(chance() % SURVIVALS),
+                  of_names = (enum survival)(chance() % SURVIVALS);
     int last = renaming_count ? (int)(chance() % (uint64_t)renaming_count) : 0;
     for (int i = 0; i < renaming_count; i++) {
         int kept = of_names == EVERYTHING || (of_names == BEGINNING && i <= last) ||
-                   ((of_names == SOME || of_names == SECTORS) && chance() % 2) || (of_names == LATER && i > 0);
+                   ((of_names == SOME || of_names == SECTORS) && chance() % 2) ||
+                   (of_names == LATER && i > 0);
         if (kept) rename_in(&names, &renamings[i]);
     }
     for (int i = 0; i < names.count; i++)
@@ -425,6 +451,7 @@ static void take_folder(const char *path) {
     struct dirent *found;
     must(directory != NULL, path);
     snprintf(folder, sizeof folder, "%s", path);
+    forget_files();
     durable.count = current.count = renaming_count = 0;
     memset(files, 0, sizeof files);
     memset(is_folder, 0, sizeof is_folder);
@@ -437,8 +464,7 @@ static void take_folder(const char *path) {
         int descriptor;
         snprintf(name, sizeof name, "%s/%s", path, found->d_name);
         if (stat(name, &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-        file = grown(NULL, sizeof *file);
-        memset(file, 0, sizeof *file);
+        file = new_file();
         resize(&file->durable, (size_t)facts.st_size);
         descriptor = real_open(name, O_RDONLY | O_CLOEXEC);
         must(descriptor >= 0, name);
@@ -522,8 +548,7 @@ static int opened(const char *path, int flags, mode_t mode) {
         is_folder[descriptor] = whole != 0;
         files[descriptor] = name ? file_of(&current, name) : NULL;
         if (name && !files[descriptor]) {
-            struct file *file = grown(NULL, sizeof *file);
-            memset(file, 0, sizeof *file);
+            struct file *file = new_file();
             files[descriptor] = file;
             note_name(name, "", file);
             happens();
@@ -540,11 +565,11 @@ static mode_t mode_of(int flags, va_list arguments) {
     return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(arguments, int) : 0;
 }
 
-#define OPEN_BODY                                                                                                      \
-    va_list arguments;                                                                                                 \
-    mode_t mode;                                                                                                       \
-    va_start(arguments, flags);                                                                                        \
-    mode = mode_of(flags, arguments);                                                                                  \
+#define OPEN_BODY                                                                                  \
+    va_list arguments;                                                                             \
+    mode_t mode;                                                                                   \
+    va_start(arguments, flags);                                                                    \
+    mode = mode_of(flags, arguments);                                                              \
     va_end(arguments);
 
 EXPORT int open(const char *path, int flags, ...) {
@@ -581,7 +606,8 @@ EXPORT int close(int descriptor) {
     return real_close(descriptor);
 }
 
-static ssize_t written(int descriptor, struct file *file, const void *bytes, size_t length, off_t offset) {
+static ssize_t written(int descriptor, struct file *file, const void *bytes, size_t length,
+                       off_t offset) {
     ssize_t result = -1;
     pthread_mutex_lock(&lock);
     if (fails(WRITE)) {
@@ -603,7 +629,8 @@ static ssize_t written(int descriptor, struct file *file, const void *bytes, siz
 EXPORT ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t offset) {
     struct file *file = file_at(descriptor);
     find_all();
-    return file ? written(descriptor, file, bytes, length, offset) : real_pwrite(descriptor, bytes, length, offset);
+    return file ? written(descriptor, file, bytes, length, offset)
+                : real_pwrite(descriptor, bytes, length, offset);
 }
 
 EXPORT ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t offset) {

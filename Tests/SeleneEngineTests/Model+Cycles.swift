@@ -7,10 +7,15 @@ import SeleneCore
 extension Model {
   // MARK: Begin
 
-  /// Refuses a begin, or ends what was forgotten; the order of refusals is the design's.
+  /// A begin ends first what was forgotten (C5).
+  private func endForgotten() {
+    for cycle in cycles where now > cycle.deadline { _ = end(cycle.handle) }
+  }
+
+  /// Whether a window of these kinds may begin; the order of refusals is the design's.
   func refuse(_ kinds: KindSet) throws {
+    endForgotten()
     guard kinds.isSubset(of: enabled) else { throw Refused(.unavailable) }
-    for cycle in cycles where now > cycle.deadline && !cycle.kinds.isDisjoint(with: kinds) { _ = end(cycle.handle) }
     guard cycles.allSatisfy({ $0.kinds.isDisjoint(with: kinds) }) else { throw Refused(.busy) }
     for kind in Kind.allCases where kinds.contains(kind) {
       if let last = lastBegin[kind], last + intervals[kind] > now { throw Refused(.tooSoon) }
@@ -37,6 +42,7 @@ extension Model {
 
   /// Whether a window of this one task may begin (C14).
   func refuseNow(_ id: String) throws {
+    endForgotten()
     guard let sight = self[id] else { throw Refused(.notFound) }
     guard isRunnable(sight, kinds: enabled) else { throw Refused(.immediateRunIneligible) }
   }

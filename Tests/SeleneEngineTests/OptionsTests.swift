@@ -34,7 +34,7 @@ import Testing
       Field(name: "max_overrun_threads", allowed: [0, 16, 1_024], refused: [1_025, 0xFFFF_FFFF]) {
         $0.maxOverrunThreads = UInt32($1)
       },
-      Field(name: "max_input_size", allowed: [0, 10_240, 1 << 30], refused: [1 << 30 + 1, .max]) {
+      Field(name: "max_input_size", allowed: [0, 10_240, 1 << 29], refused: [1 << 29 + 1, .max]) {
         $0.maxInputSize = UInt64($1)
       },
       Field(name: "max_pending_refresh", allowed: [0, 1, 0xFFFF_FFFF], refused: []) {

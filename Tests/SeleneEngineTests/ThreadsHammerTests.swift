@@ -176,7 +176,7 @@ import Testing
         if leaves {
           shared.tokens.with { $0.append(run.token) }
         } else {
-          shared.call("complete", [.staleRun]) { try host.complete(run.token, .noData) }
+          shared.call("complete", [.staleRun, .alreadyCompleted]) { try host.complete(run.token, .noData) }
         }
       }
       if !leaves { _ = try? host.end(cycle) }

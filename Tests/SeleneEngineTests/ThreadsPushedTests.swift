@@ -104,6 +104,22 @@ import Testing
     try host.close(grace: Time.second)
   }
 
+  @Test("C5 a pushed begin past the deadline of a forgotten pulled cycle ends that one first")
+  func forgotten() throws {
+    let host = try host()
+    try add("a", to: host) { run in _ = refusal { try host.complete(run.token, .newData) } }
+    let forgotten = try host.begin(Self.millisecond)
+    Thread.sleep(forTimeInterval: 0.003)
+    #expect(try host.run(Time.second).entries.count == 1)
+    #expect(refusal { try host.end(forgotten) } == .invalidHandle)
+    _ = try host.begin(Self.millisecond)
+    Thread.sleep(forTimeInterval: 0.003)
+    let reported = Gate()
+    _ = try host.runAsync(Time.second, receive: { _ in reported.open() })
+    #expect(reported.wait())
+    try host.close()
+  }
+
   @Test("C6 an outcome may come from another thread, before or after the handler returned", arguments: [true, false])
   func otherThread(beforeReturn: Bool) throws {
     let host = try host()

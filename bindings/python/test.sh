@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, pytest, wheel; all of them without arguments.
+# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest (without arguments: these) and address.
 # Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -49,7 +49,7 @@ END
 
 tests() {
   local log=$out/log/tests
-  PYSELENE_LIBRARY=$root/build/libselene.so PYTHONPATH=src "$bin/python" -X dev -m pytest -q -rA --tb=short \
+  PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -X dev -m pytest -q -rpfE --tb=short \
     --no-header "$@" >"$log" 2>&1
   local code=$?
   sed -n -e 's/^PASSED /ok /p' -e 's/^FAILED /FAILED /p' -e 's/^ERROR /FAILED /p' "$log"
@@ -59,6 +59,16 @@ tests() {
     sed '/short test summary info/,$d; s/^/    /' "$log"
   fi
   tail -n 1 "$log"
+}
+
+# The library under the address sanitizer. The processes of test_process.py inherit it.
+address() {
+  (cd "$root" && .ci/quietly swift build --sanitize=address --scratch-path .build/address --product selene \
+    -Xlinker -fuse-ld=lld) || return 1
+  local library=$root/.build/address/debug/libselene.so
+  ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=5 \
+    LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests tests --deselect tests/test_same_as_c.py \
+    --ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_report.py
 }
 
 # The wheel, its name, what it needs; then installed into an empty environment and used there.
@@ -114,6 +124,7 @@ for name in "$@"; do
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest) tests ;;
+    address) address || { echo "FAILED address"; status=1; } ;;
     wheel)
       step wheel wheel
       step audit audit

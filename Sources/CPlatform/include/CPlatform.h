@@ -25,7 +25,8 @@ void platform_registry_unlock(void);
 // ---- Threads and processes ----
 
 // Starts a thread that blocks all signals; 0 if the system refuses.
-uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context), void *_Nonnull context);
+uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context),
+                               void *_Nonnull context);
 void platform_thread_join(uint64_t thread);
 void platform_sleep(int64_t nanoseconds);
 int32_t platform_process(void);
@@ -37,19 +38,19 @@ uint32_t platform_fork_generation(void);
 // ---- Atomics, for what is read without the lock ----
 
 static inline uint64_t platform_load(const uint64_t *_Nonnull word) {
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
 static inline void platform_store(uint64_t *_Nonnull word, uint64_t value) {
-  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
 // ---- Callbacks that this thread is in ----
 
 // One call into the host; frames form a stack on the thread.
 typedef struct platform_frame {
-  struct platform_frame *_Nullable outer;
-  uint64_t owner;
+    struct platform_frame *_Nullable outer;
+    uint64_t owner;
 } platform_frame;
 
 // The owner of the frame of a host clock.
@@ -84,27 +85,31 @@ int32_t platform_has_external_power(const char *_Nonnull root);
 // Reads the head of a regular file; the number of bytes read, or −errno.
 int64_t platform_read_head(const char *_Nonnull path, uint8_t *_Nonnull bytes, int64_t size);
 // What makes a file the same file under every name. 0 or errno.
-int32_t platform_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device, uint64_t *_Nonnull inode);
+int32_t platform_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device,
+                               uint64_t *_Nonnull inode);
 // Brings the names in the directory of a file to the disk. 0 or errno.
 int32_t platform_sync_directory(const char *_Nonnull path);
 // Reads a part of a file; the number of bytes read, or −errno.
-int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_Nonnull bytes, int64_t size);
+int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_Nonnull bytes,
+                         int64_t size);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);
 // Makes a file of mode 0600 with this content: wholly and durably, or not at all. 0 or errno; EEXIST leaves what is there.
-int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull bytes, int64_t size);
+int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull bytes,
+                             int64_t size);
 // Makes an empty file of mode 0600. 0 or errno.
 int32_t platform_create_empty(const char *_Nonnull path);
 // Copies a file into a new one of mode 0600. 0 or errno.
 int32_t platform_copy_file(const char *_Nonnull from, const char *_Nonnull to);
 // Writes some bytes of a file, and brings it and its name in the directory to the disk. 0 or errno.
-int32_t platform_finish_file(const char *_Nonnull path, int64_t offset, const uint8_t *_Nonnull bytes, int64_t size);
+int32_t platform_finish_file(const char *_Nonnull path, int64_t offset,
+                             const uint8_t *_Nonnull bytes, int64_t size);
 void platform_remove_file(const char *_Nonnull path);
 const char *_Nonnull platform_error_text(int32_t error);
 
 // Binds a copy of some bytes (SQLITE_TRANSIENT is a cast that Swift does not import).
-void platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index, const void *_Nonnull bytes, int32_t count,
-                        int32_t is_text);
+void platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index,
+                        const void *_Nonnull bytes, int32_t count, int32_t is_text);
 
 // Whether closing a database leaves its log as it is (sqlite3_db_config takes a variable number of arguments).
 void platform_keep_log(sqlite3 *_Nullable database, int32_t keep);

@@ -63,7 +63,8 @@ package final class SQLiteStore: Store {
       life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
       lastSeen: rows.int(2), lastRefresh: rows.optional(3), lastProcessing: rows.optional(4),
       generator: UInt64(bitPattern: rows.int(5)))
-    guard state.checksum == rows.int(6), state.life < Token.lifeMask, state.lastSequence <= TaskTable.greatestSequence else {
+    guard state.checksum == rows.int(6), state.life < Token.lifeMask, state.lastSequence <= TaskTable.greatestSequence
+    else {
       throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the scheduler was changed")
     }
     return state
@@ -76,7 +77,8 @@ package final class SQLiteStore: Store {
     while try rows.step() {
       let sequence = rows.int(0)
       guard let record = TaskRecord(rows), table.load(record) else {
-        throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): row \(sequence) of the tasks is no task")
+        throw SeleneError(
+          .storeCorrupt, "store \(name: connection.path.buffer): row \(sequence) of the tasks is no task")
       }
       newest = max(newest, record.lastRun, record.changedAt)
     }
@@ -255,8 +257,9 @@ package final class SQLiteStore: Store {
     // After a failed sync the log is the better witness than what a checkpoint would make of it.
     if isFailed { connection.keepLog() }
     connection.close()
-    framesCell.deallocate()
   }
+
+  deinit { framesCell.deallocate() }
 }
 
 /// What a store says to SQLite again and again.
@@ -299,8 +302,10 @@ extension TaskRecord {
       let window = Int32(exactly: row.int(11)), let maxAttempts = UInt32(exactly: row.int(12)),
       let constraints = UInt32(exactly: row.int(13)), existing >= 0, backoff >= 0,
       let state = UInt8(exactly: row.int(19)).flatMap(TaskState.init), let attempts = UInt32(exactly: row.int(20)),
-      let generation = UInt32(exactly: row.int(21)), let stopReason = Int32(exactly: row.int(23)).flatMap(StopReason.init),
-      let sequence = UInt64(exactly: row.int(0)), (1...TaskTable.greatestSequence).contains(sequence), start == tags.count
+      let generation = UInt32(exactly: row.int(21)),
+      let stopReason = Int32(exactly: row.int(23)).flatMap(StopReason.init),
+      let sequence = UInt64(exactly: row.int(0)), (1...TaskTable.greatestSequence).contains(sequence),
+      start == tags.count
     else { return nil }
     (draft.kind, draft.schedule, draft.priority, draft.existing) = (kind, schedule, priority, existing)
     (draft.recurrence, draft.backoff, draft.responseWindow) = (recurrence, backoff, window)

@@ -40,7 +40,8 @@ package enum StoreFile {
     let version = Int32(bitPattern: number(header, 60))
     guard version <= Schema.version else {
       throw SeleneError(
-        .storeNewer, "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
+        .storeNewer,
+        "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
     }
     // Without a log the file is as long as its header says; a missing end would be read as zeros.
     let pageSize = Int64(header[16]) << 8 | Int64(header[17])
@@ -50,7 +51,8 @@ package enum StoreFile {
         .storeCorrupt, "store \(name: file.buffer): it has \(file.fileSize) bytes, its header says \(size)")
     }
     guard header[18] == 2, header[19] == 2 else {
-      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its header says that it is not written through a log")
+      throw SeleneError(
+        .storeCorrupt, "store \(name: file.buffer): its header says that it is not written through a log")
     }
     guard version >= 1 else {
       throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its schema is version \(version), which never was")
@@ -203,7 +205,8 @@ package enum StoreFile {
     }
   }
 
-  private static func save(_ gathered: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError) {
+  private static func save(_ gathered: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError)
+  {
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     table.journal = Journal()
     let rows = try gathered.prepare(Schema.readTasks)

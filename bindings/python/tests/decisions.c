@@ -33,7 +33,9 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
         int64_t takes;
         if (selene_cycle_next(token, &step, &run, NULL)) exit(3);
         if (step != SELENE_STEP_RUN) break;
-        takes = (run.started_at / 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) % (4 * SELENE_SECOND);
+        takes =
+            (run.started_at / 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) %
+            (4 * SELENE_SECOND);
         if (takes > run.deadline - now) {
             now = run.deadline;
             if (selene_cycle_end(token, &report)) exit(4);
@@ -44,12 +46,13 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
         if (selene_run_complete(run.run, (int32_t)(takes / 1000 % 4))) exit(5);
     }
     if (!report && selene_cycle_end(token, &report)) exit(6);
-    printf("cycle %" PRId32 " %" PRIu64 " %" PRIu64 " %" PRId64 "\n", report->result, report->eligible,
-           report->did_not_fit, report->ended_at);
+    printf("cycle %" PRId32 " %" PRIu64 " %" PRIu64 " %" PRId64 "\n", report->result,
+           report->eligible, report->did_not_fit, report->ended_at);
     for (uint64_t i = 0; i < report->run_count; i++) {
         const selene_report_run *run = &report->runs[i];
-        printf("%s %" PRId32 " %" PRIu32 " %.17g %" PRId64 " %" PRId64 " %" PRId64 "\n", run->id.data, run->outcome,
-               run->attempt, run->score, run->estimate, run->started_at, run->response_time);
+        printf("%s %" PRId32 " %" PRIu32 " %.17g %" PRId64 " %" PRId64 " %" PRId64 "\n",
+               run->id.data, run->outcome, run->attempt, run->score, run->estimate, run->started_at,
+               run->response_time);
     }
     selene_report_destroy(report);
 }
@@ -69,17 +72,18 @@ int main(void) {
         int32_t c = 0;
         if (strcmp(word, "advance") == 0 && scanf("%" SCNd64, &a) == 1) {
             now += a;
-        } else if (strcmp(word, "cycle") == 0 && scanf("%" SCNd64 " %" SCNd64 " %" SCNd32, &a, &b, &c) == 3) {
+        } else if (strcmp(word, "cycle") == 0 &&
+                   scanf("%" SCNd64 " %" SCNd64 " %" SCNd32, &a, &b, &c) == 3) {
             cycle(scheduler, (uint32_t)a, b, (uint32_t)c);
         } else if (strcmp(word, "register") == 0) {
             selene_task task = SELENE_TASK_INIT;
             char id[64];
             selene_status status;
             int32_t disposition = -1;
-            if (scanf("%63s %" SCNd32 " %" SCNd32 " %" SCNd32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd32
-                      " %" SCNu32,
-                      id, &task.kind, &task.schedule, &task.priority, &task.expected_response, &task.initial_delay,
-                      &task.period, &task.backoff, &task.max_attempts) != 9)
+            if (scanf("%63s %" SCNd32 " %" SCNd32 " %" SCNd32 " %" SCNd64 " %" SCNd64 " %" SCNd64
+                      " %" SCNd32 " %" SCNu32,
+                      id, &task.kind, &task.schedule, &task.priority, &task.expected_response,
+                      &task.initial_delay, &task.period, &task.backoff, &task.max_attempts) != 9)
                 return 8;
             task.id.data = id;
             task.id.length = -1;

@@ -450,7 +450,7 @@ def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> No
         for thread in (*threads, collector):
             thread.start()
         while any(thread.is_alive() for thread in threads):
-            scheduler.run_cycle(0.5, lanes=3)
+            scheduler.run_cycle(30, lanes=3)
         for thread in threads:
             thread.join()
         scheduler.run_cycle(20, lanes=3)

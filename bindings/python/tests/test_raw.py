@@ -11,6 +11,7 @@ import pytest
 
 import pyselene as selene
 from pyselene import _errors, _raw
+from pyselene._lane import RunInfo
 from pyselene._library import _find, fast, layout
 
 HERE = Path(__file__).resolve().parents[1]
@@ -86,3 +87,9 @@ def test_a_missing_or_foreign_library_is_an_import_error(tmp_path: Path) -> None
             text=True,
         )
         assert "ImportError: pyselene cannot use its library" in done.stderr
+
+
+def test_the_lanes_own_layout_is_the_headers() -> None:
+    for name in ("run", "cycle", "id", "handler"):
+        assert getattr(RunInfo, name).offset == getattr(_raw.selene_run_info, name).offset
+    assert ctypes.sizeof(RunInfo) == ctypes.sizeof(_raw.selene_run_info)

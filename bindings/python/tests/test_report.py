@@ -199,10 +199,12 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.tags: Counter[str] = Counter()
         self.loads: list[str] = []
+        self.ids: Counter[str] = Counter()
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags[tag] += 1
+        self.ids.update(value or "" for name, value in attrs if name == "id")
         self.loads += [f"{tag} {name}={value}" for name, value in attrs if name in ("src", "href", "srcset", "action")]
         if tag not in self.void:
             self.open.append(tag)
@@ -230,6 +232,7 @@ def test_the_page_is_whole_and_loads_nothing(page: str) -> None:
     assert reader.loads == []
     assert reader.tags["svg"] == 5  # the moon and four charts
     assert reader.tags["table"] == 3
+    assert set(reader.ids.values()) == {1}
     assert "default-src 'none'" in page
     assert not re.search(r"https?://|@import|url\(|@font-face", page)
 
@@ -405,7 +408,7 @@ const point = (type, x, y) => field.dispatchEvent(
   new PointerEvent(type, { clientX: area.left + x * area.width, clientY: area.top + y, bubbles: true, pointerId: 1 }));
 const tell = () => told.push(document.getElementById("hint").innerText);
 const box = () => told.push(document.querySelector("svg.plot:not(.moon)").getAttribute("viewBox"));
-const sorted = () => told.push(document.querySelector("#tasks tbody td b").innerText);
+const sorted = () => told.push(document.querySelector("#by-task tbody td b").innerText);
 %s
 document.body.textContent = JSON.stringify(told);
 </script>
@@ -466,7 +469,7 @@ def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_pa
         box(); document.querySelectorAll("#days button")[2].click(); box();
         point("pointerdown", 0.25, 50); point("pointermove", 0.5, 50); point("pointerup", 0.5, 50); box();
         field.dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); box();
-        const heads = document.querySelectorAll("#tasks th");
+        const heads = document.querySelectorAll("#by-task th");
         sorted(); heads[0].click(); heads[0].click(); sorted(); heads[2].click(); sorted();
         """,
     )

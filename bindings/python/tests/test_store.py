@@ -22,7 +22,7 @@ def test_d1_tasks_survive_a_restart(tmp_path: Path) -> None:
         with pytest.raises(selene.StoreCannotOpen):
             scheduler.backup(tmp_path / "copy.db")
     for name in ("tasks.db", "copy.db"):
-        seen = []
+        seen: list[bytes] = []
         with selene.Scheduler(os.fsencode(tmp_path / name), relaxed=True) as scheduler:
             assert scheduler.ids() == ["a", "b"]
             scheduler.register_handler("h", lambda run, seen=seen: seen.append(run.input))

@@ -1,4 +1,4 @@
-"""Measures the whole way of a run of an empty handler, beside other ways to run a function: python tools/measure.py [N].
+"""Measures a run of an empty handler, the whole way, beside other ways to run a function: tools/measure.py [N].
 
 All in one process and one run, the best of several rounds, in microseconds a run. APScheduler and huey are measured if
 they are installed.
@@ -44,7 +44,7 @@ def pulled(count: int) -> tuple[float, float]:
     def work(lane: _lane.Lane) -> None:
         loops.append(clocked(lambda: loop(lane)))
 
-    _lane.Lane._work = work  # type: ignore[method-assign]
+    _lane.Lane._work = work  # type: ignore[method-assign, assignment]
     with selene.Scheduler() as scheduler:
         scheduler.register_handler("empty", empty)
         scheduler.register_all([selene.Task(f"task{i:08}", "empty", expected=0) for i in range(count)])

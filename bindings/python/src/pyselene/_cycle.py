@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from . import _raw
 from ._drive import DRAIN
 from ._errors import Busy, Closed, SeleneError
-from ._handler import Handler, cancellable, execute, fail, finish, make_run
+from ._handler import Handler, cancellable, execute, fail, finish, interrupting, make_run
 from ._library import encode, fast, layout
 from ._report import Report, take_report
 from ._run import Run
@@ -230,8 +230,10 @@ class AsyncDrive:
                 self.over = True
                 engine.left += len(self.inside)
             report = self._end()
-        if self.fatal is not None:
-            raise self.fatal
+        # A worker completes its run before it tells why.
+        fatal = self.fatal or interrupting(self.exceptions)
+        if fatal is not None:
+            raise fatal
         assert report is not None
         return report
 

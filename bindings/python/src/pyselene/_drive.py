@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from . import _raw
 from ._callbacks import log
 from ._errors import SeleneError
+from ._handler import interrupting
 from ._lane import Lane
 from ._report import Report, take_report
 from ._time import SECOND
@@ -58,6 +59,8 @@ class Drive:
         try:
             self.engine.submit(lane.work)
         except BaseException as error:
+            if isinstance(error, RuntimeError) and "shutdown" in str(error):
+                self.engine.exiting = True  # some Pythons refuse new threads before they call what closes the engines
             self.interrupt(error)
             self.leave(lane)
 
@@ -158,9 +161,11 @@ class Drive:
             raise
         finally:
             report = self._end()
-        if self.fatal is not None:
+        # A lane completes its run before it tells why: another one may have ended the cycle in between.
+        fatal = self.fatal or interrupting(self.exceptions)
+        if fatal is not None:
             self.engine.park_at_exit()
-            raise self.fatal
+            raise fatal
         assert report is not None
         return report
 

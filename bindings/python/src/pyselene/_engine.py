@@ -127,7 +127,7 @@ class Engine:
 
         It holds no lock, and would only print a traceback.
         """
-        if self.exiting and threading.current_thread() is not threading.main_thread():
+        if self.exiting and threading.current_thread().daemon:
             threading.Event().wait()
 
     def now_ns(self) -> int:

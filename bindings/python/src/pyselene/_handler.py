@@ -127,11 +127,19 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED)
     else:
         stopped = isinstance(error, asyncio.CancelledError) and run._stop
-        if not stopped:
-            log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
         # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0 if stopped and not engine.stopping(run) else None)
+        if not stopped:
+            log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
     return not isinstance(error, (Exception, asyncio.CancelledError))
+
+
+def interrupting(exceptions: dict[int, BaseException]) -> BaseException | None:
+    """Of what handlers raised, the first that must interrupt the one who waits."""
+    for error in tuple(exceptions.values()):
+        if not isinstance(error, (Exception, asyncio.CancelledError)):
+            return error
+    return None
 
 
 def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) -> BaseException | None:

@@ -8,13 +8,30 @@ from typing import TYPE_CHECKING
 
 from . import _raw
 from ._handler import fail, finish
-from ._library import error_of, layout
+from ._library import bare_next, error_of, layout
 from ._run import Run
 
 if TYPE_CHECKING:
     from ._drive import Drive
 
-_SIZE = ctypes.sizeof(_raw.selene_run_info)
+
+class RunInfo(ctypes.Structure):
+    """selene_run_info, laid out so that its ids are read at once: they have no NUL inside and one behind."""
+
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("run", ctypes.c_uint64),
+        ("cycle", ctypes.c_uint64),
+        ("id", ctypes.c_char_p),
+        ("id_length", ctypes.c_int64),
+        ("handler", ctypes.c_char_p),
+        ("rest", ctypes.c_byte * (ctypes.sizeof(_raw.selene_run_info) - 48)),
+    )
+
+
+_SIZE = ctypes.sizeof(RunInfo)
 _UNPACK = layout(_raw.selene_run_info).unpack_from
 #: What a completion answers whose run was over before; the scheduler may be closed.
 _OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
@@ -51,17 +68,17 @@ class Lane:
     def _work(self) -> None:
         drive = self.drive
         engine = drive.engine
-        cycle = drive.cycle
+        cycle = ctypes.c_uint64(drive.cycle)
         condition = drive.condition
         exceptions = drive.exceptions
         runs = engine.runs
         handlers = engine.handlers
-        next_run = engine.calls.selene_cycle_next
+        next_run = bare_next(engine.calls)
         complete = engine.calls.selene_run_complete
         string_at = ctypes.string_at
         unpack = _UNPACK
         step = ctypes.c_int32()
-        info = _raw.selene_run_info(_SIZE)
+        info = RunInfo(_SIZE)
         wake_at = ctypes.c_int64()
         arguments = (ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
         locked = False
@@ -91,15 +108,9 @@ class Lane:
                     return
                 fields = unpack(info)
                 token = fields[2]
-                name = string_at(fields[6], fields[7])
+                name = info.handler
                 length = fields[9]
-                run = Run(
-                    engine,
-                    fields,
-                    string_at(fields[4], fields[5]),
-                    name,
-                    string_at(fields[8], length) if length else b"",
-                )
+                run = Run(engine, fields, info.id, name, string_at(fields[8], length) if length else b"")
                 run._lane = self
                 runs[token] = run
                 if drive.spare:

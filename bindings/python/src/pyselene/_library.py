@@ -21,24 +21,37 @@ def _find() -> Path:
     return Path(chosen) if chosen else Path(__file__).with_name("libselene.so")
 
 
-def _load() -> tuple[_raw.Functions, _raw.Functions]:
+def _load() -> tuple[_raw.Functions, _raw.Functions, Any, Any]:
     path = _find()
     try:
-        functions = _raw.Functions(ctypes.CDLL(str(path)))
-        fast_functions = _raw.Functions(ctypes.PyDLL(str(path)))
+        plain, holding = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
+        functions, fast_functions = _raw.Functions(plain), _raw.Functions(holding)
     except (OSError, AttributeError) as error:
         raise ImportError(f"pyselene cannot use its library {path}: {error}") from error
     number = functions.selene_version_number()
     if number // 1000 != _raw.SELENE_VERSION_NUMBER // 1000:
         raise ImportError(f"{path} has version {number}, pyselene needs {_raw.SELENE_VERSION_NUMBER}")
-    return functions, fast_functions
+    return functions, fast_functions, _bare(plain), _bare(holding)
+
+
+def _bare(source: ctypes.CDLL) -> Any:
+    # Without argtypes nothing is converted, which is what makes a call with three pointers slow: what is passed must be
+    # of the right C type already, made once for many calls.
+    function = source["selene_cycle_next"]
+    function.restype = ctypes.c_int32
+    return function
 
 
 #: `library` gives the interpreter's lock up during a call; `fast` keeps it, for calls that neither wait nor write.
-library, fast = _load()
+library, fast, _bare_next, _fast_bare_next = _load()
 
 #: The version of the library that is loaded.
 library_version: str = fast.selene_version_string().decode()
+
+
+def bare_next(functions: _raw.Functions) -> Any:
+    """selene_cycle_next for a c_uint64 and three byref() objects; see _bare."""
+    return _fast_bare_next if functions is fast else _bare_next
 
 
 def error_of(status: int) -> SeleneError:

@@ -40,7 +40,11 @@ class LiveTable:
         if time.monotonic() - self._looked >= _LOOK_EVERY:
             self._looked = time.monotonic()
             self._found = self._waits()
-        return render(self._head, self._window, elapsed, self._board.view(), self._found)
+        view = self._board.view()
+        # What began or ended since the last look waits no more.
+        busy = {run.id for run in view.active} | {run.id for run in view.done}
+        waits = [wait for wait in self._found if wait[0] not in busy]
+        return render(self._head, self._window, elapsed, view, waits)
 
 
 def render(head: Text, window: Window, elapsed: float, view: View, waits: Sequence[tuple[str, str]]) -> RenderableType:

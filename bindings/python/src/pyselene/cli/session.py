@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import sys
 import threading
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.live import Live
 from rich.text import Text
 
-from .. import Busy, Closed, ImmediateRunIneligible, Outcome, Report, Scheduler, SeleneError
+from .. import Busy, Closed, ImmediateRunIneligible, Outcome, ReasonCode, Report, Scheduler, SeleneError
 from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
@@ -59,21 +61,32 @@ class Session:
         self.plan = plan
         self.signal = 0
         self._ended = threading.Event()
+        self._over = threading.Event()
         self._code: int = Exit.DONE
         self._error: BaseException | None = None
 
     def run(self) -> int:
         """Does it all, and gives the exit code."""
         adopt()
-        driver = threading.Thread(target=self._drive, name="pyselene run")
+        news, bell = os.pipe()
+        os.set_blocking(bell, False)
+        driver = threading.Thread(target=self._drive, args=(bell,), name="pyselene run")
+        # A signal that comes just before this thread begins to wait would be noticed at the end only; the bell rings
+        # at once, and whatever thread the signal hit.
+        ringing = signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         before = self._catch_signals()
         driver.start()
         try:
+            while not self._over.is_set():
+                select.select([news], [], [])
+                os.read(news, 4096)
             driver.join()
-            self.runner.leave()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            signal.set_wakeup_fd(ringing)
+            os.close(news)
+            os.close(bell)
         reap_strays()
         if self._error is not None:
             raise self._error
@@ -98,14 +111,17 @@ class Session:
         # On a thread of its own: a signal may come while this thread holds whatever it holds.
         threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
 
-    def _drive(self) -> None:
+    def _drive(self, bell: int) -> None:
         try:
             self._code = self._work()
-        except Closed:
-            if not self.signal:
-                raise
-        except BaseException as error:
+        except Closed as error:
+            self._error = None if self.signal else error
+        except BaseException as error:  # raised again where `run` waits
             self._error = error
+        finally:
+            self.runner.leave()
+            self._over.set()
+            os.write(bell, b"\0")
 
     def _work(self) -> int:
         if self._sleep(_SETTLING):
@@ -186,7 +202,10 @@ class Session:
                     continue
                 why = self.scheduler.explain(name)
                 if why.reasons:
-                    found.append((name, show.why_text(why, now).replace("\n", "; ")))
+                    # That it is not in this window goes without saying.
+                    reasons = [reason for reason in why.reasons if reason.code is not ReasonCode.NEXT_CYCLE]
+                    told = (show.reason_text(reason, why, now) for reason in reasons or why.reasons)
+                    found.append((name, "; ".join(told)))
                 else:
                     found.append((name, f"its turn is yet to come, rank {why.rank}"))
             return found

@@ -128,7 +128,7 @@ def tasks(history: History) -> str:
                 Cell(fate_bar(total.fates), None, "graph"),
             ]
         )
-    return table("tasks", "Each task", heads, rows)
+    return table("by-task", "Each task", heads, rows)
 
 
 def days(history: History) -> str:
@@ -163,7 +163,7 @@ def days(history: History) -> str:
                 number(day.fates[Fate.CONDITIONS]),
             ]
         )
-    return table("days", "Each day", heads, rows)
+    return table("by-day", "Each day", heads, rows)
 
 
 def waits(history: History) -> str:
