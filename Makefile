@@ -35,7 +35,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run test torture bench install uninstall clean format format-check interface examples deps deps-test help
+.PHONY: all libraries examples run test test-all torture bench install uninstall clean format format-check interface examples deps deps-test help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
@@ -48,6 +48,10 @@ run: all build/selene-run
 ## test           all tests; the last line says how many passed and failed
 test: deps-test
 	@.ci/test
+
+## test-all       also Swift's tests, the sanitizers, valgrind, what a store survives, and the format
+test-all: deps-test
+	@SELENE_TEST_ALL=1 .ci/test
 
 ## torture        kills, losses of power, faults and damage by the thousand; takes hours
 torture: deps-test all
