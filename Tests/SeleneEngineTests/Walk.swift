@@ -281,6 +281,8 @@ final class Walk {
       interesting.append(run.endedAt + model.releaseAfter)
     }
     for sight in model.records.values where sight.isLive { interesting.append(sight.earliestBegin) }
+    // A dictionary's order is another one in each process.
+    interesting.sort()
     var instant = host.now + chance.pick([0, 1, Time.second, 3 * Time.second])
     switch chance.below(10) {
     case 0: instant = host.now + chance.pick([Time.minute, Time.hour, Time.hour, 25 * Time.hour])

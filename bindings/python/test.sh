@@ -73,8 +73,11 @@ address() {
 
 # The wheel, its name, what it needs; then installed into an empty environment and used there.
 wheel() {
-  rm -rf "$out/dist" "$out/empty" &&
-    "$bin/python" -m build --wheel --no-isolation -o "$out/dist" . && rm -rf build src/pyselene.egg-info
+  rm -rf "$out/dist" "$out/empty"
+  "$bin/python" -m build --wheel --no-isolation -o "$out/dist" .
+  local code=$?
+  rm -rf build src/pyselene.egg-info
+  return $code
 }
 audit() {
   local file=("$out"/dist/pyselene-*-py3-none-manylinux_*.whl)
