@@ -42,11 +42,15 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
     /// Words from elsewhere, as they are.
     package mutating func appendInterpolation(text: UnsafeRawBufferPointer) { bytes.append(contentsOf: text) }
 
-    /// A name that a host gave: quoted, cut after 64 bytes, without what cannot be printed.
+    /// A name that a host gave: quoted, cut after at most 64 bytes between characters, without what cannot be printed.
     package mutating func appendInterpolation(name: UnsafeRawBufferPointer) {
+      var end = min(64, name.count)
+      if end < name.count {
+        while end > 0 && name[end] & 0xC0 == 0x80 { end -= 1 }
+      }
       bytes.append(UInt8(ascii: "\""))
-      for byte in name.prefix(64) { bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte) }
-      if name.count > 64 { appendLiteral("…") }
+      for byte in name.prefix(end) { bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte) }
+      if end < name.count { appendLiteral("…") }
       bytes.append(UInt8(ascii: "\""))
     }
   }

@@ -26,7 +26,7 @@ extension Scheduler {
   /// Begins a cycle of any mode; ends forgotten pulled ones first (C5).
   func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
     let now = moment.now
-    for cycle in cycles where cycle.mode == .pulled && now > cycle.time.deadline { _ = end(cycle, at: now) }
+    endForgotten(at: now)
     if window.task == nil { try refuse(window.kinds, at: now) }
     let satisfied = conditions.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
@@ -50,6 +50,11 @@ extension Scheduler {
     }
     publish(begun(cycle), at: now)
     return cycle
+  }
+
+  /// Ends the pulled cycles whose deadline has passed (C5).
+  func endForgotten(at now: Instant) {
+    for cycle in cycles where cycle.mode == .pulled && now > cycle.time.deadline { _ = end(cycle, at: now) }
   }
 
   /// Stores that kinds begin a cycle, and forgets what ended long ago.

@@ -58,6 +58,7 @@ extension Scheduler {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
+    endForgotten(at: moment.now)
     if window.task == nil { try refuse(window.kinds, at: moment.now) }
     guard workers.leftBehind == 0 || workers.leftBehind < Int(options.maxOverrunThreads) else {
       throw SeleneError(

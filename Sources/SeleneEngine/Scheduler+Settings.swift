@@ -38,18 +38,25 @@ extension Scheduler {
 
   /// Lets the host set some conditions; runs in flight that lose one are stopped.
   ///
-  /// - Throws: `invalidArgument`.
+  /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func setConditions(_ owned: UInt32, satisfied: UInt32, at moment: Moment) throws(SeleneError) {
     guard owned & ~Constraints.all.rawValue == 0 else {
       throw .range("constraints", owned, "bits 1 (network) and 2 (external power)")
     }
     guard satisfied & ~owned == 0 else { throw .range("satisfied", satisfied, "only bits that constraints has") }
+    var changed = conditions
     // What is given back is not known from the host any more.
-    let givenBack = conditions.hostOwned.subtracting(Constraints(rawValue: owned))
-    if !givenBack.isEmpty { conditions.apply(Conditions.probe(givenBack)) }
-    conditions.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
-    stopWhatLostConditions(at: moment.now)
+    let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))
+    if !givenBack.isEmpty { changed.apply(Conditions.probe(givenBack)) }
+    changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
+    let losing = openRuns(without: changed.satisfied)
+    // First what the store may refuse; the runs hear of it after the commit.
+    for run in losing where table.record(of: run.token, in: run.slot) != nil {
+      table.requeue(run.slot, .constraintLost, at: moment.now)
+    }
     try save(at: moment.now)
+    conditions = changed
+    for run in losing { stop(run, .constraintLost, at: moment.now) }
   }
 
   package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
@@ -59,15 +66,13 @@ extension Scheduler {
   /// What the system says becomes what picks go by.
   func apply(_ probe: Probe, at now: Instant) {
     conditions.apply(probe)
-    stopWhatLostConditions(at: now)
+    for run in openRuns(without: conditions.satisfied) { stop(run, .constraintLost, at: now) }
   }
 
-  private func stopWhatLostConditions(at now: Instant) {
-    let satisfied = conditions.satisfied
-    for cycle in cycles {
-      for run in cycle.runs where run.isOpen && !run.definition.constraints.isSubset(of: satisfied) {
-        stop(run, .constraintLost, at: now)
-      }
+  /// The runs in flight that need more than what is satisfied.
+  private func openRuns(without satisfied: Constraints) -> [Run] {
+    cycles.flatMap { cycle in
+      cycle.runs.filter { $0.isOpen && !$0.definition.constraints.isSubset(of: satisfied) }
     }
   }
 
