@@ -133,6 +133,7 @@ extension Scheduler {
       throw SeleneError(.unsupported, "cycle: the library runs it, only a pulled cycle gives its runs to the host")
     }
     guard cycle.openRuns < cycle.laneLimit else {
+      try save(at: moment.now)
       return .wait(until: cycle.time.nextExpiry(after: moment.now))
     }
     return try advance(cycle, at: moment.now)

@@ -265,7 +265,7 @@ static int play_some_cycle(const struct player *player, uint64_t *random) {
 
 static void play_next(struct player *player, int at, struct deed *deed) {
     selene_run_info info = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
+    int32_t step = -1, reason = 0;
     int64_t wake_at = 0;
     struct flight *flight;
     deed->kind = DEED_NEXT;
@@ -286,9 +286,10 @@ static void play_next(struct player *player, int at, struct deed *deed) {
     deed->value = deed->value << 2 | (uint64_t)step;
     deed->run = info.run;
     for (int i = 0; i < player->flight_count; i++) {
-        // No task runs twice at once: its earlier run must have been stopped, and have come back.
+        // No task runs twice at once: its earlier run must be over, and was let go ten minutes later.
         if (info.id.length != (int64_t)strlen(player->flights[i].id)) continue;
-        CHECK(memcmp(player->flights[i].id, info.id.data, (size_t)info.id.length) != 0);
+        if (memcmp(player->flights[i].id, info.id.data, (size_t)info.id.length) != 0) continue;
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_stopping(player->flights[i].run, &reason));
     }
     CHECK(player->flight_count < PLAY_FLIGHTS);
     flight = &player->flights[player->flight_count++];
