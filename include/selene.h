@@ -762,10 +762,13 @@ typedef struct selene_task_info {
     int32_t kind;
     int32_t schedule;
     int32_t priority;
+    int32_t existing;
     int32_t recurrence;
     int32_t backoff;
     int32_t response_window;
     uint32_t max_attempts;
+    /** 1 if a handler of its handler's name is registered, else 0. */
+    int32_t has_handler;
     /** A SELENE_STATE_ number. */
     int32_t state;
     /** Attempts since the last success or period. */
@@ -788,6 +791,8 @@ typedef struct selene_task_info {
     int64_t backoff_delay;
     int64_t registered_at;
     int64_t earliest_begin;
+    /** The first earliest begin: the grid of an anchored period begins here. */
+    int64_t anchor;
     /** The instant its score's age counts from. */
     int64_t last_run;
     /** What a run is expected to take now. */
@@ -1234,8 +1239,7 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * failed (EXPIRED).
  *
  * A cycle on library threads ends early in the same way, and is reported to those who wait for it. If the store
- * refuses, the runs are over all the same and nothing more is picked, but the cycle stays open so that its end can
- * be tried again.
+ * refuses, the cycle and its runs stay open, so that the end can be tried again.
  *
  * @param cycle       the cycle; its handle is invalid afterwards
  * @param out_report  what it did; may be NULL

@@ -17,13 +17,17 @@ struct platform_monitor {
 platform_monitor *platform_monitor_create(void) {
     platform_monitor *monitor = malloc(sizeof *monitor);
     if (monitor == NULL) abort();
+    platform_monitor_renew(monitor);
+    return monitor;
+}
+
+void platform_monitor_renew(platform_monitor *monitor) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&monitor->mutex, NULL);
     pthread_cond_init(&monitor->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    return monitor;
 }
 
 void platform_monitor_lock(platform_monitor *monitor) {

@@ -213,10 +213,12 @@ extension selene_task_info {
     kind = Int32(definition.kind.rawValue)
     schedule = Int32(definition.schedule.rawValue)
     priority = Int32(definition.priority)
+    existing = Int32(definition.existing.rawValue)
     recurrence = Int32(definition.recurrence.rawValue)
     backoff = Int32(definition.backoff.rawValue)
     response_window = Int32(definition.responseWindow)
     max_attempts = definition.maxAttempts
+    has_handler = record.handler >= 0 ? 1 : 0
     state = Int32(record.state.rawValue)
     attempts = record.attempts
     last_outcome = record.lastOutcome?.rawValue ?? -1
@@ -231,6 +233,7 @@ extension selene_task_info {
     backoff_delay = definition.backoffDelay
     registered_at = record.registeredAt
     earliest_begin = record.earliestBegin
+    anchor = record.anchor
     last_run = record.lastRun
     estimate = record.estimate
     run = record.run

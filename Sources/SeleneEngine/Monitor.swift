@@ -10,6 +10,9 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   /// The longest uninterrupted sleep: the sleeping clock does not count suspend, scheduler time does.
   private static let longestSleep: Span = Time.second
 
+  /// Makes it new in a process that got it by fork: its threads, which may hold it, are not here.
+  func renew() { platform_monitor_renew(raw) }
+
   func lock() { platform_monitor_lock(raw) }
   func unlock() { platform_monitor_unlock(raw) }
   func broadcast() { platform_monitor_broadcast(raw) }

@@ -206,10 +206,9 @@ extension Scheduler {
 
   /// Ends a cycle at the host's word; one that the library runs ends early.
   ///
-  /// - Throws: a status of stores; then the cycle is still open.
+  /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
-    expireOpenRuns(of: cycle, at: moment.now)
-    try save(at: moment.now)
+    try expire(cycle.runs.filter { $0.isOpen }, early: min(moment.now, cycle.time.deadline), at: moment.now)
     return end(cycle, at: moment.now)
   }
 

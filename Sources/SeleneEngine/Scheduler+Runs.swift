@@ -85,14 +85,20 @@ extension Scheduler {
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
   private func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) {
     var changes = newChanges()
-    if table.record(of: run.token, in: run.slot) != nil {
-      table.complete(
-        run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-        retryDelay: outcome == .failed ? retryDelay : nil, &changes)
-    }
+    settle(run, outcome, retryDelay: retryDelay, at: now, &changes)
     accept()
     close(run, outcome, at: now)
     publish(changes, at: now)
+  }
+
+  /// The consequences of an outcome for the record, if it is still this run's.
+  private func settle(
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant, _ changes: inout Changes
+  ) {
+    guard table.record(of: run.token, in: run.slot) != nil else { return }
+    table.complete(
+      run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
+      retryDelay: outcome == .failed ? retryDelay : nil, &changes)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
@@ -108,6 +114,31 @@ extension Scheduler {
     if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
     decide(run, .expired, retryDelay: nil, at: deadline)
     comeBackIfDone(run)
+  }
+
+  /// Runs are over before their time: first what the store may refuse, then what cannot be taken back.
+  ///
+  /// - Throws: a status of stores; then the runs are still open.
+  func expire(_ runs: [Run], early over: Instant, at now: Instant) throws(SeleneError) {
+    let generator = table.generator
+    var settled: [(run: Run, changes: Changes)] = []
+    for run in runs {
+      var changes = newChanges()
+      settle(run, .expired, retryDelay: nil, at: over, &changes)
+      settled.append((run, changes))
+    }
+    do throws(SeleneError) {
+      try save(at: now)
+    } catch {
+      table.generator = generator
+      throw error
+    }
+    for (run, changes) in settled {
+      if !run.wasAskedToStop { stop(run, .expiring, at: over) }
+      close(run, .expired, at: over)
+      publish(changes, at: over)
+      comeBackIfDone(run)
+    }
   }
 
   // MARK: Stops

@@ -7,7 +7,7 @@ import SeleneCore
 final class Slot: @unchecked Sendable {  // fields are guarded as each says
   let index: Int
   /// The scheduler's lock.
-  private(set) var monitor = Monitor()
+  let monitor = Monitor()
   /// Number of the scheduler that stands here. Guarded by the monitor.
   private(set) var number: UInt64 = 0
   /// Number of the last cycle of any scheduler here. Guarded by the monitor.
@@ -22,7 +22,7 @@ final class Slot: @unchecked Sendable {  // fields are guarded as each says
   /// A monitor that another process's threads may have left locked is of no use any more.
   fileprivate func enterProcess(_ generation: UInt32) {
     guard forkGeneration != generation else { return }
-    if forkGeneration != 0 { monitor = Monitor() }
+    if forkGeneration != 0 { monitor.renew() }
     forkGeneration = generation
   }
 

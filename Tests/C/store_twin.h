@@ -231,6 +231,8 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
             if (ahead <= 0) ahead = info->period - -ahead % info->period;
             else if (opened_at < end) ahead = (ahead - 1) % info->period + 1;
             info->earliest_begin = opened_at + ahead;
+            // Nothing of the grid is before its anchor.
+            if (opened_at < info->anchor) info->earliest_begin = info->anchor;
         }
         after.items[i].least_begin = info->earliest_begin;
         if (is_backing_off) {

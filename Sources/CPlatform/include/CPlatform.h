@@ -12,6 +12,8 @@
 typedef struct platform_monitor platform_monitor;
 
 platform_monitor *_Nonnull platform_monitor_create(void);
+// Makes a monitor new again, whoever held it.
+void platform_monitor_renew(platform_monitor *_Nonnull monitor);
 void platform_monitor_lock(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits until a broadcast or for so many nanoseconds of CLOCK_MONOTONIC; may wake for no reason.

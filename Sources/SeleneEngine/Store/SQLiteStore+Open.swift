@@ -11,7 +11,8 @@ extension SQLiteStore {
     let file = try checked(path, "path")
     try checkLibrary()
     if file.fileSize < 0 {
-      guard file.appending("-wal").fileSize < 0 else {
+      // Somebody may have made both meanwhile.
+      guard file.appending("-wal").fileSize < 0 || file.fileSize >= 0 else {
         throw SeleneError(
           .storeCorrupt, "store \(name: file.buffer): the file is gone, but its log is there (the same name with -wal)")
       }
