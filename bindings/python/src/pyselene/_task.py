@@ -260,10 +260,12 @@ class TaskInfo:
     kind: Kind
     schedule: Schedule
     priority: Priority
+    existing: Existing
     anchored: bool
     backoff: Backoff
     response_window: int
     max_attempts: int | None
+    has_handler: bool
     state: State
     attempts: int
     last_outcome: Outcome | None
@@ -277,6 +279,7 @@ class TaskInfo:
     flex_ns: int
     registered_at_ns: int
     earliest_begin_ns: int
+    anchor_ns: int
     last_run_ns: int
     estimate_ns: int
     run: int
@@ -313,6 +316,11 @@ class TaskInfo:
         return instant(self.earliest_begin_ns)
 
     @property
+    def anchor(self) -> datetime:
+        """Its first earliest begin, where the grid of an anchored period begins."""
+        return instant(self.anchor_ns)
+
+    @property
     def last_run(self) -> datetime:
         """The instant its age counts from: the end of its last run, or its registration."""
         return instant(self.last_run_ns)
@@ -332,9 +340,9 @@ def task_info(address: int) -> TaskInfo:
     """Reads the library's record."""
     # fmt: off
     (_, _, id_data, id_length, handler_data, handler_length, input_data, input_length, tags, tag_count, constraints,
-     kind, schedule, priority, recurrence, backoff, response_window, max_attempts, state, attempts, last_outcome,
-     stop_reason, generation, sequence, appended, expected, delay, period, flex, backoff_delay, registered_at,
-     earliest_begin, last_run, estimate, run, count, *times) = read(_raw.selene_task_info, address)
+     kind, schedule, priority, existing, recurrence, backoff, response_window, max_attempts, has_handler, state,
+     attempts, last_outcome, stop_reason, generation, sequence, appended, expected, delay, period, flex, backoff_delay,
+     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(_raw.selene_task_info, address)
     # fmt: on
     return TaskInfo(
         id=text(id_data, id_length),
@@ -345,10 +353,12 @@ def task_info(address: int) -> TaskInfo:
         kind=Kind(kind),
         schedule=Schedule(schedule),
         priority=Priority(priority),
+        existing=Existing(existing),
         anchored=recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
         backoff=_BACKOFFS[backoff](seconds(backoff_delay)),
         response_window=response_window,
         max_attempts=max_attempts or None,
+        has_handler=bool(has_handler),
         state=State(state),
         attempts=attempts,
         last_outcome=None if last_outcome < 0 else Outcome(last_outcome),
@@ -362,6 +372,7 @@ def task_info(address: int) -> TaskInfo:
         flex_ns=flex,
         registered_at_ns=registered_at,
         earliest_begin_ns=earliest_begin,
+        anchor_ns=anchor,
         last_run_ns=last_run,
         estimate_ns=estimate,
         run=run,
