@@ -19,7 +19,7 @@ package enum EventType: Int32, Sendable {
 }
 
 /// One change.
-package struct Change: Sendable {
+package struct Change {
   package let type: EventType
   /// The task; nil for cycles.
   package var definition: TaskDefinition?

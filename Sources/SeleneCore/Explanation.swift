@@ -57,7 +57,7 @@ package struct Explanation: Sendable {
 extension TaskTable {
   /// Explains a visible record.
   ///
-  /// - Complexity: O(n log n): it ranks the kind.
+  /// - Complexity: as `Ranking.rank`.
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
@@ -93,7 +93,7 @@ extension TaskTable {
         record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
         && record.definition.constraints.isSubset(of: trace.satisfied)
       if trace.isOpen && !wasRanked {
-        let ranSince = !record.responseTimes.isEmpty && record.lastRun >= trace.begin
+        let ranSince = record.hasRun && record.lastRun >= trace.begin
         add(hadItsRun || ranSince ? .hadItsRun : .nextCycle, at: trace.deadline)
       } else if wasRanked, let room = trace.room, record.estimate > room {
         add(.didNotFit, at: trace.isOpen ? trace.deadline : max(now, pace.opensAt))
@@ -102,7 +102,7 @@ extension TaskTable {
 
     let offer = Offer(kinds: KindSet(record.kind), satisfied: satisfied, pushes: false, observedRange: observedRange)
     let ranking = Ranking(self, offer, at: now)
-    explanation.rank = enabled.contains(record.kind) ? ranking.rank(of: slot) ?? 0 : 0
+    explanation.rank = enabled.contains(record.kind) ? ranking.rank(of: slot, in: self) ?? 0 : 0
     explanation.eligible = ranking.eligibleCount
     explanation.score = ranking.score(of: record, at: now)
     explanation.estimate = record.estimate

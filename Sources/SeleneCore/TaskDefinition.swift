@@ -1,38 +1,26 @@
 // What a task is: the checked, immutable copy of a host's wish (T1, T2).
 
 /// A task's definition; immutable, so runs in flight keep theirs through an update.
-package final class TaskDefinition: Sendable {
-  /// Id, handler, tags and input, each followed by a NUL.
-  private let text: Bytes
-  private let idRange: TextRange
-  private let handlerRange: TextRange
-  private let inputRange: TextRange
-  private let tagRanges: [TextRange]
+///
+/// Small, because there may be millions: what many tasks have in common is shared, and a short id stands in the object
+/// itself. Otherwise a block beside it has the id and the input.
+package final class TaskDefinition: @unchecked Sendable {  // immutable after init
+  package let terms: TaskTerms
+  /// An id with its NUL and, in the last byte, its count; or the address of a block and `isLong`.
+  private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
 
-  package let expectedResponse: Span
-  package let initialDelay: Span
-  package let period: Span
-  package let flex: Span
-  /// The effective one, within the scheduler's bounds.
-  package let backoffDelay: Span
-  package let maxAttempts: UInt32
-  package let constraints: Constraints
-  package let kind: Kind
-  package let schedule: Schedule
-  package let priority: UInt8
-  package let existing: ExistingPolicy
-  package let recurrence: Recurrence
-  package let backoff: BackoffPolicy
-  package let responseWindow: UInt8
+  private static let mostInline = 22
+  private static let isLong: UInt8 = 255
 
   package static let mostTags = 16
   package static let mostResponseTimes = 30
 
   /// Checks every field of a draft and copies it.
   ///
+  /// - Parameter pool: where terms are found that other tasks have, too.
   /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range.
   package static func checked(
-    _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64
+    _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64, pool: inout TermsPool
   ) throws(SeleneError) -> TaskDefinition {
     try Identifier.check(draft.id, "id")
     if draft.handler.count > 0 { try Identifier.check(draft.handler, "handler") }
@@ -95,65 +83,79 @@ package final class TaskDefinition: Sendable {
       throw SeleneError(
         .tooLarge, "input_length: \(draft.input.count) was given, at most \(maxInput) bytes are allowed")
     }
-    return TaskDefinition(
-      draft, kind, schedule, existing, recurrence, backoff, backoffDelay: bounds.clamp(draft.backoffDelay))
+    let isPeriodic = schedule == .periodic
+    let numbers = TaskTerms.Numbers(
+      expectedResponse: draft.expectedResponse, initialDelay: draft.initialDelay,
+      period: isPeriodic ? draft.period : 0, flex: isPeriodic ? draft.flex : 0,
+      backoffDelay: bounds.clamp(draft.backoffDelay), maxAttempts: draft.maxAttempts,
+      constraints: Constraints(rawValue: draft.constraints), kind: kind, schedule: schedule,
+      priority: UInt8(draft.priority), existing: existing, recurrence: recurrence, backoff: backoff,
+      responseWindow: UInt8(draft.responseWindow))
+    return TaskDefinition(id: draft.id, input: draft.input, pool.terms(numbers, of: draft))
   }
 
-  /// Takes what was checked. It does not throw: Embedded Swift would not free the object.
-  private init(
-    _ draft: borrowing TaskDraft, _ kind: Kind, _ schedule: Schedule, _ existing: ExistingPolicy,
-    _ recurrence: Recurrence, _ backoff: BackoffPolicy, backoffDelay: Span
-  ) {
-    var layout = TextLayout()
-    idRange = layout.add(draft.id)
-    handlerRange = draft.handler.count == 0 || draft.handler.equals(draft.id) ? idRange : layout.add(draft.handler)
-    var tagRanges: [TextRange] = []
-    for (index, tag) in draft.tags.enumerated()
-    where !draft.tags[..<index].contains(where: { $0.equals(tag) }) {
-      tagRanges.append(layout.add(tag))
+  private init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, _ terms: TaskTerms) {
+    self.terms = terms
+    if id.count <= Self.mostInline && input.count == 0 {
+      if let bytes = id.baseAddress { own.copyMemory(from: bytes, byteCount: id.count) }
+      own.storeBytes(of: UInt8(id.count), toByteOffset: 23, as: UInt8.self)
+    } else {
+      own.storeBytes(of: LongText(id: id, input: input), as: LongText.self)
+      own.storeBytes(of: Self.isLong, toByteOffset: 23, as: UInt8.self)
     }
-    self.tagRanges = tagRanges
-    inputRange = layout.add(draft.input)
-    text = layout.bytes()
-
-    self.kind = kind
-    self.schedule = schedule
-    self.existing = existing
-    self.recurrence = recurrence
-    self.backoff = backoff
-    priority = UInt8(draft.priority)
-    responseWindow = UInt8(draft.responseWindow)
-    constraints = Constraints(rawValue: draft.constraints)
-    maxAttempts = draft.maxAttempts
-    expectedResponse = draft.expectedResponse
-    initialDelay = draft.initialDelay
-    period = schedule == .periodic ? draft.period : 0
-    flex = schedule == .periodic ? draft.flex : 0
-    self.backoffDelay = backoffDelay
   }
+
+  deinit { long?.deallocate() }
 
   /// The definition of a place where no task is.
-  package static let vacant = TaskDefinition()
+  package static let vacant = TaskDefinition(
+    id: UnsafeRawBufferPointer(start: nil, count: 0), input: UnsafeRawBufferPointer(start: nil, count: 0), .vacant)
 
-  private init() {
-    text = Bytes(count: 0) { _ in }
-    idRange = TextRange(offset: 0, count: 0)
-    (handlerRange, inputRange, tagRanges) = (idRange, idRange, [])
-    (expectedResponse, initialDelay, period, flex, backoffDelay, maxAttempts) = (0, 0, 0, 0, 0, 0)
-    (constraints, kind, schedule, priority, existing) = ([], .refresh, .standing, 1, .keep)
-    (recurrence, backoff, responseWindow) = (.afterCompletion, .none, 0)
+  // MARK: Texts: valid while this object lives, each followed by a NUL
+
+  /// Where `words` are: behind the object's header and its first field.
+  private var own: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() + 24 }
+
+  private var long: LongText? {
+    own.load(fromByteOffset: 23, as: UInt8.self) == Self.isLong ? own.load(as: LongText.self) : nil
   }
 
-  /// The texts below stay valid while this object lives; each is followed by a NUL.
-  package var id: UnsafeRawBufferPointer { text.buffer(idRange) }
-  package var handler: UnsafeRawBufferPointer { text.buffer(handlerRange) }
-  package var input: UnsafeRawBufferPointer { text.buffer(inputRange) }
-  package var tagCount: Int { tagRanges.count }
-  package func tag(_ index: Int) -> UnsafeRawBufferPointer { text.buffer(tagRanges[index]) }
+  package var id: UnsafeRawBufferPointer {
+    let count = own.load(fromByteOffset: 23, as: UInt8.self)
+    guard count == Self.isLong else { return UnsafeRawBufferPointer(start: own, count: Int(count)) }
+    return own.load(as: LongText.self).id
+  }
+
+  package var input: UnsafeRawBufferPointer {
+    if let long { return long.input }
+    return UnsafeRawBufferPointer(start: own + Int(own.load(fromByteOffset: 23, as: UInt8.self)), count: 0)
+  }
+
+  package var handler: UnsafeRawBufferPointer { terms.handler?.buffer ?? id }
+  package var tagCount: Int { terms.tags.count }
+  package func tag(_ index: Int) -> UnsafeRawBufferPointer { terms.tags[index].buffer }
 
   package func carries(tag: UnsafeRawBufferPointer) -> Bool {
-    tagRanges.contains { text.buffer($0).equals(tag) }
+    terms.tags.contains { $0.buffer.equals(tag) }
   }
+
+  // MARK: Numbers
+
+  package var expectedResponse: Span { terms.numbers.expectedResponse }
+  package var initialDelay: Span { terms.numbers.initialDelay }
+  package var period: Span { terms.numbers.period }
+  package var flex: Span { terms.numbers.flex }
+  /// The effective one, within the scheduler's bounds.
+  package var backoffDelay: Span { terms.numbers.backoffDelay }
+  package var maxAttempts: UInt32 { terms.numbers.maxAttempts }
+  package var constraints: Constraints { terms.numbers.constraints }
+  package var kind: Kind { terms.numbers.kind }
+  package var schedule: Schedule { terms.numbers.schedule }
+  package var priority: UInt8 { terms.numbers.priority }
+  package var existing: ExistingPolicy { terms.numbers.existing }
+  package var recurrence: Recurrence { terms.numbers.recurrence }
+  package var backoff: BackoffPolicy { terms.numbers.backoff }
+  package var responseWindow: UInt8 { terms.numbers.responseWindow }
 
   /// Once and periodic tasks take a place of their kind's limit (T6).
   package var takesPlace: Bool { schedule != .standing }
@@ -165,23 +167,31 @@ package final class TaskDefinition: Sendable {
   }
 }
 
-/// Packs texts one behind the other, each with a NUL.
-private struct TextLayout {
-  private var parts: [(TextRange, UnsafeRawBufferPointer)] = []
-  private var end = 0
+/// An id and an input in a block of their own.
+private struct LongText {
+  private static let header = 8
+  private let block: UnsafeMutableRawPointer
 
-  mutating func add(_ part: UnsafeRawBufferPointer) -> TextRange {
-    let range = TextRange(offset: end, count: part.count)
-    parts.append((range, part))
-    end += part.count + 1
-    return range
+  init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer) {
+    block = .allocate(byteCount: Self.header + id.count + 1 + input.count + 1, alignment: 8)
+    block.storeBytes(of: UInt32(input.count), as: UInt32.self)
+    block.storeBytes(of: UInt32(id.count), toByteOffset: 4, as: UInt32.self)
+    var end = Self.header
+    for text in [id, input] {
+      if let bytes = text.baseAddress { (block + end).copyMemory(from: bytes, byteCount: text.count) }
+      end += text.count
+      block.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
+      end += 1
+    }
   }
 
-  func bytes() -> Bytes {
-    Bytes(count: end) { whole in
-      for (range, part) in parts where part.count > 0 {
-        UnsafeMutableRawBufferPointer(rebasing: whole[Int(range.offset)...]).copyMemory(from: part)
-      }
-    }
+  func deallocate() { block.deallocate() }
+
+  var id: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: block + Self.header, count: Int(block.load(fromByteOffset: 4, as: UInt32.self)))
+  }
+
+  var input: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: block + Self.header + id.count + 1, count: Int(block.load(as: UInt32.self)))
   }
 }

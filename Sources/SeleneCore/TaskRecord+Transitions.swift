@@ -25,8 +25,7 @@ extension TaskRecord {
     changedAt = now
     lastOutcome = outcome
     stopReason = outcome == .expired ? .expiring : .none
-    if responseTimes.count == TaskDefinition.mostResponseTimes { responseTimes.removeFirst() }
-    responseTimes.append(responseTime)
+    add(responseTime: responseTime)
 
     switch definition.schedule {
     case .standing:
@@ -100,8 +99,8 @@ extension TaskRecord {
     changedAt = now
     definition = new
     generation = generation == .max ? .max : generation + 1
-    let hasRun = new.schedule == .standing && !responseTimes.isEmpty
-    guard attempts == 0, !hasRun else { return }
+    let isStandingThatRan = new.schedule == .standing && hasRun
+    guard attempts == 0, !isStandingThatRan else { return }
     if new.schedule == .periodic && periodBase != Self.onRegistration {
       earliestBegin = nextPeriod(after: periodBase)
     } else {

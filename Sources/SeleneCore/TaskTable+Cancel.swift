@@ -24,11 +24,13 @@ extension TaskTable {
   /// Cancels every live record that carries a tag, waiting ones included, and what waits behind them.
   package func cancel(tag: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) -> UInt64 {
     var count: UInt64 = 0
-    for slot in slots where !isVacant(slot) && self[slot].isLive && self[slot].state != .blocked {
-      if self[slot].definition.carries(tag: tag) {
+    for slot in slots(carrying: tag) where carries(slot, self[slot].sequence, tag) && self[slot].isLive {
+      if self[slot].state != .blocked {
         count += cancel(slot, .cancelled, at: now, &changes)
-      } else if let first = waiting(behind: slot).firstIndex(where: { self[$0].definition.carries(tag: tag) }) {
-        count += cancelWaiting(behind: slot, from: first, at: now, &changes)
+      } else if let head = find(self[slot].definition.id),
+        let first = waiting(behind: head).firstIndex(where: { self[$0].definition.carries(tag: tag) })
+      {
+        count += cancelWaiting(behind: head, from: first, at: now, &changes)
       }
     }
     promote(&changes)

@@ -63,8 +63,11 @@ extension TaskTable {
     guard old.schedule == new.schedule else {
       throw SeleneError(.invalidArgument, "schedule: an update may not change it, replace does")
     }
-    modify(slot) { $0.update(new, at: now) }
-    resolveHandler(slot)
+    let handler = handlerNumber(new)
+    modify(slot) {
+      $0.update(new, at: now)
+      $0.handler = handler
+    }
     changes.add(Change(.registered, self[slot], detail: Disposition.updated.rawValue))
     return .updated
   }
@@ -112,7 +115,7 @@ extension TaskTable {
   /// Free places go to those who are held (T6).
   package func promote(_ changes: inout Changes) {
     for kind in Kind.allCases {
-      while freePlaces(kind) > 0, let best = bestHeld(kind) {
+      while freePlaces(kind) > 0, let best = index.bestHeld(kind) {
         modify(best) { $0.state = .enqueued }
         changes.add(Change(.promoted, self[best]))
       }

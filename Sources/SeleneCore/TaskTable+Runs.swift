@@ -8,7 +8,7 @@ extension TaskTable {
 
   /// The record that a run is in flight for, or nil if it was cancelled, replaced or removed.
   package func record(of run: UInt64, in slot: Int) -> TaskRecord? {
-    guard slots.contains(slot), self[slot].run == run, run != 0 else { return nil }
+    guard slots.contains(slot), run != 0, records[slot].run == run else { return nil }
     return self[slot]
   }
 

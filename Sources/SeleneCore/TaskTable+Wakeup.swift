@@ -23,15 +23,19 @@ extension TaskTable {
   ///
   /// - Parameter offer: the kinds that are switched on and not in a cycle, and the constraints satisfied.
   package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
+    settle(at: now)
     var earliest: Instant?
-    for slot in slots where isRunnable(slot, offer) {
-      let record = self[slot]
-      let pace = pace[record.kind]
-      let at =
-        record.definition.schedule == .standing && record.earliestBegin <= now
-        ? pace.standingAt
-        : max(record.earliestBegin, pace.opensAt)
-      earliest = min(earliest ?? at, at)
+    for number in 0..<TaskClass.count {
+      let taskClass = TaskClass(number: number)
+      guard taskClass.isOpen(to: offer) else { continue }
+      let pace = pace[taskClass.kind]
+      let ranked = index.ranked(taskClass)
+      if ranked.standing > 0 { earliest = min(earliest ?? pace.standingAt, pace.standingAt) }
+      if ranked.others > 0 { earliest = min(earliest ?? pace.opensAt, pace.opensAt) }
+      if let first = index.due(taskClass).first {
+        let at = max(first.at.key, pace.opensAt)
+        earliest = min(earliest ?? at, at)
+      }
     }
     return earliest.map { max($0, now) }
   }

@@ -37,7 +37,7 @@ extension Scheduler {
     try store(begin: kinds, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
-    let ranking = only.map { Ranking(table, only: $0, at: now) } ?? Ranking(table, offer(window.kinds, mode), at: now)
+    let ranking = only.map { Ranking(table, only: $0, at: now) } ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds,
       time: time,
@@ -189,6 +189,7 @@ extension Scheduler {
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report
+    if let ranking = cycle.ranking { table.close(ranking) }
     cycle.ranking = nil
     cycle.runs = []
     cycles.removeAll { $0 === cycle }
@@ -238,7 +239,7 @@ extension Scheduler {
     }
     let offer = Offer(
       kinds: window.kinds, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
-    var ranking = Ranking(table, offer, at: now)
+    let ranking = Ranking(table, offer, at: now)
     plan.eligible = ranking.eligibleCount
     // When each lane is free again; the earliest takes the next pick.
     var lanes = [Instant](repeating: now, count: window.lanes)

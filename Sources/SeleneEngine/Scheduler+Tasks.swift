@@ -8,7 +8,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `tooLarge`, `notPermitted`, `unavailable`, `tooManyPending`.
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
     let definition = try TaskDefinition.checked(
-      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
     var changes = newChanges()
     let disposition = try table.register(definition, at: moment.now, enabled: enabled, &changes)
     try commit(changes, at: moment.now)
@@ -29,7 +29,7 @@ extension Scheduler {
     for index in 0..<count {
       do throws(SeleneError) {
         let definition = try TaskDefinition.checked(
-          draft(index), backoff: options.policy.backoff, maxInput: options.policy.maxInput)
+          draft(index), backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
         results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
       } catch {
         results.append(.failure(error))
@@ -109,10 +109,11 @@ extension Scheduler {
   package func definitions(tag: UnsafeRawBufferPointer?) throws(SeleneError) -> [TaskDefinition] {
     if let tag { try Identifier.check(tag, "tag") }
     var found: [(sequence: UInt64, definition: TaskDefinition)] = []
-    for slot in table.slots where !table.isVacant(slot) && table[slot].state != .blocked {
-      let record = table[slot]
-      if let tag, !record.definition.carries(tag: tag) { continue }
-      found.append((record.sequence, record.definition))
+    for slot in tag.map({ table.slots(carrying: $0) }) ?? Array(table.slots) {
+      table.withRecord(slot) { record in
+        guard record.sequence != 0, record.state != .blocked else { return }
+        found.append((record.sequence, record.definition))
+      }
     }
     found.sort { $0.sequence < $1.sequence }
     return found.map { $0.definition }

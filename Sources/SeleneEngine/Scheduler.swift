@@ -159,6 +159,7 @@ package final class Scheduler: @unchecked Sendable {
       }
     }
     let now = scheduler.clock.tick(reading)
+    scheduler.table.advance(to: now)
     scheduler.advance(to: now)
     if scheduler.mustSaveAgain { try? scheduler.save(at: now) }
     return (scheduler, Moment(now: now, probe: probe))

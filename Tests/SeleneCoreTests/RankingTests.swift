@@ -59,12 +59,13 @@ import Testing
       reserve: chance.pick([0, length / 20, length / 2, length]),
       strictFit: chance.once(in: 3))
     let budget = Budget(begin: window.begin, budget: length, reserve: window.reserve)
-    var ranking = Ranking(population.table, offer, at: population.now)
+    let ranking = population.table.openRanking(offer, at: population.now)
+    defer { population.table.close(ranking) }
     var model = ModelCycle(population, offer)
     try verify(ranking.eligibleCount == model.waiting.count, "round \(round): \(ranking.eligibleCount) eligible")
     for (index, candidate) in model.waiting.enumerated() {
       let slot = population.index(candidate.id).flatMap { population.slot($0) }
-      try verify(slot.flatMap { ranking.rank(of: $0) } == index + 1, "round \(round): rank of \(candidate.id)")
+      try verify(slot.flatMap { ranking.rank(of: $0, in: population.table) } == index + 1, "round \(round): rank of \(candidate.id)")
     }
 
     var now = population.now
@@ -84,12 +85,13 @@ import Testing
       try verify(
         pick.map { population.table[$0.slot].definition.id.text } == expected?.id,
         "\(context): \(expected?.id ?? "nothing") expected")
+      let picked = expected.flatMap { population.index($0.id) }
+      if let picked { population.dispatch(picked) }
       let remaining = model.remaining(population, offer).count
       try verify(ranking.remaining(in: population.table, offer) == remaining, "\(context): \(remaining) remain")
-      guard let pick, let expected, let index = population.index(expected.id) else { break }
+      guard let pick, let expected, let index = picked else { break }
       try verify(pick.estimate == population.subjects[index].estimate, "\(context): estimate \(pick.estimate)")
       try verify(abs(pick.score - expected.score.value) < 1e-9, "\(context): score \(pick.score)")
-      population.dispatch(index)
       inFlight.append(index)
       picks += 1
       now += chance.once(in: 2) ? chance.pick([0, 1, 3]) : chance.anySpan(upTo: max(1, pick.estimate))
@@ -141,7 +143,7 @@ import Testing
       let population = try Population(20, at: now, &chance)
       for observedRange in [false, true] {
         let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: observedRange)
-        var ranking = Ranking(population.table, offer, at: now)
+        let ranking = Ranking(population.table, offer, at: now)
         var picked: Set<Int> = []
         while let pick = ranking.best(in: population.table, offer, room: nil) {
           ranking.remove(pick)
@@ -162,7 +164,7 @@ import Testing
     try desk.register(Recipe("d", .once))
     try desk.register(Recipe("e", .once))
     let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
-    var ranking = Ranking(desk.table, offer, at: desk.now)
+    var ranking = desk.table.openRanking(offer, at: desk.now)
     #expect(ranking.eligibleCount == 3)
     desk.now += 10
     try desk.register(Recipe("a"))

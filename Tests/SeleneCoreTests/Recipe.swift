@@ -50,7 +50,10 @@ struct Recipe {
 
   /// The checked definition.
   func define(backoff bounds: BackoffBounds = BackoffBounds(), maxInput: UInt64 = 10_240) throws -> TaskDefinition {
-    try withDraft { draft in try TaskDefinition.checked(draft, backoff: bounds, maxInput: maxInput) }
+    var pool = TermsPool()
+    return try withDraft { draft in
+      try TaskDefinition.checked(draft, backoff: bounds, maxInput: maxInput, pool: &pool)
+    }
   }
 }
 

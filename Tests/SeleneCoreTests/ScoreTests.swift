@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Score") struct ScoreTests {
   /// Tasks of (priority, elapsed).
-  private func scale(_ tasks: [(UInt8, Span)], observedRange: Bool) -> ScoreScale {
+  private func scale(_ tasks: [(UInt8, Age)], observedRange: Bool) -> ScoreScale {
     let ages = tasks.map(\.1)
     let priorities = tasks.map(\.0)
     guard let oldest = ages.max(), let youngest = ages.min(), let high = priorities.max(), let low = priorities.min()
@@ -19,7 +19,7 @@ import Testing
   @Test(
     "S2 the score is priority / 5 times elapsed / greatest elapsed",
     arguments: [(1, 100, 0.2), (3, 60, 0.36), (5, 10, 0.1), (5, 100, 1.0), (5, 0, 0.0), (1, 1, 0.002)])
-  func shipped(priority: UInt8, elapsed: Span, expected: Double) {
+  func shipped(priority: UInt8, elapsed: Age, expected: Double) {
     let scale = scale([(1, 100), (3, 60), (5, 10)], observedRange: false)
     #expect(abs(scale.score(priority: priority, elapsed: elapsed) - expected) < 1e-12)
   }
@@ -34,7 +34,7 @@ import Testing
   @Test(
     "S3 observed range: each factor is (x - least) / (greatest - least)",
     arguments: [(1, 100, 0.0), (3, 60, 0.5 * 50 / 90), (5, 10, 0.0), (5, 100, 1.0)])
-  func observed(priority: UInt8, elapsed: Span, expected: Double) {
+  func observed(priority: UInt8, elapsed: Age, expected: Double) {
     let scale = scale([(1, 100), (3, 60), (5, 10)], observedRange: true)
     #expect(abs(scale.score(priority: priority, elapsed: elapsed) - expected) < 1e-12)
   }
@@ -53,7 +53,7 @@ import Testing
     #expect(scale.numerator(priority: 5, elapsed: .max - 1) < scale.numerator(priority: 5, elapsed: .max))
     #expect(scale.score(priority: 5, elapsed: .max - 1) == scale.score(priority: 5, elapsed: .max))
     // 4 · 5n = 5 · 4n, however large.
-    let n: Span = 1_844_674_407_370_955_161
+    let n: Age = 1_844_674_407_370_955_161
     #expect(scale.numerator(priority: 4, elapsed: 5 * n) == scale.numerator(priority: 5, elapsed: 4 * n))
     #expect(scale.numerator(priority: 4, elapsed: 5 * n + 1) > scale.numerator(priority: 5, elapsed: 4 * n))
   }
@@ -63,9 +63,9 @@ import Testing
     var chance = Chance("S4 \(observedRange)")
     for round in 0..<300 {
       let limit = chance.pick([3, 1_000, Time.day, Time.tenYears, Int64.max])
-      let tasks = (0..<1 + chance.below(9)).map { _ in (UInt8(1 + chance.below(5)), chance.anySpan(upTo: limit)) }
+      let tasks = (0..<1 + chance.below(9)).map { _ in (UInt8(1 + chance.below(5)), Age(chance.anySpan(upTo: limit))) }
       let scale = scale(tasks, observedRange: observedRange)
-      let entrants = tasks.map { Entrant(id: "", priority: Int($0.0), sequence: 0, lastRun: Int64.max - $0.1) }
+      let entrants = tasks.map { Entrant(id: "", priority: Int($0.0), sequence: 0, lastRun: Int64.max - Int64($0.1)) }
       let scores = entrants.map { Oracle.score($0, among: entrants, observedRange: observedRange, at: .max) }
       for (a, x) in tasks.enumerated() {
         let numerator = scale.numerator(priority: x.0, elapsed: x.1)
@@ -85,8 +85,8 @@ import Testing
   func including(observedRange: Bool) throws {
     var chance = Chance("C15 \(observedRange)")
     for round in 0..<300 {
-      let tasks = (0..<1 + chance.below(5)).map { _ in (UInt8(1 + chance.below(5)), chance.anySpan(upTo: 1_000)) }
-      let (priority, elapsed) = (UInt8(1 + chance.below(5)), chance.anySpan(upTo: 2_000))
+      let tasks = (0..<1 + chance.below(5)).map { _ in (UInt8(1 + chance.below(5)), Age(chance.anySpan(upTo: 1_000))) }
+      let (priority, elapsed) = (UInt8(1 + chance.below(5)), Age(chance.anySpan(upTo: 2_000)))
       let got = scale(tasks, observedRange: observedRange).including(priority: priority, elapsed: elapsed)
         .score(priority: priority, elapsed: elapsed)
       let expected = scale(tasks + [(priority, elapsed)], observedRange: observedRange)

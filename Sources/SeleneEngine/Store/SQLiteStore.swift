@@ -76,7 +76,7 @@ package final class SQLiteStore: Store {
     var newest: Instant = .min
     while try rows.step() {
       let sequence = rows.int(0)
-      guard let record = TaskRecord(rows), table.load(record) else {
+      guard let record = TaskRecord(rows, &table.terms), table.load(record) else {
         throw SeleneError(
           .storeCorrupt, "store \(name: connection.path.buffer): row \(sequence) of the tasks is no task")
       }
@@ -285,7 +285,7 @@ private struct Statements {
 
 extension TaskRecord {
   /// A row of the tasks, or nil if it is none.
-  init?(_ row: Statement) {
+  init?(_ row: Statement, _ pool: inout TermsPool) {
     var draft = TaskDraft()
     draft.id = row.bytes(1)
     draft.handler = row.bytes(2)
@@ -317,7 +317,7 @@ extension TaskRecord {
     draft.backoffDelay = row.int(18)
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)
-    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max) else { return nil }
+    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else { return nil }
     var lastOutcome: Outcome?
     if let number = row.optional(22) {
       guard let outcome = Int32(exactly: number).flatMap(Outcome.init) else { return nil }

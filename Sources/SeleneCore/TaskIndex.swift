@@ -1,0 +1,175 @@
+// Where every waiting task stands, so that nothing that happens often walks all tasks.
+
+/// In which order of the index a record is.
+enum Standing: UInt8 {
+  case nowhere
+  /// It could run but for the time.
+  case due
+  /// It can run.
+  case ranked
+  /// It waits for a place of its kind.
+  case held
+}
+
+/// Tasks that the same windows can run: of one kind, with the same constraints, all pushed or only pulled.
+struct TaskClass {
+  static let count = 16
+
+  let number: Int
+
+  init(number: Int) { self.number = number }
+
+  init(_ kind: Kind, _ constraints: Constraints, pushes: Bool) {
+    number = kind.index | Int(constraints.rawValue) << 1 | (pushes ? 8 : 0)
+  }
+
+  var kind: Kind { number & 1 == 0 ? .refresh : .processing }
+  private var constraints: Constraints { Constraints(rawValue: UInt32(number >> 1 & 3)) }
+  private var pushes: Bool { number & 8 != 0 }
+
+  /// Whether a window takes its tasks.
+  func isOpen(to offer: Offer) -> Bool {
+    offer.kinds.contains(kind) && constraints.isSubset(of: offer.satisfied) && (pushes || !offer.pushes)
+  }
+}
+
+/// The orders in which tasks wait.
+///
+/// Tasks that can run stand by class and priority in the order of their last run, which within one priority is the order
+/// of the score; a task that ran goes to the end. Tasks that are not yet due stand by class in the order of their
+/// earliest begin, and become ranked when a ranking or a wake-up looks. Held ones stand by kind and priority in the
+/// order of their sequence.
+final class TaskIndex {
+  static let priorities = 5
+
+  private let ages: UnsafeMutablePointer<OrderedSlots>
+  /// The same tasks in the order of their sequence: what scores 0 has that order under the observed range. Made when
+  /// it is first needed.
+  private var births: UnsafeMutablePointer<OrderedSlots>?
+  private let dues: UnsafeMutablePointer<OrderedSlots>
+  private let helds: UnsafeMutablePointer<OrderedSlots>
+  /// Standing tasks among the ranked of each class.
+  private let standings: UnsafeMutablePointer<Int>
+  /// What is not later than this is due; it only grows.
+  private(set) var present = Instant.min
+  /// Rankings of open cycles, which count what they lose.
+  private var rankings: [Ranking] = []
+
+  init() {
+    ages = Self.lists(TaskClass.count * Self.priorities)
+    dues = Self.lists(TaskClass.count)
+    helds = Self.lists(2 * Self.priorities)
+    standings = .allocate(capacity: TaskClass.count)
+    standings.initialize(repeating: 0, count: TaskClass.count)
+  }
+
+  deinit {
+    removeAll()
+    ages.deallocate()
+    births?.deallocate()
+    dues.deallocate()
+    helds.deallocate()
+    standings.deallocate()
+  }
+
+  private static func lists(_ count: Int) -> UnsafeMutablePointer<OrderedSlots> {
+    let lists = UnsafeMutablePointer<OrderedSlots>.allocate(capacity: count)
+    lists.initialize(repeating: OrderedSlots(), count: count)
+    return lists
+  }
+
+  func removeAll() {
+    for list in 0..<(TaskClass.count * Self.priorities) {
+      ages[list].removeAll()
+      births?[list].removeAll()
+    }
+    for list in 0..<TaskClass.count {
+      dues[list].removeAll()
+      standings[list] = 0
+    }
+    for list in 0..<(2 * Self.priorities) { helds[list].removeAll() }
+  }
+
+  // MARK: Lists
+
+  static func list(_ taskClass: TaskClass, _ priority: UInt8) -> Int {
+    taskClass.number * priorities + Int(priority) - 1
+  }
+
+  private static func list(_ kind: Kind, _ priority: UInt8) -> Int { kind.index * priorities + Int(priority) - 1 }
+
+  func aged(_ list: Int) -> OrderedSlots { ages[list] }
+  func born(_ list: Int) -> OrderedSlots { births?[list] ?? ages[list] }
+  func due(_ taskClass: TaskClass) -> OrderedSlots { dues[taskClass.number] }
+  /// How many standing tasks and others are ranked.
+  func ranked(_ taskClass: TaskClass) -> (standing: Int, others: Int) {
+    var count = 0
+    for priority in 1...UInt8(Self.priorities) { count += ages[Self.list(taskClass, priority)].count }
+    return (standings[taskClass.number], count - standings[taskClass.number])
+  }
+
+  /// The best of those who wait for a place: higher priority first, then lower sequence (T6).
+  func bestHeld(_ kind: Kind) -> Int? {
+    var priority = UInt8(Self.priorities)
+    while priority > 0 {
+      if let first = helds[Self.list(kind, priority)].first { return first.slot }
+      priority -= 1
+    }
+    return nil
+  }
+
+  // MARK: Records come and go
+
+  func advance(to now: Instant) { present = max(present, now) }
+
+  func insertHeld(_ slot: Int, _ record: TaskRecord) {
+    helds[Self.list(record.kind, record.priority)].insert(slot, at: OrderKey(0, record.sequence), cost: .any)
+  }
+
+  func removeHeld(_ record: TaskRecord) {
+    helds[Self.list(record.kind, record.priority)].remove(at: OrderKey(0, record.sequence))
+  }
+
+  func insertDue(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
+    dues[taskClass.number].insert(slot, at: OrderKey(record.earliestBegin, record.sequence), cost: .any)
+  }
+
+  func removeDue(_ record: TaskRecord, _ taskClass: TaskClass) {
+    dues[taskClass.number].remove(at: OrderKey(record.earliestBegin, record.sequence))
+  }
+
+  func insertRanked(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
+    let list = Self.list(taskClass, record.priority)
+    let cost = Cost(record.estimate)
+    ages[list].insert(slot, at: OrderKey(record.lastRun, record.sequence), cost: cost)
+    births?[list].insert(slot, at: OrderKey(0, record.sequence), cost: cost)
+    if record.definition.schedule == .standing { standings[taskClass.number] += 1 }
+    for ranking in rankings { ranking.count(record, taskClass, 1) }
+  }
+
+  func removeRanked(_ record: TaskRecord, _ taskClass: TaskClass) {
+    let list = Self.list(taskClass, record.priority)
+    ages[list].remove(at: OrderKey(record.lastRun, record.sequence))
+    births?[list].remove(at: OrderKey(0, record.sequence))
+    if record.definition.schedule == .standing { standings[taskClass.number] -= 1 }
+    for ranking in rankings { ranking.count(record, taskClass, -1) }
+  }
+
+  /// Keeps the order of sequences from now on; answers whether the ranked must be given to `insertBirth` for that.
+  func keepBirths() -> Bool {
+    guard births == nil else { return false }
+    births = Self.lists(TaskClass.count * Self.priorities)
+    return true
+  }
+
+  func insertBirth(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
+    births?[Self.list(taskClass, record.priority)].insert(
+      slot, at: OrderKey(0, record.sequence), cost: Cost(record.estimate))
+  }
+
+  // MARK: Rankings of open cycles
+
+  func open(_ ranking: Ranking) { rankings.append(ranking) }
+
+  func close(_ ranking: Ranking) { rankings.removeAll { $0 === ranking } }
+}

@@ -1,0 +1,92 @@
+// Where a record stands in the index, and by which of its fields.
+
+extension TaskTable {
+  /// S1 without the time and what a window decides.
+  func canRun(_ record: borrowing TaskRecord) -> Bool {
+    record.state == .enqueued && record.handler >= 0 && record.isPermitted && !record.isTaken
+  }
+
+  /// The class of a task that has a handler.
+  func taskClass(of record: borrowing TaskRecord) -> TaskClass {
+    let terms = record.definition.terms
+    return TaskClass(
+      terms.numbers.kind, terms.numbers.constraints, pushes: roster.pushes(Int(record.handler)))
+  }
+
+  /// Puts a record where it belongs.
+  func link(_ slot: Int) {
+    guard !isVacant(slot) else { return }
+    if records[slot].state == .held {
+      index.insertHeld(slot, records[slot])
+      records[slot].standing = .held
+    } else if canRun(records[slot]) {
+      let taskClass = taskClass(of: records[slot])
+      if records[slot].earliestBegin <= index.present {
+        index.insertRanked(slot, records[slot], taskClass)
+        records[slot].standing = .ranked
+      } else {
+        index.insertDue(slot, records[slot], taskClass)
+        records[slot].standing = .due
+      }
+    }
+  }
+
+  /// Takes a record from where it is; its fields are as they were when it was put there.
+  func unlink(_ slot: Int) {
+    switch records[slot].standing {
+    case .nowhere: return
+    case .held: index.removeHeld(records[slot])
+    case .due: index.removeDue(records[slot], taskClass(of: records[slot]))
+    case .ranked: index.removeRanked(records[slot], taskClass(of: records[slot]))
+    }
+    records[slot].standing = .nowhere
+  }
+
+  /// Time goes on: what is registered from now on and is due ranks at once.
+  package func advance(to now: Instant) { index.advance(to: now) }
+
+  /// What is due until now becomes ranked.
+  func settle(at now: Instant) {
+    index.advance(to: now)
+    for number in 0..<TaskClass.count {
+      let taskClass = TaskClass(number: number)
+      while let first = index.due(taskClass).first, first.at.key <= now {
+        unlink(first.slot)
+        link(first.slot)
+      }
+    }
+  }
+
+  /// From now on the ranked stand in the order of their sequence, too (S3).
+  func keepBirths() {
+    guard index.keepBirths() else { return }
+    for slot in slots where records[slot].standing == .ranked {
+      index.insertBirth(slot, records[slot], taskClass(of: records[slot]))
+    }
+  }
+
+  /// The ranking of a cycle that begins now; it counts what it loses until it is closed.
+  package func openRanking(_ offer: Offer, at now: Instant) -> Ranking {
+    let ranking = Ranking(self, offer, at: now)
+    index.open(ranking)
+    return ranking
+  }
+
+  package func close(_ ranking: Ranking) { index.close(ranking) }
+
+  // MARK: Tags
+
+  /// Whether the record in a slot is the one of a sequence and carries a tag.
+  func carries(_ slot: Int, _ sequence: UInt64, _ tag: UnsafeRawBufferPointer) -> Bool {
+    slot < records.count && records[slot].sequence == sequence && records[slot].definition.carries(tag: tag)
+  }
+
+  /// The slots of the records that carry a tag, in the order of their sequence.
+  package func slots(carrying tag: UnsafeRawBufferPointer) -> [Int] {
+    var found = tags.members(tag).filter { carries($0.slot, $0.sequence, tag) }
+    found.sort { $0.sequence < $1.sequence }
+    var slots: [Int] = []
+    for member in found where slots.last != member.slot { slots.append(member.slot) }
+    return slots
+  }
+}

@@ -1,0 +1,30 @@
+// Taking over what a store has.
+
+extension TaskTable {
+  /// Takes a record from the store; those that wait behind another come after it, in the order of their sequence.
+  ///
+  /// - Returns: false if it does not fit to those that were taken before.
+  package func load(_ record: TaskRecord) -> Bool {
+    guard record.sequence > lastSequence else { return false }
+    lastSequence = record.sequence
+    let head = find(record.definition.id)
+    guard record.state == .blocked else {
+      // A successor that took its predecessor's place has the later number, but the predecessor is gone.
+      guard head == nil else { return false }
+      show(add(record))
+      return true
+    }
+    guard let head, records[head].isLive else { return false }
+    let slot = add(record)
+    setWaiting(behind: head, waiting(behind: head) + [slot])
+    return true
+  }
+
+  /// Every record was taken: those that ended are looked at in the order of their end.
+  package func finishLoading() {
+    ended.sort { records[$0.slot].changedAt < records[$1.slot].changedAt }
+  }
+
+  /// No record has a greater number than this.
+  package func raiseSequence(to sequence: UInt64) { lastSequence = max(lastSequence, sequence) }
+}
