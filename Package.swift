@@ -35,7 +35,7 @@ let package = Package(
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
     // The policy: values and pure functions.
-    .target(name: "SeleneCore", swiftSettings: small),
+    .target(name: "SeleneCore", swiftSettings: settings),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
     .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: small),
     // The border: one @_cdecl function for each declaration of the header.

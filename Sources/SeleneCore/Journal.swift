@@ -15,10 +15,11 @@ package struct Journal {
   }
 
   private var steps: [Step] = []
-  /// Slots that first differ from the store because of the present call.
-  private var fresh: [Int] = []
-  /// What the store has of each slot that differs from it; vacant where it has nothing.
-  package private(set) var stored: [Int: TaskRecord] = [:]
+  /// What the store has of each slot that differs from it, in the order of their first change; vacant where it has
+  /// nothing. The records in these slots are marked as unsaved.
+  package private(set) var stored: [(slot: Int, record: TaskRecord)] = []
+  /// How many of them differed before the present call.
+  private var accepted = 0
 
   package init() {}
 
@@ -29,27 +30,25 @@ package struct Journal {
   /// A record is about to change.
   mutating func note(_ slot: Int, _ old: TaskRecord) {
     steps.append(.record(slot, old))
-    guard stored[slot] == nil else { return }
-    stored[slot] = old
-    fresh.append(slot)
+    if !old.isUnsaved { stored.append((slot, old)) }
   }
 
   /// The call stands, though the store does not have it yet.
-  package mutating func accept() {
+  mutating func accept() {
     steps.removeAll(keepingCapacity: true)
-    fresh.removeAll(keepingCapacity: true)
+    accepted = stored.count
   }
 
   /// The store has everything.
-  package mutating func clear() {
-    accept()
+  mutating func clear() {
     stored.removeAll(keepingCapacity: true)
+    accept()
   }
 
   /// The steps of the present call, the last one first; they are taken back by the caller.
   mutating func takeSteps() -> [Step] {
     let taken = Array(steps.reversed())
-    for slot in fresh { stored[slot] = nil }
+    stored.removeLast(stored.count - accepted)
     accept()
     return taken
   }

@@ -339,10 +339,13 @@ private struct Node {
 
   private func move(from other: Node, _ source: Int, to target: Int, _ count: Int) {
     guard count > 0 else { return }
-    (keys + target).update(from: other.keys + source, count: count)
-    (sequences + target).update(from: other.sequences + source, count: count)
-    (costs + target).update(from: other.costs + source, count: count)
-    (slots + target).update(from: other.slots + source, count: count)
-    if height > 0 { (children + target).update(from: other.children + source, count: count) }
+    func move<T>(_ to: UnsafeMutablePointer<T>, _ from: UnsafeMutablePointer<T>) {
+      UnsafeMutableRawPointer(to + target).copyMemory(from: from + source, byteCount: count * MemoryLayout<T>.stride)
+    }
+    move(keys, other.keys)
+    move(sequences, other.sequences)
+    move(costs, other.costs)
+    move(slots, other.slots)
+    if height > 0 { move(children, other.children) }
   }
 }

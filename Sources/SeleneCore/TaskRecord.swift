@@ -44,6 +44,8 @@ package struct TaskRecord {
   package var isPermitted = true
   /// Where the index has it.
   var standing = Standing.nowhere
+  /// The store has something else of its slot.
+  var isUnsaved = false
 
   /// A period base that says: the period stands on the registration.
   package static let onRegistration: Instant = .min

@@ -83,8 +83,11 @@ extension TaskTable {
 
   /// The slots of the records that carry a tag, in the order of their sequence.
   package func slots(carrying tag: UnsafeRawBufferPointer) -> [Int] {
-    var found = tags.members(tag).filter { carries($0.slot, $0.sequence, tag) }
-    found.sort { $0.sequence < $1.sequence }
+    var found: [Ordered] = []
+    for member in tags.members(tag) where carries(member.slot, member.sequence, tag) {
+      found.append(Ordered(Int64(member.sequence), member.slot))
+    }
+    Ordered.sort(&found)
     var slots: [Int] = []
     for member in found where slots.last != member.slot { slots.append(member.slot) }
     return slots

@@ -19,7 +19,7 @@ extension TaskTable {
         } else {
           visible.remove(definition.id) { records[$0].definition.id }
         }
-      case .chain(let slot, let old): chains[slot] = old
+      case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .sequence(let old): lastSequence = old
       case .ended(let count, let head):
         ended.removeLast(ended.count - count)
@@ -27,5 +27,15 @@ extension TaskTable {
       }
     }
     self.journal = journal
+  }
+
+  /// The present call stands; the next save makes it durable.
+  package func accept() { journal?.accept() }
+
+  /// The store has everything.
+  package func noteSaved() {
+    guard let journal else { return }
+    for (slot, _) in journal.stored where slot < records.count { records[slot].isUnsaved = false }
+    self.journal?.clear()
   }
 }

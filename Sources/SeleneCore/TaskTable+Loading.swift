@@ -22,7 +22,9 @@ extension TaskTable {
 
   /// Every record was taken: those that ended are looked at in the order of their end.
   package func finishLoading() {
-    ended.sort { records[$0.slot].changedAt < records[$1.slot].changedAt }
+    var order = ended.map { Ordered(records[$0.slot].changedAt, $0.slot) }
+    Ordered.sort(&order)
+    ended = order.map { ($0.slot, records[$0.slot].sequence) }
   }
 
   /// No record has a greater number than this.

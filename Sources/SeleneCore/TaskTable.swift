@@ -28,7 +28,7 @@ package final class TaskTable {
   /// The visible record of each id.
   var visible = TextIndex()
   /// Slots of the successors that wait behind a record, in order.
-  var chains: [Int: [Int]] = [:]
+  var chains = NumberMap<[Int]>()
   /// Where those who wait stand.
   let index = TaskIndex()
   var tags = TagIndex()
@@ -76,7 +76,7 @@ package final class TaskTable {
   }
 
   /// The slots that wait behind a record, in order.
-  package func waiting(behind slot: Int) -> [Int] { chains.isEmpty ? [] : chains[slot] ?? [] }
+  package func waiting(behind slot: Int) -> [Int] { chains.isEmpty ? [] : chains[UInt64(slot) + 1] ?? [] }
 
   /// How many records stand in a state.
   package func count(_ state: TaskState) -> UInt64 { counts[Int(state.rawValue)] }
@@ -101,7 +101,7 @@ package final class TaskTable {
   /// Changes the record in a slot and derives what follows from its state.
   package func modify(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
     stamp += 1
-    journal?.note(slot, records[slot])
+    note(slot)
     leave(slot)
     let definition = records[slot].definition
     let wasEnded = records[slot].state.isTerminal
@@ -132,17 +132,19 @@ package final class TaskTable {
   func add(_ new: consuming TaskRecord) -> Int {
     stamp += 1
     new.stamp = stamp
+    new.isUnsaved = journal != nil
     new.handler = Int32(roster.find(new.definition.handler) ?? -1)
     new.isPermitted = policy.permits.permits(new.definition.id)
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
+      journal?.note(slot, records[slot])
       records[slot] = new
     } else {
       slot = records.count
       records.append(new)
+      journal?.note(slot, .vacant)
     }
-    journal?.note(slot, .vacant)
     retag(slot, nil, records[slot].definition)
     enter(slot)
     if records[slot].state.isTerminal { noteEnd(slot) }
@@ -157,11 +159,12 @@ package final class TaskTable {
       visible.remove(definition.id) { records[$0].definition.id }
     }
     setWaiting(behind: slot, [])
-    journal?.note(slot, records[slot])
+    note(slot)
     leave(slot)
     retag(slot, definition, nil)
     stamp += 1
     records[slot] = .vacant
+    records[slot].isUnsaved = journal != nil
     freeSlots.append(slot)
   }
 
@@ -178,10 +181,10 @@ package final class TaskTable {
   }
 
   package func setWaiting(behind slot: Int, _ waiting: [Int]) {
-    let old = chains.isEmpty ? nil : chains[slot]
+    let old = chains[UInt64(slot) + 1]
     guard old != nil || !waiting.isEmpty else { return }
     journal?.note(.chain(slot, old))
-    chains[slot] = waiting.isEmpty ? nil : waiting
+    chains[UInt64(slot) + 1] = waiting.isEmpty ? nil : waiting
   }
 
   /// Puts back what a slot had before.
@@ -203,10 +206,17 @@ package final class TaskTable {
     records.removeAll()
     index.removeAll()
     tags.removeAll()
-    (freeSlots, chains, ended, endedHead) = ([], [:], [], 0)
+    (freeSlots, chains, ended, endedHead) = ([], NumberMap(), [], 0)
     visible.removeAll()
     taken = PerKind(repeating: 0)
     counts = [UInt64](repeating: 0, count: 7)
+  }
+
+  /// The record in a slot is about to change.
+  private func note(_ slot: Int) {
+    guard journal != nil else { return }
+    journal?.note(slot, records[slot])
+    records[slot].isUnsaved = true
   }
 
   // MARK: What follows from a record
@@ -266,8 +276,9 @@ package final class TaskTable {
         assert((record.standing == .held) == (record.state == .held), "who is held waits for a place")
         assert((record.standing == .due || record.standing == .ranked) == canRun(record), "who can run stands in line")
       }
-      for (head, chain) in chains {
-        assert(records[head].isLive, "only live records are waited for")
+      for head in slots {
+        let chain = self.waiting(behind: head)
+        assert(chain.isEmpty || records[head].isLive, "only live records are waited for")
         assert(chain.allSatisfy { records[$0].state == .blocked && records[$0].kind == records[head].kind })
         waiting -= chain.count
       }

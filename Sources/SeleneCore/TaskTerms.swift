@@ -40,7 +40,7 @@ package final class TaskTerms: Sendable {
 
 /// Terms that were lately used, so that tasks of the same sort share them.
 package struct TermsPool {
-  private static let size = 32
+  private static let size = 256
   private var places = [TaskTerms?](repeating: nil, count: size)
 
   package init() {}
@@ -67,7 +67,7 @@ package struct TermsPool {
     mix ^= UInt64(numbers.priority) << 13 ^ UInt64(numbers.kind.rawValue) << 17 ^ UInt64(numbers.schedule.rawValue) << 19
     mix ^= UInt64(numbers.constraints.rawValue) << 23 ^ UInt64(tags) << 29
     if let handler { mix ^= UInt64(handler.count) << 37 ^ UInt64(handler[handler.count - 1]) << 43 }
-    return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 59)
+    return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 56)
   }
 
   private static func isSame(_ known: Bytes?, _ text: UnsafeRawBufferPointer?) -> Bool {

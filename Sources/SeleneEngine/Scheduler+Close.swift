@@ -28,7 +28,7 @@ extension Scheduler {
       for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
       _ = end(cycle, at: now)
     }
-    for handler in handlers.values.sorted(by: { $0.number < $1.number }) where !handler.isRetired {
+    for case .some(let handler) in handlers where !handler.isRetired {
       table.retireHandler(handler.number)
       if handler.retire() { deliveries.append(.finish(handler)) }
     }
@@ -57,7 +57,9 @@ extension Scheduler {
   private func retire() {
     lock()
     Registry.retire(slot)
-    for run in Array(runs.values) { comeBack(run) }
+    var left: [Run] = []
+    runs.forEach { left.append($0) }
+    for run in left { comeBack(run) }
     workers.isStopping = true
     slot.monitor.broadcast()
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }

@@ -61,12 +61,12 @@ extension Scheduler {
       throw error
     }
     mustSaveAgain = false
-    table.journal?.clear()
+    table.noteSaved()
     table.compact()
   }
 
   /// The present call stands; the next save makes it durable (D2: completions, stops).
-  func accept() { table.journal?.accept() }
+  func accept() { table.accept() }
 
   func storedState(at now: Instant) -> StoredState {
     StoredState(

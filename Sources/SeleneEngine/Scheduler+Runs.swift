@@ -7,7 +7,8 @@ extension Scheduler {
   ///
   /// - Throws: what the store refuses; then nothing is dispatched.
   func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run {
-    guard let handler = handlers[Int(table[pick.slot].handler)] else {
+    let handlerNumber = table.withRecord(pick.slot) { Int($0.handler) }
+    guard handlers.indices.contains(handlerNumber), let handler = handlers[handlerNumber] else {
       throw SeleneError(.inconsistent, "a task that was picked has no handler")
     }
     let number = lastRun + 1

@@ -87,6 +87,7 @@ extension Scheduler {
   ) throws(SeleneError) {
     try Identifier.check(name, "name")
     let number = try table.addHandler(name, pushes: run != nil)
+    while handlers.count <= number { handlers.append(nil) }
     handlers[number] = Handler(number: number, run: run, stop: stop, destroy: destroy)
   }
 

@@ -108,15 +108,14 @@ extension Scheduler {
   /// The definitions of the visible records, in order of registration; of those that carry a tag, if one is given.
   package func definitions(tag: UnsafeRawBufferPointer?) throws(SeleneError) -> [TaskDefinition] {
     if let tag { try Identifier.check(tag, "tag") }
-    var found: [(sequence: UInt64, definition: TaskDefinition)] = []
+    var found: [Ordered] = []
     for slot in tag.map({ table.slots(carrying: $0) }) ?? Array(table.slots) {
       table.withRecord(slot) { record in
-        guard record.sequence != 0, record.state != .blocked else { return }
-        found.append((record.sequence, record.definition))
+        if record.sequence != 0 && record.state != .blocked { found.append(Ordered(Int64(record.sequence), slot)) }
       }
     }
-    found.sort { $0.sequence < $1.sequence }
-    return found.map { $0.definition }
+    Ordered.sort(&found)
+    return found.map { table[$0.slot].definition }
   }
 
   /// Why a task does not run now (C15).
@@ -125,10 +124,12 @@ extension Scheduler {
   package func explain(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> Explanation {
     let slot = try visibleSlot(id)
     let record = table[slot]
-    let releaseAt = runs.values
-      .filter { !$0.isOpen && !$0.isBack && $0.definition.id.equals(id) }
-      .map { $0.endedAt.adding(options.releaseAfter) }
-      .max()
+    var releaseAt: Instant?
+    runs.forEach { run in
+      guard !run.isOpen, !run.isBack, run.definition.id.equals(id) else { return }
+      let at = run.endedAt.adding(options.releaseAfter)
+      releaseAt = max(releaseAt ?? at, at)
+    }
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
     return table.explain(
       slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probe),

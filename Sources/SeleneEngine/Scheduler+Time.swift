@@ -3,33 +3,50 @@
 import SeleneCore
 
 extension Scheduler {
+  /// What time does next.
+  private enum Effect {
+    case expire(Cycle)
+    case expireRuns(Cycle)
+    case letGo(Run)
+  }
+
   /// Applies what fell due since the last call, in the order of its nominal instants.
   func advance(to now: Instant) {
     while nextDue <= now {
-      guard let (at, act) = nextEffect(), at <= now else { break }
-      act()
+      guard let (at, effect) = nextEffect(), at <= now else { break }
+      switch effect {
+      case .expire(let cycle): expire(cycle)
+      case .expireRuns(let cycle): expireRuns(of: cycle)
+      case .letGo(let run): letGo(run)
+      }
     }
   }
 
   /// The next thing that time does; sets when the next look is due.
-  private func nextEffect() -> (at: Instant, act: () -> Void)? {
-    var next: (at: Instant, act: () -> Void)?
-    func consider(_ at: Instant, _ act: @escaping () -> Void) {
-      if at < next?.at ?? Time.never { next = (at, act) }
+  private func nextEffect() -> (at: Instant, effect: Effect)? {
+    var next: (at: Instant, effect: Effect)?
+    nextDue = Time.never
+    func isNext(_ at: Instant) -> Bool {
+      guard at < nextDue else { return false }
+      nextDue = at
+      return true
     }
     for cycle in cycles where !cycle.isEnded {
       if !cycle.hasExpired {
-        consider(cycle.time.expiresAt) { self.expire(cycle) }
+        if isNext(cycle.time.expiresAt) { next = (nextDue, .expire(cycle)) }
       } else if cycle.openRuns > 0 {
         // Completing is possible exactly at the deadline, so it passes one nanosecond later.
-        consider(cycle.time.deadline.adding(1)) { self.expireRuns(of: cycle) }
+        if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .expireRuns(cycle)) }
       }
     }
-    // In the order of their numbers, so that what falls due at one instant is told in the same order everywhere.
-    for run in runs.values.sorted(by: { $0.token < $1.token }) where !run.isOpen && !run.isBack {
-      consider(run.endedAt.adding(options.releaseAfter)) { self.letGo(run) }
+    // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
+    var first: Run?
+    runs.forEach { run in
+      guard !run.isOpen, !run.isBack else { return }
+      guard let best = first else { return first = run }
+      if run.endedAt < best.endedAt || (run.endedAt == best.endedAt && run.token < best.token) { first = run }
     }
-    nextDue = next?.at ?? Time.never
+    if let first, isNext(first.endedAt.adding(options.releaseAfter)) { next = (nextDue, .letGo(first)) }
     return next
   }
 

@@ -21,14 +21,14 @@ package final class Scheduler: @unchecked Sendable {
   var traces = PerKind<CycleTrace?>(repeating: nil)
 
   /// Live and retired handlers by number.
-  var handlers: [Int: Handler] = [:]
+  var handlers: [Handler?] = []
   /// Cycles that are not reported, in order of their begin.
   var cycles: [Cycle] = []
   /// Runs that have not come back, by number.
-  var runs: [UInt64: Run] = [:]
+  var runs = NumberMap<Run>()
   var lastRun: UInt64 = 0
   /// Pulled runs that were let go, by number: the host may still read their texts.
-  var lent: [UInt64: Run] = [:]
+  var lent = NumberMap<Run>()
   var staleRuns = StaleRuns()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
@@ -295,20 +295,21 @@ package struct Moment {
 struct StaleRuns {
   static let capacity = 65_536
 
-  private var numbers: Set<UInt64> = []
+  private var numbers = NumberMap<Bool>()
   private var order: [UInt64] = []
   private var oldest = 0
 
   mutating func insert(_ number: UInt64) {
-    guard numbers.insert(number).inserted else { return }
+    guard !contains(number) else { return }
+    numbers[number] = true
     if order.count < Self.capacity {
       order.append(number)
     } else {
-      numbers.remove(order[oldest])
+      numbers[order[oldest]] = nil
       order[oldest] = number
       oldest = (oldest + 1) % Self.capacity
     }
   }
 
-  func contains(_ number: UInt64) -> Bool { numbers.contains(number) }
+  func contains(_ number: UInt64) -> Bool { numbers[number] != nil }
 }

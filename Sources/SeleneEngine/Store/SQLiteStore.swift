@@ -97,10 +97,10 @@ package final class SQLiteStore: Store {
     let mustWriteState =
       isLast || state.life != written.life || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
-      || journal.stored.contains { $1.sequence != 0 && table[$0].sequence != $1.sequence }
+      || journal.stored.contains { $0.record.sequence != 0 && table[$0.slot].sequence != $0.record.sequence }
     guard mustWriteState || !journal.isEmpty else { return }
     try transaction { () -> Int32 in
-      for (slot, old) in journal.stored.sorted(by: { $0.key < $1.key }) {
+      for (slot, old) in journal.stored {
         let code = save(table[slot], over: old)
         guard code == SQLITE_OK else { return code }
       }
