@@ -112,6 +112,12 @@ def read_array(structure: type[ctypes.Structure], address: int | None, count: in
     return list(form.iter_unpack(ctypes.string_at(address, form.size * count)))
 
 
+def out_pointer(structure: type[ctypes.Structure]) -> tuple[ctypes.c_void_p, Any]:
+    """A pointer for the library to fill, as an address and as its type."""
+    address = ctypes.c_void_p()
+    return address, ctypes.POINTER(structure).from_buffer(address)
+
+
 def text(address: int | None, length: int) -> str:
     """The text that a pointer and a length mean."""
     return ctypes.string_at(address, length).decode() if address else ""
