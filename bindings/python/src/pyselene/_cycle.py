@@ -14,6 +14,7 @@ from . import _raw
 from ._errors import Busy, Closed
 from ._handler import make_run
 from ._library import encode, fast, layout, out_pointer
+from ._names import truth
 from ._report import Report, take_report
 from ._run import Run
 from ._task import Kinds, kind_bits, whole
@@ -38,7 +39,7 @@ def raw_window(
     """The structure of a window."""
     raw = _raw.selene_window()
     fast.selene_window_init(ctypes.byref(raw), _WINDOW_SIZE)
-    raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if strict_fit else 0
+    raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
     raw.kinds = kind_bits(kinds)
     raw.lanes = whole(lanes, "lanes", 1 << 32)
     raw.budget = duration_ns(budget, "budget")

@@ -16,6 +16,7 @@ from ._engine import Clock, Engine, open_engine
 from ._event import Event, EventStream, Mailbox, Subscription
 from ._info import SchedulerInfo, scheduler_info
 from ._library import fast, library, out_pointer
+from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
 from ._scheduler_tasks import TaskCalls
 from ._store import Path, StoreInfo, path_bytes, store_info
@@ -81,17 +82,17 @@ class Scheduler(TaskCalls, CycleCalls):
             raise TypeError(f"clock must be callable, not {type(clock).__name__}")
         raw = _raw.selene_options()
         fast.selene_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
-        for wanted, bit in (
-            (hold, _raw.SELENE_OPTIONS_HOLD),
-            (observed_range, _raw.SELENE_OPTIONS_OBSERVED_RANGE),
-            (relaxed, _raw.SELENE_OPTIONS_RELAXED),
+        for what, wanted, bit in (
+            ("hold", hold, _raw.SELENE_OPTIONS_HOLD),
+            ("observed_range", observed_range, _raw.SELENE_OPTIONS_OBSERVED_RANGE),
+            ("relaxed", relaxed, _raw.SELENE_OPTIONS_RELAXED),
         ):
-            raw.flags |= bit if wanted else 0
+            raw.flags |= bit if truth(wanted, what) else 0
         if permitted is not None:
             if isinstance(permitted, str):
                 raise TypeError("permitted must hold several ids, not be one str")
             # Even an empty list permits something else than no list.
-            listed = raw_texts(list(permitted), "permitted")
+            listed = raw_texts(texts(permitted, "permitted"))
             raw.permitted = ctypes.cast(listed, ctypes.POINTER(_raw.selene_text)) if len(listed) else _EMPTY
             raw.permitted_count = len(listed)
         raw.max_pending_refresh = _limit(max_pending_refresh, "max_pending_refresh")

@@ -66,9 +66,10 @@ class CycleCalls:
         if push:
             report = self._run_pushed(raw_window(budget, kinds, reserve, lanes, strict_fit, task), inline)
         else:
+            window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
             if inline and lanes != 1:
                 raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
-            report = Drive(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task), inline).run()
+            report = Drive(engine, window, inline).run()
         if engine.clock is not None:
             engine.clock.check()
         if check:
