@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from . import _raw
 from ._errors import Busy, Closed
 from ._handler import make_run
-from ._library import encode, fast, layout, out_pointer
+from ._library import encode, fast, out_pointer
 from ._names import truth
 from ._report import Report, take_report
-from ._run import Run
+from ._run import RUN_SIZE, Run
 from ._task import Kinds, kind_bits, whole
 from ._time import Duration, duration_ns, instant
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ._engine import Engine
 
 _WINDOW_SIZE = ctypes.sizeof(_raw.selene_window)
-_RUN_SIZE = ctypes.sizeof(_raw.selene_run_info)
-_UNPACK = layout(_raw.selene_run_info).unpack_from
 
 
 def raw_window(
@@ -108,7 +106,7 @@ class Cycle:
     def __init__(self, engine: Engine, window: _raw.selene_window) -> None:
         self._engine = engine
         self._step = ctypes.c_int32()
-        self._info = _raw.selene_run_info(_RUN_SIZE)
+        self._info = _raw.selene_run_info(RUN_SIZE)
         self._wake_at = ctypes.c_int64()
         self._arguments = (ctypes.byref(self._step), ctypes.byref(self._info), ctypes.byref(self._wake_at))
         self._report: Report | None = None
@@ -127,7 +125,7 @@ class Cycle:
             engine.clock.check()
         found = self._step.value
         if found == _raw.SELENE_STEP_RUN:
-            run = make_run(engine, _UNPACK(self._info))
+            run = make_run(engine, bytes(self._info))
             engine.runs[run.token] = run
             return run
         return Wait(self._wake_at.value) if found == _raw.SELENE_STEP_WAIT else None

@@ -11,17 +11,13 @@ from ._cycle import begin, end
 from ._drive import DRAIN
 from ._errors import SeleneError
 from ._handler import Handler, cancellable, execute, fail, finish, interrupting, make_run
-from ._library import layout
 from ._report import Report
-from ._run import Run
+from ._run import RUN_SIZE, Run
 from ._time import SECOND
 
 if TYPE_CHECKING:
     from ._engine import Engine
     from ._lane import Lane
-
-_RUN_SIZE = ctypes.sizeof(_raw.selene_run_info)
-_UNPACK = layout(_raw.selene_run_info).unpack_from
 
 
 class AsyncDrive:
@@ -84,7 +80,7 @@ class AsyncDrive:
 
     async def _pull(self) -> None:
         engine = self.engine
-        step, info, wake_at = ctypes.c_int32(), _raw.selene_run_info(_RUN_SIZE), ctypes.c_int64()
+        step, info, wake_at = ctypes.c_int32(), _raw.selene_run_info(RUN_SIZE), ctypes.c_int64()
         arguments = (ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
         while self.fatal is None:
             self.news.clear()
@@ -101,7 +97,7 @@ class AsyncDrive:
             if step.value == _raw.SELENE_STEP_DONE:
                 return
             if step.value == _raw.SELENE_STEP_RUN:
-                self._start(make_run(engine, _UNPACK(info)))
+                self._start(make_run(engine, bytes(info)))
                 continue
             now = engine.now_ns()
             if now >= self.latest:
