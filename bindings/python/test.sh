@@ -6,7 +6,7 @@ cd "$(dirname "$0")" || exit 1
 root=$(cd ../.. && pwd)
 out=$root/build/python
 bin=$out/venv/bin
-export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$out/log"
 status=0
 
@@ -49,8 +49,8 @@ END
 
 tests() {
   local log=$out/log/tests
-  PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -X dev -m pytest -q -rpfE --tb=short \
-    --no-header "$@" >"$log" 2>&1
+  PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -B -m pytest -q -rpfE \
+    --tb=short --no-header --numprocesses 2 --dist worksteal "$@" >"$log" 2>&1
   local code=$?
   sed -n -e 's/^PASSED /ok /p' -e 's/^FAILED /FAILED /p' -e 's/^ERROR /FAILED /p' "$log"
   if [ $code -ne 0 ]; then
@@ -117,6 +117,7 @@ plugin() {
 step environment environment
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
+[ "$*" != environment ] || exit 0
 [ $# -gt 0 ] || set -- stale ruff mypy wheel pytest
 for name in "$@"; do
   case $name in

@@ -250,7 +250,6 @@ def test_exits_with_tasks_running_never_crash(python: str) -> None:
         **os.environ,
         "PYTHONPATH": str(SOURCE),
         "PYSELENE_LIBRARY": str(_find()),
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
     def one(number: int) -> tuple[int, int, str]:
