@@ -340,7 +340,8 @@ def task_info(address: int) -> TaskInfo:
     (_, _, id_data, id_length, handler_data, handler_length, input_data, input_length, tags, tag_count, constraints,
      kind, schedule, priority, existing, recurrence, backoff, response_window, max_attempts, has_handler, state,
      attempts, last_outcome, stop_reason, generation, sequence, appended, expected, delay, period, flex, backoff_delay,
-     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(_raw.selene_task_info, address)
+     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(
+        _raw.selene_task_info, address)
     # fmt: on
     return TaskInfo(
         id=text(id_data, id_length),
