@@ -79,6 +79,15 @@ wheel() {
   rm -rf build src/pyselene.egg-info
   return $code
 }
+# Who has no Swift toolchain is told so, at the end of what pip prints.
+missing() {
+  mkdir -p "$out/no-swift" && printf '#!/bin/sh\nexit 127\n' >"$out/no-swift/swift" && chmod +x "$out/no-swift/swift"
+  local told
+  told=$(PATH=$out/no-swift:$PATH "$bin/pip" wheel -q --no-build-isolation --no-deps -w "$out/none" . 2>&1) && return 1
+  rm -rf build src/pyselene.egg-info
+  echo "$told"
+  echo "$told" | grep -q 'Missing: the Swift toolchain 6.3 or later' && ! echo "$told" | grep -q Traceback
+}
 audit() {
   local file=("$out"/dist/pyselene-*-py3-none-manylinux_*.whl)
   [ -f "${file[0]}" ] || { ls "$out/dist"; return 1; }
@@ -130,6 +139,7 @@ for name in "$@"; do
     pytest) tests ;;
     address) address || { echo "FAILED address"; status=1; } ;;
     wheel)
+      step missing missing
       step wheel wheel
       step audit audit
       step installed installed

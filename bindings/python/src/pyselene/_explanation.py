@@ -121,7 +121,7 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
-        lines += [f"  - {reason}" for reason in self.reasons] or ["  - it waits for a window only"]
+        lines += [f"  - {reason}" for reason in self.reasons] or ["  - nothing is missing but a window of its kind"]
         if any(reason.code is ReasonCode.DID_NOT_FIT for reason in self.reasons) and self.last_room_ns is not None:
             lines.append(f"  that one had {show(self.last_room_ns)} left; the next is ranked anew")
         if self.rank:
