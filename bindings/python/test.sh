@@ -132,8 +132,8 @@ for name in "$@"; do
   case $name in
     stale) step stale "$bin/python" tools/generate.py --check ;;
     ruff)
-      step ruff-check "$bin/ruff" check --no-cache .
-      step ruff-format "$bin/ruff" format --no-cache --check .
+      step ruff-check "$bin/ruff" check --no-cache . "$root/Benchmarks/python"
+      step ruff-format "$bin/ruff" format --no-cache --check . "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest) tests ;;

@@ -43,7 +43,8 @@ class Scheduler(TaskCalls, CycleCalls):
     - `clock`: a VirtualClock, or a function that gives nanoseconds since the Unix epoch and leaves the scheduler alone.
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
 
-    It is safe from any thread. It ends by close(), by `with`, when nobody refers to it any more, or at exit.
+    Opening raises InvalidArgument, or a StoreError that says what is wrong with the file, which stays as it is. A
+    scheduler is safe from any thread. It ends by close(), by `with`, when nobody refers to it any more, or at exit.
 
     >>> with Scheduler() as scheduler:
     ...     @scheduler.task(priority="high")
@@ -236,7 +237,7 @@ class Scheduler(TaskCalls, CycleCalls):
         return self.store().path
 
     def backup(self, path: Path) -> None:
-        """Copies the store, as it is now, into a new file while it is in use."""
+        """Copies the store, as it is now, into a new file while it is in use. A StoreError if that fails."""
         name = path_bytes(path)
         self._engine.check(library.selene_store_backup(self._engine.handle, name, len(name)))
 

@@ -56,7 +56,9 @@ class CycleCalls:
           your own it is always so. `push`: threads of the library call the handlers (those registered with push).
         - `check`: raises an ExceptionGroup if handlers raised; without it `report.errors` has what they raised.
 
-        KeyboardInterrupt and SystemExit end the window and are raised here, also when a handler raised them.
+        KeyboardInterrupt and SystemExit end the window and are raised here, also when a handler raised them. Refusals,
+        after which nothing ran: InvalidArgument, Reentrant (inside a handler), Unavailable (a kind is off), Busy (a
+        cycle of the kind is open, or too many handlers overran), TooSoon (the minimum interval), Closed.
         """
         engine = self._engine
         if inline is None:
@@ -112,7 +114,7 @@ class CycleCalls:
         strict_fit: bool = False,
         task: str | None = None,
     ) -> Cycle:
-        """Begins a cycle that you pull yourself; see Cycle."""
+        """Begins a cycle that you pull yourself; see Cycle. Refusals as of run_cycle()."""
         return Cycle(self._engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task))
 
     def plan(
@@ -153,10 +155,11 @@ class CycleCalls:
         on_report: OnReport | None = None,
         signals: bool = True,
     ) -> None:
-        """Opens windows until stop(), SIGINT or SIGTERM: whenever something may run, or once in `every` seconds.
+        """Opens windows until stop(), close() or a signal: whenever something may run, or once in `every` seconds.
 
         In between it sleeps until next_wakeup(), a new task, or new conditions. When it is to end, nothing more is
-        started, what runs is asked to stop and has a few seconds. `on_report` gets each report that has runs.
+        started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
+        the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
         """
         Driver(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
 
@@ -175,6 +178,6 @@ class CycleCalls:
         await Driver(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
 
     def stop(self) -> None:
-        """Ends run_forever(), from any thread, also from a handler."""
+        """Ends every run_forever() that is under way, from any thread, also from a handler; other windows go on."""
         for driver in tuple(self._engine.drivers):
             driver.stop()

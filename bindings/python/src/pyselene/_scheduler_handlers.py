@@ -78,7 +78,7 @@ class HandlerCalls:
         engine.poke()
 
     def unregister_handler(self, name: str) -> None:
-        """Unregisters a handler; its tasks stay and wait for another. Runs in flight go on."""
+        """Unregisters a handler; its tasks stay and wait for another. Runs in flight go on. NotFound."""
         key = encode(name, "name")
         engine = self._engine
         with engine.changed:

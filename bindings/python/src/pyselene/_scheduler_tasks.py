@@ -58,7 +58,10 @@ class TaskCalls(HandlerCalls):
         return decorate
 
     def register(self, task: Task) -> Disposition:
-        """Registers a task; says what that did."""
+        """Registers a task; says what that did.
+
+        Raises InvalidArgument, TooLarge (input), NotPermitted (id), Unavailable (its kind is off), TooManyPending.
+        """
         raw, _keep = raw_task(task)
         disposition = ctypes.c_int32()
         engine = self._engine
