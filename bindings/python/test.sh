@@ -6,6 +6,8 @@ cd "$(dirname "$0")" || exit 1
 root=$(cd ../.. && pwd)
 out=$root/build/python
 bin=$out/venv/bin
+# What one process of a test compiles, the next need not; __pycache__ is ignored by git.
+unset PYTHONDONTWRITEBYTECODE
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$out/log"
 status=0

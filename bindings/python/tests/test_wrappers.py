@@ -63,7 +63,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(["id", *FIELDS]), junk, max_size=3))
 def test_a_task_of_anything_is_registered_or_refused_and_nothing_changes(fields: dict[str, Any]) -> None:
     with selene.Scheduler(clock=VirtualClock()) as scheduler:
@@ -75,7 +75,7 @@ def test_a_task_of_anything_is_registered_or_refused_and_nothing_changes(fields:
             assert scheduler.handlers == ("there",)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from([*FIELDS, "at", "push", "on_stop"]), junk, max_size=2))
 def test_a_decorator_that_is_refused_registers_no_handler(fields: dict[str, Any]) -> None:
     held = _callbacks.held()
@@ -89,7 +89,7 @@ def test_a_decorator_that_is_refused_registers_no_handler(fields: dict[str, Any]
     assert _callbacks.held() == held
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.dictionaries(
         st.sampled_from(["budget", "kinds", "reserve", "lanes", "strict_fit", "task"]), junk, min_size=1, max_size=3
@@ -114,7 +114,7 @@ def test_a_window_of_anything_is_opened_or_refused_and_nothing_runs(fields: dict
                 pass  # begin() above left its cycle open
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.dictionaries(
         st.sampled_from([
@@ -372,7 +372,7 @@ class Model(RuleBasedStateMachine):
 
 
 TestModel = Model.TestCase
-TestModel.settings = settings(max_examples=60, stateful_step_count=30)
+TestModel.settings = settings(max_examples=50, stateful_step_count=25)
 
 
 def test_what_is_refused_is_refused_with_what_was_found_and_what_is_allowed() -> None:
