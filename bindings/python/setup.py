@@ -31,7 +31,19 @@ NEEDED = (
 
 def make(folder: Path, *arguments: str) -> None:
     """Runs make; what it prints goes to the standard error, as the standard output is the build tool's."""
-    subprocess.run(["make", "--no-print-directory", "-C", folder, *arguments], check=True, stdout=sys.stderr)
+    if subprocess.run(["make", "--no-print-directory", "-C", folder, *arguments], stdout=sys.stderr).returncode:
+        sys.exit("pyselene: the library could not be built; what is wrong stands above")
+
+
+def need_tools(folder: Path) -> None:
+    """Ends the build with a list of what is missing to compile the library."""
+    if shutil.which("make") is None:
+        sys.exit("pyselene: the library is compiled here, for which make is missing (Debian and Ubuntu: make)")
+    command = ["make", "--no-print-directory", "-C", folder, "deps"]
+    told = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True)
+    if told.returncode:
+        found = "\n".join(line for line in told.stderr.splitlines() if not line.startswith("make:"))
+        sys.exit(f"pyselene: the library is compiled here, and something for that is missing.\n\n{found}\n")
 
 
 def build_library() -> Path:
@@ -39,7 +51,7 @@ def build_library() -> Path:
     if os.environ.get("PYSELENE_LIBRARY"):
         return Path(os.environ["PYSELENE_LIBRARY"]).resolve()
     objects = ".build/embedded/release/selene.product/Objects.LinkFileList"
-    make(ROOT, "deps", objects)
+    make(ROOT, objects)
     # The same Makefile, linking into another build/: the project's own libselene.so stays as it is.
     tree = ROOT / "build/python/tree"
     shutil.rmtree(tree, ignore_errors=True)
@@ -55,6 +67,8 @@ class BuildLibrary(build_py):
 
     def run(self) -> None:
         """Builds both."""
+        if not os.environ.get("PYSELENE_LIBRARY"):
+            need_tools(ROOT)
         super().run()
         target = HERE / "src/pyselene" if self.editable_mode else Path(self.build_lib, "pyselene")
         shutil.copy(build_library(), target / "libselene.so")

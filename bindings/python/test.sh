@@ -6,7 +6,9 @@ cd "$(dirname "$0")" || exit 1
 root=$(cd ../.. && pwd)
 out=$root/build/python
 bin=$out/venv/bin
-export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+# What one process of a test compiles, the next need not; __pycache__ is ignored by git.
+unset PYTHONDONTWRITEBYTECODE
+export PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$out/log"
 status=0
 
@@ -49,8 +51,8 @@ END
 
 tests() {
   local log=$out/log/tests
-  PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -X dev -m pytest -q -rpfE --tb=short \
-    --no-header "$@" >"$log" 2>&1
+  PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -B -m pytest -q -rpfE \
+    --tb=short --no-header --numprocesses 2 --dist worksteal "$@" >"$log" 2>&1
   local code=$?
   sed -n -e 's/^PASSED /ok /p' -e 's/^FAILED /FAILED /p' -e 's/^ERROR /FAILED /p' "$log"
   if [ $code -ne 0 ]; then
@@ -78,6 +80,15 @@ wheel() {
   local code=$?
   rm -rf build src/pyselene.egg-info
   return $code
+}
+# Who has no Swift toolchain is told so, at the end of what pip prints.
+missing() {
+  mkdir -p "$out/no-swift" && printf '#!/bin/sh\nexit 127\n' >"$out/no-swift/swift" && chmod +x "$out/no-swift/swift"
+  local told
+  told=$(PATH=$out/no-swift:$PATH "$bin/pip" wheel -q --no-build-isolation --no-deps -w "$out/none" . 2>&1) && return 1
+  rm -rf build src/pyselene.egg-info
+  echo "$told"
+  echo "$told" | grep -q 'Missing: the Swift toolchain 6.3 or later' && ! echo "$told" | grep -q Traceback
 }
 audit() {
   local file=("$out"/dist/pyselene-*-py3-none-manylinux_*.whl)
@@ -117,18 +128,20 @@ plugin() {
 step environment environment
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
+[ "$*" != environment ] || exit 0
 [ $# -gt 0 ] || set -- stale ruff mypy wheel pytest
 for name in "$@"; do
   case $name in
     stale) step stale "$bin/python" tools/generate.py --check ;;
     ruff)
-      step ruff-check "$bin/ruff" check --no-cache .
-      step ruff-format "$bin/ruff" format --no-cache --check .
+      step ruff-check "$bin/ruff" check --no-cache . "$root/Benchmarks/python"
+      step ruff-format "$bin/ruff" format --no-cache --check . "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest) tests ;;
     address) address || { echo "FAILED address"; status=1; } ;;
     wheel)
+      step missing missing
       step wheel wheel
       step audit audit
       step installed installed

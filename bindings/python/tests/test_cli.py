@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-X", "dev", "-W", "error", "-m", "pyselene.cli", *arguments]
+    return [sys.executable, "-X", "dev", "-W", "error", "-m", "pyselene", *arguments]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -313,7 +313,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_leave_children(folder: Path) ->
     write(folder, "[tasks.a]\ncommand = 'seq 5; sleep 60'\n")
     call("run", "w.toml", "--budget", "1s")
     done = subprocess.run(
-        ["/bin/sh", "-c", f"{sys.executable} -m pyselene.cli simulate w.toml --json | head -n 1"],
+        ["/bin/sh", "-c", f"{sys.executable} -m pyselene simulate w.toml --json | head -n 1"],
         env=environment(), capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert done.stdout == "{\n"
@@ -337,9 +337,7 @@ def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(environment(TERM="xterm-256color", COLUMNS="120", LINES="40"))
-        os.execv(
-            sys.executable, [sys.executable, "-m", "pyselene.cli", "run", "w.toml", "--budget", "5s", "--no-network"]
-        )
+        os.execv(sys.executable, [sys.executable, "-m", "pyselene", "run", "w.toml", "--budget", "5s", "--no-network"])
     seen = b""
     while select.select([terminal], [], [], 30)[0]:
         try:

@@ -16,7 +16,8 @@ from pyselene.cli import duration
 from pyselene.cli.duration import HOUR, MILLISECOND, MINUTE, SECOND
 from pyselene.cli.locate import Place, find
 from pyselene.cli.problem import Exit, Problem, WorkloadProblem
-from pyselene.cli.workload import Behaviour, Outage, TaskSpec, WindowSpec, load, parse
+from pyselene.cli.reader import load, parse
+from pyselene.cli.workload import Behaviour, Outage, TaskSpec, WindowSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -10,10 +10,13 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pyselene as selene
+from pyselene import _driver
+from pyselene._drive import Drive
 from pyselene.testing import VirtualClock
 
 
@@ -116,3 +119,142 @@ def test_signals_end_it_cleanly(number: signal.Signals, call: str, tmp_path: Pat
         os.kill(process.pid, number)
         assert process.communicate(timeout=30)[0] == "ended\n"
         assert process.returncode == 0
+
+
+def in_a_process(program: str) -> None:
+    """Runs it where signals may do what they do."""
+    head = "import asyncio, os, random, signal, sys, threading, time\nimport pyselene as selene\n"
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", head + textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
+WAYS = ["scheduler.run_forever(every=3600)", "asyncio.run(scheduler.run_forever_async(every=3600))"]
+
+
+@pytest.mark.parametrize("call", WAYS)
+def test_no_signal_is_lost_whenever_it_comes(call: str) -> None:
+    in_a_process(f"""
+        scheduler = selene.Scheduler()
+        begin = time.monotonic()
+        for number in range(100):
+            delay = random.Random(number).random() * 0.004
+            def kill():
+                # Only when the driver listens.
+                while signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+                    time.sleep(0.0001)
+                time.sleep(delay)
+                os.kill(os.getpid(), signal.SIGTERM)
+            killer = threading.Thread(target=kill)
+            killer.start()
+            {call}
+            killer.join()
+        assert time.monotonic() - begin < 30
+        scheduler.close()
+        print("ended")
+    """)
+
+
+def test_a_signal_between_the_last_look_and_the_wait_counts() -> None:
+    in_a_process("""
+        scheduler = selene.Scheduler()
+        changed = scheduler._engine.changed
+        wait = changed.wait
+        def late(timeout):
+            os.kill(os.getpid(), signal.SIGINT)
+            return wait(timeout)
+        changed.wait = late
+        begin = time.monotonic()
+        scheduler.run_forever(every=3600)
+        assert time.monotonic() - begin < 30
+        scheduler.close()
+        print("ended")
+    """)
+
+
+def test_a_second_signal_does_what_it_did_before() -> None:
+    in_a_process("""
+        scheduler = selene.Scheduler()
+        @scheduler.task
+        def deaf(run):
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.1)
+            time.sleep(1)
+        try:
+            scheduler.run_forever()
+        except KeyboardInterrupt:
+            print("ended")
+        assert signal.set_wakeup_fd(-1) == -1
+        scheduler.close()
+    """)
+
+
+def test_whoever_listened_to_signals_before_still_does() -> None:
+    in_a_process("""
+        async def main():
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGUSR1, print, "ended")
+            scheduler = selene.Scheduler()
+            @scheduler.task
+            async def work(run):
+                os.kill(os.getpid(), signal.SIGUSR1)
+                await asyncio.sleep(0.05)
+                os.kill(os.getpid(), signal.SIGTERM)
+                await asyncio.sleep(60)
+            await scheduler.run_forever_async()
+            loop.remove_signal_handler(signal.SIGUSR1)
+            scheduler.close()
+        asyncio.run(main())
+    """)
+
+
+def test_a_signal_to_a_forked_child_is_the_childs() -> None:
+    in_a_process("""
+        import warnings
+        warnings.simplefilter("ignore", DeprecationWarning)
+        scheduler = selene.Scheduler()
+        @scheduler.task
+        def work(run):
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(60)
+                os._exit(1)
+            time.sleep(0.1)
+            os.kill(pid, signal.SIGTERM)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
+            assert not run.stopping.wait(0.1)
+            print("ended")
+            scheduler.stop()
+        scheduler.run_forever()
+        assert scheduler.get("work").last_outcome == selene.Outcome.NEW_DATA
+        scheduler.close()
+    """)
+
+
+def test_a_stop_just_before_a_window_opens_lets_nothing_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    with selene.Scheduler() as scheduler:
+        scheduler.task("a")(lambda run: None)
+
+        def late(engine: Any, window: Any, inline: bool) -> Drive:
+            scheduler.stop()
+            return Drive(engine, window, inline)
+
+        monkeypatch.setattr(_driver, "Drive", late)
+        scheduler.run_forever()
+        assert scheduler.info().dispatched == 0
+
+
+def test_stop_ends_every_driver_and_leaves_other_windows_alone() -> None:
+    with selene.Scheduler() as scheduler:
+        threads = [threading.Thread(target=scheduler.run_forever, kwargs={"kinds": kind}) for kind in selene.Kind]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        with scheduler.begin(kinds="processing"):
+            scheduler.stop()
+        for thread in threads:
+            thread.join(10)
+            assert not thread.is_alive()
+        scheduler.task("a")(lambda run: None)
+        assert len(scheduler.run_cycle().runs) == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import multiprocessing
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from pyselene._library import _find
 
 SOURCE = Path(selene.__file__).resolve().parents[1]
 #: Exits on each Python; PYSELENE_EXITS=200 is the long form.
-EXITS = int(os.environ.get("PYSELENE_EXITS", "20"))
+EXITS = int(os.environ.get("PYSELENE_EXITS", "8"))
 
 
 def in_child(work: Callable[[], None]) -> None:
@@ -125,6 +127,64 @@ def test_processes_of_a_pool_have_schedulers_of_their_own(method: str) -> None:
                 pool.apply(print, [scheduler])
 
 
+def test_handlers_may_start_processes() -> None:
+    """Also by fork, from a thread of pyselene, while others run."""
+    with selene.Scheduler(max_pending_refresh=None) as scheduler, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+
+        @scheduler.task
+        def pool(run: selene.Run) -> None:
+            with multiprocessing.get_context("fork").Pool(1) as workers:
+                assert workers.map(work_of_a_process, [5]) == [["t5"]]
+
+        @scheduler.task
+        def program(run: selene.Run) -> None:
+            subprocess.run(["true"], check=True)
+
+        @scheduler.task
+        def child(run: selene.Run) -> None:
+            in_child(lambda: None)
+
+        assert scheduler.run_cycle(20, lanes=3, check=True).new_data == 3
+
+
+@pytest.mark.parametrize("way", ["sys.exit(3)", "raise SystemExit(3)", "exit(3)"])
+@pytest.mark.parametrize(
+    "call",
+    ["s.run_cycle()", "s.run_cycle(inline=True)", "s.run_forever()", "asyncio.run(s.run_cycle_async(lanes=2))"],
+)
+def test_an_exit_in_a_handler_ends_the_program_that_waits(way: str, call: str) -> None:
+    program = f"""
+        import asyncio, sys
+        import pyselene as selene
+        s = selene.Scheduler()
+        s.task("other")(lambda run: run.stopping.wait(0.05))
+        @s.task(priority=5)
+        def ends(run):
+            {way}
+        {call}
+        print("not reached")
+    """
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    # The log tells of the failed run.
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("task 'ends' failed in attempt 1\nTraceback")
+    assert done.stderr.rstrip().endswith("SystemExit: 3")
+
+
+def test_what_belongs_to_a_process_cannot_be_pickled() -> None:
+    with selene.Scheduler() as scheduler, scheduler.events() as events, scheduler.begin() as cycle:
+        runs: list[selene.Run] = []
+        scheduler.task("a", kind="processing")(runs.append)
+        scheduler.run_cycle(kinds="processing")
+        for thing in (scheduler, events, cycle, runs[0], runs[0].stopping, scheduler.observe(print)):
+            with pytest.raises(TypeError, match=r"cannot be pickled[:;]"):
+                pickle.dumps(thing)
+            with pytest.raises(TypeError, match="cannot be pickled"):
+                copy.deepcopy(thing)
+
+
 def pythons() -> list[str]:
     """Every Python of this machine that is new enough: this one, those on the path and those of pyenv."""
     names = [sys.executable]
@@ -144,8 +204,8 @@ def pythons() -> list[str]:
 EXIT = textwrap.dedent("""
     import asyncio, random, sys, threading, time
     import pyselene as selene
-    way = random.Random(int(sys.argv[1])).choice(
-        ["thread", "push", "events", "driver", "async", "overrun", "plain", "executor"])
+    ways = ["thread", "push", "events", "driver", "async", "overrun", "plain", "executor"]
+    way = ways[int(sys.argv[1]) % len(ways)]
     s = selene.Scheduler()
     push = way == "push"
     @s.task(push=push, expected=0.01)
@@ -190,7 +250,6 @@ def test_exits_with_tasks_running_never_crash(python: str) -> None:
         **os.environ,
         "PYTHONPATH": str(SOURCE),
         "PYSELENE_LIBRARY": str(_find()),
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
     def one(number: int) -> tuple[int, int, str]:

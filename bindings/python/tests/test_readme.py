@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,3 +38,22 @@ def test_what_the_table_names_exists() -> None:
         assert hasattr(selene, name), name
     for name in re.findall(r"`(?:scheduler\.)?(run_\w+|enqueue|explain|observe|events|tasks|cancel\w*|close)\(", text):
         assert hasattr(selene.Scheduler, name), name
+
+
+def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = README.read_text()
+    workload = re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)```", text, re.DOTALL)
+    assert len(workload) == 1
+    (tmp_path / workload[0][0]).write_text(workload[0][1])
+    commands = re.findall(r"^pyselene (\w+ .*?)(?: *#.*)?$", text, re.MULTILINE)
+    assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "simulate"}
+    paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    for command in commands:
+        if "--now" in command:
+            command += " --network"  # whether the machine has one or not
+        done = subprocess.run(
+            [sys.executable, "-m", "pyselene", *command.split()],
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, ""), command
+    assert "Simulation of work.toml" in (tmp_path / "report.html").read_text()

@@ -12,6 +12,7 @@ import subprocess
 import zlib
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -335,22 +336,25 @@ def pixels(path: Path) -> tuple[int, int, list[bytes]]:
     for begin in range(0, len(raw), stride + 1):
         row = bytearray(raw[begin + 1 : begin + 1 + stride])
         kind_of_row = raw[begin]
-        for i in range(stride):
-            left = row[i - size] if i >= size else 0
-            corner = before[i - size] if i >= size else 0
-            if kind_of_row == 1:
-                guess = left
-            elif kind_of_row == 2:
-                guess = before[i]
-            elif kind_of_row == 3:
-                guess = (left + before[i]) // 2
-            elif kind_of_row == 4:
-                ways = (left, before[i], corner)
-                middle = left + before[i] - corner
-                guess = min(ways, key=lambda way: abs(middle - way))
-            else:
-                break
-            row[i] = (row[i] + guess) & 255
+        if kind_of_row == 1:
+            for channel in range(size):
+                row[channel::size] = bytes(value & 255 for value in accumulate(row[channel::size]))
+        elif kind_of_row == 2:
+            row[:] = bytes((value + above) & 255 for value, above in zip(row, before, strict=True))
+        elif kind_of_row:
+            for i, above in enumerate(before):
+                left, corner = (row[i - size], before[i - size]) if i >= size else (0, 0)
+                if kind_of_row == 3:
+                    guess = (left + above) // 2
+                else:
+                    by_left, by_above, by_corner = (
+                        abs(above - corner),
+                        abs(left - corner),
+                        abs(left + above - 2 * corner),
+                    )
+                    guess = above if by_above <= by_corner else corner
+                    guess = left if by_left <= min(by_above, by_corner) else guess
+                row[i] = (row[i] + guess) & 255
         before = bytes(row)
         rows.append(before)
     return width, size, rows
@@ -359,10 +363,10 @@ def pixels(path: Path) -> tuple[int, int, list[bytes]]:
 def colours(path: Path) -> Counter[str]:
     """How often each colour stands in a picture."""
     _, size, rows = pixels(path)
-    found: Counter[str] = Counter()
+    found: Counter[tuple[bytes]] = Counter()
     for row in rows:
-        found.update(row[i : i + 3].hex() for i in range(0, len(row), size))
-    return found
+        found.update(struct.iter_unpack(f"3s{size - 3}x", row))
+    return Counter({colour.hex(): count for (colour,), count in found.items()})
 
 
 SCHEMES = {

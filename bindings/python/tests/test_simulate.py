@@ -11,9 +11,10 @@ import pytest
 from pyselene import Explanation, Outcome, ReasonCode, Scheduler
 from pyselene.cli import wire
 from pyselene.cli.duration import DAY, HOUR, MINUTE, SECOND
+from pyselene.cli.reader import parse
 from pyselene.cli.report.model import Away, Fate, History
 from pyselene.cli.simulate import Actor, Simulation, Weather, aways, summary
-from pyselene.cli.workload import Behaviour, Outage, parse
+from pyselene.cli.workload import Behaviour, Outage
 
 MONDAY = 1_767_571_200 * SECOND
 WINDOW = wire.Window(budget=30 * SECOND, every=15 * MINUTE)

@@ -204,3 +204,25 @@ def test_explain_can_be_read() -> None:
         assert "no handler" in text
         assert "2026-01-01 00:01:00" in text
         assert why.may_run_at is None
+
+
+def test_what_only_did_not_fit_is_runnable() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock, minimum_interval_processing=60) as scheduler:
+        scheduler.task("first", priority="high", expected=1)(lambda run: clock.advance(8))
+        scheduler.task("second", expected=5)(lambda run: None)
+        report = scheduler.run_cycle(10)
+        assert ([run.id for run in report.runs], report.did_not_fit) == (["first"], 1)
+        why = scheduler.explain("second")
+        assert [str(reason.code) for reason in why.reasons] == ["did_not_fit"]
+        assert why.runnable
+        assert why.may_run_at is None
+        assert "it did not fit into the last window of its kind\n  that one had 1.5 s left" in str(why)
+        assert [run.id for run in scheduler.run_cycle(10).runs] == ["second", "first"]
+
+        scheduler.task("long", kind="processing", expected=5)(lambda run: None)
+        scheduler.run_cycle(1, kinds="processing", strict_fit=True)
+        why = scheduler.explain("long")
+        assert {str(reason.code) for reason in why.reasons} == {"did_not_fit", "too_soon"}
+        assert not why.runnable
+        assert why.may_run_at == clock.now + timedelta(seconds=60)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from typing import TYPE_CHECKING
 
 from . import _raw
 from ._callbacks import log
+from ._cycle import begin, end
 from ._errors import SeleneError
 from ._handler import interrupting
 from ._lane import Lane
-from ._report import Report, take_report
+from ._report import Report
 from ._time import SECOND
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ DRAIN = 5 * SECOND
 class Drive:
     """One cycle and its lanes."""
 
-    def __init__(self, engine: Engine, cycle: int, lanes: int, latest: int, inline: bool) -> None:
+    def __init__(self, engine: Engine, window: _raw.selene_window, inline: bool) -> None:
         self.engine = engine
-        self.cycle = cycle
+        #: Exactly as soon as there is a run; until then not before it.
+        self.latest = engine.now_ns() + window.budget
+        self.cycle = begin(engine, window)
         self.inline = inline
         #: Guards all below; re-entrant, as a signal handler may come at any time.
         self.condition = threading.Condition()
         #: Workers that wait for a completion.
         self.waiting = 0
         #: Lanes that no worker has yet.
-        self.spare = lanes
+        self.spare: int = window.lanes
         self.lanes: set[Lane] = set()
         self.over = False
         self.done = False
         self.draining = False
         self.fatal: BaseException | None = None
         self.exceptions: dict[int, BaseException] = {}
-        #: Exactly as soon as there is a run; until then not before it.
-        self.latest = latest
         self.expires_at: int | None = None
         self.deadline: int | None = None
         engine.drives.add(self)
@@ -206,15 +206,11 @@ class Drive:
             if not self.lanes:
                 engine.drives.discard(self)
             self.condition.notify_all()
-        address = ctypes.c_void_p()
-        target = ctypes.POINTER(_raw.selene_report).from_buffer(address)
-        status = engine.calls.selene_cycle_end(self.cycle, ctypes.byref(target))
-        if status:
-            if self.fatal is None:
-                self.fatal = engine.error(status)
+        try:
+            return end(engine, self.cycle, self.exceptions)
+        except SeleneError as error:
+            self.fatal = self.fatal or error
             return None
-        assert address.value is not None
-        return take_report(address.value, self.exceptions)
 
     def _leave_behind(self, lane: Lane) -> None:
         lane.left = True

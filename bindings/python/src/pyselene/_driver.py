@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
+from ._cycle import raw_window
+from ._drive import Drive
+from ._drive_async import AsyncDrive
 from ._errors import Busy, Closed, TooSoon, Unavailable
 from ._report import Report
-from ._run import Kind
+from ._signals import stopping_signals
 from ._task import Kinds, kind_bits, kinds_of
 from ._time import SECOND, Duration, duration_ns
 
 if TYPE_CHECKING:
-    from ._scheduler import Scheduler
+    from ._engine import Engine
 
-OnReport = Callable[[Report], object]
+#: What run_forever() calls with each report.
+OnReport: TypeAlias = Callable[[Report], object]
+
+#: A machine that sleeps does not count in a wait: look again after so many ns.
+_LONGEST_WAIT = 60 * SECOND
+_REFUSALS = (TooSoon, Busy, Unavailable)
 
 
 class Driver:
@@ -26,23 +32,28 @@ class Driver:
 
     def __init__(
         self,
-        scheduler: Scheduler,
-        kinds: Kinds,
+        engine: Engine,
+        budget: Duration,
         every: Duration | None,
+        kinds: Kinds,
+        lanes: int,
+        strict_fit: bool,
         on_report: OnReport | None,
-        window: dict[str, Any],
     ) -> None:
-        self.scheduler = scheduler
-        self.engine = scheduler._engine
-        self.kinds = sorted(kinds_of(kind_bits(kinds)))
+        self.engine = engine
         self.every = None if every is None else duration_ns(every, "every")
         if self.every is not None and self.every <= 0:
             raise ValueError(f"every is {every}; allowed: more than 0")
-        if self.engine.clock is not None:
+        if engine.clock is not None:
             raise ValueError("a driver waits for real time; on a clock of your own call run_cycle()")
+        wanted = sorted(kinds_of(kind_bits(kinds)))
+        # All kinds together, else each alone, as one refused kind refuses a window.
+        groups = [wanted] if len(wanted) == 1 else [wanted, *([kind] for kind in wanted)]
+        self.windows = [raw_window(budget, group, None, lanes, strict_fit, None) for group in groups]
         self.on_report = on_report
-        self.window = window
         self.stopping = False
+        #: The window that is open.
+        self.drive: Drive | AsyncDrive | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
         self.news: asyncio.Event | None = None
         self.last_begin: int | None = None
@@ -50,8 +61,10 @@ class Driver:
     def stop(self) -> None:
         """Ends the driver after the window that is open; in it nothing is started any more. From any thread."""
         self.stopping = True
-        for drive in tuple(self.engine.drives):
-            drive.stop_picking()
+        drive = self.drive
+        if drive is not None:
+            with contextlib.suppress(Closed):
+                drive.stop_picking()
         self.engine.poke()
 
     def wake(self) -> None:
@@ -60,106 +73,97 @@ class Driver:
             with contextlib.suppress(RuntimeError):
                 self.loop.call_soon_threadsafe(self.news.set)
 
-    def pause(self) -> int:
+    def _pause(self) -> int:
         """Nanoseconds until the next window is worth opening."""
         if self.every is not None:
             return 0 if self.last_begin is None else max(0, self.last_begin + self.every - self.engine.now_ns())
-        delay = self.scheduler._next_wakeup()[1]
+        delay = self.engine.next_wakeup()[1]
         # Standing tasks that could not run ask for a window at once: never spin.
         since = SECOND if self.last_begin is None else self.engine.now_ns() - self.last_begin
         return max(delay, SECOND - since, 0)
 
-    def groups(self) -> list[list[Kind]]:
-        """The windows to try: all kinds together, else each alone, as one refused kind refuses a window."""
-        return [self.kinds] if len(self.kinds) == 1 else [self.kinds, *([kind] for kind in self.kinds)]
-
-    def run(self) -> None:
+    def run(self, signals: bool) -> None:
         """Drives on the calling thread."""
-        self.engine.listeners.append(self.wake)
+        self.engine.drivers.add(self)
         try:
-            self._run()
+            with stopping_signals(self.stop) if signals else contextlib.nullcontext():
+                self._run()
+        except Closed:
+            if not self.engine.closed:
+                raise
         finally:
-            self.engine.listeners.remove(self.wake)
+            self.engine.drivers.discard(self)
 
     def _run(self) -> None:
+        engine = self.engine
         while not self.stopping:
-            changes = self.engine.changes
-            pause = self.pause()
+            changes = engine.changes
+            pause = self._pause()
             if pause > 0:
-                with self.engine.changed:
-                    if not self.stopping and self.engine.changes == changes:
-                        # At most a minute, as a machine that sleeps does not count in a wait.
-                        self.engine.changed.wait(min(pause, 60 * SECOND) / SECOND)
-                if self.engine.closed:
-                    return
+                with engine.changed:
+                    if not self.stopping and engine.changes == changes:
+                        engine.changed.wait(min(pause, _LONGEST_WAIT) / SECOND)
                 continue
-            self.last_begin = self.engine.now_ns()
-            for kinds in self.groups():
+            self.last_begin = engine.now_ns()
+            for window in self.windows:
                 try:
-                    report = self.scheduler.run_cycle(kinds=kinds, **self.window)
-                except (TooSoon, Busy, Unavailable):
+                    drive = Drive(engine, window, inline=False)
+                except _REFUSALS:
                     continue
-                except Closed:
-                    return
-                self.tell(report)
-                if kinds is self.kinds:
+                self._open(drive)
+                try:
+                    self._tell(drive.run())
+                finally:
+                    self.drive = None
+                if window is self.windows[0]:
                     break
 
-    async def run_async(self) -> None:
+    async def run_async(self, signals: bool) -> None:
         """Drives on the running event loop."""
         self.loop = asyncio.get_running_loop()
         self.news = asyncio.Event()
-        self.engine.listeners.append(self.wake)
+        self.engine.drivers.add(self)
         try:
-            while not self.stopping and not self.engine.closed:
-                self.news.clear()
-                pause = self.pause()
-                if pause > 0:
-                    timer = self.loop.call_later(min(pause, 60 * SECOND) / SECOND, self.news.set)
-                    try:
-                        await self.news.wait()
-                    finally:
-                        timer.cancel()
-                    continue
-                self.last_begin = self.engine.now_ns()
-                for kinds in self.groups():
-                    try:
-                        report = await self.scheduler.run_cycle_async(kinds=kinds, **self.window)
-                    except (TooSoon, Busy, Unavailable):
-                        continue
-                    except Closed:
-                        return
-                    self.tell(report)
-                    if kinds is self.kinds:
-                        break
+            with stopping_signals(self.stop) if signals else contextlib.nullcontext():
+                await self._run_async(self.loop, self.news)
+        except Closed:
+            if not self.engine.closed:
+                raise
         finally:
-            self.engine.listeners.remove(self.wake)
+            self.engine.drivers.discard(self)
 
-    def tell(self, report: Report) -> None:
+    async def _run_async(self, loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
+        engine = self.engine
+        while not self.stopping:
+            news.clear()
+            pause = self._pause()
+            if pause > 0:
+                timer = loop.call_later(min(pause, _LONGEST_WAIT) / SECOND, news.set)
+                try:
+                    await news.wait()
+                finally:
+                    timer.cancel()
+                continue
+            self.last_begin = engine.now_ns()
+            for window in self.windows:
+                try:
+                    drive = AsyncDrive(engine, window)
+                except _REFUSALS:
+                    continue
+                self._open(drive)
+                try:
+                    self._tell(await drive.run())
+                finally:
+                    self.drive = None
+                if window is self.windows[0]:
+                    break
+
+    def _open(self, drive: Drive | AsyncDrive) -> None:
+        self.drive = drive
+        if self.stopping:  # told so between the last look and now
+            drive.stop_picking()
+
+    def _tell(self, report: Report) -> None:
         """Hands a report out; empty ones are no news."""
         if self.on_report is not None and report.runs:
             self.on_report(report)
-
-    @contextlib.contextmanager
-    def signals(self, wanted: bool) -> Iterator[None]:
-        """SIGINT and SIGTERM stop the driver; a second one does what it did before."""
-        if not wanted or threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before: dict[int, Any] = {}
-
-        def caught(_number: int, _frame: object) -> None:
-            restore()
-            self.stop()
-
-        def restore() -> None:
-            while before:
-                number, handler = before.popitem()
-                signal.signal(number, handler)
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, caught)
-        try:
-            yield
-        finally:
-            restore()

@@ -23,8 +23,9 @@ from ._time import SECOND
 from ._workers import Job, Workers
 
 if TYPE_CHECKING:
-    from ._cycle import AsyncDrive
     from ._drive import Drive
+    from ._drive_async import AsyncDrive
+    from ._driver import Driver
     from ._report import Report
 
 #: What a completion answers whose run was over before.
@@ -98,6 +99,7 @@ class Engine:
         self.runs: dict[int, Run] = {}
         self.handlers: dict[bytes, Handler] = {}
         self.drives: set[Drive | AsyncDrive] = set()
+        self.drivers: set[Driver] = set()
         self.pushed_exceptions: dict[int, BaseException] = {}
         self.observers = Observers()
         self.observing = False
@@ -106,8 +108,6 @@ class Engine:
         #: Guards handlers, observers and `left`; notified when anything changed that a driver waits for.
         self.changed = threading.Condition()
         self.changes = 0
-        #: Called whenever something changed that drivers wait for.
-        self.listeners: list[Callable[[], None]] = []
 
     # ---- statuses -------------------------------------------------------------
 
@@ -137,6 +137,13 @@ class Engine:
         if self.clock is not None:
             self.clock.check()
         return out.value
+
+    def next_wakeup(self) -> tuple[int, int]:
+        """When it is worth opening the next window, as an instant and as a delay; SELENE_NEVER if nobody knows."""
+        at, delay = ctypes.c_int64(), ctypes.c_int64()
+        status = self.calls.selene_scheduler_next_wakeup(self.handle, ctypes.byref(at), ctypes.byref(delay))
+        self.check(status)
+        return at.value, delay.value
 
     # ---- runs -----------------------------------------------------------------
 
@@ -229,11 +236,11 @@ class Engine:
         for drive in tuple(self.drives):
             if drive.waiting:
                 drive.wake()
-        if self.listeners or self.closed:
+        if self.drivers or self.closed:
             with self.changed:
                 self.changed.notify_all()
-            for listener in tuple(self.listeners):
-                listener()
+            for driver in tuple(self.drivers):
+                driver.wake()
 
     # ---- end ------------------------------------------------------------------
 
@@ -318,6 +325,7 @@ def _after_fork() -> None:
         engine.changed = threading.Condition()
         engine.workers = Workers()
         engine.drives.clear()
+        engine.drivers.clear()
         engine.left = 0
     _engines.clear()
 

@@ -124,6 +124,9 @@ class Subscription:
     ) -> None:
         self.close()
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Subscription cannot be pickled: it belongs to the process that made it")
+
 
 class Mailbox:
     """What a stream holds; apart from the stream, so that one which is dropped ends by itself."""
@@ -234,4 +237,4 @@ class EventStream:
                     box.waiting.discard(entry)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an EventStream cannot be pickled")
+        raise TypeError("an EventStream cannot be pickled: it belongs to the process that opened it")

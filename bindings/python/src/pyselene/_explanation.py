@@ -71,7 +71,7 @@ class Reason:
         sentence = _SENTENCES[self.code]
         if self.code is ReasonCode.CONSTRAINTS:
             sentence += f": {self.constraints}"
-        at = self.may_change_at
+        at = None if self.code is ReasonCode.DID_NOT_FIT else self.may_change_at
         return sentence if at is None else f"{sentence}, until {at.isoformat(sep=' ', timespec='milliseconds')}"
 
 
@@ -90,15 +90,24 @@ class Explanation:
 
     @property
     def runnable(self) -> bool:
-        """Whether nothing but a window is missing."""
-        return not self.reasons
+        """Whether nothing but a window is missing.
+
+        Also true of a task that only did not fit into the last one: the next is ranked anew, may be longer, and its
+        first run is taken whatever it costs.
+        """
+        return not self._lasting
 
     @property
     def may_run_at(self) -> datetime | None:
-        """When the last reason that time ends is gone; None if it may run now or an event is needed."""
-        times = [reason.may_change_at_ns for reason in self.reasons]
+        """When the last reason that time ends is gone; None if it is runnable now or an event is needed."""
+        times = [reason.may_change_at_ns for reason in self._lasting]
         known = [at for at in times if at is not None]
         return maybe_instant(max(known)) if known and len(known) == len(times) else None
+
+    @property
+    def _lasting(self) -> list[Reason]:
+        """The reasons that a new window does not end."""
+        return [reason for reason in self.reasons if reason.code is not ReasonCode.DID_NOT_FIT]
 
     @property
     def estimate(self) -> float:
@@ -112,9 +121,9 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
-        lines += [f"  - {reason}" for reason in self.reasons] or ["  - it waits for a window only"]
+        lines += [f"  - {reason}" for reason in self.reasons] or ["  - nothing is missing but a window of its kind"]
         if any(reason.code is ReasonCode.DID_NOT_FIT for reason in self.reasons) and self.last_room_ns is not None:
-            lines.append(f"  the last window had {show(self.last_room_ns)} left")
+            lines.append(f"  that one had {show(self.last_room_ns)} left; the next is ranked anew")
         if self.rank:
             lines.append(f"  rank {self.rank} of {self.eligible}, score {self.score:.3f}")
         return "\n".join(lines)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _raw
 from ._callbacks import log
-from ._library import layout
-from ._run import PENDING, Abandon, Outcome, Pending, Retry, Run, StopReason
+from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Pending, Retry, Run, StopReason
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -23,9 +22,6 @@ Result: TypeAlias = Outcome | bool | Pending | None
 Function: TypeAlias = Callable[[Run], Result] | Callable[[Run], Awaitable[Result]]
 #: A function that is told that a run should stop.
 OnStop: TypeAlias = Callable[[Run, StopReason], object]
-
-_UNPACK = layout(_raw.selene_run_info).unpack_from
-_SIZE = layout(_raw.selene_run_info).size
 
 
 def is_async(function: object) -> bool:
@@ -69,21 +65,22 @@ class Handler:
 
     def pushed(self, token: int, info: int) -> None:
         """The engine runs a task on a thread of its own."""
-        run = make_run(self.engine, _UNPACK(ctypes.string_at(info, _SIZE)))
+        run = make_run(self.engine, ctypes.string_at(info, RUN_SIZE))
         self.engine.runs[token] = run
         execute(run, self, self.engine.pushed_exceptions)
 
 
-def make_run(engine: Engine, fields: tuple[Any, ...]) -> Run:
-    """A run of the library's structure, whose texts are copied."""
+def make_run(engine: Engine, raw: bytes) -> Run:
+    """A run of the bytes of the library's structure, whose texts are copied."""
+    _, _, token, _, key, key_length, name, name_length, data, length, *_ = UNPACK(raw)
     string_at = ctypes.string_at
-    length = fields[9]
     return Run(
         engine,
-        fields,
-        string_at(fields[4], fields[5]),
-        string_at(fields[6], fields[7]),
-        string_at(fields[8], length) if length else b"",
+        token,
+        raw,
+        string_at(key, key_length),
+        string_at(name, name_length),
+        string_at(data, length) if length else b"",
     )
 
 

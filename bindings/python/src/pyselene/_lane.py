@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _raw
 from ._handler import fail, finish
-from ._library import bare_next, error_of, layout
+from ._library import bare, error_of
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunInfo(ctypes.Structure):
-    """selene_run_info, laid out so that its ids are read at once: they have no NUL inside and one behind."""
+    """selene_run_info, laid out so that its texts are read at once: they have no NUL inside and one behind."""
 
     __slots__ = ()
     _fields_ = (
@@ -27,12 +27,14 @@ class RunInfo(ctypes.Structure):
         ("id", ctypes.c_char_p),
         ("id_length", ctypes.c_int64),
         ("handler", ctypes.c_char_p),
-        ("rest", ctypes.c_byte * (ctypes.sizeof(_raw.selene_run_info) - 48)),
+        ("handler_length", ctypes.c_int64),
+        ("input", ctypes.c_void_p),
+        ("input_length", ctypes.c_int64),
+        ("rest", ctypes.c_byte * (ctypes.sizeof(_raw.selene_run_info) - 72)),
     )
 
 
 _SIZE = ctypes.sizeof(RunInfo)
-_UNPACK = layout(_raw.selene_run_info).unpack_from
 #: What a completion answers whose run was over before; the scheduler may be closed.
 _OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
 
@@ -73,18 +75,20 @@ class Lane:
         exceptions = drive.exceptions
         runs = engine.runs
         handlers = engine.handlers
-        next_run = bare_next(engine.calls)
-        complete = engine.calls.selene_run_complete
+        next_run, complete = bare(engine.calls)
         string_at = ctypes.string_at
-        unpack = _UNPACK
         step = ctypes.c_int32()
         info = RunInfo(_SIZE)
         wake_at = ctypes.c_int64()
-        arguments = (ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
+        out_step, out_info, out_wake_at = ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at)
+        copy = memoryview(info).cast("B").tobytes
+        # Reads the token that stands in `info`, which nobody else writes to.
+        found_run = ctypes.c_uint64.from_buffer(info, RunInfo.run.offset)
+        new_data, failed = ctypes.c_int32(_raw.SELENE_OUTCOME_NEW_DATA), ctypes.c_int32(_raw.SELENE_OUTCOME_FAILED)
         locked = False
         try:
             while not (drive.over or self.left or drive.draining):
-                status = next_run(cycle, *arguments)
+                status = next_run(cycle, out_step, out_info, out_wake_at)
                 if status:
                     if drive.over or engine.closed:
                         return
@@ -106,20 +110,19 @@ class Lane:
                 if found == 2:  # SELENE_STEP_DONE
                     drive.finished()
                     return
-                fields = unpack(info)
-                token = fields[2]
+                token = info.run
                 name = info.handler
-                length = fields[9]
-                run = Run(engine, fields, info.id, name, string_at(fields[8], length) if length else b"")
+                length = info.input_length
+                run = Run(engine, token, copy(), info.id, name, string_at(info.input, length) if length else b"")
                 run._lane = self
                 runs[token] = run
                 if drive.spare:
                     drive.start()
                 if drive.deadline is None:
-                    drive.set_times(fields[17], fields[18])
+                    drive.set_times(run.expires_at_ns, run.deadline_ns)
                 handler = handlers.get(name)
                 if handler is None:  # it was unregistered a moment ago
-                    complete(token, 2)
+                    complete(found_run, failed)
                     runs.pop(token, None)
                     continue
                 self.inside = True
@@ -134,7 +137,7 @@ class Lane:
                 else:
                     if simple:
                         run._completed = True
-                        status = complete(token, 0)
+                        status = complete(found_run, new_data)
                         runs.pop(token, None)
                         if status and status not in _OVER:
                             raise error_of(status)

@@ -10,7 +10,7 @@ import os
 import struct
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _raw
 from ._errors import SeleneError, error_class
@@ -21,7 +21,18 @@ def _find() -> Path:
     return Path(chosen) if chosen else Path(__file__).with_name("libselene.so")
 
 
-def _load() -> tuple[_raw.Functions, _raw.Functions, Any, Any]:
+class Bare(NamedTuple):
+    """The two calls of every run, which convert nothing: what is passed must be of the right C type already.
+
+    Made once for many calls, that is what makes them fast. `next`: c_uint64 and three byref(). `complete`: c_uint64 and
+    c_int32.
+    """
+
+    next: Any
+    complete: Any
+
+
+def _load() -> tuple[_raw.Functions, _raw.Functions, Bare, Bare]:
     path = _find()
     try:
         plain, holding = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
@@ -34,24 +45,23 @@ def _load() -> tuple[_raw.Functions, _raw.Functions, Any, Any]:
     return functions, fast_functions, _bare(plain), _bare(holding)
 
 
-def _bare(source: ctypes.CDLL) -> Any:
-    # Without argtypes nothing is converted, which is what makes a call with three pointers slow: what is passed must be
-    # of the right C type already, made once for many calls.
-    function = source["selene_cycle_next"]
-    function.restype = ctypes.c_int32
-    return function
+def _bare(source: ctypes.CDLL) -> Bare:
+    found = Bare(source["selene_cycle_next"], source["selene_run_complete"])
+    for function in found:
+        function.restype = ctypes.c_int32
+    return found
 
 
 #: `library` gives the interpreter's lock up during a call; `fast` keeps it, for calls that neither wait nor write.
-library, fast, _bare_next, _fast_bare_next = _load()
+library, fast, _bare_library, _bare_fast = _load()
 
 #: The version of the library that is loaded.
 library_version: str = fast.selene_version_string().decode()
 
 
-def bare_next(functions: _raw.Functions) -> Any:
-    """selene_cycle_next for a c_uint64 and three byref() objects; see _bare."""
-    return _fast_bare_next if functions is fast else _bare_next
+def bare(functions: _raw.Functions) -> Bare:
+    """The bare calls of `library` or `fast`."""
+    return _bare_fast if functions is fast else _bare_library
 
 
 def error_of(status: int) -> SeleneError:
@@ -112,9 +122,16 @@ def read_array(structure: type[ctypes.Structure], address: int | None, count: in
     return list(form.iter_unpack(ctypes.string_at(address, form.size * count)))
 
 
+def out_pointer(structure: type[ctypes.Structure]) -> tuple[ctypes.c_void_p, Any]:
+    """A pointer for the library to fill, as an address and as its type."""
+    address = ctypes.c_void_p()
+    return address, ctypes.POINTER(structure).from_buffer(address)
+
+
 def text(address: int | None, length: int) -> str:
     """The text that a pointer and a length mean."""
-    return ctypes.string_at(address, length).decode() if address else ""
+    # What is no input has no NUL inside and one behind, and this is three times as fast as string_at().
+    return (ctypes.c_char_p(address).value or b"").decode() if length else ""
 
 
 def encode(value: str, what: str) -> bytes:

@@ -32,8 +32,17 @@ class Named(IntEnum):
         return self.name.lower()
 
 
+def truth(value: bool, what: str) -> bool:
+    """The value of a parameter that is True or False, and not something that only counts as it."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be a bool, not {type(value).__name__}")
+    return value
+
+
 def texts(value: str | Iterable[str], what: str) -> tuple[str, ...]:
     """The texts of a parameter that takes several; a single str is one of them, not its letters."""
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{what} must be a str or several, not {type(value).__name__}")
     found = (value,) if isinstance(value, str) else tuple(value)
     for item in found:
         if not isinstance(item, str):

@@ -211,7 +211,7 @@ def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report
         expired=expired,
         stopped=stopped,
         stored=not flags & _raw.SELENE_REPORT_NOT_STORED,
-        runs=tuple(_report_run(run, exceptions) for run in read_array(_raw.selene_report_run, runs, count)),
+        runs=_report_runs(runs, count, exceptions),
     )
 
 
@@ -221,12 +221,23 @@ _STOPS = tuple(StopReason)
 _PRIORITIES = (Priority.VERY_LOW, *Priority)
 
 
-def _report_run(fields: tuple[Any, ...], exceptions: Mapping[int, BaseException]) -> ReportRun:
-    data, length, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time = fields
-    return ReportRun(
-        text(data, length), run, _OUTCOMES[outcome], _STOPS[stop], attempt, _PRIORITIES[priority], score, estimate,
-        started_at, response_time, exceptions.get(run) if exceptions else None,
-    )  # fmt: skip
+def _report_runs(address: int, count: int, exceptions: Mapping[int, BaseException]) -> tuple[ReportRun, ...]:
+    rows = read_array(_raw.selene_report_run, address, count)
+    if not rows:
+        return ()
+    # Each row begins with the pointer to its id, and consists of whole words.
+    words = ctypes.sizeof(_raw.selene_report_run) // ctypes.sizeof(ctypes.c_char_p)
+    ids: Any = (ctypes.c_char_p * (count * words)).from_address(address)
+    make = ReportRun._make
+    return tuple([
+        make((
+            ids[place].decode(), run, _OUTCOMES[outcome], _STOPS[stop], attempt, _PRIORITIES[priority], score, estimate,
+            started_at, response_time, exceptions.get(run) if exceptions else None,
+        ))
+        for place, (_, _, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time) in zip(
+            range(0, count * words, words), rows, strict=True
+        )
+    ])  # fmt: skip
 
 
 def take_plan(address: int) -> Plan:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from . import _raw
+from ._library import layout
 from ._names import Named
 from ._time import Duration, duration_ns, instant, seconds
 
@@ -128,6 +129,9 @@ class Stopping:
 
 
 _EVENT_LOCK = threading.Lock()
+_LAYOUT = layout(_raw.selene_run_info)
+#: Of what Run.__init__ takes as `raw`.
+RUN_SIZE, UNPACK = _LAYOUT.size, _LAYOUT.unpack
 
 
 class Run:
@@ -144,14 +148,23 @@ class Run:
     #: Called when the outcome was given, by whoever waits for it.
     _came_back: Callable[[], None] | None = None
 
-    def __init__(self, engine: Engine, fields: tuple[Any, ...], key: bytes, handler: bytes, data: bytes) -> None:
-        self.token: int = fields[2]
+    #: The fields of the library's structure, once somebody wants one that was not read at once.
+    _read: tuple[Any, ...] | None = None
+
+    def __init__(self, engine: Engine, token: int, raw: bytes, key: bytes, handler: bytes, data: bytes) -> None:
+        self.token = token
         self._engine = engine
-        self._fields = fields
+        self._raw = raw
         self._key = key
         self._handler = handler
         #: The bytes that the task was registered with.
         self.input = data
+
+    @property
+    def _fields(self) -> tuple[Any, ...]:
+        if self._read is None:
+            self._read = UNPACK(self._raw)
+        return self._read
 
     @property
     def id(self) -> str:

@@ -39,6 +39,8 @@ class StoreFindings:
 
 def path_bytes(path: Path) -> bytes:
     """The bytes of a path."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"path must be a str, bytes or a Path, not {type(path).__name__}")
     return os.fsencode(path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from . import _raw
 from ._conditions import Constraint, Requires
 from ._library import encode, fast, read, read_array, text
-from ._names import Named, texts
+from ._names import Named, texts, truth
 from ._run import Kind, Outcome, Priority, StopReason
 from ._time import Duration, duration_ns, instant, seconds
 
@@ -185,8 +185,7 @@ class Task:
         whole(self.response_window, "response_window", 31)
         if self.max_attempts is not None and whole(self.max_attempts, "max_attempts", 1 << 32) == 0:
             raise ValueError("max_attempts is 0; allowed: 1 and more, or None for no limit")
-        if not isinstance(self.anchored, bool):
-            raise TypeError(f"anchored must be a bool, not {type(self.anchored).__name__}")
+        truth(self.anchored, "anchored")
         if self.backoff is not None and not isinstance(self.backoff, _BACKOFFS):
             raise TypeError(f"backoff must be NoBackoff, Linear or Exponential, not {self.backoff!r}")
         if self.backoff is not None:
@@ -231,9 +230,8 @@ def raw_task(task: Task) -> tuple[_raw.selene_task, object]:
     raw.max_attempts = task.max_attempts or 0
     raw.constraints = task.requires
     if task.tags:
-        tags = [tag.encode() for tag in task.tags]
-        raw.tags = (_raw.selene_text * len(tags))(*[_raw.selene_text(tag, len(tag)) for tag in tags])
-        raw.tag_count = len(tags)
+        tags = raw_texts(task.tags)
+        raw.tags, raw.tag_count = tags, len(tags)
     raw.expected_response = duration_ns(task.expected, "expected")
     if task.delay:
         raw.initial_delay = duration_ns(task.delay, "delay")
@@ -342,7 +340,8 @@ def task_info(address: int) -> TaskInfo:
     (_, _, id_data, id_length, handler_data, handler_length, input_data, input_length, tags, tag_count, constraints,
      kind, schedule, priority, existing, recurrence, backoff, response_window, max_attempts, has_handler, state,
      attempts, last_outcome, stop_reason, generation, sequence, appended, expected, delay, period, flex, backoff_delay,
-     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(_raw.selene_task_info, address)
+     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(
+        _raw.selene_task_info, address)
     # fmt: on
     return TaskInfo(
         id=text(id_data, id_length),
@@ -380,7 +379,7 @@ def task_info(address: int) -> TaskInfo:
     )
 
 
-def raw_texts(values: Sequence[str], what: str) -> Any:
+def raw_texts(values: Iterable[str]) -> Any:
     """An array of the library's texts."""
-    encoded = [encode(value, what) for value in values]
+    encoded = [value.encode() for value in values]
     return (_raw.selene_text * len(encoded))(*[_raw.selene_text(value, len(value)) for value in encoded])

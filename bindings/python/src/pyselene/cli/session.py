@@ -196,7 +196,8 @@ class Session:
         busy = {run.id for run in view.active} | {run.id for run in view.done}
         try:
             now = self.scheduler.now_ns
-            found = []
+            next_ones: list[tuple[int, str]] = []
+            others: list[tuple[str, str]] = []
             for name in self._ids():
                 if name in busy:
                     continue
@@ -205,10 +206,10 @@ class Session:
                     # That it is not in this window goes without saying.
                     reasons = [reason for reason in why.reasons if reason.code is not ReasonCode.NEXT_CYCLE]
                     told = (show.reason_text(reason, why, now) for reason in reasons or why.reasons)
-                    found.append((name, "; ".join(told)))
+                    others.append((name, "; ".join(told)))
                 else:
-                    found.append((name, f"its turn is yet to come, rank {why.rank}"))
-            return found
+                    next_ones.append((why.rank, name))
+            return [(name, f"its turn is yet to come, rank {rank}") for rank, name in sorted(next_ones)] + others
         except SeleneError:
             return ()
 

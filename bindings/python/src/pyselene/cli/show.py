@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich import box
 from rich.padding import Padding
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from .. import Constraint, Explanation, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
 from .board import Board
-from .duration import SECOND, show
+from .duration import show
 from .report import model
 from .wire import Window
 
@@ -236,28 +235,6 @@ def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan
     console.print(f"\n  {len(plan.runs)} of {plan.eligible} eligible would run\n", highlight=False)
 
 
-def plan_json(scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]) -> dict[str, Any]:
-    """The same as JSON."""
-    first = plan.runs[0].starts_at_ns if plan.runs else 0
-    return {
-        "budget": window.budget / SECOND,
-        "reserve": window.kept / SECOND,
-        "lanes": window.lanes,
-        "kinds": list(window.kinds),
-        "eligible": plan.eligible,
-        "runs": [
-            {
-                "id": run.id,
-                "score": run.score,
-                "estimate": run.estimate,
-                "start": (run.starts_at_ns - first) / SECOND,
-            }
-            for run in plan.runs
-        ],
-        "others": [explanation_json(scheduler.explain(name)) for name in others],
-    }
-
-
 def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
     """The tasks, one a line."""
     rows = table(
@@ -284,39 +261,6 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             Text(", ".join(sorted(info.tags))),
         )
     console.print(rows if infos else "no tasks")
-
-
-def info_json(info: TaskInfo) -> dict[str, Any]:
-    """A task's record as JSON."""
-    return {
-        "id": info.id,
-        "handler": info.handler,
-        "input": info.input.decode(errors="replace"),
-        "kind": str(info.kind),
-        "schedule": str(info.schedule),
-        "priority": str(info.priority),
-        "requires": [name for name in constraints(info.requires).split(", ") if name],
-        "tags": sorted(info.tags),
-        "every": info.every,
-        "flex": info.flex,
-        "delay": info.delay,
-        "anchored": info.anchored,
-        "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
-        "backoff_delay": info.backoff.delay,
-        "max_attempts": info.max_attempts,
-        "expected": info.expected,
-        "estimate": info.estimate,
-        "state": str(info.state),
-        "attempts": info.attempts,
-        "appended": info.appended,
-        "generation": info.generation,
-        "registered_at": _iso(info.registered_at),
-        "earliest_begin": _iso(info.earliest_begin),
-        "last_run": _iso(info.last_run),
-        "last_outcome": None if info.last_outcome is None else str(info.last_outcome),
-        "stop_reason": str(info.stop_reason),
-        "response_times": list(info.response_times),
-    }
 
 
 def show_explanation(
@@ -355,33 +299,6 @@ def show_explanation(
     fact("why", why_text(why, now, budget), "bold")
     console.print(Text(info.id, "bold"))
     console.print(facts)
-
-
-def explanation_json(why: Explanation) -> dict[str, Any]:
-    """An explanation as JSON."""
-    return {
-        "id": why.id,
-        "state": str(why.state),
-        "runnable": why.runnable,
-        "reasons": [
-            {
-                "reason": str(reason.code),
-                "constraints": [name for name in constraints(reason.constraints).split(", ") if name],
-                "may_change_at": None if reason.may_change_at is None else _iso(reason.may_change_at),
-            }
-            for reason in why.reasons
-        ],
-        "may_run_at": None if why.may_run_at is None else _iso(why.may_run_at),
-        "rank": why.rank,
-        "eligible": why.eligible,
-        "score": why.score,
-        "estimate": why.estimate,
-        "last_room": why.last_room,
-    }
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat().replace("+00:00", "Z")
 
 
 def show_history(console: Console, history: model.History, took: float, page: Path | None) -> None:

@@ -42,12 +42,15 @@
       svg.setAttribute("viewBox", `${from} 0 ${to - from} ${svg.viewBox.baseVal.height}`);
       const grid = svg.querySelector(".grid");
       grid.setAttribute("d", marks.map((at) => `M${at} 0V${grid.dataset.height}`).join(""));
-      chart.querySelector(".axis").innerHTML = marks.map((at) => {
+      const axis = chart.querySelector(".axis");
+      axis.innerHTML = marks.map((at) => {
         const day = (data.begin + at) % 86400 === 0;
         const text = day ? say(at, { weekday: "short", day: "numeric", month: "short" })
           : say(at, { hour: "2-digit", minute: "2-digit", ...(step < 60 && { second: "2-digit" }) });
         return `<span class="${day ? "day" : "hour"}" style="left:${100 * (at - from) / (to - from)}%">${text}</span>`;
       }).join("");
+      const last = axis.lastElementChild;
+      if (last && last.offsetLeft + last.offsetWidth > axis.clientWidth) last.textContent = "";
     }
     for (const button of days.querySelectorAll("button")) {
       const all = "all" in button.dataset;

@@ -1,0 +1,5 @@
+"""Makes `python -m pyselene` the command `pyselene`."""
+
+from .cli import main
+
+main()

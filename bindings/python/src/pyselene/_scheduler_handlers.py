@@ -1,0 +1,109 @@
+"""The scheduler's handlers: the functions that run tasks, under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+
+from . import _callbacks, _raw
+from ._errors import AlreadyExists
+from ._handler import Function, Handler, OnStop
+from ._library import encode, fast
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def name_of(function: Any) -> str:
+    """The name that a function gives a handler or a task."""
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"{function!r} has no name of its own; give one")
+    return name
+
+
+def _not_callable(_run: object) -> NoReturn:
+    raise RuntimeError("this handler has no function: its tasks are for cycles that you pull by begin()")
+
+
+_NO_RUN = _raw.selene_run_fn()
+
+
+class HandlerCalls:
+    """What a Scheduler can do with handlers."""
+
+    _engine: Engine
+
+    def register_handler(
+        self, name: str, function: Function | None, *, on_stop: OnStop | None = None, push: bool = False
+    ) -> None:
+        """Registers the function that runs the tasks which name it.
+
+        `function(run)` works on a thread of pyselene, or, if it is `async def`, on the event loop. What it returns:
+        None or True (new data), False (no data), an Outcome, or PENDING (the work ends elsewhere, by run.complete()).
+        What it raises: Retry, Abandon; anything else means failed. `on_stop(run, reason)` is called when a run is asked
+        to stop, on whatever thread noticed. `push`: threads of the library can call it too (run_cycle(push=True)).
+        None as function is for tasks that only pulled cycles (begin) run. The same function again changes nothing;
+        another one under a live name raises AlreadyExists.
+        """
+        key = encode(name, "name")
+        if function is None:
+            function = _not_callable
+        elif not callable(function):
+            raise TypeError(f"a handler must be callable, not {type(function).__name__}")
+        engine = self._engine
+        handler = Handler(engine, name, function, on_stop, push)
+        if push and handler.is_async:
+            raise TypeError("an async handler runs on an event loop; it cannot be pushed")
+        with engine.changed:
+            old = engine.handlers.get(key)
+            if old is not None and (old.function, old.on_stop, old.push) == (function, on_stop, push):
+                return
+            if old is not None:
+                text = f'a handler "{name}" is registered'
+                raise AlreadyExists(_raw.SELENE_ERROR_ALREADY_EXISTS, "ALREADY_EXISTS", text)
+            status = fast.selene_handler_register(
+                engine.handle,
+                key,
+                len(key),
+                _callbacks.run if push else _NO_RUN,
+                _callbacks.stop,
+                _callbacks.hold(handler),
+                _callbacks.destroy,
+            )
+            engine.check(status)
+            engine.handlers[key] = handler
+        engine.poke()
+
+    def unregister_handler(self, name: str) -> None:
+        """Unregisters a handler; its tasks stay and wait for another. Runs in flight go on. NotFound."""
+        key = encode(name, "name")
+        engine = self._engine
+        with engine.changed:
+            engine.check(engine.calls.selene_handler_unregister(engine.handle, key, len(key)))
+            engine.handlers.pop(key, None)
+
+    @property
+    def handlers(self) -> tuple[str, ...]:
+        """The names of the registered handlers."""
+        return tuple(sorted(key.decode() for key in tuple(self._engine.handlers)))
+
+    @overload
+    def handler(self, name: F, /) -> F: ...
+    @overload
+    def handler(
+        self, name: str | None = None, *, on_stop: OnStop | None = None, push: bool = False
+    ) -> Callable[[F], F]: ...
+    def handler(self, name: Any = None, *, on_stop: OnStop | None = None, push: bool = False) -> Any:
+        """Decorates a function as a handler, under its own name or another; see register_handler."""
+        if callable(name):
+            self.register_handler(name_of(name), name)
+            return name
+
+        def decorate(function: F) -> F:
+            self.register_handler(name or name_of(function), function, on_stop=on_stop, push=push)
+            return function
+
+        return decorate

@@ -1,0 +1,200 @@
+"""The scheduler's tasks: registered, looked at, cancelled, explained."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, overload
+
+from . import _raw
+from ._errors import SeleneError
+from ._explanation import Explanation, explanation
+from ._handler import Function, OnStop
+from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
+from ._scheduler_handlers import F, HandlerCalls, name_of
+from ._task import Disposition, Existing, Schedule, Task, TaskInfo, raw_task, task_info, whole
+from ._time import Duration, instant_ns
+
+
+class TaskCalls(HandlerCalls):
+    """What a Scheduler can do with tasks."""
+
+    @overload
+    def task(self, id: F, /) -> F: ...
+    @overload
+    def task(
+        self, id: str | None = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Any
+    ) -> Callable[[F], F]: ...
+    def task(self, id: Any = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Any) -> Any:
+        """Decorates a function: registers it as a handler and as a task, by default under its own name.
+
+        The fields are those of Task: `every` makes it periodic, without it the task is a candidate in every window.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> @scheduler.task(every=3600, requires={"network"}, tags={"upload"})
+        ... def upload_calendar(run): ...
+        >>> scheduler.get("upload_calendar").every
+        3600.0
+        """
+        if callable(id):
+            return self.task()(id)
+
+        def decorate(function: F) -> F:
+            name = id if id is not None else name_of(function)
+            definition = Task(name, **fields)
+            key = definition.handler or name
+            fresh = key.encode() not in self._engine.handlers
+            self.register_handler(key, function, on_stop=on_stop, push=push)
+            try:
+                self.register(definition)
+            except BaseException:
+                if fresh:
+                    self.unregister_handler(key)
+                raise
+            return function
+
+        return decorate
+
+    def register(self, task: Task) -> Disposition:
+        """Registers a task; says what that did.
+
+        Raises InvalidArgument, TooLarge (input), NotPermitted (id), Unavailable (its kind is off), TooManyPending.
+        """
+        raw, _keep = raw_task(task)
+        disposition = ctypes.c_int32()
+        engine = self._engine
+        status = engine.calls.selene_task_register(engine.handle, ctypes.byref(raw), ctypes.byref(disposition))
+        engine.check(status)
+        engine.poke()
+        return Disposition(disposition.value)
+
+    def register_all(self, tasks: Iterable[Task]) -> list[Disposition | SeleneError]:
+        """Registers many tasks in one commit; a refused one does not stop the others and is answered by its error."""
+        found = [raw_task(task) for task in tasks]
+        count = len(found)
+        pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw) for raw, _ in found))
+        statuses = (ctypes.c_int32 * count)()
+        dispositions = (ctypes.c_int32 * count)()
+        engine = self._engine
+        status = library.selene_task_register_batch(engine.handle, pointers, count, statuses, dispositions)
+        engine.check(status)
+        engine.poke()
+        return [
+            error_of(status) if status else Disposition(disposition)
+            for status, disposition in zip(statuses, dispositions, strict=True)
+        ]
+
+    def enqueue(
+        self,
+        id: str,
+        *,
+        input: bytes = b"",
+        delay: Duration = 0,
+        at: datetime | None = None,
+        existing: Existing | str | None = None,
+        handler: str | Function | None = None,
+        **fields: Any,
+    ) -> Disposition:
+        """Registers work to be done once: not before `delay` seconds, or before the instant `at`.
+
+        `handler` is a handler's name (by default the id), or a function, which is then registered under its own name.
+        The other fields are those of Task.
+        """
+        name: str | None
+        if handler is None or isinstance(handler, str):
+            name = handler
+        else:
+            name = getattr(handler, "__name__", "")
+            name = name if name.isidentifier() else id
+        if at is not None:
+            if delay:
+                raise ValueError("delay and at are both given")
+            # In whole microseconds, as datetimes count, and never before the instant.
+            delay = timedelta(microseconds=max(0, -((self._engine.now_ns() - instant_ns(at, "at")) // 1_000)))
+        task = Task(id, name, schedule=Schedule.ONCE, existing=existing, input=input, delay=delay, **fields)
+        if name is not None and callable(handler):
+            self.register_handler(name, handler)
+        return self.register(task)
+
+    def get(self, id: str, position: int = 0) -> TaskInfo:
+        """A task's record: the live one, else the last; at position 1 … those that wait behind it. NotFound."""
+        key = encode(id, "id")
+        engine = self._engine
+        address, target = out_pointer(_raw.selene_task_info)
+        status = library.selene_task_get(
+            engine.handle, key, len(key), whole(position, "position"), ctypes.byref(target)
+        )
+        engine.check(status)
+        try:
+            return task_info(address.value or 0)
+        finally:
+            fast.selene_task_info_destroy(target)
+
+    def ids(self, tag: str | None = None) -> list[str]:
+        """The ids of all tasks, or of those that carry a tag, in order of registration."""
+        key = None if tag is None else encode(tag, "tag")
+        engine = self._engine
+        address, target = out_pointer(_raw.selene_task_ids)
+        status = library.selene_task_list(engine.handle, key, 0 if key is None else len(key), ctypes.byref(target))
+        engine.check(status)
+        try:
+            _, _, count, ids = read(_raw.selene_task_ids, address.value or 0)
+            return [text(*item) for item in read_array(_raw.selene_text, ids, count)]
+        finally:
+            fast.selene_task_ids_destroy(target)
+
+    def tasks(self, tag: str | None = None) -> list[TaskInfo]:
+        """The records of all tasks, or of those that carry a tag, in order of registration."""
+        found = []
+        for key in self.ids(tag):
+            try:
+                found.append(self.get(key))
+            except LookupError:
+                pass  # pruned meanwhile
+        return found
+
+    def __contains__(self, id: object) -> bool:
+        if not isinstance(id, str):
+            return False
+        try:
+            self.get(id)
+        except (LookupError, ValueError):
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids())
+
+    def __len__(self) -> int:
+        return len(self.ids())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def cancel(self, id: str) -> int:
+        """Cancels a task and all that wait behind it, a run in flight is stopped; says how many. NotFound."""
+        key = encode(id, "id")
+        return self._count(self._engine.calls.selene_task_cancel, key, len(key))
+
+    def cancel_tag(self, tag: str) -> int:
+        """Cancels every live task that carries the tag, and what waits behind them; says how many."""
+        key = encode(tag, "tag")
+        return self._count(self._engine.calls.selene_task_cancel_tag, key, len(key))
+
+    def cancel_all(self) -> int:
+        """Cancels every live task; says how many."""
+        return self._count(library.selene_task_cancel_all)
+
+    def explain(self, id: str) -> Explanation:
+        """Every reason why a task does not run now, and when it may; `print` it."""
+        key = encode(id, "id")
+        raw = _raw.selene_explanation(ctypes.sizeof(_raw.selene_explanation))
+        self._engine.check(library.selene_task_explain(self._engine.handle, key, len(key), ctypes.byref(raw)))
+        return explanation(id, raw)
+
+    def _count(self, function: Any, *arguments: Any) -> int:
+        count = ctypes.c_uint64()
+        self._engine.check(function(self._engine.handle, *arguments, ctypes.byref(count)))
+        return count.value

@@ -1,5 +1,0 @@
-"""Makes ``python -m pyselene.cli`` the command ``pyselene``."""
-
-from . import main
-
-main()

@@ -1,0 +1,145 @@
+"""The command `run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from .. import Scheduler
+from . import duration, wire
+from . import options as o
+from .problem import Exit, Problem
+from .program import command, new_console, refuse_unknown, store_path
+from .reader import load
+from .runner import Runner
+from .session import Plan, Session
+from .workload import Workload
+from .workspace import Workspace
+
+
+@command("run")
+def run_command(
+    workload: o.WorkloadFile,
+    budget: o.Budget = None,
+    reserve: o.Reserve = None,
+    every: o.Every = None,
+    cycles: Annotated[
+        int | None,
+        typer.Option(
+            parser=o.number(0, o.MANY),
+            metavar=o.NUMBER,
+            help="How many windows. [dim](1; without end with --follow)[/]",
+            rich_help_panel=o.WINDOWS,
+            show_default=False,
+        ),
+    ] = None,
+    lanes: o.Lanes = None,
+    kinds: o.Kinds = None,
+    strict_fit: o.StrictFit = False,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Stay; sleep until a task wants a window, at least --every.",
+            rich_help_panel=o.WINDOWS,
+        ),
+    ] = False,
+    now: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Run one task now, whatever its rank, and end.",
+            rich_help_panel=o.WINDOWS,
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Answer 1 if the last run of any task failed.")] = False,
+    network: o.Network = None,
+    power: o.Power = None,
+    observed_range: o.ObservedRange = False,
+    max_pending_refresh: o.MaxPendingRefresh = None,
+    max_pending_processing: o.MaxPendingProcessing = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep tasks there, so that they go on after a restart.", show_default=False),
+    ] = None,
+    grace: Annotated[
+        int,
+        typer.Option(
+            parser=o.time(0, duration.HOUR),
+            metavar=o.TIME,
+            help="From SIGTERM to SIGKILL, at most.",
+            rich_help_panel="Commands",
+        ),
+    ] = "2s",  # type: ignore[assignment]
+    logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where output is kept, a file for each task. [dim]($SELENE_WORK/log)[/]",
+            rich_help_panel="Commands",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Show no output of commands.", rich_help_panel="Commands")
+    ] = False,
+    live: Annotated[
+        bool | None,
+        typer.Option("--live/--no-live", help="The live table. [dim](on a terminal)[/]", show_default=False),
+    ] = None,
+) -> None:
+    """Run the commands of a workload in windows of limited time.
+
+    A command runs as /bin/sh -c COMMAND in a process group of its own; $0 is the id, $1 the number of the attempt. It
+    may write to the folder $SELENE_WORK; if that is not set it is a temporary one, removed at the end. When it shall
+    stop its group gets SIGTERM, then SIGKILL; what it leaves in the background ends with it.
+
+    Its exit code says what came of it: 0 new data, 77 no data, 99 abandoned (never to be tried again); any other, or a
+    signal: failed, to be tried again (75, EX_TEMPFAIL, is the usual one).
+    """
+    work = load(workload)
+    for spec in work.tasks:
+        if spec.command is None:
+            raise work.problem(f'found no command in the task "{spec.id}"; it is needed to run', "tasks", spec.id)
+    if now is not None:
+        refuse_unknown(work, now)
+        if follow:
+            raise Problem("--follow and --now exclude each other", Exit.USAGE)
+        if lanes is not None and lanes != 1:
+            raise Problem("--now runs one task; allowed is --lanes 1", Exit.USAGE)
+        lanes = 1
+    window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit)
+    console = new_console()
+    is_live = console.is_terminal if live is None else live
+    limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, window.every if follow else 0)
+    plan = Plan(window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live)
+
+    def show_output(id: str, lines: list[str]) -> None:
+        text = Text("\n").join(Text.assemble(("  " + id, "dim"), (" │ ", "dim"), line) for line in lines)
+        console.print(text)
+
+    with Workspace(logs) as workspace, wire.open_scheduler(store_path(store), limits) as scheduler:
+        runner = Runner(workspace, grace / 1e9, None if quiet else show_output)
+        scheduler.set_conditions(network=network, power=power)
+        wire.register(scheduler, work, runner)
+        # Only now: tasks of a kind that is off could not be registered.
+        wire.enable(scheduler, window.kinds)
+        _tell_others(scheduler, work)
+        with wire.refusals():
+            code = Session(console, scheduler, work, runner, plan).run()
+    if code:
+        raise typer.Exit(code)
+
+
+def _tell_others(scheduler: Scheduler, work: Workload) -> None:
+    """Tasks that the store has from another time run, too; who removed them from the file should know."""
+    others = [info.id for info in scheduler.tasks() if work.task(info.id) is None and not info.state.terminal]
+    if others:
+        sys.stderr.write(
+            f"pyselene: the store has tasks that are not in {work.path}, which go on: {', '.join(others)}\n"
+        )

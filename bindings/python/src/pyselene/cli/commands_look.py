@@ -1,0 +1,155 @@
+"""The commands that look into a workload or a store: `plan`, `explain`, `list`, `cancel`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import NotFound, Scheduler, TaskInfo
+from ..testing import VirtualClock
+from . import options as o
+from . import show, to_json, wire
+from .problem import Exit, Problem
+from .program import command, new_console, print_json, refuse_unknown, store_path
+from .reader import load
+from .workload import Workload
+
+
+@command()
+def plan(
+    workload: o.MaybeWorkloadFile = None,
+    store: o.Store = None,
+    budget: o.Budget = None,
+    reserve: o.Reserve = None,
+    lanes: o.Lanes = None,
+    kinds: o.Kinds = None,
+    strict_fit: o.StrictFit = False,
+    network: o.Network = None,
+    power: o.Power = None,
+    observed_range: o.ObservedRange = False,
+    as_json: o.Json = False,
+) -> None:
+    """Tell what a window would run now, what it would not run, and why."""
+    work = _one_of(workload, store)
+    window = o.window_of(work, budget, reserve, None, lanes, kinds, strict_fit)
+    with _looking(work, store, observed_range) as scheduler:
+        scheduler.set_conditions(network=network, power=power)
+        found = scheduler.plan(
+            window.budget / 1e9,
+            kinds=window.kinds,
+            reserve=None if window.reserve is None else window.reserve / 1e9,
+            lanes=window.lanes,
+            strict_fit=window.strict_fit,
+        )
+        wire.enable(scheduler, window.kinds)
+        planned = {entry.id for entry in found.runs}
+        others = [info.id for info in scheduler.tasks() if info.id not in planned and not info.state.terminal]
+        if as_json:
+            print_json(to_json.plan_json(scheduler, window, found, others))
+        else:
+            show.show_plan(new_console(), scheduler, window, found, others)
+
+
+@command()
+def explain(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The task.")],
+    workload: o.MaybeWorkloadFile = None,
+    store: o.Store = None,
+    budget: o.Budget = None,
+    network: o.Network = None,
+    power: o.Power = None,
+    observed_range: o.ObservedRange = False,
+    as_json: o.Json = False,
+) -> None:
+    """Tell everything about one task, and why it does not run now."""
+    work = _one_of(workload, store)
+    if work is not None:
+        refuse_unknown(work, id)
+    window = o.window_of(work, budget, None, None, None, None, False)
+    with _looking(work, store, observed_range) as scheduler:
+        scheduler.set_conditions(network=network, power=power)
+        info, why = _get(scheduler, id), scheduler.explain(id)
+        if as_json:
+            print_json({"task": to_json.info_json(info), "explanation": to_json.explanation_json(why)})
+        else:
+            show.show_explanation(new_console(), scheduler, info, why, window.budget)
+
+
+@command("list")
+def list_command(
+    workload: o.MaybeWorkloadFile = None,
+    store: o.Store = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Only tasks that carry it.", show_default=False)
+    ] = None,
+    as_json: o.Json = False,
+) -> None:
+    """List the tasks of a workload or of a store."""
+    work = _one_of(workload, store)
+    with _looking(work, store) as scheduler:
+        infos = scheduler.tasks(tag)
+        if as_json:
+            print_json([to_json.info_json(info) for info in infos])
+        else:
+            show.show_list(new_console(), scheduler, infos)
+
+
+@command()
+def cancel(
+    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every task.")] = False,
+) -> None:
+    """Cancel tasks of a store; what waits behind them is cancelled, too."""
+    if bool(ids) + (tag is not None) + everything != 1:
+        raise Problem("cancel needs ids, or --tag, or --all", Exit.USAGE)
+    with _looking(None, store) as scheduler:
+        for name in ids or ():
+            _get(scheduler, name)
+        if everything:
+            count = scheduler.cancel_all()
+        elif tag is not None:
+            count = scheduler.cancel_tag(tag)
+        else:
+            count = sum(scheduler.cancel(name) for name in ids or ())
+    typer.echo(f"cancelled {count} {'task' if count == 1 else 'tasks'}")
+
+
+def _one_of(workload: str | None, store: Path | None) -> Workload | None:
+    """The workload; None where a store is asked for."""
+    if (workload is None) == (store is None):
+        raise Problem("found neither a workload nor --store, or both; allowed is one of them", Exit.USAGE)
+    if store is not None and not store.exists():
+        raise Problem(f"{store}: no such file", Exit.REFUSED)
+    return None if workload is None else load(workload)
+
+
+@contextmanager
+def _looking(work: Workload | None, store: Path | None, observed_range: bool = False) -> Iterator[Scheduler]:
+    """A scheduler to look at: of a store, or of a workload whose tasks were registered a moment ago."""
+    if store is not None and not store.exists():
+        raise Problem(f"{store}: no such file", Exit.REFUSED)
+    clock = VirtualClock(datetime.now(UTC)) if work is not None else None
+    with wire.open_scheduler(store_path(store), wire.Limits(observed_range=observed_range), clock) as scheduler:
+        if work is not None and clock is not None:
+            wire.register(scheduler, work, None)
+            clock.advance(1)
+        else:
+            wire.stand_in(scheduler)
+        with wire.refusals(store_path(store)):
+            yield scheduler
+
+
+def _get(scheduler: Scheduler, id: str) -> TaskInfo:
+    try:
+        return scheduler.get(id)
+    except NotFound:
+        raise Problem(f'no task "{id}" in the store', Exit.USAGE) from None

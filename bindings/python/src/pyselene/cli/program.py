@@ -1,0 +1,82 @@
+"""The program `pyselene` that commands are added to, and what they have in common."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+import pyselene
+
+from . import options as o
+from .problem import Exit, Problem
+from .workload import Workload
+
+app = typer.Typer(
+    name="pyselene",
+    help="Runs background work in windows of limited time, the worthiest first, and says why the rest waits.",
+    epilog=o.EXIT_CODES,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+_F = TypeVar("_F", bound=Callable[..., None])
+
+
+def command(name: str | None = None) -> Callable[[_F], _F]:
+    """Makes a command of a function; its docstring is the help, in which a line is as long as the terminal is wide."""
+
+    def decorate(function: _F) -> _F:
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        return app.command(name, help=told, epilog=o.EXIT_CODES)(function)
+
+    return decorate
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"pyselene {pyselene.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The options of the program itself."""
+
+
+def new_console() -> Console:
+    """A console as wide as the terminal."""
+    console = Console(highlight=False)
+    # A pipe has no width: tables are as wide as they need to be.
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=200)
+
+
+def print_json(value: Any) -> None:
+    """Prints JSON for other programs."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def store_path(store: Path | None) -> str | None:
+    """A store's path as the scheduler takes it."""
+    return None if store is None else str(store)
+
+
+def refuse_unknown(work: Workload, id: str) -> None:
+    """Refuses an id that the workload does not have."""
+    if work.task(id) is None:
+        there = ", ".join(task.id for task in work.tasks)
+        raise Problem(f'no task "{id}" in {work.path}; there are {there}', Exit.USAGE)

@@ -1,0 +1,269 @@
+"""Reads workload files; what is wrong in one is told with its line and column."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from . import duration
+from .locate import error_place
+from .problem import Exit, Problem, WorkloadProblem
+from .toml_table import Table, Text, shown
+from .workload import (
+    BACKOFFS,
+    DAYS,
+    DEFAULT_START,
+    KINDS,
+    PRIORITIES,
+    SCHEDULES,
+    Behaviour,
+    Outage,
+    TaskSpec,
+    WindowSpec,
+    Workload,
+)
+
+_CONSTRAINT_NAMES: Final = {"network": "network", "power": "power", "external_power": "power"}
+
+
+def load(path: str | FilePath) -> Workload:
+    """Reads a workload file; ``-`` is the standard input.
+
+    Raises:
+        Problem: the file cannot be read.
+        WorkloadProblem: something in it is wrong.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else FilePath(path).read_bytes()
+    except OSError as error:
+        raise Problem(f"{name}: {error.strerror or error}", Exit.WORKLOAD) from None
+    try:
+        text = data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        raise WorkloadProblem(
+            name,
+            data.decode(errors="replace"),
+            line,
+            column,
+            f"found the byte 0x{data[error.start]:02x}; allowed is text in UTF-8",
+        ) from None
+    return parse(text, name)
+
+
+def parse(text: str, path: str = "workload.toml") -> Workload:
+    """Reads the text of a workload file.
+
+    Raises:
+        WorkloadProblem: something in it is wrong.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place, message = error_place(error, text)
+        raise WorkloadProblem(path, text, place.line, place.column, f"this is not TOML: {message}") from None
+    return _Reader(Text(path, text)).workload(document)
+
+
+_NOTHING_SAID: Final = WindowSpec()
+
+
+class _Reader:
+    """Makes a workload of what ``tomllib`` read."""
+
+    def __init__(self, file: Text) -> None:
+        self.file = file
+
+    def workload(self, document: dict[str, Any]) -> Workload:
+        root = Table(self.file, (), document)
+        window = self.window(Table(self.file, ("window",), document["window"])) if root.has("window") else WindowSpec()
+        simulated = window
+        defaults, seed, start = Behaviour(), None, DEFAULT_START
+        outages: tuple[Outage, ...] = ()
+        if root.has("simulate"):
+            table = Table(self.file, ("simulate",), document["simulate"])
+            seed = table.optional("seed", table.number(0, 2**63 - 1), None)
+            start = table.optional("start", lambda key: self.start(table, key), DEFAULT_START)
+            outages = table.optional("outages", lambda key: self.outages(table, key), ())
+            if table.has("window"):
+                simulated = self.window(Table(self.file, ("simulate", "window"), table.values["window"]), window)
+            defaults = self.behaviour(table, defaults)
+        root.asked.append("tasks")
+        root.end()
+        if not document.get("tasks"):
+            root.refuse(None, "found no task; allowed is at least one table [tasks.ID]")
+        tasks = Table(self.file, ("tasks",), document["tasks"])
+        return Workload(
+            self.file.path,
+            self.file.text,
+            tuple(self.task(tasks, name, defaults) for name in tasks.values),
+            window,
+            simulated,
+            seed,
+            start,
+            outages,
+        )
+
+    def window(self, table: Table, defaults: WindowSpec = _NOTHING_SAID) -> WindowSpec:
+        window = WindowSpec(
+            table.optional("budget", table.duration(1, duration.DAY), defaults.budget),
+            table.optional(
+                "reserve", table.duration(0, duration.DAY), None if "budget" in table.values else defaults.reserve
+            ),
+            table.optional("every", table.duration(0), defaults.every),
+            table.optional("lanes", table.number(1, 64), defaults.lanes),
+            table.optional("kinds", table.choices({kind: kind for kind in KINDS}), defaults.kinds),
+            table.optional("strict_fit", table.truth, defaults.strict_fit),
+        )
+        table.end()
+        if window.reserve is not None and window.budget is not None and window.reserve > window.budget:
+            table.refuse_value("reserve", "at most the budget")
+        return window
+
+    def task(self, tasks: Table, id: str, defaults: Behaviour) -> TaskSpec:
+        if not 1 <= len(id.encode()) <= 255 or "\0" in id:
+            tasks.refuse(id, f"found the id {shown(id)}; allowed are 1 to 255 bytes", value=False)
+        table = Table(self.file, ("tasks", id), tasks.values[id])
+        every = table.optional("every", table.duration(1), None)
+        schedule = table.optional("schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic")
+        expected = table.optional("expected", table.duration(0, duration.DAY), 5 * duration.SECOND)
+        spec = TaskSpec(
+            id=id,
+            command=table.optional("command", table.text, None),
+            kind=table.optional("kind", table.choice(KINDS), "refresh"),
+            schedule=schedule,
+            priority=table.optional("priority", lambda key: self.priority(table, key), 3),
+            expected=expected,
+            response_window=table.optional("response_window", table.number(0, 30), 3),
+            delay=table.optional("delay", table.duration(), 0),
+            every=every,
+            flex=table.optional("flex", table.duration(), 0),
+            anchored=table.optional("anchored", table.truth, False),
+            backoff=table.optional("backoff", table.choice(BACKOFFS), None),
+            backoff_delay=table.optional("backoff_delay", table.duration(), 30 * duration.SECOND),
+            max_attempts=table.optional("max_attempts", table.number(0, 2**31 - 1), 0),
+            requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
+            tags=table.optional("tags", lambda key: self.tags(table, key), ()),
+            behaviour=table.optional(
+                "simulate",
+                lambda key: self.task_behaviour(table, key, expected, defaults),
+                replace(defaults, response=expected),
+            ),
+        )
+        table.end()
+        self.check(table, spec)
+        return spec
+
+    def check(self, table: Table, spec: TaskSpec) -> None:
+        """What concerns more than one key."""
+        if spec.command is not None and not spec.command.strip():
+            table.refuse("command", "found an empty command; allowed is any shell command")
+        if spec.schedule == "periodic" and spec.every is None:
+            table.refuse("schedule", 'found a periodic task without a period; allowed is every = "DURATION"')
+        for key in ("every", "flex", "anchored"):
+            if spec.schedule != "periodic" and key in table.values:
+                table.refuse(
+                    key, f"found {key} in a task that is {spec.schedule}; allowed is it in periodic tasks only"
+                )
+        if spec.every is not None and spec.flex > spec.every:
+            table.refuse_value("flex", f"at most the period, {duration.write(spec.every)}")
+        if "backoff_delay" in table.values and (
+            spec.backoff == "none" or (spec.backoff is None and spec.schedule == "standing")
+        ):
+            table.refuse(
+                "backoff_delay",
+                'found a backoff_delay without backoff; allowed is it beside backoff = "linear" or "exponential"',
+            )
+
+    def priority(self, table: Table, key: str) -> int:
+        value = table.values[key]
+        if isinstance(value, str) and value in PRIORITIES:
+            return PRIORITIES.index(value) + 1
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 5:
+            table.refuse_value(key, ", ".join(PRIORITIES) + ", or 1 to 5")
+        return value
+
+    def tags(self, table: Table, key: str) -> tuple[str, ...]:
+        values = table.values[key]
+        if not isinstance(values, list):
+            table.refuse_value(key, "a list of texts")
+        for index, tag in enumerate(values):
+            if not isinstance(tag, str) or not 1 <= len(tag.encode()) <= 255 or "\0" in tag:
+                table.refuse(key, f"found the tag {shown(tag)}; allowed are 1 to 255 bytes of text", index)
+            if index == 16:
+                table.refuse(key, f"found a 17th tag, {shown(tag)}; allowed are at most 16", index)
+        return tuple(dict.fromkeys(values))
+
+    def task_behaviour(self, task: Table, key: str, expected: int, defaults: Behaviour) -> Behaviour:
+        table = Table(self.file, (*task.path, key), task.values[key])
+        response = table.optional("response", table.duration(0, duration.DAY), expected)
+        return self.behaviour(table, replace(defaults, response=response))
+
+    def behaviour(self, table: Table, defaults: Behaviour) -> Behaviour:
+        behaviour = Behaviour(
+            defaults.response,
+            table.optional("jitter", table.part(10), defaults.jitter),
+            table.optional("no_data", table.part(1), defaults.no_data),
+            table.optional("failure", table.part(1), defaults.failure),
+            table.optional("abandon", table.part(1), defaults.abandon),
+            table.optional("hang", table.part(1), defaults.hang),
+        )
+        table.end()
+        total = behaviour.failure + behaviour.abandon + behaviour.hang
+        if total > 1 + 1e-9:
+            table.refuse(
+                None,
+                f"found probabilities whose sum is {total:g}; allowed is at most 1 for failure + abandon + hang",
+                value=False,
+            )
+        return behaviour
+
+    def start(self, table: Table, key: str) -> datetime:
+        value = table.values[key]
+        if not isinstance(value, date) or not 1970 <= value.year <= 2200:
+            table.refuse_value(key, "a date from 1970 to 2200, such as 2026-01-05T00:00:00Z")
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=UTC)
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+
+    def outages(self, table: Table, key: str) -> tuple[Outage, ...]:
+        values = table.values[key]
+        if not isinstance(values, list):
+            table.refuse_value(key, "tables [[simulate.outages]]")
+        return tuple(
+            self.outage(Table(self.file, (*table.path, key, index), value)) for index, value in enumerate(values)
+        )
+
+    def outage(self, table: Table) -> Outage:
+        for key in ("condition", "begin", "end"):
+            if key not in table.values:
+                table.refuse(None, f'found an outage without "{key}"; allowed is one with condition, begin and end')
+        outage = Outage(
+            _CONSTRAINT_NAMES[table.optional("condition", table.choice(tuple(_CONSTRAINT_NAMES)), "network")],
+            table.optional("begin", lambda key: self.time_of_day(table, key), 0),
+            table.optional("end", lambda key: self.time_of_day(table, key), 0),
+            frozenset(table.optional("days", lambda key: self.weekdays(table, key), range(7))),
+        )
+        table.end()
+        return outage
+
+    def weekdays(self, table: Table, key: str) -> Iterable[int]:
+        return [DAYS.index(day) for day in table.choices({day: day for day in DAYS})(key)]
+
+    def time_of_day(self, table: Table, key: str) -> int:
+        value = table.values[key]
+        if isinstance(value, str):
+            try:
+                value = time.fromisoformat(value)
+            except ValueError:
+                table.refuse_value(key, "a time of day, such as 22:30")
+        if not isinstance(value, time) or value.tzinfo is not None:
+            table.refuse_value(key, "a time of day, such as 22:30")
+        return (value.hour * 3600 + value.minute * 60 + value.second) * duration.SECOND

@@ -1,0 +1,94 @@
+"""What the command line shows of a scheduler, as JSON; durations are in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from .. import Explanation, Plan, Scheduler, TaskInfo
+from .duration import SECOND
+from .show import constraints
+from .wire import Window
+
+
+def plan_json(scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]) -> dict[str, Any]:
+    """What a window would do."""
+    first = plan.runs[0].starts_at_ns if plan.runs else 0
+    return {
+        "budget": window.budget / SECOND,
+        "reserve": window.kept / SECOND,
+        "lanes": window.lanes,
+        "kinds": list(window.kinds),
+        "eligible": plan.eligible,
+        "runs": [
+            {
+                "id": run.id,
+                "score": run.score,
+                "estimate": run.estimate,
+                "start": (run.starts_at_ns - first) / SECOND,
+            }
+            for run in plan.runs
+        ],
+        "others": [explanation_json(scheduler.explain(name)) for name in others],
+    }
+
+
+def info_json(info: TaskInfo) -> dict[str, Any]:
+    """A task's record as JSON."""
+    return {
+        "id": info.id,
+        "handler": info.handler,
+        "input": info.input.decode(errors="replace"),
+        "kind": str(info.kind),
+        "schedule": str(info.schedule),
+        "priority": str(info.priority),
+        "requires": [name for name in constraints(info.requires).split(", ") if name],
+        "tags": sorted(info.tags),
+        "every": info.every,
+        "flex": info.flex,
+        "delay": info.delay,
+        "anchored": info.anchored,
+        "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
+        "backoff_delay": info.backoff.delay,
+        "max_attempts": info.max_attempts,
+        "expected": info.expected,
+        "estimate": info.estimate,
+        "state": str(info.state),
+        "attempts": info.attempts,
+        "appended": info.appended,
+        "generation": info.generation,
+        "registered_at": _iso(info.registered_at),
+        "earliest_begin": _iso(info.earliest_begin),
+        "last_run": _iso(info.last_run),
+        "last_outcome": None if info.last_outcome is None else str(info.last_outcome),
+        "stop_reason": str(info.stop_reason),
+        "response_times": list(info.response_times),
+    }
+
+
+def explanation_json(why: Explanation) -> dict[str, Any]:
+    """An explanation as JSON."""
+    return {
+        "id": why.id,
+        "state": str(why.state),
+        "runnable": why.runnable,
+        "reasons": [
+            {
+                "reason": str(reason.code),
+                "constraints": [name for name in constraints(reason.constraints).split(", ") if name],
+                "may_change_at": None if reason.may_change_at is None else _iso(reason.may_change_at),
+            }
+            for reason in why.reasons
+        ],
+        "may_run_at": None if why.may_run_at is None else _iso(why.may_run_at),
+        "rank": why.rank,
+        "eligible": why.eligible,
+        "score": why.score,
+        "estimate": why.estimate,
+        "last_room": why.last_room,
+    }
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
