@@ -11,7 +11,7 @@ struct StorePages {
   private let pageSize: Int
   private let pageCount: Int
   /// Pages that hold nothing any more; what stands on them was deleted.
-  private var free: Set<Int> = []
+  private var free: [Bool]
 
   /// The columns of a task's row.
   private static let columns = 32
@@ -24,15 +24,19 @@ struct StorePages {
     pageSize = size == 1 ? 65_536 : size
     guard pageSize >= 512, pageSize & (pageSize - 1) == 0, header[20] == 0 else { return nil }
     pageCount = Int(file.fileSize) / pageSize
+    free = [Bool](repeating: false, count: pageCount + 1)
     readFreeList(first: Int(number(header, 32)))
   }
 
   private mutating func readFreeList(first: Int) {
     var trunk = first
-    while trunk > 0, trunk <= pageCount, !free.contains(trunk), let page = read(trunk) {
-      free.insert(trunk)
+    while trunk > 0, trunk <= pageCount, !free[trunk], let page = read(trunk) {
+      free[trunk] = true
       let leaves = min(Int(number(page, 4)), pageSize / 4 - 2)
-      for leaf in 0..<max(0, leaves) { free.insert(Int(number(page, 8 + leaf * 4))) }
+      for leaf in 0..<max(0, leaves) {
+        let number = Int(number(page, 8 + leaf * 4))
+        if number <= pageCount { free[number] = true }
+      }
       trunk = Int(number(page, 0))
     }
   }
@@ -42,7 +46,7 @@ struct StorePages {
   /// - Returns: how many cells cannot be read.
   func copyRows(into insert: Statement) -> UInt64 {
     var damaged: UInt64 = 0
-    for number in stride(from: 2, through: pageCount, by: 1) where !free.contains(number) {
+    for number in stride(from: 2, through: pageCount, by: 1) where !free[number] {
       guard let page = read(number), page[0] == 0x0D else { continue }
       let cells = Int(page[3]) << 8 | Int(page[4])
       for cell in 0..<min(cells, (pageSize - 8) / 2) {
