@@ -131,8 +131,9 @@ package final class Ranking {
     let priority = heads[best.head].priority
     return table.withRecord(current.slot) { record in
       Pick(
-        slot: current.slot, head: best.head, score: scale.score(priority: priority, elapsed: begin.since(record.lastRun)),
-        estimate: record.estimate)
+        slot: current.slot, head: best.head,
+        score: scale.score(priority: priority, elapsed: begin.since(record.pointee.lastRun)),
+        estimate: record.pointee.estimate)
     }
   }
 
@@ -170,10 +171,12 @@ package final class Ranking {
 
   /// Whether it did not change since begin.
   private func isRanked(_ entry: OrderedSlot, in table: TaskTable) -> Bool {
-    table.withRecord(entry.slot) { $0.sequence == entry.at.sequence && isRanked($0) }
+    table.withRecord(entry.slot) { $0.pointee.sequence == entry.at.sequence && isRanked($0) }
   }
 
-  private func isRanked(_ record: TaskRecord) -> Bool { record.stamp <= stamp && record.earliestBegin <= begin }
+  private func isRanked(_ record: UnsafePointer<TaskRecord>) -> Bool {
+    record.pointee.stamp <= stamp && record.pointee.earliestBegin <= begin
+  }
 
   private func pick(
     _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Span?
@@ -194,7 +197,7 @@ package final class Ranking {
   // MARK: Counting
 
   /// A ranked record leaves its list, or comes back as it was.
-  func count(_ record: TaskRecord, _ taskClass: TaskClass, _ change: Int) {
+  func count(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass, _ change: Int) {
     if isRanked(record) { left[taskClass.number] += change }
   }
 
@@ -215,8 +218,8 @@ package final class Ranking {
   /// The place of a task among the eligible, from 1, or nil.
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
-    guard record.standing == .ranked, isRanked(record) else { return nil }
-    let list = TaskIndex.list(table.taskClass(of: record), record.priority)
+    guard record.standing == .ranked, table.withRecord(slot, { isRanked($0) }) else { return nil }
+    let list = TaskIndex.list(table.withRecord(slot) { table.taskClass(of: $0) }, record.priority)
     guard let own = heads.first(where: { $0.list == list }) else { return nil }
     let numerator = own.isBySequence ? 0 : numerator(record.priority, OrderKey(record.lastRun, record.sequence))
     var before = 0

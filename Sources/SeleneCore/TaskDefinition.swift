@@ -157,6 +157,10 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var backoff: BackoffPolicy { terms.numbers.backoff }
   package var responseWindow: UInt8 { terms.numbers.responseWindow }
 
+  func taskClass(pushes: Bool) -> TaskClass {
+    TaskClass(terms.numbers.kind, terms.numbers.constraints, pushes: pushes)
+  }
+
   /// Once and periodic tasks take a place of their kind's limit (T6).
   package var takesPlace: Bool { schedule != .standing }
 

@@ -122,36 +122,36 @@ final class TaskIndex {
 
   func advance(to now: Instant) { present = max(present, now) }
 
-  func insertHeld(_ slot: Int, _ record: TaskRecord) {
-    helds[Self.list(record.kind, record.priority)].insert(slot, at: OrderKey(0, record.sequence), cost: .any)
+  func insertHeld(_ slot: Int, _ record: UnsafePointer<TaskRecord>) {
+    helds[Self.list(record.pointee.kind, record.pointee.priority)].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
   }
 
-  func removeHeld(_ record: TaskRecord) {
-    helds[Self.list(record.kind, record.priority)].remove(at: OrderKey(0, record.sequence))
+  func removeHeld(_ record: UnsafePointer<TaskRecord>) {
+    helds[Self.list(record.pointee.kind, record.pointee.priority)].remove(at: OrderKey(0, record.pointee.sequence))
   }
 
-  func insertDue(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
-    dues[taskClass.number].insert(slot, at: OrderKey(record.earliestBegin, record.sequence), cost: .any)
+  func insertDue(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+    dues[taskClass.number].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
   }
 
-  func removeDue(_ record: TaskRecord, _ taskClass: TaskClass) {
-    dues[taskClass.number].remove(at: OrderKey(record.earliestBegin, record.sequence))
+  func removeDue(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+    dues[taskClass.number].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
   }
 
-  func insertRanked(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
-    let list = Self.list(taskClass, record.priority)
-    let cost = Cost(record.estimate)
-    ages[list].insert(slot, at: OrderKey(record.lastRun, record.sequence), cost: cost)
-    births?[list].insert(slot, at: OrderKey(0, record.sequence), cost: cost)
-    if record.definition.schedule == .standing { standings[taskClass.number] += 1 }
+  func insertRanked(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+    let list = Self.list(taskClass, record.pointee.priority)
+    let cost = Cost(record.pointee.estimate)
+    ages[list].insert(slot, at: OrderKey(record.pointee.lastRun, record.pointee.sequence), cost: cost)
+    births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
+    if record.pointee.definition.schedule == .standing { standings[taskClass.number] += 1 }
     for ranking in rankings { ranking.count(record, taskClass, 1) }
   }
 
-  func removeRanked(_ record: TaskRecord, _ taskClass: TaskClass) {
-    let list = Self.list(taskClass, record.priority)
-    ages[list].remove(at: OrderKey(record.lastRun, record.sequence))
-    births?[list].remove(at: OrderKey(0, record.sequence))
-    if record.definition.schedule == .standing { standings[taskClass.number] -= 1 }
+  func removeRanked(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+    let list = Self.list(taskClass, record.pointee.priority)
+    ages[list].remove(at: OrderKey(record.pointee.lastRun, record.pointee.sequence))
+    births?[list].remove(at: OrderKey(0, record.pointee.sequence))
+    if record.pointee.definition.schedule == .standing { standings[taskClass.number] -= 1 }
     for ranking in rankings { ranking.count(record, taskClass, -1) }
   }
 
@@ -162,9 +162,9 @@ final class TaskIndex {
     return true
   }
 
-  func insertBirth(_ slot: Int, _ record: TaskRecord, _ taskClass: TaskClass) {
-    births?[Self.list(taskClass, record.priority)].insert(
-      slot, at: OrderKey(0, record.sequence), cost: Cost(record.estimate))
+  func insertBirth(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+    births?[Self.list(taskClass, record.pointee.priority)].insert(
+      slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.pointee.estimate))
   }
 
   // MARK: Rankings of open cycles

@@ -32,19 +32,30 @@ extension TaskTable {
 
   // MARK: Runs that have not come back
 
-  /// The id of a definition is taken from now on.
-  package func take(_ definition: TaskDefinition) {
-    outstanding.append(definition)
-    if let slot = find(definition.id) { touch(slot) { $0.isTaken = true } }
+  /// The id of the record in a slot is taken from now on; the record is the visible one.
+  package func take(_ slot: Int) {
+    outstanding.append(records.at(slot).pointee.definition)
+    touch(slot) { $0.isTaken = true }
   }
 
-  /// A run has come back, or was let go.
-  package func release(_ definition: TaskDefinition) {
-    guard let place = outstanding.firstIndex(where: { $0 === definition }) else { return }
-    outstanding.remove(at: place)
+  /// A run of a definition has come back, or was let go; its record was in a slot.
+  package func release(_ definition: TaskDefinition, _ slot: Int) {
+    guard let place = outstanding.lastIndex(where: { $0 === definition }) else { return }
+    outstanding.swapAt(place, outstanding.count - 1)
+    outstanding.removeLast()
     guard !isOutstanding(definition.id) else { return }
-    if let slot = find(definition.id) { touch(slot) { $0.isTaken = false } }
+    if let slot = visibleSlot(of: definition.id, hint: slot) { touch(slot) { $0.isTaken = false } }
   }
 
   func isOutstanding(_ id: UnsafeRawBufferPointer) -> Bool { outstanding.contains { $0.id.equals(id) } }
+
+  /// The slot of the visible record of an id, which most often is still where it was.
+  private func visibleSlot(of id: UnsafeRawBufferPointer, hint slot: Int) -> Int? {
+    if slot < records.count, records.at(slot).pointee.sequence != 0, records.at(slot).pointee.state != .blocked,
+      records.at(slot).pointee.definition.id.equals(id)
+    {
+      return slot
+    }
+    return find(id)
+  }
 }

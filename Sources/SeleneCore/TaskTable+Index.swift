@@ -2,44 +2,45 @@
 
 extension TaskTable {
   /// S1 without the time and what a window decides.
-  func canRun(_ record: borrowing TaskRecord) -> Bool {
-    record.state == .enqueued && record.handler >= 0 && record.isPermitted && !record.isTaken
+  func canRun(_ record: UnsafePointer<TaskRecord>) -> Bool {
+    record.pointee.state == .enqueued && record.pointee.handler >= 0 && record.pointee.isPermitted
+      && !record.pointee.isTaken
   }
 
   /// The class of a task that has a handler.
-  func taskClass(of record: borrowing TaskRecord) -> TaskClass {
-    let terms = record.definition.terms
-    return TaskClass(
-      terms.numbers.kind, terms.numbers.constraints, pushes: roster.pushes(Int(record.handler)))
+  func taskClass(of record: UnsafePointer<TaskRecord>) -> TaskClass {
+    record.pointee.definition.taskClass(pushes: roster.pushes(Int(record.pointee.handler)))
   }
 
   /// Puts a record where it belongs.
   func link(_ slot: Int) {
-    guard !isVacant(slot) else { return }
-    if records[slot].state == .held {
-      index.insertHeld(slot, records[slot])
-      records[slot].standing = .held
-    } else if canRun(records[slot]) {
-      let taskClass = taskClass(of: records[slot])
-      if records[slot].earliestBegin <= index.present {
-        index.insertRanked(slot, records[slot], taskClass)
-        records[slot].standing = .ranked
+    let record = records.at(slot)
+    guard record.pointee.sequence != 0 else { return }
+    if record.pointee.state == .held {
+      index.insertHeld(slot, record)
+      record.pointee.standing = .held
+    } else if canRun(record) {
+      let taskClass = taskClass(of: record)
+      if record.pointee.earliestBegin <= index.present {
+        index.insertRanked(slot, record, taskClass)
+        record.pointee.standing = .ranked
       } else {
-        index.insertDue(slot, records[slot], taskClass)
-        records[slot].standing = .due
+        index.insertDue(slot, record, taskClass)
+        record.pointee.standing = .due
       }
     }
   }
 
   /// Takes a record from where it is; its fields are as they were when it was put there.
   func unlink(_ slot: Int) {
-    switch records[slot].standing {
+    let record = records.at(slot)
+    switch record.pointee.standing {
     case .nowhere: return
-    case .held: index.removeHeld(records[slot])
-    case .due: index.removeDue(records[slot], taskClass(of: records[slot]))
-    case .ranked: index.removeRanked(records[slot], taskClass(of: records[slot]))
+    case .held: index.removeHeld(record)
+    case .due: index.removeDue(record, taskClass(of: record))
+    case .ranked: index.removeRanked(record, taskClass(of: record))
     }
-    records[slot].standing = .nowhere
+    record.pointee.standing = .nowhere
   }
 
   /// Time goes on: what is registered from now on and is due ranks at once.
@@ -61,7 +62,7 @@ extension TaskTable {
   func keepBirths() {
     guard index.keepBirths() else { return }
     for slot in slots where records[slot].standing == .ranked {
-      index.insertBirth(slot, records[slot], taskClass(of: records[slot]))
+      index.insertBirth(slot, records.at(slot), taskClass(of: records.at(slot)))
     }
   }
 

@@ -63,7 +63,9 @@ package final class TaskTable {
 
   /// Looks at a record without a copy.
   @inline(__always)
-  package func withRecord<R>(_ slot: Int, _ body: (borrowing TaskRecord) -> R) -> R { body(records[slot]) }
+  package func withRecord<R>(_ slot: Int, _ body: (UnsafePointer<TaskRecord>) -> R) -> R {
+    body(UnsafePointer(records.at(slot)))
+  }
 
   package func isVacant(_ slot: Int) -> Bool { records[slot].sequence == 0 }
 
@@ -93,7 +95,7 @@ package final class TaskTable {
 
   /// S1 without the time.
   package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
-    withRecord(slot) { record in canRun(record) && taskClass(of: record).isOpen(to: offer) }
+    canRun(records.at(slot)) && taskClass(of: records.at(slot)).isOpen(to: offer)
   }
 
   // MARK: Writing: every change of a record goes through these
@@ -103,13 +105,17 @@ package final class TaskTable {
     stamp += 1
     note(slot)
     leave(slot)
-    let definition = records[slot].definition
-    let wasEnded = records[slot].state.isTerminal
-    change(&records[slot])
-    records[slot].stamp = stamp
-    if records[slot].definition !== definition { retag(slot, definition, records[slot].definition) }
+    let record = records.at(slot)
+    let definition = Unmanaged.passUnretained(record.pointee.definition)
+    let tagged = record.pointee.definition.tagCount > 0 ? record.pointee.definition : nil
+    let wasEnded = record.pointee.state.isTerminal
+    change(&record.pointee)
+    record.pointee.stamp = stamp
+    if Unmanaged.passUnretained(record.pointee.definition).toOpaque() != definition.toOpaque() {
+      retag(slot, tagged, record.pointee.definition)
+    }
     enter(slot)
-    if records[slot].state.isTerminal && !wasEnded { noteEnd(slot) }
+    if record.pointee.state.isTerminal && !wasEnded { noteEnd(slot) }
   }
 
   /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
@@ -233,11 +239,12 @@ package final class TaskTable {
   }
 
   private func count(_ slot: Int, by change: Int) {
-    guard !isVacant(slot) else { return }
-    let state = Int(records[slot].state.rawValue)
+    let record = records.at(slot)
+    guard record.pointee.sequence != 0 else { return }
+    let state = Int(record.pointee.state.rawValue)
     counts[state] = counts[state] &+ UInt64(bitPattern: Int64(change))
-    guard records[slot].holdsPlace else { return }
-    let kind = records[slot].kind
+    guard record.pointee.holdsPlace else { return }
+    let kind = record.pointee.kind
     taken[kind] = taken[kind] &+ UInt32(bitPattern: Int32(change))
   }
 
@@ -274,7 +281,7 @@ package final class TaskTable {
         assert(record.responseTimes.count <= TaskDefinition.mostResponseTimes)
         assert(record.sequence <= lastSequence)
         assert((record.standing == .held) == (record.state == .held), "who is held waits for a place")
-        assert((record.standing == .due || record.standing == .ranked) == canRun(record), "who can run stands in line")
+        assert((record.standing == .due || record.standing == .ranked) == canRun(records.at(slot)), "who can run stands in line")
       }
       for head in slots {
         let chain = self.waiting(behind: head)
@@ -304,6 +311,10 @@ struct RecordList {
     unsafeAddress { UnsafePointer(base.unsafelyUnwrapped + slot) }
     nonmutating unsafeMutableAddress { base.unsafelyUnwrapped + slot }
   }
+
+  /// The record itself, for as long as none is added.
+  @inline(__always)
+  func at(_ slot: Int) -> UnsafeMutablePointer<TaskRecord> { base.unsafelyUnwrapped + slot }
 
   mutating func append(_ record: consuming TaskRecord) {
     if count == capacity { grow() }

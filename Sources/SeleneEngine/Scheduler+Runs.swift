@@ -7,7 +7,7 @@ extension Scheduler {
   ///
   /// - Throws: what the store refuses; then nothing is dispatched.
   func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run {
-    let handlerNumber = table.withRecord(pick.slot) { Int($0.handler) }
+    let handlerNumber = table.withRecord(pick.slot) { Int($0.pointee.handler) }
     guard handlers.indices.contains(handlerNumber), let handler = handlers[handlerNumber] else {
       throw SeleneError(.inconsistent, "a task that was picked has no handler")
     }
@@ -15,7 +15,7 @@ extension Scheduler {
     let token = Token(life: life, number: number).rawValue
     table.dispatch(pick.slot, as: token, at: now)
     try save(at: now)
-    table.take(table[pick.slot].definition)
+    table.take(pick.slot)
     lastRun = number
     let run = Run(
       token: token, record: table[pick.slot], slot: pick.slot, pick: pick, handler: handler, cycle: cycle, at: now)
@@ -193,7 +193,7 @@ extension Scheduler {
     run.isBack = true
     runs[number] = nil
     if run.isStale { staleRuns.insert(number) }
-    table.release(run.definition)
+    table.release(run.definition, run.slot)
     endUse(of: run.handler)
     slot.monitor.broadcast()
   }

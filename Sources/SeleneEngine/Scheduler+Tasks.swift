@@ -111,7 +111,8 @@ extension Scheduler {
     var found: [Ordered] = []
     for slot in tag.map({ table.slots(carrying: $0) }) ?? Array(table.slots) {
       table.withRecord(slot) { record in
-        if record.sequence != 0 && record.state != .blocked { found.append(Ordered(Int64(record.sequence), slot)) }
+        guard record.pointee.sequence != 0, record.pointee.state != .blocked else { return }
+        found.append(Ordered(Int64(record.pointee.sequence), slot))
       }
     }
     Ordered.sort(&found)

@@ -50,7 +50,7 @@ final class Desk {
     let slot = try required(id)
     lastRun += 1
     table.dispatch(slot, as: lastRun, at: now)
-    table.take(table[slot].definition)
+    table.take(slot)
     table.checkInvariants()
     return lastRun
   }
@@ -63,7 +63,7 @@ final class Desk {
     call {
       table.complete(slot, outcome, at: now, responseTime: time, retryDelay: retryDelay, &$0)
     }
-    table.release(definition)
+    table.release(definition, 0)
   }
 
   /// A whole run of an id.

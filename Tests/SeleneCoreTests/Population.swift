@@ -95,7 +95,7 @@ final class Population {
     case 0: dispatch(index)
     case 1: try cancel(index)
     case 2:
-      table.take(table[slot].definition)
+      table.take(slot)
       subjects[index].isTaken = true
     default: break
     }
@@ -111,7 +111,7 @@ final class Population {
     guard let slot = slot(index) else { return }
     runs += 1
     table.dispatch(slot, as: runs, at: now)
-    table.take(table[slot].definition)
+    table.take(slot)
     (subjects[index].state, subjects[index].isTaken) = (.running, true)
   }
 
@@ -125,7 +125,7 @@ final class Population {
   }
 
   func release(_ index: Int) {
-    table.release(definitions[index])
+    table.release(definitions[index], 0)
     (subjects[index].isTaken, subjects[index].isNew) = (false, true)
   }
 
