@@ -71,8 +71,9 @@ package struct SignalProbe {
   /// - Returns: whether anything that counts is now another value.
   package mutating func apply(_ readings: SignalReadings, to signals: inout Signals, at now: Instant) -> Bool {
     var hasChanged = false
-    for signal in Signal.allCases where readings.groups.contains(SignalGroups(of: signal)) {
-      guard SignalGroups(of: signal) != [] else { continue }
+    Signal.forEach { signal in
+      let group = SignalGroups(of: signal)
+      guard group != [] && readings.groups.contains(group) else { return }
       var value = readings.value(signal)
       var until = Time.never
       if signal == .userActive && readings.raw.idle != PLATFORM_UNKNOWN {
@@ -81,7 +82,7 @@ package struct SignalProbe {
         if left > 0 { until = now.adding(left) }
       }
       if signal == .cpuBusy {
-        guard let share = share(readings.raw) else { continue }
+        guard let share = share(readings.raw) else { return }
         value = share
       }
       // A value that cannot be is none.

@@ -33,17 +33,18 @@ package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
   /// The cells of its `Profile`.
   var cells: [Int64] {
     var cells = [Int64](repeating: 0, count: Profile.ruleCount * 2)
-    for kind in Kind.allCases {
-      for factor in Factor.allCases {
-        let mark = table.utf8Start[kind.index * Factor.count + Int(factor.rawValue) - 1]
-        guard mark != UInt8(ascii: "-") else { continue }
-        var rule = Rule()
+    var place = 0
+    while let factor = Factor(rawValue: UInt8(place / 2 + 1)) {
+      let mark = table.utf8Start[place % 2 * Factor.count + place / 2]
+      var rule = Rule()
+      if mark != UInt8(ascii: "-") {
         rule.mode = mark == UInt8(ascii: "w") ? .weight : .veto
         rule.weight = rule.mode == .weight ? Self.usualWeight : 0
         rule.preempts = mark == UInt8(ascii: "V")
         rule.required = factor.usualRequirement
-        Profile.pack(rule, into: &cells, Profile.place(factor, kind))
       }
+      Profile.pack(rule, into: &cells, place * 2)
+      place += 1
     }
     return cells
   }
@@ -51,15 +52,15 @@ package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
   /// Its budgets.
   var quotas: [Quota] {
     var quotas: [Quota] = []
+    func add(_ kind: Kind, _ minutes: Int64, inHours hours: Int64) {
+      quotas.append(Quota(kind, .windowTime, minutes * Time.minute, in: hours * Time.hour))
+    }
     if self == .apple || self == .strict {
-      quotas.append(Quota(.refresh, .windowTime, 10 * Time.minute, in: 2 * Time.hour))
-      quotas.append(Quota(.refresh, .windowTime, 40 * Time.minute, in: Time.day))
+      add(.refresh, 10, inHours: 2)
+      add(.refresh, 40, inHours: 24)
     }
-    if self == .server {
-      quotas.append(Quota(.refresh, .windowTime, 2 * Time.hour, in: Time.day))
-      quotas.append(Quota(.processing, .windowTime, 8 * Time.hour, in: Time.day))
-    }
-    if self == .strict { quotas.append(Quota(.processing, .windowTime, 2 * Time.hour, in: Time.day)) }
+    if self == .server { add(.refresh, 120, inHours: 24) }
+    if self == .server || self == .strict { add(.processing, self == .server ? 480 : 120, inHours: 24) }
     return quotas
   }
 

@@ -21,7 +21,9 @@ package struct Governor: Sendable {
     var (weights, scores): (Int64, Int64) = (0, 0)
     // A refusal ends when its last veto can, and not before the first weight can be better.
     var (vetoesEnd, scoresGrow) = (now, Time.never)
-    for factor in Factor.allCases {
+    var number: UInt8 = 0
+    while let factor = Factor(rawValue: number + 1) {
+      number += 1
       let rule = profile.rule(factor, kind)
       guard rule.mode != .ignored else { continue }
       let finding = examine(factor, rule, kind, balance, at: now)

@@ -92,20 +92,27 @@ package struct Ledger: Sendable {
   }
 
   private mutating func note(_ quotas: [Quota], _ kind: Kind, at now: Instant) {
-    for (index, quota) in quotas.enumerated() where quota.kind == kind {
-      for reserve in [false, true] {
-        let bit = Self.bit(index, reserve)
-        if isSpent(quota, index, reserve, at: now) { spent |= bit } else { spent &= ~bit }
-      }
+    for number in 0..<quotas.count * 2 where quotas[number / 2].kind == kind {
+      let bit = Self.bit(number / 2, number % 2 != 0)
+      if isSpent(quotas[number / 2], number / 2, number % 2 != 0, at: now) { spent |= bit } else { spent &= ~bit }
     }
   }
 
   private static func bit(_ index: Int, _ reserve: Bool) -> UInt64 { 1 << UInt64(index * 2 + (reserve ? 1 : 0)) }
 
-  private func last(_ kind: Kind) -> Int? { sessions.lastIndex { $0.kind == kind } }
+  private func last(_ kind: Kind) -> Int? {
+    var place = sessions.count - 1
+    while place >= 0 && sessions[place].kind != kind { place -= 1 }
+    return place < 0 ? nil : place
+  }
 
   private mutating func forget(before limit: Instant) {
-    sessions.removeAll { $0.end <= limit }
+    var kept = 0
+    for place in sessions.indices where sessions[place].end > limit {
+      sessions[kept] = sessions[place]
+      kept += 1
+    }
+    sessions.removeLast(sessions.count - kept)
   }
 
   /// Puts two neighbours together: as long as both, ending with the later one.
@@ -127,7 +134,8 @@ package struct Ledger: Sendable {
     sessions[later].cpuTime = sessions[later].cpuTime.adding(old.cpuTime)
     sessions[later].bytes = sessions[later].bytes.adding(old.bytes)
     sessions[later].windows = sessions[later].windows.adding(old.windows)
-    sessions.remove(at: earlier)
+    sessions[earlier].end = .min
+    forget(before: .min)
   }
 
   // MARK: Reading
@@ -181,7 +189,8 @@ package struct Ledger: Sendable {
     var present = self
     present.settle(quotas, at: now)
     var balance = Balance(at: now)
-    for (index, quota) in quotas.enumerated() where quota.kind == kind {
+    for index in quotas.indices where quotas[index].kind == kind {
+      let quota = quotas[index]
       let limit = quota.limit(withReserve: withReserve)
       balance.used = max(balance.used, used(quota, at: now).perMille(of: limit))
       if quota.measure == .windowTime {

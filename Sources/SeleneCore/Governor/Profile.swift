@@ -64,10 +64,10 @@ package struct Profile: Sendable {
   static let ruleCount = Factor.count * 2
 
   /// The least weighted score that grants, per mille.
-  package let threshold: Int64
+  package internal(set) var threshold: Int64
   /// Mode, preemption and weight in one number, then the requirement; factor by factor, refresh first.
-  private let cells: [Int64]
-  package let quotas: [Quota]
+  var cells: [Int64]
+  package internal(set) var quotas: [Quota]
 
   init(threshold: Int64, cells: [Int64], quotas: [Quota]) {
     (self.threshold, self.cells, self.quotas) = (threshold, cells, quotas)
@@ -108,25 +108,24 @@ package struct Profile: Sendable {
     guard numbers.count >= head && (numbers.count - head) % 4 == 0 else {
       throw SeleneError(.invalidArgument, "profile: \(numbers.count) numbers were found, \(head) and fours are allowed")
     }
-    var draft = ProfileDraft()
-    draft.threshold = numbers[0]
-    for factor in Factor.allCases {
-      for kind in Kind.allCases {
-        let cell = numbers[1 + Self.place(factor, kind)]
-        draft.rules.append(
-          RuleDraft(
-            factor: Int32(factor.rawValue), kinds: KindSet(kind).rawValue, mode: Int32(truncatingIfNeeded: cell & 3),
-            preempts: cell & 4 != 0, weight: cell >> 3, required: numbers[1 + Self.place(factor, kind) + 1]))
-      }
+    var profile = Profile(threshold: numbers[0], cells: [Int64](repeating: 0, count: Self.ruleCount * 2), quotas: [])
+    try profile.checkThreshold()
+    for place in 0..<Self.ruleCount {
+      let cell = numbers[1 + place * 2]
+      try profile.take(
+        RuleDraft(
+          factor: Int32(place / 2 + 1), kinds: UInt32(place % 2 + 1), mode: Int32(truncatingIfNeeded: cell & 3),
+          preempts: cell & 4 != 0, weight: cell >> 3, required: numbers[1 + place * 2 + 1]))
     }
     var place = head
     while place < numbers.count {
-      draft.quotas.append(
+      guard numbers[place] == 1 || numbers[place] == 2 else { throw .range("kinds", numbers[place], "1 or 2") }
+      try profile.take(
         QuotaDraft(
-          kinds: UInt32(exactly: numbers[place]).flatMap { $0 == 3 ? nil : $0 } ?? 0,
-          measure: Int32(exactly: numbers[place + 1]) ?? 0, limit: numbers[place + 2], period: numbers[place + 3]))
+          kinds: UInt32(numbers[place]), measure: Int32(exactly: numbers[place + 1]) ?? 0, limit: numbers[place + 2],
+          period: numbers[place + 3]))
       place += 4
     }
-    self = try Profile(draft)
+    self = profile
   }
 }

@@ -57,34 +57,44 @@ extension Profile {
     guard let base = UInt8(exactly: draft.base).flatMap(BuiltInProfile.init) else {
       throw .range("base", draft.base, "0 (open), 1 (apple), 2 (server) or 3 (strict)")
     }
-    guard draft.threshold >= -1 && draft.threshold <= 1000 else {
-      throw .range("threshold", draft.threshold, "-1 (the base's), or 0 … 1000 in per mille")
+    self = base.profile
+    if draft.threshold != -1 { threshold = draft.threshold }
+    try checkThreshold()
+    for row in draft.rules { try take(row) }
+    if !draft.quotas.isEmpty { quotas = [] }
+    for row in draft.quotas { try take(row) }
+  }
+
+  func checkThreshold() throws(SeleneError) {
+    guard threshold >= 0 && threshold <= 1000 else {
+      throw .range("threshold", threshold, "-1 (the base's), or 0 … 1000 in per mille")
     }
-    var cells = base.cells
-    for row in draft.rules {
-      guard let factor = UInt8(exactly: row.factor).flatMap(Factor.init) else {
-        throw .range("factor", row.factor, "1 … 23")
-      }
-      let rule = try Self.checked(row, factor)
-      for kind in try Self.kinds(row.kinds) { Self.pack(rule, into: &cells, Self.place(factor, kind)) }
+  }
+
+  mutating func take(_ row: RuleDraft) throws(SeleneError) {
+    guard let factor = UInt8(exactly: row.factor).flatMap(Factor.init) else {
+      throw .range("factor", row.factor, "1 … 23")
     }
-    var quotas = draft.quotas.isEmpty ? base.quotas : []
-    for row in draft.quotas {
-      guard let measure = UInt8(exactly: row.measure).flatMap(Measure.init) else {
-        throw .range("measure", row.measure, "1 (window time), 2 (CPU time), 3 (windows) or 4 (bytes)")
-      }
-      guard row.limit > 0 else { throw .range("limit", row.limit, "1 or more") }
-      guard row.period >= Time.second && row.period <= Time.day else {
-        throw .range("period", row.period, "1 s … 24 h in ns")
-      }
-      for kind in try Self.kinds(row.kinds) {
-        var places = Self.mostQuotas
-        for quota in quotas where quota.kind == kind { places -= 1 }
-        guard places > 0 else { throw .range("quotas", Self.mostQuotas + 1, "at most 4 for each kind") }
-        quotas.append(Quota(kind, measure, row.limit, in: row.period))
-      }
+    let rule = try Self.checked(row, factor)
+    let kinds = try Self.kinds(row.kinds)
+    for kind in Kind.allCases where kinds.contains(kind) { Self.pack(rule, into: &cells, Self.place(factor, kind)) }
+  }
+
+  mutating func take(_ row: QuotaDraft) throws(SeleneError) {
+    guard let measure = UInt8(exactly: row.measure).flatMap(Measure.init) else {
+      throw .range("measure", row.measure, "1 (window time), 2 (CPU time), 3 (windows) or 4 (bytes)")
     }
-    self.init(threshold: draft.threshold == -1 ? base.threshold : draft.threshold, cells: cells, quotas: quotas)
+    guard row.limit > 0 else { throw .range("limit", row.limit, "1 or more") }
+    guard row.period >= Time.second && row.period <= Time.day else {
+      throw .range("period", row.period, "1 s … 24 h in ns")
+    }
+    let kinds = try Self.kinds(row.kinds)
+    for kind in Kind.allCases where kinds.contains(kind) {
+      var places = Self.mostQuotas
+      for quota in quotas where quota.kind == kind { places -= 1 }
+      guard places > 0 else { throw .range("quotas", Self.mostQuotas + 1, "at most 4 for each kind") }
+      quotas.append(Quota(kind, measure, row.limit, in: row.period))
+    }
   }
 
   private static func checked(_ row: RuleDraft, _ factor: Factor) throws(SeleneError) -> Rule {
@@ -112,12 +122,10 @@ extension Profile {
     return rule
   }
 
-  private static func kinds(_ bits: UInt32) throws(SeleneError) -> [Kind] {
+  private static func kinds(_ bits: UInt32) throws(SeleneError) -> KindSet {
     guard bits != 0 && bits & ~KindSet.all.rawValue == 0 else {
       throw .range("kinds", bits, "bits 1 (refresh) and 2 (processing), at least one")
     }
-    var kinds: [Kind] = []
-    for kind in Kind.allCases where KindSet(rawValue: bits).contains(kind) { kinds.append(kind) }
-    return kinds
+    return KindSet(rawValue: bits)
   }
 }

@@ -38,6 +38,17 @@ package enum Signal: UInt8, CaseIterable, Sendable {
   case utcOffset = 21
 
   package static let count = 21
+
+  /// Calls a body with each signal, in order of their numbers.
+  @inline(__always)
+  package static func forEach(_ body: (Signal) -> Void) {
+    var number: UInt8 = 1
+    while let signal = Signal(rawValue: number) {
+      body(signal)
+      number += 1
+    }
+  }
+
   package static let furthestOffset: Int64 = 18 * 3600
 
   /// What a signal that nobody knows stands for, so that a machine without sensors works.

@@ -3,14 +3,11 @@
 /// The present readings; what a stronger source said hides the weaker ones until it expires or is taken back.
 package struct Signals: Sendable {
   private static let stride = 4
-  /// Value, set at, since, until of each signal, one block for each source; nothing was said where set at is after until.
+  /// Value, set at, since, until of each signal, one block for each source; nothing was said where set at is `Time.never`.
   private var cells: [Int64]
 
   package init() {
-    cells = []
-    for _ in 0..<SignalSource.trace.rawValue {
-      for _ in 0..<Signal.count { cells += [0, Time.never, Time.never, 0] }
-    }
+    cells = [Int64](repeating: Time.never, count: Int(SignalSource.trace.rawValue) * Signal.count * Self.stride)
   }
 
   private static func place(_ signal: Signal, _ source: SignalSource) -> Int {
@@ -50,7 +47,7 @@ package struct Signals: Sendable {
     guard source != .unknown else { return false }
     let old = reading(signal, at: now).value
     let place = Self.place(signal, source)
-    (cells[place + 1], cells[place + 3]) = (Time.never, 0)
+    cells[place + 1] = Time.never
     return reading(signal, at: now).value != old
   }
 
@@ -76,7 +73,7 @@ package struct Signals: Sendable {
   /// The next instant at which something that is known expires.
   package func nextExpiry(after now: Instant) -> Instant {
     var next = Time.never
-    for signal in Signal.allCases {
+    Signal.forEach { signal in
       let reading = reading(signal, at: now)
       if reading.isKnown { next = min(next, reading.until) }
     }

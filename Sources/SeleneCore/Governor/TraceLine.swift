@@ -58,8 +58,10 @@ package struct TraceLine: Sendable {
   /// From 1.
   package let place: Int
 
+  @inline(never)
   package func number(_ index: Int) -> Int64 { index < numbers.count ? numbers[index] : 0 }
 
+  @inline(never)
   package func fault(_ what: StaticString) -> SeleneError {
     SeleneError(.invalidArgument, "trace: line \(place): \(what)")
   }

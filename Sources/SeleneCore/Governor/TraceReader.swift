@@ -62,6 +62,7 @@ package struct TraceReader {
     return line
   }
 
+  @inline(never)
   private func fault(_ what: StaticString) -> SeleneError {
     SeleneError(.invalidArgument, "trace: line \(place): \(what)")
   }

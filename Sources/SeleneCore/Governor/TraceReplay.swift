@@ -71,6 +71,7 @@ package struct TraceReplay {
     writer.copy(TraceLine(letter: .decision, numbers: numbers, text: [], place: line.place))
   }
 
+  @inline(never)
   private func kind(_ line: TraceLine) throws(SeleneError) -> Kind {
     guard let kind = UInt8(exactly: line.number(1)).flatMap(Kind.init) else { throw line.fault("no such kind") }
     return kind

@@ -22,17 +22,37 @@ package struct TraceWriter {
     return bytes
   }
 
-  private mutating func put(_ letter: TraceLetter, _ numbers: [Int64], _ id: UnsafeRawBufferPointer? = nil) {
+  private mutating func begin(_ letter: TraceLetter) {
     withUnsafeBytes(of: letter.rawValue) { text.appendInterpolation(text: $0) }
-    for number in numbers {
-      text.appendLiteral(" ")
-      text.appendInterpolation(number)
-    }
+  }
+
+  private mutating func put(_ number: Int64) {
+    text.appendLiteral(" ")
+    text.appendInterpolation(number)
+  }
+
+  private mutating func put(_ letter: TraceLetter, _ numbers: [Int64], _ id: UnsafeRawBufferPointer? = nil) {
+    begin(letter)
+    for number in numbers { put(number) }
     if let id {
       text.appendLiteral(" ")
       text.appendInterpolation(text: id)
     }
     text.appendLiteral("\n")
+  }
+
+  /// A line that happens at a time, with as many numbers as its letter asks for.
+  private mutating func put(
+    _ letter: TraceLetter, at now: Instant, _ first: Int64, _ second: Int64 = 0, _ third: Int64 = 0, _ fourth: Int64 = 0
+  ) {
+    begin(letter)
+    put(step(now))
+    put(first)
+    let size = letter.size ?? 0
+    if size > 2 { put(second) }
+    if size > 3 { put(third) }
+    if size > 4 { put(fourth) }
+    if letter != .run { text.appendLiteral("\n") }
   }
 
   private mutating func step(_ now: Instant) -> Int64 {
@@ -46,7 +66,7 @@ package struct TraceWriter {
     put(.profile, governor.profile.numbers)
     put(.ledger, governor.ledger.numbers)
     put(.habits, governor.prediction.numbers)
-    for signal in Signal.allCases {
+    Signal.forEach { signal in
       let reading = governor.signals.reading(signal, at: now)
       if reading.isKnown { self.signal(signal, reading.value, by: reading.source, until: reading.until, at: now) }
     }
@@ -57,27 +77,25 @@ package struct TraceWriter {
   package mutating func signal(
     _ signal: Signal, _ value: Int64, by source: SignalSource, until: Instant, at now: Instant
   ) {
-    put(
-      .signal,
-      [step(now), Int64(signal.rawValue), Int64(source.rawValue), value, Self.time(until, from: now)])
+    put(.signal, at: now, Int64(signal.rawValue), Int64(source.rawValue), value, Self.time(until, from: now))
   }
 
   package mutating func clear(_ signal: Signal, by source: SignalSource, at now: Instant) {
-    put(.clear, [step(now), Int64(signal.rawValue), Int64(source.rawValue)])
+    put(.clear, at: now, Int64(signal.rawValue), Int64(source.rawValue))
   }
 
   package mutating func begin(_ kind: Kind, budget: Span, at now: Instant) {
-    put(.begin, [step(now), Int64(kind.rawValue), budget])
+    put(.begin, at: now, Int64(kind.rawValue), budget)
   }
 
-  package mutating func end(_ kind: Kind, at now: Instant) { put(.end, [step(now), Int64(kind.rawValue)]) }
+  package mutating func end(_ kind: Kind, at now: Instant) { put(.end, at: now, Int64(kind.rawValue)) }
 
   package mutating func report(_ kind: Kind, cpuTime: Span, bytes: Int64, at now: Instant) {
-    put(.report, [step(now), Int64(kind.rawValue), cpuTime, bytes])
+    put(.report, at: now, Int64(kind.rawValue), cpuTime, bytes)
   }
 
   package mutating func use(from begin: Instant, to end: Instant, at now: Instant) {
-    put(.use, [step(now), now.subtracting(begin), now.subtracting(end)])
+    put(.use, at: now, now.subtracting(begin), now.subtracting(end))
   }
 
   package mutating func decision(_ decision: Decision, neverRan: Bool = false) {
@@ -89,13 +107,11 @@ package struct TraceWriter {
     _ kind: Kind, started: Instant, _ outcome: Outcome, _ reason: StopReason, id: UnsafeRawBufferPointer,
     at now: Instant
   ) {
-    let step = step(now)
-    let escaped = Self.escape(id)
-    escaped.withUnsafeBytes {
-      put(
-        .run,
-        [step, Int64(kind.rawValue), now.subtracting(started), Int64(outcome.rawValue), Int64(reason.rawValue)], $0)
-    }
+    put(
+      .run, at: now, Int64(kind.rawValue), now.subtracting(started), Int64(outcome.rawValue), Int64(reason.rawValue))
+    text.appendLiteral(" ")
+    escape(id)
+    text.appendLiteral("\n")
   }
 
   /// A line as it was read.
@@ -123,18 +139,20 @@ package struct TraceWriter {
     return numbers
   }
 
-  private static func escape(_ id: UnsafeRawBufferPointer) -> [UInt8] {
-    let digits: StaticString = "0123456789ABCDEF"
-    var escaped: [UInt8] = []
-    for byte in id {
+  private mutating func escape(_ id: UnsafeRawBufferPointer) {
+    let digits = UnsafeRawBufferPointer(start: Self.digits.utf8Start, count: 16)
+    for place in id.indices {
+      let byte = id[place]
       if byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "%") {
-        escaped.append(byte)
+        text.appendInterpolation(text: UnsafeRawBufferPointer(rebasing: id[place...place]))
       } else {
-        escaped.append(UInt8(ascii: "%"))
-        escaped.append(digits.utf8Start[Int(byte >> 4)])
-        escaped.append(digits.utf8Start[Int(byte & 15)])
+        text.appendLiteral("%")
+        for digit in [Int(byte >> 4), Int(byte & 15)] {
+          text.appendInterpolation(text: UnsafeRawBufferPointer(rebasing: digits[digit...digit]))
+        }
       }
     }
-    return escaped
   }
+
+  private static let digits: StaticString = "0123456789ABCDEF"
 }
