@@ -82,6 +82,37 @@ int32_t platform_has_network(const char *_Nonnull root);
 // 0 if power supplies are reported and none of them is external and online, else 1.
 int32_t platform_has_external_power(const char *_Nonnull root);
 
+// ---- Signals of the governor ----
+
+// Signals are numbered as in selene.h; 0 is none.
+#define PLATFORM_SIGNALS 22
+static const int64_t PLATFORM_UNKNOWN = INT64_MIN;
+
+enum {
+    PLATFORM_PROBE_POWER = 1,
+    PLATFORM_PROBE_THERMAL = 2,
+    PLATFORM_PROBE_PEOPLE = 4,
+    PLATFORM_PROBE_NETWORK = 8,
+    PLATFORM_PROBE_LOAD = 16,
+    PLATFORM_PROBE_STORAGE = 32,
+    PLATFORM_PROBE_PLACE = 64
+};
+
+typedef struct platform_readings {
+    // By signal; PLATFORM_UNKNOWN where the system does not say.
+    int64_t values[PLATFORM_SIGNALS];
+    // ns since a terminal was last read from; PLATFORM_UNKNOWN without terminals.
+    int64_t idle;
+    // Ticks of all CPUs since the start, busy and all; 0 if they are not known.
+    uint64_t busy;
+    uint64_t total;
+} platform_readings;
+
+// Reads the signals of some groups. root is "" or a directory that stands for "/"; store is a path on the file system
+// whose room counts. Never blocks on what it finds there; what is not what it should be is unknown.
+void platform_probe(const char *_Nonnull root, const char *_Nonnull store, uint32_t groups,
+                    platform_readings *_Nonnull readings);
+
 // ---- Files ----
 
 // Reads the head of a regular file; the number of bytes read, or −errno.

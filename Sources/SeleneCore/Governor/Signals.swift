@@ -1,0 +1,86 @@
+// The signals of one governor (G1): what probe, host and trace said last, each with its age.
+
+/// The present readings; what a stronger source said hides the weaker ones until it expires or is taken back.
+package struct Signals: Sendable {
+  private static let stride = 4
+  /// Value, set at, since, until of each signal, one block for each source; nothing was said where set at is `Time.never`.
+  private var cells: [Int64]
+
+  package init() {
+    cells = [Int64](repeating: Time.never, count: Int(SignalSource.trace.rawValue) * Signal.count * Self.stride)
+  }
+
+  private static func place(_ signal: Signal, _ source: SignalSource) -> Int {
+    ((Int(source.rawValue) - 1) * Signal.count + Int(signal.rawValue) - 1) * stride
+  }
+
+  /// Takes what a source says of a signal.
+  ///
+  /// - Parameter until: from then on it is not known any more.
+  /// - Returns: whether what counts is now another value.
+  /// - Throws: `invalidArgument` for a value outside the signal's range.
+  @discardableResult
+  package mutating func set(
+    _ signal: Signal, _ value: Int64, by source: SignalSource, at now: Instant, until: Instant = Time.never
+  ) throws(SeleneError) -> Bool {
+    guard value >= signal.least && value <= signal.greatest else {
+      throw SeleneError(
+        .invalidArgument,
+        "\(signal.name): \(value) was given, \(signal.least) … \(signal.greatest) is allowed")
+    }
+    guard source != .unknown else { return false }
+    let old = reading(signal, at: now).value
+    let place = Self.place(signal, source)
+    let goesOn = isValid(place, at: now) && cells[place] == value
+    cells[place] = value
+    cells[place + 1] = now
+    if !goesOn { cells[place + 2] = now }
+    cells[place + 3] = until
+    return reading(signal, at: now).value != old
+  }
+
+  /// Forgets what a source said of a signal.
+  ///
+  /// - Returns: whether what counts is now another value.
+  @discardableResult
+  package mutating func clear(_ signal: Signal, by source: SignalSource, at now: Instant) -> Bool {
+    guard source != .unknown else { return false }
+    let old = reading(signal, at: now).value
+    let place = Self.place(signal, source)
+    cells[place + 1] = Time.never
+    return reading(signal, at: now).value != old
+  }
+
+  /// What counts at an instant.
+  package func reading(_ signal: Signal, at now: Instant) -> Reading {
+    var source = SignalSource.trace
+    while source != .unknown {
+      let place = Self.place(signal, source)
+      if isValid(place, at: now) {
+        return Reading(
+          value: cells[place], source: source, setAt: cells[place + 1], since: cells[place + 2],
+          until: cells[place + 3])
+      }
+      source = SignalSource(rawValue: source.rawValue - 1) ?? .unknown
+    }
+    return Reading(
+      value: signal.unknownMeans, source: .unknown, setAt: Time.never, since: Time.never, until: Time.never)
+  }
+
+  /// The value that counts at an instant.
+  package func value(_ signal: Signal, at now: Instant) -> Int64 { reading(signal, at: now).value }
+
+  /// The next instant at which something that is known expires.
+  package func nextExpiry(after now: Instant) -> Instant {
+    var next = Time.never
+    Signal.forEach { signal in
+      let reading = reading(signal, at: now)
+      if reading.isKnown { next = min(next, reading.until) }
+    }
+    return next
+  }
+
+  private func isValid(_ place: Int, at now: Instant) -> Bool {
+    cells[place + 1] != Time.never && now < cells[place + 3]
+  }
+}
