@@ -86,7 +86,7 @@ build/selene.map: $(SYMBOLS) include/selene.h
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
 $(SHARED): build/selene.o build/selene.map
 	@$(QUIETLY) $(CC) -shared -o $@ build/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=build/selene.map \
-	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id $(LIBS)
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,-z,noseparate-code,--gc-sections,--as-needed,--build-id $(LIBS)
 	@objcopy --only-keep-debug $@ $@.debug
 	@strip $@
 	@cd build && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)

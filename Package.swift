@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
   .unsafeFlags(
     ["-enable-experimental-feature", "Embedded", "-enforce-exclusivity=unchecked"], .when(traits: ["Embedded"])),
 ]
-// Decisions are fast, what stands around them is small.
+// What stands around the decisions is small.
 let small = settings + [.unsafeFlags(["-Osize"], .when(traits: ["Embedded"]))]
 
 let package = Package(
@@ -34,7 +34,7 @@ let package = Package(
       name: "CPlatform",
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
-    // The policy: values and pure functions.
+    // The policy: values and pure functions; decisions are fast.
     .target(name: "SeleneCore", swiftSettings: settings),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
     .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: small),

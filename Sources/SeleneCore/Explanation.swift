@@ -58,6 +58,7 @@ extension TaskTable {
   /// Explains a visible record.
   ///
   /// - Complexity: as `Ranking.rank`.
+  @_optimize(size)
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant

@@ -22,6 +22,7 @@ package struct HandlerRoster {
   /// Adds a name.
   ///
   /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
+  @_optimize(size)
   package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     if let taken = number(of: name) {
       let why: StaticString =

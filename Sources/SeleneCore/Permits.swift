@@ -13,6 +13,7 @@ package struct Permits: Sendable {
   /// Permits the listed ids; an entry that ends in `.*` permits the prefix before the `*`.
   ///
   /// - Throws: `invalidArgument` for an entry that is no identifier.
+  @_optimize(size)
   package init(_ entries: [UnsafeRawBufferPointer]) throws(SeleneError) {
     permitsAll = false
     for entry in entries {

@@ -216,6 +216,7 @@ package final class Ranking {
   // MARK: Explaining
 
   /// The place of a task among the eligible, from 1, or nil.
+  @_optimize(size)
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
     guard record.standing == .ranked, table.withRecord(slot, { isRanked($0) }) else { return nil }

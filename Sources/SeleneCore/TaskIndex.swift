@@ -78,6 +78,7 @@ final class TaskIndex {
     return lists
   }
 
+  @_optimize(size)
   func removeAll() {
     for list in 0..<(TaskClass.count * Self.priorities) {
       ages[list].removeAll()

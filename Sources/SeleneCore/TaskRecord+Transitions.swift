@@ -53,6 +53,7 @@ extension TaskRecord {
   }
 
   /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
+  @_optimize(size)
   package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
     run = 0
     lastRun = now
@@ -95,6 +96,7 @@ extension TaskRecord {
   }
 
   /// Takes a new definition and keeps the history (T5).
+  @_optimize(size)
   package mutating func update(_ new: TaskDefinition, at now: Instant) {
     changedAt = now
     definition = new

@@ -7,6 +7,7 @@ extension TaskTable {
   ///
   /// - Throws: `alreadyExists`.
   /// - Complexity: O(n).
+  @_optimize(size)
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     let number = try roster.add(name, pushes: pushes)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
@@ -20,6 +21,7 @@ extension TaskTable {
   /// Its tasks have no handler from now on.
   ///
   /// - Complexity: O(n).
+  @_optimize(size)
   package func retireHandler(_ number: Int) {
     for slot in slots where records[slot].handler == Int32(number) { touch(slot) { $0.handler = -1 } }
     roster.retire(number)

@@ -13,6 +13,7 @@ extension TaskTable {
   }
 
   /// Puts a record where it belongs.
+  @inline(never)
   func link(_ slot: Int) {
     let record = records.at(slot)
     guard record.pointee.sequence != 0 else { return }
@@ -32,6 +33,7 @@ extension TaskTable {
   }
 
   /// Takes a record from where it is; its fields are as they were when it was put there.
+  @inline(never)
   func unlink(_ slot: Int) {
     let record = records.at(slot)
     switch record.pointee.standing {
@@ -59,6 +61,7 @@ extension TaskTable {
   }
 
   /// From now on the ranked stand in the order of their sequence, too (S3).
+  @_optimize(size)
   func keepBirths() {
     guard index.keepBirths() else { return }
     for slot in slots where records[slot].standing == .ranked {
@@ -83,6 +86,7 @@ extension TaskTable {
   }
 
   /// The slots of the records that carry a tag, in the order of their sequence.
+  @_optimize(size)
   package func slots(carrying tag: UnsafeRawBufferPointer) -> [Int] {
     var found: [Ordered] = []
     for member in tags.members(tag) where carries(member.slot, member.sequence, tag) {

@@ -2,6 +2,7 @@
 
 extension TaskTable {
   /// Takes the present call back.
+  @_optimize(size)
   package func rollBack() {
     guard var journal else { return }
     self.journal = nil

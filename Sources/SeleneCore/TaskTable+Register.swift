@@ -42,6 +42,7 @@ extension TaskTable {
     return disposition
   }
 
+  @_optimize(size)
   private func replace(
     _ old: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -53,6 +54,7 @@ extension TaskTable {
     return .replaced
   }
 
+  @_optimize(size)
   private func update(
     _ slot: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -72,6 +74,7 @@ extension TaskTable {
     return .updated
   }
 
+  @_optimize(size)
   private func append(
     _ new: TaskDefinition, behind head: Int, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -113,6 +116,7 @@ extension TaskTable {
   }
 
   /// Free places go to those who are held (T6).
+  @_optimize(size)
   package func promote(_ changes: inout Changes) {
     for kind in Kind.allCases {
       while freePlaces(kind) > 0, let best = index.bestHeld(kind) {

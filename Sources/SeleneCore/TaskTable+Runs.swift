@@ -32,6 +32,7 @@ extension TaskTable {
   }
 
   /// At open: a record that was running when its process ended (D3).
+  @_optimize(size)
   package func interrupt(_ slot: Int, at now: Instant, _ changes: inout Changes) {
     var generator = generator
     modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
@@ -46,6 +47,7 @@ extension TaskTable {
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).
+  @_optimize(size)
   private func settle(_ ended: Int, at now: Instant, _ changes: inout Changes) {
     var head = ended
     var chain = waiting(behind: head)[...]

@@ -194,6 +194,7 @@ package final class TaskTable {
   }
 
   /// Puts back what a slot had before.
+  @_optimize(size)
   func restore(_ slot: Int, _ old: TaskRecord) {
     let definition = isVacant(slot) ? nil : records[slot].definition
     leave(slot)
@@ -206,6 +207,7 @@ package final class TaskTable {
   }
 
   /// Removes every record; numbers go on. The store was emptied before.
+  @_optimize(size)
   package func removeAll() {
     stamp += 1
     journal?.clear()
@@ -248,6 +250,7 @@ package final class TaskTable {
     taken[kind] = taken[kind] &+ UInt32(bitPattern: Int32(change))
   }
 
+  @_optimize(size)
   private func retag(_ slot: Int, _ old: TaskDefinition?, _ new: TaskDefinition?) {
     let sequence = records[slot].sequence
     if let old {
@@ -332,6 +335,7 @@ struct RecordList {
     (base, capacity) = (new, room)
   }
 
+  @_optimize(size)
   mutating func removeAll() {
     base?.deinitialize(count: count)
     base?.deallocate()
