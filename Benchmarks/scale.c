@@ -41,12 +41,15 @@ static void figure(const char *what, uint64_t tasks, double value, double high, 
     printf("  %-34s %10" PRIu64 " %12.3f %12.3f %s\n", what, tasks, value, high, unit);
     fflush(stdout);
     if (json)
-        fprintf(json, "%s\n  {\"what\": \"%s\", \"tasks\": %" PRIu64 ", \"median\": %.4f, \"p90\": %.4f, \"unit\": \"%s\"}",
+        fprintf(json,
+                "%s\n  {\"what\": \"%s\", \"tasks\": %" PRIu64
+                ", \"median\": %.4f, \"p90\": %.4f, \"unit\": \"%s\"}",
                 count++ ? "," : "", what, tasks, value, high, unit);
 }
 
 /** Sorts the samples and prints their median and their ninth decile. */
-static void figures(const char *what, uint64_t tasks, double *samples, int count, const char *unit) {
+static void figures(const char *what, uint64_t tasks, double *samples, int count,
+                    const char *unit) {
     double middle = median(samples, count);
     figure(what, tasks, middle, samples[count * 9 / 10], unit);
 }
@@ -133,14 +136,16 @@ static double sort_and_scan(uint64_t tasks) {
     uint64_t random = 7;
     int64_t begin, left = 28 * S + S / 2, greatest = 1;
     for (uint64_t i = 0; i < tasks; i++) {
-        all[i] = (struct plain){0, (int64_t)(i * 1000), (1 + (int64_t)(mix(&random) % 8000)) * 1000000,
-                                (uint32_t)i, 1 + (int32_t)(mix(&random) % 5)};
+        all[i] =
+            (struct plain){0, (int64_t)(i * 1000), (1 + (int64_t)(mix(&random) % 8000)) * 1000000,
+                           (uint32_t)i, 1 + (int32_t)(mix(&random) % 5)};
     }
     begin = now();
     for (uint64_t i = 0; i < tasks; i++)
         if (clock_now - all[i].last_run > greatest) greatest = clock_now - all[i].last_run;
     for (uint64_t i = 0; i < tasks; i++)
-        all[i].score = all[i].priority / 5.0 * ((double)(clock_now - all[i].last_run) / (double)greatest);
+        all[i].score =
+            all[i].priority / 5.0 * ((double)(clock_now - all[i].last_run) / (double)greatest);
     qsort(all, tasks, sizeof *all, by_score);
     for (uint64_t i = 0; i < tasks; i++)
         if (all[i].estimate <= left) left -= all[i].estimate;
@@ -247,7 +252,8 @@ static void measure(uint64_t tasks) {
     figures("explain", tasks, samples, count, "us");
     begin = now();
     stop_if(selene_task_cancel_tag(scheduler, "tagged", -1, &cancelled), "cancel tag");
-    figure("cancel by tag, each", tasks, (double)(now() - begin) / (double)(cancelled ? cancelled : 1), 0, "ns");
+    figure("cancel by tag, each", tasks,
+           (double)(now() - begin) / (double)(cancelled ? cancelled : 1), 0, "ns");
     stop_if(selene_scheduler_close(scheduler, 0), "close");
 
     if (tasks <= 1000000) {

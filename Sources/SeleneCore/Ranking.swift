@@ -75,7 +75,8 @@ package final class Ranking {
         heads.append(Head(list: list, taskClass: taskClass, priority: priority, isBySequence: false))
         left[number] += aged.count
         count += aged.count
-        priorities = priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
+        priorities =
+          priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
         let (low, high) = (now.since(youngest.at.key), now.since(oldest.at.key))
         ages = ages.map { min($0.lowerBound, low)...max($0.upperBound, high) } ?? low...high
       }
@@ -115,7 +116,9 @@ package final class Ranking {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
     var best: (head: Int, numerator: UInt128, sequence: UInt64)?
     for index in heads.indices {
-      guard heads[index].taskClass.isOpen(to: offer), let current = advance(index, in: table, room: room) else { continue }
+      guard heads[index].taskClass.isOpen(to: offer), let current = advance(index, in: table, room: room) else {
+        continue
+      }
       let priority = heads[index].priority
       let numerator = heads[index].isBySequence ? 0 : numerator(priority, current.at)
       if let best {

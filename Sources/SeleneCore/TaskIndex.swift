@@ -124,7 +124,8 @@ final class TaskIndex {
   func advance(to now: Instant) { present = max(present, now) }
 
   func insertHeld(_ slot: Int, _ record: UnsafePointer<TaskRecord>) {
-    helds[Self.list(record.pointee.kind, record.pointee.priority)].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
+    helds[Self.list(record.pointee.kind, record.pointee.priority)].insert(
+      slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
   }
 
   func removeHeld(_ record: UnsafePointer<TaskRecord>) {

@@ -284,7 +284,9 @@ package final class TaskTable {
         assert(record.responseTimes.count <= TaskDefinition.mostResponseTimes)
         assert(record.sequence <= lastSequence)
         assert((record.standing == .held) == (record.state == .held), "who is held waits for a place")
-        assert((record.standing == .due || record.standing == .ranked) == canRun(records.at(slot)), "who can run stands in line")
+        assert(
+          (record.standing == .due || record.standing == .ranked) == canRun(records.at(slot)),
+          "who can run stands in line")
       }
       for head in slots {
         let chain = self.waiting(behind: head)

@@ -64,7 +64,8 @@ package struct TermsPool {
   private static func place(_ numbers: TaskTerms.Numbers, _ handler: UnsafeRawBufferPointer?, tags: Int) -> Int {
     var mix = UInt64(bitPattern: numbers.expectedResponse ^ numbers.period)
     mix ^= UInt64(bitPattern: numbers.initialDelay) << 1 ^ UInt64(numbers.maxAttempts) << 7
-    mix ^= UInt64(numbers.priority) << 13 ^ UInt64(numbers.kind.rawValue) << 17 ^ UInt64(numbers.schedule.rawValue) << 19
+    mix ^=
+      UInt64(numbers.priority) << 13 ^ UInt64(numbers.kind.rawValue) << 17 ^ UInt64(numbers.schedule.rawValue) << 19
     mix ^= UInt64(numbers.constraints.rawValue) << 23 ^ UInt64(tags) << 29
     if let handler { mix ^= UInt64(handler.count) << 37 ^ UInt64(handler[handler.count - 1]) << 43 }
     return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 56)

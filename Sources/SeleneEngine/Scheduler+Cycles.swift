@@ -37,7 +37,8 @@ extension Scheduler {
     try store(begin: kinds, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
-    let ranking = only.map { Ranking(table, only: $0, at: now) } ?? table.openRanking(offer(window.kinds, mode), at: now)
+    let ranking =
+      only.map { Ranking(table, only: $0, at: now) } ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds,
       time: time,

@@ -65,7 +65,9 @@ import Testing
     try verify(ranking.eligibleCount == model.waiting.count, "round \(round): \(ranking.eligibleCount) eligible")
     for (index, candidate) in model.waiting.enumerated() {
       let slot = population.index(candidate.id).flatMap { population.slot($0) }
-      try verify(slot.flatMap { ranking.rank(of: $0, in: population.table) } == index + 1, "round \(round): rank of \(candidate.id)")
+      try verify(
+        slot.flatMap { ranking.rank(of: $0, in: population.table) } == index + 1,
+        "round \(round): rank of \(candidate.id)")
     }
 
     var now = population.now

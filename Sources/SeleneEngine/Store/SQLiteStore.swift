@@ -317,7 +317,9 @@ extension TaskRecord {
     draft.backoffDelay = row.int(18)
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)
-    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else { return nil }
+    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else {
+      return nil
+    }
     var lastOutcome: Outcome?
     if let number = row.optional(22) {
       guard let outcome = Int32(exactly: number).flatMap(Outcome.init) else { return nil }

@@ -94,7 +94,11 @@ package enum StoreFile {
     let rows = try connection.prepare(Schema.readTasks)
     defer { rows.finish() }
     while try rows.step() {
-      if let record = TaskRecord(rows, &table.terms), table.load(record) { findings.tasks += 1 } else { findings.damaged += 1 }
+      if let record = TaskRecord(rows, &table.terms), table.load(record) {
+        findings.tasks += 1
+      } else {
+        findings.damaged += 1
+      }
     }
     guard findings.damaged == 0 else {
       throw SeleneError(.storeCorrupt, "store \(name: file.buffer): \(findings.damaged) rows of the tasks are no tasks")
