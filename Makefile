@@ -35,32 +35,34 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run test test-all torture bench install uninstall clean format format-check interface examples deps deps-test help
+.PHONY: all libraries examples run run-c run-python test torture bench install uninstall clean format format-check interface examples deps deps-test help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
 libraries: $(SHARED) build/libselene.a
 
-## run            builds everything and runs the example workload for a few short windows
-run: all build/selene-run
+## run            builds everything and runs the example workload for a few short windows; HOST=python: from Python
+HOST = c
+run: run-$(HOST)
+run-c: all build/selene-run
 	@bindings/c/examples/run.sh build/selene-run
+run-python: deps-test all
+	@bindings/python/run.sh
 
 ## test           all tests; the last line says how many passed and failed
 test: deps-test
 	@.ci/test
-
-## test-all       also Swift's tests, the sanitizers, valgrind, what a store survives, and the format
-test-all: deps-test
-	@SELENE_TEST_ALL=1 .ci/test
 
 ## torture        kills, losses of power, faults and damage by the thousand; takes hours
 torture: deps-test all
 	@.ci/suites/store long
 
 ## bench          load time, dispatch and size, as ratios
-bench: deps-test all build/load build/dispatch
+bench: deps-test all build/load build/dispatch build/scale build/store
 	@build/load $(SHARED)
 	@build/dispatch
+	@build/scale
+	@build/store
 
 # ---- the libraries ----------------------------------------------------------
 
@@ -111,20 +113,26 @@ interface: deps-test
 
 # ---- programs that use them -------------------------------------------------
 
-HOST = -Iinclude -Lbuild -Wl,-rpath,'$$ORIGIN'
+USE = -Iinclude -Lbuild -Wl,-rpath,'$$ORIGIN'
 
 ## examples       the small C programs and selene-run, in build/
 examples: all $(EXAMPLES) build/selene-run
 
 build/examples/%: bindings/c/examples/%.c $(SHARED)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(HOST)/.. -lselene -lpthread
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE)/.. -lselene -lpthread
 
 build/selene-run: $(RUNNER_SOURCES) $(SHARED)
-	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(HOST) -lselene -lpthread
+	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
 build/dispatch: Benchmarks/dispatch.c Benchmarks/measure.h $(SHARED)
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(HOST) -lselene
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene
+
+build/scale: Benchmarks/scale.c Benchmarks/measure.h $(SHARED)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene
+
+build/store: Benchmarks/store.c Benchmarks/measure.h $(SHARED)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene $(SQLITE)
 
 build/load: Benchmarks/load.c Benchmarks/measure.h
 	@mkdir -p build
