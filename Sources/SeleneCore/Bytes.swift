@@ -49,6 +49,11 @@ extension UnsafeRawBufferPointer {
   package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     var index = 0
+    while index + 8 <= count {
+      let (a, b) = (loadUnaligned(fromByteOffset: index, as: UInt64.self), other.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      if a != b { return false }
+      index += 8
+    }
     while index < count {
       if self[index] != other[index] { return false }
       index += 1

@@ -21,6 +21,12 @@ package enum Identifier {
   /// Where the bytes stop being UTF-8 without NUL (Unicode 15, table 3-7), or nil.
   private static func firstFault(_ text: UnsafeRawBufferPointer) -> Int? {
     var index = 0
+    // Plain ASCII, eight bytes at a time: no bit 7, and no byte from which a borrow of 1 makes one.
+    while index + 8 <= text.count {
+      let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      guard (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0 else { break }
+      index += 8
+    }
     while index < text.count {
       let lead = text[index]
       let length: Int

@@ -44,6 +44,9 @@ package final class TaskTable {
   /// Number of the last change.
   package private(set) var stamp: UInt64 = 0
   package internal(set) var lastSequence: UInt64 = 0
+  #if DEBUG
+    private var checkedStamp: UInt64 = .max
+  #endif
   /// No store has a greater sequence, so that numbers never run out.
   package static let greatestSequence: UInt64 = 1 << 62
 
@@ -271,6 +274,8 @@ package final class TaskTable {
   /// Checks in debug builds what must hold after every call.
   package func checkInvariants() {
     #if DEBUG
+      guard checkedStamp != stamp else { return }
+      checkedStamp = stamp
       var places = PerKind<UInt32>(repeating: 0)
       var states = [UInt64](repeating: 0, count: 7)
       var waiting = 0
