@@ -50,7 +50,10 @@ extension UnsafeRawBufferPointer {
     guard count == other.count else { return false }
     var index = 0
     while index + 8 <= count {
-      let (a, b) = (loadUnaligned(fromByteOffset: index, as: UInt64.self), other.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let (a, b) = (
+        loadUnaligned(fromByteOffset: index, as: UInt64.self),
+        other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      )
       if a != b { return false }
       index += 8
     }

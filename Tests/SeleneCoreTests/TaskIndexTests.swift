@@ -1,0 +1,215 @@
+// The index against sorting and scanning all: the same picks in the same order with the same scores.
+
+import SeleneCore
+import Testing
+
+@Suite("TaskIndex") struct TaskIndexTests {
+  /// A table whose tasks come and go, on a clock that goes on.
+  private final class Yard {
+    let table: TaskTable
+    var now: Instant = 1_000 * Time.day
+    private var lastRun: UInt64 = 0
+    private var next = 0
+    private let estimates: [Span]
+
+    init(_ chance: inout Chance) throws {
+      var policy = Policy()
+      policy.places = PerKind(refresh: chance.once(in: 2) ? nil : 40, processing: nil)
+      policy.holds = true
+      let table = TaskTable(policy, generator: Generator(seed: 1))
+      self.table = table
+      _ = try "pushed".withBytes { try table.addHandler($0, pushes: true) }
+      _ = try "pulled".withBytes { try table.addHandler($0, pushes: false) }
+      // From all equal to all different; some cost nothing, some more than any window has.
+      estimates = chance.pick([
+        [5], [0, 1, 2, 3], [0, 1 << 16, 1 << 17, 1 << 40, Time.day],
+        (0..<500).map { _ in chance.anySpan(upTo: 30 * Time.second) },
+      ])
+    }
+
+    func register(_ id: Int, _ chance: inout Chance) throws {
+      let recipe = Recipe("task.\(id)", chance.pick([.standing, .standing, .once, .periodic])) {
+        $0.kind = Int32(chance.pick(Kind.allCases).rawValue)
+        $0.priority = Int32(1 + chance.below(5))
+        $0.handler = chance.once(in: 8) ? "pulled" : chance.once(in: 20) ? "nobody" : "pushed"
+        $0.constraints = chance.once(in: 4) ? UInt32(chance.below(4)) : 0
+        $0.expectedResponse = chance.pick(estimates)
+        $0.responseWindow = Int32(chance.below(4))
+        $0.initialDelay = chance.once(in: 5) ? chance.anySpan(upTo: Time.minute) : 0
+        $0.existing = chance.once(in: 3) ? Int32(ExistingPolicy.replace.rawValue) : -1
+        $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []
+      }
+      var changes = Changes(isObserved: false)
+      // Some updates are refused, because kind or schedule differ.
+      _ = try? table.register(recipe.define(), at: now, enabled: .all, &changes)
+    }
+
+    func grow(by count: Int, _ chance: inout Chance) throws {
+      for _ in 0..<count {
+        try register(next, &chance)
+        next += 1
+        if chance.once(in: 3) { now += chance.anySpan(upTo: Time.second) }
+      }
+    }
+
+    func run(_ slot: Int, _ chance: inout Chance) {
+      lastRun += 1
+      let definition = table[slot].definition
+      table.dispatch(slot, as: lastRun, at: now)
+      table.take(slot)
+      if chance.once(in: 2) { now += chance.anySpan(upTo: Time.second) }
+      guard !chance.once(in: 6) else { return }
+      var changes = Changes(isObserved: false)
+      table.complete(
+        slot, chance.pick([.newData, .failed, .abandoned]), at: now, responseTime: chance.pick(estimates),
+        retryDelay: nil, &changes)
+      table.release(definition, slot)
+    }
+
+    /// Something that is not a run.
+    func interfere(_ chance: inout Chance) throws {
+      var changes = Changes(isObserved: false)
+      switch chance.below(8) {
+      case 0: _ = try? "task.\(chance.below(max(1, next)))".withBytes { try table.cancel(id: $0, at: now, &changes) }
+      case 1:
+        if chance.once(in: 20) { _ = "tag.\(chance.below(3))".withBytes { table.cancel(tag: $0, at: now, &changes) } }
+      case 2: _ = table.prune(endedBefore: nil)
+      case 3: now += chance.anySpan(upTo: Time.minute)
+      case 4, 5: try register(chance.below(max(1, next)), &chance)
+      default: try grow(by: 1, &chance)
+      }
+      table.checkInvariants()
+    }
+  }
+
+  private func play(_ yard: Yard, picks: Int, _ chance: inout Chance) throws {
+    let table = yard.table
+    var offer = Offer(
+      kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
+      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3), observedRange: chance.once(in: 2))
+    let begin = yard.now
+    let ranking = table.openRanking(offer, at: begin)
+    defer { table.close(ranking) }
+    var plain = PlainRanking(table, offer, at: begin)
+    try verify(ranking.eligibleCount == plain.eligibleCount, "\(ranking.eligibleCount) of \(plain.eligibleCount)")
+    let order = plain.slots
+    for _ in 0..<min(5, order.count) {
+      let place = chance.below(order.count)
+      try verify(ranking.rank(of: order[place], in: table) == place + 1, "rank \(place + 1)")
+    }
+    let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
+    for pick in 0..<picks {
+      let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
+      let found = ranking.best(in: table, offer, room: room)
+      let expected = plain.take(in: table, offer, room: room)
+      try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
+      try verify(found?.score == expected?.score, "pick \(pick): score \(String(describing: expected))")
+      guard let found else { break }
+      ranking.remove(found)
+      yard.run(found.slot, &chance)
+      if chance.once(in: 3) { try yard.interfere(&chance) }
+      if chance.once(in: 10) { offer.satisfied = chance.pick([.all, .network, .externalPower, []]) }
+      if chance.once(in: 15) { offer.kinds = chance.pick([.all, KindSet(.refresh), KindSet(.processing)]) }
+      try verify(ranking.remaining(in: table, offer) == plain.remaining(in: table, offer), "pick \(pick): remaining")
+    }
+  }
+
+  @Test("S2 S3 S4 C2 the index picks what sorting all picks, while tasks come, go, change and run")
+  func manySmall() throws {
+    var chance = Chance("index small")
+    for _ in 0..<60 {
+      let yard = try Yard(&chance)
+      for _ in 0..<12 {
+        try yard.grow(by: chance.below(12), &chance)
+        try play(yard, picks: 30, &chance)
+        yard.now += chance.anySpan(upTo: Time.minute)
+      }
+    }
+  }
+
+  @Test("S2 S3 S4 C2 of five thousand tasks, too")
+  func large() throws {
+    var chance = Chance("index large")
+    for _ in 0..<3 {
+      let yard = try Yard(&chance)
+      try yard.grow(by: 5_000, &chance)
+      for _ in 0..<4 {
+        try play(yard, picks: 25, &chance)
+        yard.now += chance.anySpan(upTo: Time.hour)
+      }
+    }
+  }
+}
+
+@Suite("OrderedSlots") struct OrderedSlotsTests {
+  private struct Entry: Equatable {
+    var key: Int64
+    var sequence: UInt64
+    var slot: Int
+    var span: Span
+  }
+
+  /// A sorted array that answers the same.
+  private func verify(_ slots: OrderedSlots, _ model: [Entry], _ chance: inout Chance) throws {
+    try SeleneCoreTests.verify(slots.count == model.count, "\(slots.count) of \(model.count)")
+    try SeleneCoreTests.verify(slots.first?.slot == model.first?.slot, "first")
+    try SeleneCoreTests.verify(slots.last?.slot == model.last?.slot, "last")
+    for _ in 0..<4 {
+      let from = chance.once(in: 3) || model.isEmpty ? nil : model[chance.below(model.count)]
+      let room = chance.pick([0, 1 << 16, 1 << 20, Span.max])
+      let expected = model.first { entry in
+        Cost(entry.span) <= Cost(room)
+          && (from.map { OrderKey($0.key, $0.sequence) < OrderKey(entry.key, entry.sequence) } ?? true)
+      }
+      let found = slots.next(after: from.map { OrderKey($0.key, $0.sequence) }, costing: Cost(room))
+      try SeleneCoreTests.verify(found?.slot == expected?.slot, "next after \(String(describing: from))")
+      guard let limit = from else { continue }
+      let bound = OrderKey(limit.key, limit.sequence)
+      let before = model.count { OrderKey($0.key, $0.sequence) < bound }
+      try SeleneCoreTests.verify(slots.count { $0 < bound } == before, "\(before) before \(limit)")
+    }
+  }
+
+  @Test("random inserts and removals keep the order, the least costs and the counts", arguments: [3, 400, 12_000])
+  func random(size: Int) throws {
+    var chance = Chance("ordered slots \(size)")
+    var slots = OrderedSlots()
+    defer { slots.removeAll() }
+    var model: [Entry] = []
+    for step in 0..<(size * 3) {
+      // It grows, then shrinks.
+      if model.isEmpty || chance.below(size * 3) > step {
+        let isBehind = chance.once(in: 2)
+        let entry = Entry(
+          key: isBehind ? Int64(step) : Int64(chance.below(step + 1)), sequence: UInt64(step + 1), slot: step,
+          span: chance.pick([0, 1 << 16, 1 << 18, 1 << 40]))
+        slots.insert(entry.slot, at: OrderKey(entry.key, entry.sequence), cost: Cost(entry.span))
+        let place = model.partitioningIndex {
+          OrderKey(entry.key, entry.sequence) < OrderKey($0.key, $0.sequence)
+        }
+        model.insert(entry, at: place)
+      } else {
+        let place = chance.once(in: 2) ? 0 : chance.below(model.count)
+        let entry = model.remove(at: place)
+        slots.remove(at: OrderKey(entry.key, entry.sequence))
+        slots.remove(at: OrderKey(entry.key, entry.sequence))
+      }
+      if size < 1_000 || step % 500 == 0 { try verify(slots, model, &chance) }
+    }
+    for entry in model { slots.remove(at: OrderKey(entry.key, entry.sequence)) }
+    #expect(slots.count == 0 && slots.first == nil && slots.last == nil)
+    #expect(slots.next(after: nil, costing: .any) == nil)
+  }
+}
+
+extension Array {
+  /// The first place whose element fulfils a condition that all behind it fulfil.
+  fileprivate func partitioningIndex(where condition: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if condition(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
