@@ -869,13 +869,12 @@ static void play_twins(uint64_t seed) {
 }
 
 static void test_twins(void) {
-    int64_t rounds = check_environment("SELENE_TEST_ROUNDS", 12);
+    int64_t rounds = check_environment("SELENE_TEST_TWINS", 12);
     twin_seed = (uint64_t)check_environment("SELENE_TEST_SEED", 1);
     for (int64_t round = 0; round < rounds; round++) {
-        fprintf(stderr, "# seed %" PRIu64 "\r", twin_seed);
+        fprintf(stderr, "# seed %" PRIu64 "\n", twin_seed);
         play_twins(twin_seed++);
     }
-    fprintf(stderr, "                    \r");
 }
 
 /* ============================================================================

@@ -177,9 +177,10 @@ def test_a_second_signal_does_what_it_did_before() -> None:
         scheduler = selene.Scheduler()
         @scheduler.task
         def deaf(run):
-            for _ in range(2):
-                os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)
+            while signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
             time.sleep(1)
         try:
             scheduler.run_forever()
