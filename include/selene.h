@@ -102,9 +102,9 @@
  *   STORE_CORRUPT or OUTCOME_UNKNOWN; the first three changed nothing.
  *
  * Time. Instants are int64_t nanoseconds since the Unix epoch in scheduler time
- *   (selene_scheduler_now), durations are int64_t nanoseconds. Scheduler time
- *   never goes back: the wall clock when the scheduler was opened, then the
- *   boot-time clock, which also counts sleep.
+ *   (selene_scheduler_now), durations are int64_t nanoseconds; 10 years are 3653
+ *   days. Scheduler time never goes back: the wall clock when the scheduler was
+ *   opened, then the boot-time clock, which also counts sleep.
  *
  * Text. Text goes in as pointer and length in bytes; length -1 means
  *   NUL-terminated; it is copied. Ids, handler names and tags are 1 to 255 bytes
@@ -1437,7 +1437,8 @@ typedef struct selene_event {
     int32_t type;
     /** The task's state after it; −1 for cycles. */
     int32_t state;
-    /** When, in scheduler time. */
+    /** When, in scheduler time. What time did counts from its nominal instant, which the next call finds out, so that
+     *  it may lie before the time of an event with a smaller number. */
     int64_t time;
     /** The task; empty for cycles. */
     selene_text id;

@@ -1,7 +1,7 @@
 /*
  * store_reopen.c - what comes back when a store is opened again (D1, D3, T3), and how much is written for it (D2)
  *
- * Argument: the filter of check.h. Environment: SELENE_TEST_SEED, the seed of the twins (1), SELENE_TEST_ROUNDS, how
+ * Argument: the filter of check.h. Environment: SELENE_TEST_SEED, the seed of the twins (1), SELENE_TEST_TWINS, how
  * many pairs of them (12).
  */
 #include "store_tools.h"
