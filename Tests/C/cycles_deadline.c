@@ -1,0 +1,397 @@
+/*
+ * cycles_deadline.c - the report comes by the deadline, whatever the handlers do, and a run has one outcome
+ *
+ * Argument: the filter of check.h.
+ */
+#include "cycles.h"
+
+/* ============================================================================
+ *  BY THE DEADLINE, WHATEVER THE HANDLERS DO
+ * ========================================================================= */
+
+static void test_sleeper(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = SLEEP, .duration = REAL(700)};
+    selene_report *report;
+    selene_task_info before, after;
+    int64_t began;
+    add_work(scheduler, "sleeper", &work);
+    began = check_now();
+    report = push(scheduler, window_of(REAL(200), REAL(100), 1));
+    CHECK_INT(0, atomic_load(&work.returned));
+    CHECK_INT(1, report->run_count);
+    CHECK_INT(1, report->expired);
+    CHECK_INT(SELENE_OUTCOME_FAILED, report->result);
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[0].outcome);
+    CHECK_INT(SELENE_STOP_EXPIRING, report->runs[0].stop_reason);
+    CHECK_INT(report->deadline - report->runs[0].started_at, report->runs[0].response_time);
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
+    CHECK_BETWEEN(REAL(95), atomic_load(&work.stopped_at) - began, REAL(100) + LATE);
+    wait_for_overruns(scheduler, 1);
+    before = record(scheduler, "sleeper");
+    CHECK_INT(SELENE_STATE_ENQUEUED, before.state);
+    CHECK_INT(1, before.attempts);
+    CHECK_INT(1, before.response_time_count);
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, before.last_outcome);
+    CHECK_INT(report->deadline, before.last_run);
+    wait_for("the sleeper", &work.returned, 1);
+    wait_for_overruns(scheduler, 0);
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.second_status));
+    after = record(scheduler, "sleeper");
+    CHECK_INT(
+        0, memcmp(&before.state, &after.state,
+                  offsetof(selene_task_info, registered_at) - offsetof(selene_task_info, state)));
+    CHECK_INT(before.last_run, after.last_run);
+    CHECK_INT(before.earliest_begin, after.earliest_begin);
+    CHECK_INT(1, after.response_time_count);
+    CHECK_INT(1, atomic_load(&work.stopped));
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+static void test_never(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = NEVER}, other = {.behaviour = COMPLETE};
+    selene_report *report;
+    int64_t began = check_now();
+    add_work(scheduler, "never", &work);
+    check_sleep(5 * MS);
+    add_work(scheduler, "other", &other);
+    report = push(scheduler, window_of(REAL(150), REAL(50), 1));
+    CHECK(check_now() - began >= REAL(145));
+    CHECK_INT(1, report->run_count); /* the only lane stayed taken */
+    CHECK_TEXT("never", report->runs[0].id);
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[0].outcome);
+    CHECK_INT(1, atomic_load(&work.returned));
+    CHECK_INT(0, atomic_load(&other.started));
+    selene_report_destroy(report);
+    /* It returned, but it has not come back. */
+    wait_for_overruns(scheduler, 0);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING,
+              why(scheduler, "never", SELENE_REASON_STILL_RUNNING).reason);
+    report = push(scheduler, window_of(REAL(150), REAL(50), 1));
+    CHECK_INT(1, report->run_count);
+    CHECK_TEXT("other", report->runs[0].id);
+    selene_report_destroy(report);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, explain(scheduler, "never").reason_count);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_ignorers(void) {
+    selene_scheduler scheduler = open_real();
+    struct work works[4];
+    selene_report *report;
+    memset(works, 0, sizeof works);
+    for (int k = 0; k < 4; k++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", k);
+        works[k].behaviour = GATE;
+        add_work(scheduler, id, &works[k]);
+    }
+    report = push(scheduler, window_of(REAL(200), REAL(100), 4));
+    CHECK_INT(4, report->run_count);
+    CHECK_INT(4, report->expired);
+    selene_report_destroy(report);
+    wait_for_overruns(scheduler, 4);
+    for (int k = 0; k < 4; k++) {
+        CHECK_INT(1, atomic_load(&works[k].stopped));
+        CHECK_INT(0, atomic_load(&works[k].returned));
+    }
+    atomic_store(&gate, 1);
+    for (int k = 0; k < 4; k++)
+        wait_for("a handler", &works[k].returned, 1);
+    wait_for_overruns(scheduler, 0);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+    for (int k = 0; k < 4; k++) {
+        CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&works[k].first_status));
+        CHECK_INT(1, atomic_load(&works[k].destroyed));
+        CHECK_INT(1, atomic_load(&works[k].stopped));
+    }
+}
+
+static void test_async_deadline(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    struct receiver receiver = {0};
+    int64_t began = check_now(), deadline = 0, now = 0;
+    add_work(scheduler, "stuck", &work);
+    CHECK_OK(selene_scheduler_now(scheduler, &now));
+    push_async(scheduler, window_of(REAL(200), REAL(100), 1), &receiver, &deadline);
+    CHECK_BETWEEN(REAL(200), deadline - now, REAL(200) + LATE);
+    wait_for("the report", &receiver.calls, 1);
+    CHECK_BETWEEN(REAL(195), receiver.at - began, REAL(200) + LATE);
+    CHECK_INT(0, atomic_load(&work.returned));
+    CHECK_INT(1, receiver.expired);
+    wait_for("the end of the receiver", &receiver.destroyed, 1);
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_INT(1, atomic_load(&receiver.calls));
+    CHECK_INT(1, atomic_load(&receiver.destroyed));
+}
+
+static void test_in_reserve(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = UNTIL_STOPPED};
+    selene_report *report;
+    add_work(scheduler, "polite", &work);
+    report = push(scheduler, window_of(REAL(1100), REAL(1000), 1));
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(SELENE_STOP_EXPIRING, report->runs[0].stop_reason);
+    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK(report->ended_at <
+          report->deadline); /* nothing more to do: it does not wait for the deadline */
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_complete_in_stop(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = NEVER, .complete_when_stopped = 1};
+    selene_report *report;
+    add_work(scheduler, "a", &work);
+    report = push(scheduler, window_of(REAL(1100), REAL(1000), 1));
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
+    CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
+    CHECK(report->ended_at < report->deadline);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_cap(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    selene_window window = window_of(REAL(100), REAL(50), 2);
+    struct work first = {.behaviour = GATE}, second = {.behaviour = GATE},
+                third = {.behaviour = COMPLETE};
+    struct receiver receiver = {0};
+    selene_report *report = NULL;
+    options.max_overrun_threads = 2;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    add_work(scheduler, "first", &first);
+    add_work(scheduler, "second", &second);
+    report = push(scheduler, window);
+    CHECK_INT(2, report->expired);
+    selene_report_destroy(report);
+    wait_for_overruns(scheduler, 2);
+    add_work(scheduler, "third", &third);
+    report = NULL;
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, &report));
+    CHECK(report == NULL);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run_async(scheduler, &window, receive, &receiver,
+                                                           receiver_destroy, NULL, NULL));
+    CHECK_INT(1, atomic_load(&receiver.destroyed));
+    CHECK_INT(0, atomic_load(&third.started));
+    atomic_store(&gate, 1);
+    wait_for_overruns(scheduler, 0);
+    wait_until_ready(scheduler, "first");
+    wait_until_ready(scheduler, "second");
+    report = push(scheduler, window_of(5 * S, 0, 2));
+    CHECK_INT(3, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_INT(0, atomic_load(&receiver.calls));
+}
+
+static void test_exactly_at_deadline(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work first = {.behaviour = COMPLETE}, second = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_report *report = NULL;
+    selene_run a, b;
+    add_work(scheduler, "a", &first);
+    advance(S);
+    add_work(scheduler, "b", &second);
+    cycle = begin(scheduler, window_of(10 * S, 2 * S, 2));
+    a = next(cycle, "a");
+    b = next(cycle, "b");
+    advance(10 * S);
+    CHECK_OK(selene_run_complete(a, SELENE_OUTCOME_NEW_DATA));
+    advance(1);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(b, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, atomic_load(&first.stopped));
+    CHECK_INT(1, atomic_load(&second.stopped));
+    advance(5 * S); /* ends late, but everything took effect at its own instant */
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[1].outcome);
+    CHECK_INT(10 * S, report->runs[0].response_time);
+    CHECK_INT(10 * S, report->runs[1].response_time);
+    CHECK_INT(START + S + 10 * S, record(scheduler, "b").last_run);
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(1, report->expired);
+    CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->result);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* ============================================================================
+ *  COMPLETION
+ * ========================================================================= */
+
+static void test_twice(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = COMPLETE, .outcome = SELENE_OUTCOME_NO_DATA};
+    selene_report *report;
+    add_work(scheduler, "a", &work);
+    report = push(scheduler, window_of(5 * S, 0, 1));
+    CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
+    CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
+    CHECK_INT(1, report->no_data);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, record(scheduler, "a").last_outcome);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_run_complete(atomic_load(&work.run) + 12345, 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(0, 0));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_retry(atomic_load(&work.run), 0));
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_other_thread(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = OTHER_THREAD, .duration = REAL(200)},
+                other = {.behaviour = COMPLETE};
+    selene_report *report;
+    int64_t began;
+    add_work(scheduler, "a", &work);
+    check_sleep(5 * MS);
+    add_work(scheduler, "b", &other);
+    began = check_now();
+    report = push(scheduler, window_of(REAL(5000), 0, 1));
+    CHECK_INT(2, report->new_data);
+    CHECK_TEXT("a", report->runs[0].id);
+    CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
+    CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
+    CHECK_BETWEEN(0, report->runs[0].response_time,
+                  REAL(200) - 1); /* to the outcome, not to the return */
+    CHECK(report->runs[1].started_at - report->runs[0].started_at >=
+          REAL(195)); /* the lane is free on return */
+    CHECK(check_now() - began < REAL(4000));
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_after_return(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = AFTER_RETURN, .duration = REAL(100)},
+                other = {.behaviour = COMPLETE};
+    selene_report *report;
+    add_work(scheduler, "a", &work);
+    check_sleep(5 * MS);
+    add_work(scheduler, "b", &other);
+    report = push(scheduler, window_of(REAL(5000), 0, 1));
+    CHECK_INT(2, report->new_data);
+    CHECK_TEXT("a", report->runs[0].id);
+    CHECK_BETWEEN(REAL(95), report->runs[0].response_time, REAL(100) + LATE);
+    CHECK(report->runs[1].started_at >= report->runs[0].started_at + report->runs[0].response_time);
+    CHECK(report->ended_at < report->deadline);
+    selene_report_destroy(report);
+    CHECK_INT(0, pthread_join(work.helper, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_retry(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_task task = once_of("a");
+    selene_window window = window_of(10 * S, 0, 1);
+    selene_cycle cycle;
+    selene_run run;
+    window.kinds = SELENE_KIND_PROCESSING;
+    add_handler(scheduler, "a", &work);
+    task.max_attempts = 2;
+    add(scheduler, task);
+    cycle = begin(scheduler, window);
+    run = next(cycle, "a");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_retry(run, -1));
+    CHECK_OK(selene_run_retry(run, 77 * S));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_retry(run, 1));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(START + 77 * S, record(scheduler, "a").earliest_begin);
+    CHECK_INT(1, record(scheduler, "a").attempts);
+    CHECK_INT(SELENE_OUTCOME_FAILED, record(scheduler, "a").last_outcome);
+    advance(77 * S);
+    cycle = begin(scheduler, window);
+    CHECK_OK(selene_run_retry(next(cycle, "a"), 0)); /* its attempts are used up */
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(SELENE_STATE_FAILED, record(scheduler, "a").state);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void ask_input(struct work *work, selene_run run, const selene_run_info *info) {
+    CHECK_INT(5, info->input.length);
+    CHECK_INT(0, memcmp(info->input.data,
+                        "a\0b\xff"
+                        "c",
+                        6));
+    CHECK_TEXT("task", info->id);
+    CHECK_TEXT("h", info->handler);
+    CHECK_INT(SELENE_KIND_REFRESH, info->kind);
+    CHECK_INT(4, info->priority);
+    CHECK_INT(1, info->attempt);
+    CHECK_INT(1, info->generation);
+    CHECK_INT(sizeof *info, info->struct_size);
+    CHECK(info->cycle != 0);
+    CHECK_INT(3 * S, info->estimate);
+    CHECK_INT(info->started_at + 10 * S, info->deadline);
+    CHECK_INT(info->deadline - S, info->expires_at);
+    complete_twice(work, run);
+}
+
+static void test_run_info(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = ASK, .ask = ask_input};
+    selene_task task = task_of("task");
+    selene_window window = window_of(10 * S, S, 1);
+    selene_report *report = NULL;
+    char input[] = "a\0b\xff"
+                   "c";
+    add_handler(scheduler, "h", &work);
+    CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task));
+    task.handler = SELENE_TEXT("h");
+    task.priority = 4;
+    task.expected_response = 3 * S;
+    task.input = input;
+    task.input_length = 5;
+    CHECK_INT(SELENE_DISPOSITION_UPDATED, add(scheduler, task));
+    memset(input, 'z', sizeof input); /* it was copied */
+    window.flags = SELENE_WINDOW_INLINE;
+    CHECK_OK(selene_cycle_run(scheduler, &window, &report));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+
+    run_test("C5 the report comes by the deadline while a handler sleeps past it and completes "
+             "twice late",
+             test_sleeper);
+    run_test("C5 the report comes by the deadline though a handler returns and never completes",
+             test_never);
+    run_test("C5 the report comes by the deadline while four handlers ignore their stop function",
+             test_ignorers);
+    run_test("C5 the report of run_async comes by the deadline while a handler is stuck",
+             test_async_deadline);
+    run_test("C5 at the cap of threads left behind a pushed cycle is refused with BUSY", test_cap);
+    run_test("C7 in the reserve a run is asked to stop and may still complete", test_in_reserve);
+    run_test("C7 a stop function may complete its run", test_complete_in_stop);
+    run_test("C7 a run may still complete exactly at the deadline, and not a nanosecond later",
+             test_exactly_at_deadline);
+
+    run_test("C6 the first outcome stands, the second answers ALREADY_COMPLETED", test_twice);
+    run_test("C6 another thread may complete a run before its handler returned", test_other_thread);
+    run_test("C6 a run may be completed after its handler returned, which keeps its lane",
+             test_after_return);
+    run_test("C6 a failure may carry its own delay in place of the backoff", test_retry);
+    run_test("C6 a run gets a copy of its task's definition and input", test_run_info);
+    return check_end();
+}

@@ -1,0 +1,360 @@
+/*
+ * cycles_stops.c - what stops a run in flight, and how long its id stays taken when it does not come back
+ *
+ * Argument: the filter of check.h.
+ */
+#include "cycles.h"
+
+/* ============================================================================
+ *  STOPS
+ * ========================================================================= */
+
+static void test_cancel_in_flight(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = UNTIL_STOPPED};
+    struct runner runner;
+    selene_report *report;
+    uint64_t count = 0;
+    add_work(scheduler, "a", &work);
+    start_runner(&runner, scheduler, window_of(8 * S, 0, 1));
+    wait_for("the handler", &work.started, 1);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, &count));
+    CHECK_INT(1, count);
+    CHECK_INT(SELENE_STATE_CANCELLED, record(scheduler, "a").state);
+    report = join_runner(&runner);
+    CHECK_INT(1, report->stopped);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
+    CHECK_INT(SELENE_OUTCOME_STOPPED, report->runs[0].outcome);
+    CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
+    CHECK(report->ended_at < report->deadline - S);
+    selene_report_destroy(report);
+    wait_for("the handler's return", &work.returned, 1);
+    CHECK_INT(SELENE_STOP_CANCELLED, atomic_load(&work.reason));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
+    CHECK_INT(SELENE_STATE_CANCELLED, record(scheduler, "a").state);
+    CHECK_INT(SELENE_STOP_CANCELLED, record(scheduler, "a").stop_reason);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, &count));
+    CHECK_INT(0, count);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_replace_in_flight(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_task task = task_of("a");
+    selene_cycle cycle;
+    selene_run run;
+    int32_t reason = -1;
+    selene_task_info before, after;
+    add_work(scheduler, "a", &work);
+    before = record(scheduler, "a");
+    advance(S);
+    cycle = begin(scheduler, window_of(10 * S, 0, 2));
+    run = next(cycle, "a");
+    CHECK_INT(run, record(scheduler, "a").run);
+    task.existing = SELENE_EXISTING_REPLACE;
+    CHECK_INT(SELENE_DISPOSITION_REPLACED, add(scheduler, task));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_REPLACED, atomic_load(&work.reason));
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_REPLACED, reason);
+    after = record(scheduler, "a");
+    CHECK_INT(SELENE_STATE_ENQUEUED, after.state);
+    CHECK_INT(0, after.attempts);
+    CHECK_INT(0, after.run);
+    CHECK(after.sequence > before.sequence);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    next(cycle, NULL);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_stopping(run, &reason));
+    CHECK_INT(0, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(1, pull(scheduler, window_of(10 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_constraint_lost(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work needy = {.behaviour = COMPLETE}, other = {.behaviour = COMPLETE};
+    selene_task task = task_of("needy");
+    selene_task_info before, after;
+    selene_cycle cycle;
+    selene_report *report = NULL;
+    selene_run run, kept;
+    int32_t reason = -1;
+    add_handler(scheduler, "needy", &needy);
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    add(scheduler, task);
+    advance(S);
+    add_work(scheduler, "other", &other);
+    /* One failed attempt first, so that there is something to keep. */
+    cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    CHECK_OK(selene_run_retry(next(cycle, "needy"), 3 * S));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    before = record(scheduler, "needy");
+    CHECK_INT(1, before.attempts);
+    advance(5 * S);
+    cycle = begin(scheduler, window_of(10 * S, 0, 2));
+    run = next(cycle, "needy"); /* of the same age, and registered first */
+    kept = next(cycle, "other");
+    CHECK_INT(2, record(scheduler, "needy").attempts);
+    advance(S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH,
+                                   SELENE_CONSTRAINT_NETWORK)); /* loses what it does not need */
+    CHECK_INT(0, atomic_load(&needy.stopped));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, SELENE_CONSTRAINT_EXTERNAL_POWER));
+    CHECK_INT(1, atomic_load(&needy.stopped));
+    CHECK_INT(0, atomic_load(&other.stopped));
+    CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, atomic_load(&needy.reason));
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, reason);
+    after = record(scheduler, "needy");
+    CHECK_INT(SELENE_STATE_ENQUEUED, after.state);
+    CHECK_INT(before.attempts, after.attempts);
+    CHECK_INT(before.last_run, after.last_run);
+    CHECK_INT(before.earliest_begin, after.earliest_begin);
+    CHECK_INT(before.response_time_count, after.response_time_count);
+    CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, after.stop_reason);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(kept, SELENE_OUTCOME_NO_DATA));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(1, report->stopped);
+    CHECK_INT(1, report->no_data);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_shutdown(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = UNTIL_STOPPED};
+    struct runner runner;
+    selene_report *report;
+    int64_t began;
+    add_work(scheduler, "a", &work);
+    start_runner(&runner, scheduler, window_of(8 * S, 0, 1));
+    wait_for("the handler", &work.started, 1);
+    began = check_now();
+    CHECK_OK(selene_scheduler_close(scheduler, 5 * S));
+    CHECK(check_now() - began < 4 * S); /* it waits for the handler, not for the grace */
+    CHECK_INT(1, atomic_load(&work.returned));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
+    wait_for("the end of the handler", &work.destroyed, 1);
+    report = join_runner(&runner);
+    CHECK_INT(1, report->stopped);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[0].stop_reason);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
+    selene_report_destroy(report);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_close(scheduler, 0));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
+}
+
+static void test_grace(void) {
+    selene_scheduler scheduler = open_real();
+    struct work stuck = {.behaviour = GATE}, idle = {.behaviour = COMPLETE};
+    struct receiver receiver = {0};
+    int64_t began;
+    add_work(scheduler, "stuck", &stuck);
+    add_handler(scheduler, "idle", &idle);
+    push_async(scheduler, window_of(8 * S, 0, 1), &receiver, NULL);
+    wait_for("the handler", &stuck.started, 1);
+    began = check_now();
+    CHECK_OK(selene_scheduler_close(scheduler, 100 * MS));
+    CHECK_BETWEEN(95 * MS, check_now() - began, 100 * MS + LATE);
+    wait_for("the report", &receiver.calls, 1);
+    CHECK_INT(1, receiver.stopped);
+    wait_for("the end of the receiver", &receiver.destroyed, 1);
+    CHECK_INT(1, atomic_load(&idle.destroyed));
+    CHECK_INT(1, atomic_load(&stuck.stopped));
+    CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&stuck.reason));
+    CHECK_INT(0, atomic_load(&stuck.destroyed)); /* follows its last return, even later */
+    atomic_store(&gate, 1);
+    wait_for("the end of the handler", &stuck.destroyed, 1);
+    CHECK_INT(1, atomic_load(&stuck.returned));
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&stuck.first_status));
+}
+
+static void test_close_pulled(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_run run;
+    add_work(scheduler, "a", &work);
+    cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    run = next(cycle, "a");
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+static void test_stopped_once(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_report *report = NULL;
+    selene_run run;
+    int32_t reason = -1;
+    int64_t remaining = -1;
+    add_work(scheduler, "a", &work);
+    cycle = begin(scheduler, window_of(10 * S, 2 * S, 1));
+    run = next(cycle, "a");
+    advance(8 * S - 1);
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_NONE, reason);
+    CHECK_OK(selene_run_remaining(run, &remaining));
+    CHECK_INT(1, remaining);
+    CHECK_INT(0, atomic_load(&work.stopped));
+    advance(1);
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_EXPIRING, reason);
+    CHECK_OK(selene_run_remaining(run, &remaining));
+    CHECK_INT(0, remaining);
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_CANCELLED, reason); /* the stronger one can be read */
+    CHECK_INT(1, atomic_load(&work.stopped)); /* and is not called again */
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(1, report->stopped);
+    CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_INT(1, atomic_load(&work.stopped));
+}
+
+/* ============================================================================
+ *  ONE AT A TIME
+ * ========================================================================= */
+
+static void test_complete_then_stuck(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = COMPLETE_GATE};
+    selene_report *report;
+    add_work(scheduler, "a", &work);
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
+    CHECK_INT(0, atomic_load(&work.stopped)); /* it was decided: nothing to stop */
+    selene_report_destroy(report);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
+    CHECK_INT(0, report->run_count);
+    selene_report_destroy(report);
+    atomic_store(&gate, 1);
+    wait_until_ready(scheduler, "a");
+    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_still_running(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    selene_report *report;
+    add_work(scheduler, "a", &work);
+    report = push(scheduler, window_of(REAL(100), 0, 1));
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_INT(0, explain(scheduler, "a").rank);
+    report = push(scheduler, window_of(REAL(1000), 0, 1));
+    CHECK_INT(0, report->eligible);
+    CHECK_INT(0, report->run_count);
+    selene_report_destroy(report);
+    atomic_store(&gate, 1);
+    wait_until_ready(scheduler, "a");
+    report = push(scheduler, window_of(REAL(1000), 0, 1));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_INT(2, atomic_load(&work.started));
+    CHECK_INT(1, atomic_load(&most_inside));
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+}
+
+static void test_release(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler;
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_run run;
+    int64_t ended;
+    options.release_after = 60 * S;
+    scheduler = open_virtual(options);
+    observe(scheduler);
+    add_work(scheduler, "a", &work);
+    cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    run = next(cycle, "a");
+    advance(10 * S);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    ended = START + 10 * S;
+    CHECK_INT(ended + 60 * S, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).may_change_at);
+    advance(60 * S - 1);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_INT(0, pull(scheduler, window_of(10 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, count_events(0, SELENE_EVENT_RELEASED, -1));
+    advance(1);
+    CHECK_INT(1, pull(scheduler, window_of(10 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, count_events(0, SELENE_EVENT_RELEASED, -1));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, explain(scheduler, "a").reason_count);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_release_threads(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    struct work work = {.behaviour = GATE};
+    selene_report *report;
+    options.release_after = REAL(100);
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    add_work(scheduler, "a", &work);
+    report = push(scheduler, window_of(REAL(100), 0, 1));
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    wait_until_ready(scheduler, "a");
+    report = push(scheduler, window_of(REAL(100), 0, 1));
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    CHECK_INT(2, atomic_load(&most_inside)); /* the first was given up */
+    wait_for_overruns(scheduler, 2);         /* but its thread is still counted */
+    atomic_store(&gate, 1);
+    wait_for("both handlers", &work.returned, 2);
+    wait_for_overruns(scheduler, 0);
+    CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
+    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+
+    run_test("C8 cancelling stops the run in flight, which is over at once", test_cancel_in_flight);
+    run_test("C8 replacing stops the run in flight, and the id stays taken until it comes back",
+             test_replace_in_flight);
+    run_test("C8 a lost constraint stops the run, and the task is as before it",
+             test_constraint_lost);
+    run_test("C8 closing stops the runs in flight and reports their cycle", test_shutdown);
+    run_test("C8 a stop function is called once, a stronger reason can be read", test_stopped_once);
+    run_test("P3 close waits for handlers at most its grace, their destroy follows later",
+             test_grace);
+    run_test("P3 close ends a pulled cycle and makes its tokens stale", test_close_pulled);
+
+    run_test("C4 after an overrun the id stays taken until the handler has returned",
+             test_still_running);
+    run_test("C4 an id stays taken while a completed handler has not returned",
+             test_complete_then_stuck);
+    run_test("C4 what does not come back is let go after release_after, with an event",
+             test_release);
+    run_test("C4 a handler on a library thread is let go too, its thread still counts",
+             test_release_threads);
+    return check_end();
+}

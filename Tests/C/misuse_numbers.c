@@ -1,0 +1,458 @@
+/*
+ * misuse_numbers.c - every number that may be out of its range, at its ends and beyond; times that would overflow; and
+ * integers that stand for nothing
+ */
+#include "misuse_arguments.h"
+
+/* Accepted as ten years, and refused as more, whichever way leap days are counted. */
+#define TEN_YEARS (3650 * SELENE_DAY)
+#define ABOVE_TEN_YEARS (3654 * SELENE_DAY)
+
+/* ---- numbers ------------------------------------------------------------------------- */
+
+#define MOST 12
+
+/** A field, values that are refused for it and values that are accepted; the lists end before the first MARK. */
+struct number {
+    const char *field;
+    size_t offset, width;
+    int64_t refused[MOST], accepted[MOST];
+};
+
+#define MARK INT64_C(0x5E1E5E1E5E1E5E1E)
+#define NUMBER(type, field) #field, offsetof(type, field), sizeof(((type *)0)->field)
+
+static void set_number(void *bytes, const struct number *number, int64_t value) {
+    if (number->width == 4) {
+        uint32_t narrow = (uint32_t)value;
+        memcpy((char *)bytes + number->offset, &narrow, sizeof narrow);
+    } else {
+        CHECK_INT(8, number->width);
+        memcpy((char *)bytes + number->offset, &value, sizeof value);
+    }
+}
+
+/** Tries every value of every number in a struct of these defaults. */
+static void try_numbers(const struct number *numbers, size_t count, const void *defaults,
+                        size_t size, selene_status (*use)(selene_scheduler, const void *)) {
+    size_t i, k;
+    for (i = 0; i < count; i++) {
+        unsigned char bytes[512];
+        selene_scheduler s = watched = open_empty();
+        CHECK(size <= sizeof bytes);
+        for (k = 0; numbers[i].refused[k] != MARK; k++) {
+            memcpy(bytes, defaults, size);
+            set_number(bytes, &numbers[i], numbers[i].refused[k]);
+            REFUSED(SELENE_ERROR_INVALID_ARGUMENT, numbers[i].field, use(s, bytes));
+        }
+        CHECK_OK(selene_scheduler_close(s, 0));
+        for (k = 0; numbers[i].accepted[k] != MARK; k++) {
+            selene_status got;
+            s = open_empty();
+            memcpy(bytes, defaults, size);
+            set_number(bytes, &numbers[i], numbers[i].accepted[k]);
+            got = use(s, bytes);
+            if (got != SELENE_OK)
+                fprintf(stderr, "%s %" PRId64 ": ", numbers[i].field, numbers[i].accepted[k]);
+            CHECK_OK(got);
+            CHECK_OK(selene_scheduler_close(s, 0));
+        }
+    }
+}
+
+static const struct number task_numbers[] = {
+    {NUMBER(selene_task, kind), {-1, 0, 3, 99, INT32_MIN, INT32_MAX, MARK}, {1, 2, MARK}},
+    {NUMBER(selene_task, schedule), {-1, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, MARK}},
+    {NUMBER(selene_task, priority),
+     {0, 6, -1, 99, INT32_MIN, INT32_MAX, 257, MARK},
+     {1, 2, 3, 4, 5, MARK}},
+    {NUMBER(selene_task, existing),
+     {-2, 5, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {-1, 0, 1, 2, MARK}},
+    {NUMBER(selene_task, recurrence), {-1, 2, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, MARK}},
+    {NUMBER(selene_task, backoff),
+     {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {-1, 0, 1, 2, MARK}},
+    {NUMBER(selene_task, response_window),
+     {-1, 31, 99, INT32_MIN, INT32_MAX, 256, MARK},
+     {0, 1, 30, MARK}},
+    {NUMBER(selene_task, max_attempts), {MARK}, {0, 1, UINT32_MAX, MARK}},
+    {NUMBER(selene_task, constraints), {4, 7, 0x80000000, UINT32_MAX, MARK}, {0, 1, 2, 3, MARK}},
+    {NUMBER(selene_task, expected_response),
+     {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
+     {0, 1, SELENE_DAY, MARK}},
+    {NUMBER(selene_task, initial_delay),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, 1, TEN_YEARS, MARK}},
+    /* Ignored where the task is not periodic. */
+    {NUMBER(selene_task, period), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
+    {NUMBER(selene_task, backoff_delay), {MARK}, {0, 1, SELENE_DAY, TEN_YEARS, INT64_MAX, MARK}},
+};
+
+static const struct number periodic_numbers[] = {
+    {NUMBER(selene_task, period),
+     {-1, 0, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {1, SELENE_HOUR, TEN_YEARS, MARK}},
+    {NUMBER(selene_task, recurrence), {-1, 2, 99, INT32_MIN, MARK}, {0, 1, MARK}},
+    {NUMBER(selene_task, initial_delay),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, TEN_YEARS, MARK}},
+};
+
+static const struct number flex_numbers[] = {
+    {NUMBER(selene_task, flex),
+     {-1, INT64_MIN, SELENE_HOUR + 1, INT64_MAX, MARK},
+     {0, 1, SELENE_HOUR - 1, SELENE_HOUR, MARK}},
+};
+
+static void test_task_numbers(void) {
+    selene_task task = task_of("numbers");
+    try_numbers(task_numbers, COUNT(task_numbers), &task, sizeof task, use_task);
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.kind = SELENE_KIND_PROCESSING;
+    task.period = 1;
+    try_numbers(periodic_numbers, COUNT(periodic_numbers), &task, sizeof task, use_task);
+    task.period = SELENE_HOUR;
+    try_numbers(flex_numbers, COUNT(flex_numbers), &task, sizeof task, use_task);
+}
+
+static void test_backoff_delay_clamped(void) {
+    static const int64_t given[] = {0,        1, 10 * SELENE_SECOND, SELENE_HOUR, 6 * SELENE_HOUR,
+                                    INT64_MAX};
+    static const int64_t effective[] = {10 * SELENE_SECOND, 10 * SELENE_SECOND, 10 * SELENE_SECOND,
+                                        SELENE_HOUR,        5 * SELENE_HOUR,    5 * SELENE_HOUR};
+    selene_scheduler s = open_still();
+    size_t i;
+    for (i = 0; i < COUNT(given); i++) {
+        selene_task task = task_of("clamped");
+        selene_task_info *info = NULL;
+        task.backoff_delay = given[i];
+        CHECK_OK(selene_task_register(s, &task, NULL));
+        CHECK_OK(selene_task_get(s, "clamped", -1, 0, &info));
+        CHECK_INT(effective[i], info->backoff_delay);
+        selene_task_info_destroy(info);
+    }
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
+static const struct number window_numbers[] = {
+    {NUMBER(selene_window, kinds), {0, 4, 7, 0x80000000, UINT32_MAX, MARK}, {1, 2, 3, MARK}},
+    {NUMBER(selene_window, lanes), {0, 65, 99, 0x80000000, UINT32_MAX, MARK}, {1, 2, 64, MARK}},
+    {NUMBER(selene_window, budget),
+     {0, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
+     {1, SELENE_SECOND, SELENE_DAY, MARK}},
+    {NUMBER(selene_window, reserve),
+     {-2, -99, INT64_MIN, 30 * SELENE_SECOND + 1, INT64_MAX, MARK},
+     {-1, 0, 1, 30 * SELENE_SECOND, MARK}},
+};
+
+static void test_window_numbers(void) {
+    static selene_status (*const uses[])(selene_scheduler, const void *) = {use_begin, use_run,
+                                                                            use_async, use_plan};
+    selene_window window = SELENE_WINDOW_INIT;
+    size_t i;
+    for (i = 0; i < COUNT(uses); i++)
+        try_numbers(window_numbers, COUNT(window_numbers), &window, sizeof window, uses[i]);
+}
+
+static void test_window_combinations(void) {
+    selene_scheduler s = watched = open_empty(), still;
+    selene_window window = SELENE_WINDOW_INIT;
+    window.flags = SELENE_WINDOW_INLINE;
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE", selene_cycle_begin(s, &window, &outs.handle));
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE",
+            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
+    CHECK_INT(1, destroyed);
+    window.lanes = 2;
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_run(s, &window, &outs.report));
+    window.flags = 0;
+    window.task = text_of("later");
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_run(s, &window, &outs.report));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_begin(s, &window, &outs.handle));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "lanes", selene_cycle_plan(s, &window, &outs.plan));
+    window.lanes = 1;
+    REFUSED(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "later",
+            selene_cycle_begin(s, &window, &outs.handle));
+    window.task = text_of("nobody");
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_begin(s, &window, &outs.handle));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_run(s, &window, &outs.report));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_plan(s, &window, &outs.plan));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",
+            selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
+    CHECK_INT(2, destroyed);
+    /* Kinds are ignored where a task is named. */
+    window.kinds = 0xFFFFFFFF;
+    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_begin(s, &window, &outs.handle));
+    window = (selene_window)SELENE_WINDOW_INIT;
+    still = watched = open_still();
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "clock", selene_cycle_run(still, &window, &outs.report));
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "clock",
+            selene_cycle_run_async(still, &window, count_report, NULL, count_destroy, &outs.handle,
+                                   &outs.instant));
+    CHECK_INT(3, destroyed);
+    CHECK_INT(0, called);
+    CHECK_OK(selene_scheduler_close(still, 0));
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
+static const struct number options_numbers[] = {
+    {NUMBER(selene_options, permitted_count), {MARK}, {0, MARK}},
+    {NUMBER(selene_options, max_pending_refresh), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
+    {NUMBER(selene_options, max_pending_processing), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
+    {NUMBER(selene_options, minimum_backoff),
+     {-1, INT64_MIN, 5 * SELENE_HOUR + 1, INT64_MAX, MARK},
+     {0, 1, 5 * SELENE_HOUR, MARK}},
+    {NUMBER(selene_options, maximum_backoff),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {10 * SELENE_SECOND, TEN_YEARS, MARK}},
+    {NUMBER(selene_options, minimum_interval_refresh),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, 1, TEN_YEARS, MARK}},
+    {NUMBER(selene_options, minimum_interval_processing),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, 1, TEN_YEARS, MARK}},
+    {NUMBER(selene_options, release_after),
+     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, 1, TEN_YEARS, MARK}},
+    {NUMBER(selene_options, backoff_jitter),
+     {1001, 0x80000000, UINT32_MAX, MARK},
+     {0, 1, 1000, MARK}},
+    {NUMBER(selene_options, max_overrun_threads),
+     {1025, 0x80000000, UINT32_MAX, MARK},
+     {0, 1, 1024, MARK}},
+    {NUMBER(selene_options, seed), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
+    {NUMBER(selene_options, max_input_size),
+     {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
+     {0, 1, INT64_C(1) << 29, MARK}},
+};
+
+static void test_options_numbers(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    try_numbers(options_numbers, COUNT(options_numbers), &options, sizeof options, use_options);
+    /* The lower bound lies above the upper one. */
+    options.minimum_backoff = 2 * SELENE_SECOND;
+    options.maximum_backoff = SELENE_SECOND;
+    watched = open_empty();
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "backoff",
+            selene_scheduler_open(&options, &outs.handle));
+    CHECK_OK(selene_scheduler_close(watched, 0));
+}
+
+static void test_call_numbers(void) {
+    static const uint32_t no_bits[] = {4, 5, 7, 0x80000000, UINT32_MAX};
+    static const int32_t no_outcomes[] = {
+        -1, SELENE_OUTCOME_EXPIRED, SELENE_OUTCOME_STOPPED, 99, 256, INT32_MIN, INT32_MAX};
+    static const int64_t no_delays[] = {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX};
+    static const int64_t no_graces[] = {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX};
+    static const uint64_t no_positions[] = {
+        2, 3, 1000, (uint64_t)INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+    selene_scheduler s = watched = open_furnished();
+    selene_cycle cycle = 0;
+    selene_run run;
+    size_t i;
+    for (i = 0; i < COUNT(no_bits); i++) {
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "kinds", selene_scheduler_enable(s, no_bits[i]));
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "constraints",
+                selene_conditions_set(s, no_bits[i], 0));
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied",
+                selene_conditions_set(s, 1, no_bits[i]));
+    }
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 1, 2));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 0, 1));
+    for (i = 0; i < COUNT(no_positions); i++)
+        REFUSED(SELENE_ERROR_NOT_FOUND, "position",
+                selene_task_get(s, "once", -1, no_positions[i], &outs.task_info));
+    for (i = 0; i < COUNT(no_graces); i++)
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "grace", selene_scheduler_close(s, no_graces[i]));
+    CHECK_OK(selene_cycle_begin(s, NULL, &cycle));
+    run = take_run(cycle);
+    for (i = 0; i < COUNT(no_outcomes); i++)
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome", selene_run_complete(run, no_outcomes[i]));
+    for (i = 0; i < COUNT(no_delays); i++)
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay", selene_run_retry(run, no_delays[i]));
+    CHECK_OK(selene_run_retry(run, TEN_YEARS));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_enable(s, 0));
+    CHECK_OK(selene_scheduler_close(s, SELENE_DAY));
+}
+
+/* ---- times that overflow ------------------------------------------------------------------ */
+
+/** Takes every run of a cycle and gives all the same outcome. Ends the cycle. */
+static uint64_t work_through(selene_scheduler s, int32_t outcome) {
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report = NULL;
+    selene_cycle cycle = 0;
+    uint64_t count;
+    int32_t step;
+    window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+    window.budget = SELENE_DAY;
+    CHECK_OK(selene_cycle_begin(s, &window, &cycle));
+    for (;;) {
+        CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+        if (step != SELENE_STEP_RUN) break;
+        CHECK_OK(selene_run_complete(info.run, outcome));
+    }
+    CHECK_INT(SELENE_STEP_DONE, step);
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    count = report->run_count;
+    selene_report_destroy(report);
+    return count;
+}
+
+/** Tasks of every schedule with the longest times there are. */
+static void add_longest(selene_scheduler s) {
+    static const char *const names[] = {"standing", "once", "period", "anchored", "short"};
+    size_t i;
+    for (i = 0; i < COUNT(names); i++) {
+        selene_task task = task_of(names[i]);
+        task.schedule = i == 0   ? SELENE_SCHEDULE_STANDING
+                        : i == 1 ? SELENE_SCHEDULE_ONCE
+                                 : SELENE_SCHEDULE_PERIODIC;
+        task.recurrence = i >= 3 ? SELENE_RECURRENCE_ANCHORED : SELENE_RECURRENCE_AFTER_COMPLETION;
+        task.period = i == 4 ? 1 : TEN_YEARS;
+        task.flex = i == 2 ? 1 : 0;
+        task.initial_delay = i < 2 ? TEN_YEARS : 0;
+        task.expected_response = SELENE_DAY / 32;
+        task.backoff_delay = INT64_MAX;
+        task.backoff = SELENE_BACKOFF_EXPONENTIAL;
+        CHECK_OK(selene_task_register(s, &task, NULL));
+        add_pulled_handler(s, names[i]);
+    }
+}
+
+static void test_clock_extremes(void) {
+    static const int64_t starts[] = {
+        INT64_MIN,     INT64_MIN + 1, -1, 0, 1, INT64_MAX - TEN_YEARS, INT64_MAX - SELENE_DAY,
+        INT64_MAX - 1, INT64_MAX};
+    static const int64_t steps[] = {1, SELENE_DAY, TEN_YEARS, INT64_MAX / 2, INT64_MAX};
+    size_t i, k;
+    for (i = 0; i < COUNT(starts); i++) {
+        selene_options options = still_options();
+        selene_scheduler s = 0;
+        int64_t last = INT64_MIN, now = 0, at, delay;
+        options.maximum_backoff = TEN_YEARS;
+        still_now = starts[i];
+        CHECK_OK(selene_scheduler_open(&options, &s));
+        add_longest(s);
+        for (k = 0; k < COUNT(steps); k++) {
+            selene_explanation explanation = SELENE_EXPLANATION_INIT;
+            CHECK_OK(selene_scheduler_now(s, &now));
+            CHECK(now >= last);
+            last = now;
+            CHECK_OK(selene_scheduler_next_wakeup(s, &at, &delay));
+            CHECK(delay >= 0);
+            CHECK_OK(selene_task_explain(s, "anchored", -1, &explanation));
+            CHECK_OK(selene_task_explain(s, "short", -1, &explanation));
+            work_through(s, k % 2 ? SELENE_OUTCOME_FAILED : SELENE_OUTCOME_NEW_DATA);
+            still_now = still_now > INT64_MAX - steps[k] ? INT64_MAX : still_now + steps[k];
+        }
+        CHECK_OK(selene_scheduler_close(s, 0));
+    }
+}
+
+static void test_clock_goes_back(void) {
+    static const int64_t readings[] = {
+        CLOCK_BEGIN, CLOCK_BEGIN + 5, INT64_MIN, 0,         CLOCK_BEGIN + 4,
+        -1,          CLOCK_BEGIN + 6, INT64_MAX, INT64_MIN, CLOCK_BEGIN};
+    selene_scheduler s;
+    int64_t last = INT64_MIN, now = 0;
+    size_t i;
+    still_now = CLOCK_BEGIN;
+    s = open_still();
+    add_longest(s);
+    for (i = 0; i < COUNT(readings); i++) {
+        still_now = readings[i];
+        CHECK_OK(selene_scheduler_now(s, &now));
+        CHECK(now >= last);
+        last = now;
+        work_through(s, SELENE_OUTCOME_NO_DATA);
+    }
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
+static void test_backoff_saturates(void) {
+    static const int32_t policies[] = {SELENE_BACKOFF_LINEAR, SELENE_BACKOFF_EXPONENTIAL};
+    size_t i;
+    int attempt;
+    for (i = 0; i < COUNT(policies); i++) {
+        selene_options options = still_options();
+        selene_scheduler s = 0;
+        selene_task task = task_of("fails");
+        selene_task_info *info = NULL;
+        still_now = CLOCK_BEGIN;
+        options.maximum_backoff = TEN_YEARS / 100;
+        options.backoff_jitter = 1000;
+        CHECK_OK(selene_scheduler_open(&options, &s));
+        add_pulled_handler(s, "fails");
+        task.schedule = SELENE_SCHEDULE_ONCE;
+        task.backoff = policies[i];
+        task.backoff_delay = SELENE_DAY;
+        CHECK_OK(selene_task_register(s, &task, NULL));
+        /* 2^(n-1) days exceed 64 bits of nanoseconds from the 17th attempt on, and the shift 64 from the 65th. */
+        for (attempt = 1; attempt <= 140; attempt++) {
+            CHECK_INT(1, work_through(s, SELENE_OUTCOME_FAILED));
+            CHECK_OK(selene_task_get(s, "fails", -1, 0, &info));
+            CHECK_INT(attempt, info->attempts);
+            CHECK_BETWEEN(still_now, info->earliest_begin, still_now + options.maximum_backoff);
+            selene_task_info_destroy(info);
+            still_now += options.maximum_backoff;
+        }
+        CHECK_OK(selene_scheduler_close(s, 0));
+    }
+}
+
+/* ---- names of numbers ------------------------------------------------------------------------ */
+
+static void test_names_of_any_integer(void) {
+    static const int32_t odd[] = {-1, -2, 7,   8,   13,    15,        16,       31,
+                                  32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
+    static const char *(*const names[])(int32_t) = {
+        selene_kind_name, selene_schedule_name,    selene_state_name,  selene_outcome_name,
+        selene_stop_name, selene_disposition_name, selene_reason_name, selene_event_name};
+    int32_t value;
+    size_t i, k;
+    for (value = -300; value <= 300; value++) {
+        CHECK(selene_status_name(value)[0] != '\0');
+        CHECK(selene_status_message(value)[0] != '\0');
+        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) ||
+                      (value >= 48 && value <= 55),
+                  strcmp(selene_status_name(value), "UNKNOWN") != 0);
+    }
+    for (i = 0; i < COUNT(odd); i++) {
+        CHECK(selene_status_name(odd[i])[0] != '\0');
+        CHECK(selene_status_message(odd[i])[0] != '\0');
+        for (k = 0; k < COUNT(names); k++)
+            CHECK(names[k](odd[i])[0] != '\0');
+        if (odd[i] < 0 || odd[i] > 15)
+            for (k = 0; k < COUNT(names); k++)
+                CHECK_STRING("unknown", names[k](odd[i]));
+    }
+    CHECK_STRING("unknown", selene_constraint_name(0));
+    CHECK_STRING("unknown", selene_constraint_name(3));
+    CHECK_STRING("unknown", selene_constraint_name(4));
+    CHECK_STRING("unknown", selene_constraint_name(UINT32_MAX));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("T2 numbers of a task outside their range are refused, at its ends accepted",
+             test_task_numbers);
+    run_test("T2 a backoff delay is clamped into the bounds of the scheduler",
+             test_backoff_delay_clamped);
+    run_test("C1 numbers of a window outside their range are refused, at its ends accepted",
+             test_window_numbers);
+    run_test("C5 combinations of a window that do not exist are refused", test_window_combinations);
+    run_test("8.4 numbers of the options outside their range are refused, at its ends accepted",
+             test_options_numbers);
+    run_test("P6 numbers of calls outside their range are refused and change nothing",
+             test_call_numbers);
+    run_test("P6 no time overflows, wherever a host clock stands", test_clock_extremes);
+    run_test("P2 scheduler time never goes back, whatever a host clock says", test_clock_goes_back);
+    run_test("C10 backoff saturates at the maximum backoff", test_backoff_saturates);
+    run_test("8.3 every integer has a name", test_names_of_any_integer);
+    return check_end();
+}

@@ -1,0 +1,480 @@
+/*
+ * store_lives.c - what goes on from one life of a store to the next (T3, P4), and what becomes of runs that were in
+ * flight when it ended (D3)
+ *
+ * Argument: the filter of check.h.
+ */
+#include "store_reopen.h"
+
+#include <sys/resource.h>
+
+/* ============================================================================
+ *  FROM ONE LIFE TO THE NEXT
+ * ========================================================================= */
+
+static uint64_t sequence_of(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info = info_of(scheduler, id);
+    uint64_t sequence = info->sequence;
+    selene_task_info_destroy(info);
+    return sequence;
+}
+
+static void test_sequence(void) {
+    selene_scheduler scheduler;
+    selene_task task;
+    uint64_t last;
+    new_folder();
+    scheduler = open_store(path("store"));
+    for (int i = 0; i < 3; i++) {
+        task = once_of(i == 0 ? "a" : i == 1 ? "b" : "newest");
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    }
+    last = sequence_of(scheduler, "newest");
+    CHECK_OK(selene_task_cancel(scheduler, "newest", -1, NULL));
+    CHECK_OK(selene_scheduler_prune(scheduler, NULL));
+    scheduler = reopen(scheduler, path("store"));
+    task = once_of("newer");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_INT(last + 1, sequence_of(scheduler, "newer"));
+    CHECK_OK(selene_scheduler_reset(scheduler));
+    scheduler = reopen(scheduler, path("store"));
+    task = once_of("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_INT(last + 2, sequence_of(scheduler, "a"));
+    close_store(scheduler);
+}
+
+static uint64_t life_of(selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    return info.life;
+}
+
+static selene_run handed_run;
+
+static void begin_and_tell(int descriptor) {
+    selene_scheduler scheduler = open_store(path("store"));
+    selene_task task = task_of("one");
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    selene_cycle cycle = 0;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    int32_t step;
+    uint64_t told[2];
+    add_handler(scheduler, "work");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    told[0] = run.run;
+    told[1] = life_of(scheduler);
+    CHECK(write(descriptor, told, sizeof told) == sizeof told);
+}
+
+static int told[2];
+
+static void begin_and_die(void) {
+    begin_and_tell(told[1]);
+    die();
+}
+
+static void test_lives(void) {
+    selene_scheduler scheduler;
+    uint64_t first[2], life;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    selene_cycle cycle = 0;
+    int32_t step, reason;
+    new_folder();
+    CHECK(pipe(told) == 0);
+    CHECK_INT(KILLED, in_child(begin_and_die));
+    CHECK(read(told[0], first, sizeof first) == sizeof first);
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    life = life_of(scheduler);
+    CHECK(life > first[1]);
+    /* The token of a process that is gone. */
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(first[0], SELENE_OUTCOME_NEW_DATA));
+    clock_now += SELENE_HOUR;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK(run.run != first[0]);
+    handed_run = run.run;
+    scheduler = reopen(scheduler, path("store"));
+    CHECK(life_of(scheduler) > life);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(handed_run, SELENE_OUTCOME_FAILED));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_stopping(handed_run, &reason));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(first[0], SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
+    {
+        selene_task_info *info = info_of(scheduler, "one");
+        CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+        CHECK_INT(1, info->attempts);
+        selene_task_info_destroy(info);
+    }
+    close_store(scheduler);
+}
+
+/** Lives of two stores and of schedulers in memory do not meet: no token is given out twice. */
+static void test_lives_of_two(void) {
+    selene_run seen[40];
+    int count = 0;
+    new_folder();
+    for (int round = 0; round < 10; round++) {
+        for (int which = 0; which < 4; which++) {
+            selene_scheduler scheduler = open_store(which == 0   ? path("a")
+                                                    : which == 1 ? path("b")
+                                                    : which == 2 ? path("c")
+                                                                 : NULL);
+            selene_task task = task_of("one");
+            selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+            selene_run_info run = SELENE_RUN_INFO_INIT;
+            selene_cycle cycle = 0;
+            int32_t step;
+            if (which == 2 && round % 3) {
+                close_store(scheduler);
+                continue;
+            }
+            clock_now += SELENE_HOUR;
+            add_handler(scheduler, "work");
+            CHECK_OK(selene_task_register(scheduler, &task, NULL));
+            CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+            CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+            CHECK_INT(SELENE_STEP_RUN, step);
+            for (int i = 0; i < count; i++)
+                CHECK(seen[i] != run.run);
+            seen[count++] = run.run;
+            for (int i = 0; i + 1 < count; i++)
+                CHECK(selene_run_complete(seen[i], SELENE_OUTCOME_FAILED) != SELENE_OK);
+            CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+            close_store(scheduler);
+        }
+    }
+}
+
+static void begin_empty_and_die(void) {
+    selene_options options = store_options(path("store"));
+    selene_window window = window_of(SELENE_KIND_REFRESH, SELENE_MINUTE);
+    selene_cycle cycle = 0;
+    options.minimum_interval_refresh = SELENE_HOUR;
+    CHECK_OK(selene_cycle_begin(open_with(options), &window, &cycle));
+    die();
+}
+
+static void test_pace(void) {
+    selene_options options;
+    selene_scheduler scheduler;
+    selene_window refresh = window_of(SELENE_KIND_REFRESH, SELENE_MINUTE);
+    selene_window processing = window_of(SELENE_KIND_PROCESSING, SELENE_MINUTE);
+    selene_cycle cycle = 0;
+    selene_task task = task_of("one");
+    int64_t at = 0, begun;
+    new_folder();
+    options = store_options(path("store"));
+    options.minimum_interval_refresh = SELENE_HOUR;
+    options.minimum_interval_processing = SELENE_MINUTE;
+    scheduler = open_with(options);
+    add_handler(scheduler, "work");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    begun = clock_now;
+    CHECK_INT(1, pull(scheduler, refresh, all_new_data));
+    clock_now += SELENE_MINUTE;
+    close_store(scheduler);
+    scheduler = open_with(options);
+    add_handler(scheduler, "work");
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &refresh, &cycle));
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    CHECK_INT(begun + SELENE_HOUR, at);
+    CHECK_INT(0, pull(scheduler, processing, all_new_data));
+    close_store(scheduler);
+    scheduler = open_with(options);
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &processing, &cycle));
+    clock_now = begun + SELENE_HOUR - 1;
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &refresh, &cycle));
+    clock_now = begun + SELENE_HOUR;
+    close_store(scheduler);
+
+    /* A begin that was answered is stored, also if its process is gone a moment later. */
+    CHECK_INT(KILLED, in_child(begin_empty_and_die));
+    scheduler = open_with(options);
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &refresh, &cycle));
+    clock_now += SELENE_HOUR;
+    CHECK_OK(selene_cycle_begin(scheduler, &refresh, &cycle));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_store(scheduler);
+}
+
+/** Without a minimum interval a standing task asks for 15 min after the last begin, restart or not (C16). */
+static void test_wakeup(void) {
+    selene_scheduler scheduler;
+    selene_task task = task_of("one");
+    int64_t at = 0, begun;
+    new_folder();
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    begun = clock_now;
+    CHECK_INT(1, pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_new_data));
+    scheduler = reopen(scheduler, path("store"));
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    CHECK_INT(begun + 15 * SELENE_MINUTE, at);
+    close_store(scheduler);
+}
+
+static void test_closed_while_running(void) {
+    selene_scheduler scheduler;
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_cycle cycle = 0;
+    selene_task_info *before, *after;
+    selene_task task = once_of("one");
+    int32_t step;
+    new_folder();
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    pull(scheduler, window, all_fail);
+    clock_now += SELENE_MINUTE;
+    before = info_of(scheduler, "one");
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    clock_now += S;
+    scheduler = reopen(scheduler, path("store"));
+    after = info_of(scheduler, "one");
+    CHECK_INT(SELENE_STATE_ENQUEUED, after->state);
+    CHECK_INT(before->attempts, after->attempts);
+    CHECK_INT(before->last_run, after->last_run);
+    CHECK_INT(before->earliest_begin, after->earliest_begin);
+    CHECK_INT(before->response_time_count, after->response_time_count);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, after->stop_reason);
+    selene_task_info_destroy(before);
+    selene_task_info_destroy(after);
+    CHECK_INT(1, pull(scheduler, window, all_new_data));
+    close_store(scheduler);
+}
+
+/* ============================================================================
+ *  INTERRUPTED (D3)
+ * ========================================================================= */
+
+static void die_in_handler(selene_run run, const selene_run_info *info, void *context) {
+    (void)run, (void)info, (void)context;
+    abort();
+}
+
+/** What the host does that is killed by its task again and again. */
+static void host_that_dies(void) {
+    const struct rlimit no_core = {0, 0};
+    selene_scheduler scheduler = open_store(path("store"));
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    setrlimit(RLIMIT_CORE, &no_core);
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, die_in_handler, NULL, NULL, NULL));
+    window.flags = SELENE_WINDOW_INLINE;
+    CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+    _exit(33); /* nothing ran */
+}
+
+struct crashes {
+    selene_task task;
+    int count;
+    /** ns after the open that found it, each time; 0: it has failed; −1: the period. */
+    int64_t delays[14];
+};
+
+static void play_crashes(struct crashes crashes) {
+    selene_scheduler scheduler;
+    const char *id = crashes.task.id.data;
+    clock_now = START;
+    new_folder();
+    scheduler = open_store(path("store"));
+    CHECK_OK(selene_task_register(scheduler, &crashes.task, NULL));
+    close_store(scheduler);
+    for (int i = 0; i < crashes.count; i++) {
+        const struct noted *event;
+        selene_task_info *info;
+        int64_t delay = crashes.delays[i];
+        uint32_t attempts = (uint32_t)i + 1;
+        CHECK_INT(128 + SIGABRT, in_child(host_that_dies));
+        clock_now += 5 * S;
+        scheduler = open_store(path("store"));
+        observe(scheduler);
+        info = info_of(scheduler, id);
+        CHECK_INT(delay ? SELENE_STATE_ENQUEUED : SELENE_STATE_FAILED, info->state);
+        if (delay < 0) {
+            delay = crashes.task.period;
+            attempts = 0;
+        }
+        CHECK_INT(attempts, info->attempts);
+        CHECK_INT(clock_now, info->last_run);
+        CHECK_INT(0, info->response_time_count);
+        CHECK_INT(SELENE_OUTCOME_FAILED, info->last_outcome);
+        CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
+        if (delay) CHECK_INT(clock_now + delay, info->earliest_begin);
+        event = event_of(SELENE_EVENT_INTERRUPTED, id);
+        CHECK(event != NULL);
+        CHECK_INT(1, events_of(SELENE_EVENT_INTERRUPTED));
+        CHECK_INT(info->state, event->state);
+        CHECK_INT(info->attempts, event->attempts);
+        CHECK_INT(clock_now, event->time);
+        add_handler(scheduler, "work");
+        if (delay) {
+            const selene_reason *reason = reason_of(scheduler, id, SELENE_REASON_INTERRUPTED);
+            if (attempts) {
+                CHECK(reason != NULL);
+                CHECK_INT(clock_now + delay, reason->may_change_at);
+            }
+            CHECK_INT(0, pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_new_data));
+        }
+        selene_task_info_destroy(info);
+        /* Opening once more changes nothing. */
+        {
+            char *before = dump_tasks(scheduler);
+            scheduler = reopen(scheduler, path("store"));
+            CHECK_DUMPS(before, dump_tasks(scheduler));
+            observe(scheduler);
+            CHECK_INT(0, events_of(SELENE_EVENT_INTERRUPTED));
+            if (attempts && delay)
+                CHECK(reason_of(scheduler, id, SELENE_REASON_INTERRUPTED) != NULL);
+        }
+        clock_now += delay;
+        if (delay) CHECK(reason_of(scheduler, id, SELENE_REASON_INTERRUPTED) == NULL);
+        close_store(scheduler);
+    }
+}
+
+static void test_crash_once(void) {
+    struct crashes crashes = {once_of("once"), 5, {30 * S, 60 * S, 120 * S, 240 * S, 0}};
+    crashes.task.max_attempts = 5;
+    play_crashes(crashes);
+}
+
+static void test_crash_standing(void) {
+    struct crashes crashes = {task_of("standing"), 12, {0}};
+    for (int i = 0; i < 12; i++)
+        crashes.delays[i] =
+            (INT64_C(30) << i) * S < 5 * SELENE_HOUR ? (INT64_C(30) << i) * S : 5 * SELENE_HOUR;
+    crashes.task.max_attempts = 2; /* ignored */
+    play_crashes(crashes);
+}
+
+static void test_crash_linear(void) {
+    struct crashes crashes = {
+        once_of("linear"), 6, {100 * S, 200 * S, 300 * S, 400 * S, 500 * S, 960 * S}};
+    crashes.task.backoff = SELENE_BACKOFF_LINEAR;
+    crashes.task.backoff_delay = 100 * S;
+    play_crashes(crashes);
+}
+
+static void test_crash_short(void) {
+    struct crashes crashes = {once_of("short"), 4, {30 * S, 60 * S, 120 * S, 240 * S}};
+    crashes.task.backoff_delay = 10 * S;
+    play_crashes(crashes);
+}
+
+static void test_crash_long(void) {
+    struct crashes crashes = {once_of("long"), 3, {600 * S, 1200 * S, 2400 * S}};
+    crashes.task.backoff_delay = 600 * S;
+    play_crashes(crashes);
+}
+
+static void test_crash_periodic(void) {
+    struct crashes crashes = {task_of("periodic"), 4, {30 * S, 60 * S, -1, 30 * S}};
+    crashes.task.schedule = SELENE_SCHEDULE_PERIODIC;
+    crashes.task.period = 2 * SELENE_HOUR;
+    crashes.task.max_attempts = 3;
+    crashes.count = 3;
+    play_crashes(crashes);
+}
+
+static void test_crash_chain(void) {
+    selene_scheduler scheduler;
+    selene_task task = once_of("chain");
+    new_folder();
+    scheduler = open_store(path("store"));
+    task.max_attempts = 1;
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    task.existing = SELENE_EXISTING_APPEND;
+    register_task(scheduler, task, SELENE_DISPOSITION_APPENDED);
+    task.existing = SELENE_EXISTING_APPEND_OR_REPLACE;
+    task.priority = 5;
+    register_task(scheduler, task, SELENE_DISPOSITION_APPENDED);
+    close_store(scheduler);
+    CHECK_INT(128 + SIGABRT, in_child(host_that_dies));
+    clock_now += S;
+    scheduler = open_store(path("store"));
+    {
+        selene_task_info *info = info_of(scheduler, "chain");
+        CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+        CHECK_INT(5, info->priority);
+        CHECK_INT(0, info->attempts);
+        CHECK_INT(clock_now, info->registered_at);
+        CHECK_INT(0, info->appended);
+        selene_task_info_destroy(info);
+    }
+    scheduler = reopen(scheduler, path("store"));
+    check_state(scheduler, "chain", SELENE_STATE_ENQUEUED);
+    close_store(scheduler);
+}
+
+static void begin_three_and_die(void) {
+    selene_scheduler scheduler = open_store(path("store"));
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_cycle cycle = 0;
+    int32_t step;
+    add_handler(scheduler, "work");
+    window.lanes = 4;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+        CHECK_INT(SELENE_STEP_RUN, step);
+    }
+    die();
+}
+
+static void test_several_interrupted(void) {
+    static const char *const ids[] = {"a", "b", "c", "d"};
+    selene_scheduler scheduler;
+    new_folder();
+    scheduler = open_store(path("store"));
+    for (int i = 0; i < 4; i++) {
+        selene_task task = once_of(ids[i]);
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    }
+    close_store(scheduler);
+    CHECK_INT(KILLED, in_child(begin_three_and_die));
+    scheduler = open_store(path("store"));
+    observe(scheduler);
+    CHECK_INT(3, events_of(SELENE_EVENT_INTERRUPTED));
+    CHECK(event_of(SELENE_EVENT_INTERRUPTED, "d") == NULL);
+    add_handler(scheduler, "work");
+    CHECK_INT(1, pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_new_data));
+    /* A second observer is not told again. */
+    observe(scheduler);
+    CHECK_INT(0, events_of(SELENE_EVENT_INTERRUPTED));
+    close_store(scheduler);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    tools_begin(NULL);
+    run_test("T3 no sequence is used again", test_sequence);
+    run_test("P4 C6 the life grows, and tokens of an earlier one are stale", test_lives);
+    run_test("P4 no token is given out twice, whatever is opened", test_lives_of_two);
+    run_test("C13 the pace of a kind goes on", test_pace);
+    run_test("C16 so does the next wake-up", test_wakeup);
+    run_test("C8 a task that ran at close is enqueued as before", test_closed_while_running);
+    run_test("D3 a once task that kills its host waits longer and longer, and fails",
+             test_crash_once);
+    run_test("D3 a standing one waits up to the maximum backoff", test_crash_standing);
+    run_test("D3 a linear backoff stands where it is the longer", test_crash_linear);
+    run_test("D3 a shorter backoff does not shorten it", test_crash_short);
+    run_test("D3 a longer backoff stands", test_crash_long);
+    run_test("D3 a periodic one goes on with its next period", test_crash_periodic);
+    run_test("D3 T5 a successor follows one that was interrupted for good", test_crash_chain);
+    run_test("D3 C18 all that were running are interrupted, and told once",
+             test_several_interrupted);
+    tools_end();
+    return check_end();
+}

@@ -1,0 +1,86 @@
+/*
+ * store_open.h - what the tests share of stores that are refused: opening must answer so, name the file, and leave
+ * everything as it was
+ */
+#ifndef STORE_OPEN_H
+#define STORE_OPEN_H
+
+#include "store_tools.h"
+
+#define TASKS 40
+
+CHECK_UNUSED static selene_status open_quietly(const char *file) {
+    selene_options options = store_options(file);
+    selene_scheduler scheduler = 77;
+    selene_status status = selene_scheduler_open(&options, &scheduler);
+    if (status) CHECK_INT(77, scheduler);
+    else close_store(scheduler);
+    return status;
+}
+
+CHECK_UNUSED static const char *name_in(const char *file) {
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+/** The detail text must name the file. */
+CHECK_UNUSED static void check_detail(const char *file) {
+    if (strstr(selene_status_detail(), name_in(file))) return;
+    fprintf(stderr, "the detail text does not name %s: \"%s\"\n", name_in(file),
+            selene_status_detail());
+    check_fail();
+}
+
+/** Opening must answer so, name the file, and leave everything as it was. */
+CHECK_UNUSED static void check_refused(selene_status expected, const char *file) {
+    static struct tree before;
+    tree_read(&before);
+    CHECK_STATUS(expected, open_quietly(file));
+    check_detail(file);
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
+/** Opening must answer one of two, name the file, and leave everything as it was. */
+CHECK_UNUSED static selene_status check_refused_as(selene_status one, selene_status other,
+                                                   const char *file) {
+    static struct tree before;
+    selene_status got;
+    tree_read(&before);
+    got = open_quietly(file);
+    if (got != other) CHECK_STATUS(one, got);
+    check_detail(file);
+    CHECK_TREE(&before);
+    tree_free(&before);
+    return got;
+}
+
+CHECK_UNUSED static size_t page_size_of(const struct bytes *bytes) {
+    size_t size = (size_t)bytes->data[16] << 8 | bytes->data[17];
+    return size == 1 ? 65536 : size;
+}
+
+CHECK_UNUSED static mode_t mode_of(const char *file) {
+    struct stat found;
+    CHECK(stat(file, &found) == 0);
+    return found.st_mode & 07777;
+}
+
+CHECK_UNUSED static const char *shared_path;
+
+CHECK_UNUSED static void told_at_once(void) {
+    int64_t begin = check_now();
+    selene_options options = store_options(shared_path);
+    selene_scheduler scheduler = 0;
+    CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_scheduler_open(&options, &scheduler));
+    CHECK(check_now() - begin < 500 * MS + check_slack());
+    check_detail(shared_path);
+    CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_store_check(shared_path, -1, NULL));
+    check_detail(shared_path);
+    CHECK_STATUS(SELENE_ERROR_STORE_LOCKED,
+                 selene_store_salvage(shared_path, -1, path("fresh"), -1, NULL));
+    CHECK(!exists(path("fresh")));
+    CHECK(check_now() - begin < 1500 * MS + check_slack());
+}
+
+#endif /* STORE_OPEN_H */

@@ -1,0 +1,334 @@
+/*
+ * store_salvage.c - check says what open would say, backup copies a store in use, salvage saves what can be read (D1,
+ * D4)
+ *
+ * Argument: the filter of check.h.
+ */
+#include "store_open.h"
+
+/* ============================================================================
+ *  CHECK
+ * ========================================================================= */
+
+static void test_check_whole(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings small = SELENE_STORE_FINDINGS_INIT;
+    uint64_t records;
+    new_folder();
+    records = make_store(path("store"), TASKS);
+    tree_read(&before);
+    CHECK_OK(selene_store_check(path("store"), -1, &findings));
+    CHECK_INT(records, findings.tasks);
+    CHECK_INT(0, findings.damaged);
+    CHECK(findings.schema_version >= 1);
+    CHECK_OK(selene_store_check(path("store"), (int64_t)strlen(path("store")), NULL));
+    small.struct_size = 4;
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED_STRUCT, selene_store_check(path("store"), -1, &small));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_check(NULL, -1, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_check("", 0, NULL));
+    CHECK_TREE(&before);
+}
+
+static void leave_log_behind(void) {
+    selene_scheduler scheduler = open_store(path("store"));
+    fill(scheduler, TASKS);
+    die();
+}
+
+/** A store whose process was killed: what its log holds counts, and stays where it is. */
+static void test_check_with_log(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    uint64_t records;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    CHECK(exists(path("store-wal")));
+    tree_read(&before);
+    CHECK_OK(selene_store_check(path("store"), -1, &findings));
+    CHECK_TREE(&before);
+    tree_free(&before);
+    CHECK(findings.tasks > TASKS / 2);
+    scheduler = open_store(path("store"));
+    records = count_of(scheduler);
+    CHECK_INT(records, findings.tasks);
+    close_store(scheduler);
+    CHECK(!exists(path("store-wal")));
+}
+
+static void check_examined(selene_status expected, const char *file) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    tree_read(&before);
+    CHECK_STATUS(expected, selene_store_check(file, -1, &findings));
+    check_detail(file);
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
+static void test_check_refusals(void) {
+    static struct bytes bytes;
+    size_t page;
+    new_folder();
+    check_examined(SELENE_ERROR_STORE_CANNOT_OPEN, path("nothing"));
+    check_examined(SELENE_ERROR_STORE_CANNOT_OPEN, path("no/such/folder"));
+    check_examined(SELENE_ERROR_STORE_CANNOT_OPEN, tools_folder);
+    write_bytes(path("text"), "just some text\n", 15);
+    check_examined(SELENE_ERROR_STORE_FOREIGN, path("text"));
+    write_bytes(path("empty"), "", 0);
+    check_examined(SELENE_ERROR_STORE_CORRUPT, path("empty"));
+    make_store(path("store"), TASKS);
+    bytes = read_bytes(path("store"));
+    page = page_size_of(&bytes);
+    memset(bytes.data + bytes.size - page, 0xA5, page);
+    memset(bytes.data + page, 0xA5, page);
+    write_bytes(path("store"), bytes.data, bytes.size);
+    check_examined(SELENE_ERROR_STORE_CORRUPT, path("store"));
+}
+
+/* ============================================================================
+ *  BACKUP
+ * ========================================================================= */
+
+static void test_backup(void) {
+    selene_scheduler scheduler, copy;
+    selene_task task = task_of("afterwards");
+    selene_cycle cycle = 0;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_task_info *info = NULL;
+    int32_t step;
+    char *before;
+    uint64_t commits;
+    new_folder();
+    scheduler = open_store(path("store"));
+    fill(scheduler, TASKS);
+    commits = commits_of(scheduler);
+    CHECK_OK(selene_store_backup(scheduler, path("copy"), -1));
+    CHECK_INT(0600, mode_of(path("copy")));
+    before = dump_all(scheduler);
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK(commits_of(scheduler) >= commits + 1);
+
+    /* The copy is there at once, beside the one that is in use. */
+    CHECK_OK(selene_store_check(path("copy"), -1, NULL));
+    copy = open_store(path("copy"));
+    add_handler(copy, "work");
+    CHECK_DUMPS(before, dump_all(copy));
+    CHECK_OK(selene_task_register(copy, &task, NULL));
+    close_store(copy);
+
+    /* While a run is in flight: in the copy it is interrupted, here it goes on. */
+    {
+        selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+        CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    }
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_store_backup(scheduler, path("second"), -1));
+    copy = open_store(path("second"));
+    CHECK_OK(selene_task_get(copy, run.id.data, run.id.length, 0, &info));
+    CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
+    selene_task_info_destroy(info);
+    close_store(copy);
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_store(scheduler);
+    CHECK(!exists(path("copy-wal")) && !exists(path("second-wal")));
+}
+
+static void test_backup_refusals(void) {
+    static struct tree before, after;
+    selene_scheduler scheduler;
+    selene_task task = task_of("afterwards");
+    new_folder();
+    scheduler = open_store(path("store"));
+    fill(scheduler, TASKS);
+    write_bytes(path("text"), "mine", 4);
+    write_bytes(path("empty"), "", 0);
+    CHECK(mkdir(path("folder"), 0755) == 0);
+    CHECK(symlink("nowhere", path("dangling")) == 0);
+    /* The store itself is not read here: that would end its lock. */
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN, selene_store_backup(scheduler, path("text"), -1));
+    check_detail("text");
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN, selene_store_backup(scheduler, path("empty"), -1));
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN,
+                 selene_store_backup(scheduler, path("folder"), -1));
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN,
+                 selene_store_backup(scheduler, path("dangling"), -1));
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN, selene_store_backup(scheduler, path("store"), -1));
+    check_detail("store");
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN,
+                 selene_store_backup(scheduler, path("store-wal"), -1));
+    CHECK_STATUS(SELENE_ERROR_STORE_CANNOT_OPEN,
+                 selene_store_backup(scheduler, path("no/such/folder"), -1));
+    check_detail("folder");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_backup(scheduler, "", 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_backup(scheduler, NULL, -1));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_backup(scheduler, "a\0b", 3));
+    shared_path = path("store");
+    CHECK_INT(0, in_child(told_at_once));
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    close_store(scheduler);
+    tree_read(&before);
+    CHECK_INT(5, before.count);
+    CHECK_OK(open_quietly(path("store")));
+    tree_read(&after);
+    CHECK_INT(5, after.count);
+    CHECK(after.entries[4].bytes.size == 4 && memcmp(after.entries[4].bytes.data, "mine", 4) == 0);
+}
+
+/* ============================================================================
+ *  SALVAGE
+ * ========================================================================= */
+
+static void test_salvage_whole(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    uint64_t records, sequence = 0;
+    char *original;
+    selene_task task = task_of("afterwards");
+    selene_task_info *info = NULL;
+    new_folder();
+    make_store(path("store"), TASKS);
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    original = dump_tasks(scheduler);
+    records = count_of(scheduler);
+    close_store(scheduler);
+    tree_read(&before);
+    CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+    CHECK_INT(records, findings.tasks);
+    CHECK_INT(0, findings.damaged);
+    CHECK_INT(0600, mode_of(path("fresh")));
+    CHECK_OK(selene_store_check(path("fresh"), -1, NULL));
+    scheduler = open_store(path("fresh"));
+    CHECK_DUMPS(original, dump_tasks(scheduler));
+    {
+        selene_task_ids *ids = NULL;
+        CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
+        for (uint64_t i = 0; i < ids->count; i++) {
+            CHECK_OK(selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info));
+            if (info->sequence > sequence) sequence = info->sequence;
+            selene_task_info_destroy(info);
+        }
+        selene_task_ids_destroy(ids);
+    }
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_task_get(scheduler, "afterwards", -1, 0, &info));
+    CHECK(info->sequence > sequence);
+    selene_task_info_destroy(info);
+    close_store(scheduler);
+    CHECK(unlink(path("fresh")) == 0);
+    CHECK_TREE(&before);
+}
+
+static void test_salvage_with_log(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    tree_read(&before);
+    CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+    CHECK(findings.tasks > TASKS / 2);
+    CHECK_INT(0, findings.damaged);
+    scheduler = open_store(path("fresh"));
+    CHECK_INT(findings.tasks, count_of(scheduler));
+    close_store(scheduler);
+    CHECK(unlink(path("fresh")) == 0);
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
+/** Page by page: what is on the others is saved. */
+static void test_salvage_damaged(void) {
+    static struct bytes bytes;
+    uint64_t records, least = UINT64_MAX;
+    size_t page, refused = 0;
+    new_folder();
+    records = make_store(path("store"), TASKS * 3);
+    bytes = read_bytes(path("store"));
+    page = page_size_of(&bytes);
+    for (size_t at = page; at < bytes.size; at += page) {
+        static struct tree before;
+        selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+        selene_status status;
+        unsigned char *copy = malloc(bytes.size);
+        CHECK(copy != NULL);
+        memcpy(copy, bytes.data, bytes.size);
+        memset(copy + at, 0xA5, page);
+        write_bytes(path("store"), copy, bytes.size);
+        free(copy);
+        tree_read(&before);
+        status = selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings);
+        if (status == SELENE_OK) {
+            selene_scheduler scheduler = open_store(path("fresh"));
+            CHECK_INT(findings.tasks, count_of(scheduler));
+            close_store(scheduler);
+            CHECK(findings.tasks <= records);
+            if (findings.tasks < least) least = findings.tasks;
+            CHECK(unlink(path("fresh")) == 0);
+        } else {
+            CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, status);
+            check_detail("store");
+            CHECK_INT(0, findings.tasks);
+            refused++;
+        }
+        CHECK_TREE(&before);
+        tree_free(&before);
+    }
+    printf("# one of %zu pages lost: at least %" PRIu64 " of %" PRIu64
+           " tasks saved, %zu times nothing\n",
+           bytes.size / page, least, records, refused);
+    CHECK(least > records / 2);
+    CHECK(refused <= 1);
+}
+
+static void check_not_saved(selene_status expected, const char *damaged, const char *fresh,
+                            const char *named) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    tree_read(&before);
+    CHECK_STATUS(expected, selene_store_salvage(damaged, -1, fresh, -1, &findings));
+    check_detail(named);
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
+static void test_salvage_refusals(void) {
+    new_folder();
+    make_store(path("store"), 10);
+    write_bytes(path("text"), "just some text\n", 15);
+    write_bytes(path("empty"), "", 0);
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("text"), "text");
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("empty"), "empty");
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("store"), "store");
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("no/where"), "where");
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("nothing"), path("fresh"), "nothing");
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, tools_folder, path("fresh"), tools_folder);
+    check_not_saved(SELENE_ERROR_STORE_FOREIGN, path("text"), path("fresh"), "text");
+    check_not_saved(SELENE_ERROR_STORE_CORRUPT, path("empty"), path("fresh"), "empty");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                 selene_store_salvage(NULL, -1, path("fresh"), -1, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                 selene_store_salvage(path("store"), -1, "", 0, NULL));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    tools_begin(NULL);
+    run_test("D4 check counts the tasks of a whole store", test_check_whole);
+    run_test("D4 check reads what a killed process left in the log, and leaves it there",
+             test_check_with_log);
+    run_test("D4 check says what open would say", test_check_refusals);
+    run_test("D1 backup copies while the store is in use", test_backup);
+    run_test("D1 backup writes over nothing", test_backup_refusals);
+    run_test("D4 salvage of a whole store saves all of it", test_salvage_whole);
+    run_test("D4 salvage reads the log too", test_salvage_with_log);
+    run_test("D4 salvage saves what is not on the lost page", test_salvage_damaged);
+    run_test("D4 salvage writes over nothing and says why not", test_salvage_refusals);
+    tools_end();
+    return check_end();
+}
