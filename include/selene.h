@@ -354,7 +354,7 @@ typedef struct selene_options {
     int64_t maximum_backoff;
     /** Least time from begin to begin of refresh cycles; default 0 = none; up to 10 years. */
     int64_t minimum_interval_refresh;
-    /** The same for processing. */
+    /** The same for processing; default 0 = none. */
     int64_t minimum_interval_processing;
     /** What has not come back so long after its end is let go and its id is free; default 10 min;
      *  0 … 10 years. */
@@ -728,9 +728,10 @@ typedef struct selene_task {
     int64_t expected_response;
     /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
     int64_t initial_delay;
-    /** ns; required for periodic tasks: 1 … 10 years. Ignored for others. */
+    /** ns; required for periodic tasks: 1 ns … 10 years. Ignored for others. */
     int64_t period;
-    /** ns; 0 (default) … period. A first run comes only in the last flex of its period. */
+    /** ns; 0 (default): the first run may come at once. Up to period: it comes only in the last flex of the
+     *  first period. */
     int64_t flex;
     /** First delay before a retry, ns; default 30 s; clamped into the scheduler's backoff bounds. */
     int64_t backoff_delay;

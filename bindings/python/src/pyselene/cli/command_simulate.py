@@ -59,7 +59,7 @@ def simulate(
 ) -> None:
     r"""Play a workload on a virtual clock: a week in a second.
 
-    No command is run. Response times and outcomes are made up as the tables \[simulate] and \\[tasks.ID.simulate] of
+    No command is run. Response times and outcomes are made up as the tables \[simulate] and \[tasks.ID.simulate] of
     the workload say; what is random comes from the seed, so the same call gives the same result.
     """
     work = load(workload)
