@@ -91,7 +91,7 @@ extension TaskTable {
     }
     if record.state == .enqueued, let trace {
       let wasRanked =
-        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
+        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin && withRecord(slot) { canRun($0) }
         && record.definition.constraints.isSubset(of: trace.satisfied)
       if trace.isOpen && !wasRanked {
         let ranSince = record.hasRun && record.lastRun >= trace.begin

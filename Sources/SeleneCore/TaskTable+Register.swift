@@ -112,7 +112,7 @@ extension TaskTable {
     let limit = policy.places[new.kind] ?? .max
     throw SeleneError(
       .tooManyPending,
-      "\(limit) \(new.kind.name) tasks are pending, at most \(limit) are allowed")
+      "\(limit) \(new.kind.name) tasks are pending, at most \(limit) are allowed (max_pending_\(new.kind.name), HOLD)")
   }
 
   /// Free places go to those who are held (T6).

@@ -41,23 +41,30 @@ package final class TaskTerms: Sendable {
 /// Terms that were lately used, so that tasks of the same sort share them.
 package struct TermsPool {
   private static let size = 256
+  /// Terms whose places meet.
+  private static let ways = 8
   private var places = [TaskTerms?](repeating: nil, count: size)
+  /// Which of them goes next.
+  private var turn = 0
 
   package init() {}
 
   /// The terms of a draft: those of an earlier task where they are the same.
   mutating func terms(_ numbers: TaskTerms.Numbers, of draft: borrowing TaskDraft) -> TaskTerms {
     let handler = draft.handler.count > 0 && !draft.handler.equals(draft.id) ? draft.handler : nil
-    let place = Self.place(numbers, handler, tags: draft.tags.count)
-    if let known = places[place], known.numbers == numbers, Self.isSame(known.handler, handler),
-      Self.isSame(known.tags, draft.tags)
-    {
-      return known
+    let first = Self.place(numbers, handler, tags: draft.tags.count)
+    for place in first..<(first + Self.ways) {
+      if let known = places[place], known.numbers == numbers, Self.isSame(known.handler, handler),
+        Self.isSame(known.tags, draft.tags)
+      {
+        return known
+      }
     }
     var tags: [Bytes] = []
     for tag in draft.tags where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
     let new = TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags)
-    places[place] = new
+    turn = (turn + 1) % Self.ways
+    places[first + turn] = new
     return new
   }
 
@@ -68,7 +75,7 @@ package struct TermsPool {
       UInt64(numbers.priority) << 13 ^ UInt64(numbers.kind.rawValue) << 17 ^ UInt64(numbers.schedule.rawValue) << 19
     mix ^= UInt64(numbers.constraints.rawValue) << 23 ^ UInt64(tags) << 29
     if let handler { mix ^= UInt64(handler.count) << 37 ^ UInt64(handler[handler.count - 1]) << 43 }
-    return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 59) * ways
   }
 
   private static func isSame(_ known: Bytes?, _ text: UnsafeRawBufferPointer?) -> Bool {

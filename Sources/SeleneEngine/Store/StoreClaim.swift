@@ -27,7 +27,8 @@ struct StoreClaim {
     if isFree { claimed.append(claim) }
     platform_registry_unlock()
     guard isFree else {
-      throw SeleneError(.storeLocked, "store \(name: file.buffer): it is open in this process")
+      throw SeleneError(
+        .storeLocked, "store \(name: file.buffer): it is open in this process, or was when it was forked")
     }
     return claim
   }
