@@ -144,10 +144,11 @@ public func selene_task_get(
   attempt { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let id = try borrow(id, id_length, "id")
-    let (record, waiting) = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
-      try scheduler.record(id, position: position)
+    out.pointee = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      // Under the lock, because a record's history is not copied with it.
+      let (record, waiting) = try scheduler.record(id, position: position)
+      return Block.make { block in selene_task_info(record, waiting: waiting, in: &block) }
     }
-    out.pointee = Block.make { block in selene_task_info(record, waiting: waiting, in: &block) }
   }
 }
 

@@ -124,6 +124,8 @@ def test_signals_end_it_cleanly(number: signal.Signals, call: str, tmp_path: Pat
 def in_a_process(program: str) -> None:
     """Runs it where signals may do what they do."""
     head = "import asyncio, os, random, signal, sys, threading, time\nimport pyselene as selene\n"
+    # Shells start what runs in the background with SIGINT ignored.
+    head += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", head + textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
