@@ -117,18 +117,19 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   private var own: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() + 24 }
 
   private var long: LongText? {
-    own.load(fromByteOffset: 23, as: UInt8.self) == Self.isLong ? own.load(as: LongText.self) : nil
+    inlineCount == Int(Self.isLong) ? own.load(as: LongText.self) : nil
   }
 
+  private var inlineCount: Int { Int(own.load(fromByteOffset: 23, as: UInt8.self)) }
+
   package var id: UnsafeRawBufferPointer {
-    let count = own.load(fromByteOffset: 23, as: UInt8.self)
-    guard count == Self.isLong else { return UnsafeRawBufferPointer(start: own, count: Int(count)) }
-    return own.load(as: LongText.self).id
+    if let long { return long.id }
+    return UnsafeRawBufferPointer(start: own, count: inlineCount)
   }
 
   package var input: UnsafeRawBufferPointer {
     if let long { return long.input }
-    return UnsafeRawBufferPointer(start: own + Int(own.load(fromByteOffset: 23, as: UInt8.self)), count: 0)
+    return UnsafeRawBufferPointer(start: own + inlineCount, count: 0)
   }
 
   package var handler: UnsafeRawBufferPointer { terms.handler?.buffer ?? id }

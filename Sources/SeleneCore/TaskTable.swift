@@ -91,11 +91,6 @@ package final class TaskTable {
     return limit > taken[kind] ? limit - taken[kind] : 0
   }
 
-  /// All of S1 (C2).
-  package func isEligible(_ slot: Int, _ offer: Offer, at now: Instant) -> Bool {
-    records[slot].earliestBegin <= now && isRunnable(slot, offer)
-  }
-
   /// S1 without the time.
   package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
     canRun(records.at(slot)) && taskClass(of: records.at(slot)).isOpen(to: offer)
@@ -142,7 +137,7 @@ package final class TaskTable {
     stamp += 1
     new.stamp = stamp
     new.isUnsaved = journal != nil
-    new.handler = Int32(roster.find(new.definition.handler) ?? -1)
+    new.handler = handlerNumber(new.definition)
     new.isPermitted = policy.permits.permits(new.definition.id)
     let slot: Int
     if let free = freeSlots.popLast() {
@@ -306,46 +301,5 @@ package final class TaskTable {
         assert(freePlaces(kind) == 0 || index.bestHeld(kind) == nil, "nobody is held while a place is free")
       }
     #endif
-  }
-}
-
-/// Records at stable places until one is added.
-struct RecordList {
-  private var base: UnsafeMutablePointer<TaskRecord>?
-  private var capacity = 0
-  private(set) var count = 0
-
-  @inline(__always)
-  subscript(slot: Int) -> TaskRecord {
-    // A slot is always one that was given out by `append`.
-    unsafeAddress { UnsafePointer(base.unsafelyUnwrapped + slot) }
-    nonmutating unsafeMutableAddress { base.unsafelyUnwrapped + slot }
-  }
-
-  /// The record itself, for as long as none is added.
-  @inline(__always)
-  func at(_ slot: Int) -> UnsafeMutablePointer<TaskRecord> { base.unsafelyUnwrapped + slot }
-
-  mutating func append(_ record: consuming TaskRecord) {
-    if count == capacity { grow() }
-    (base.unsafelyUnwrapped + count).initialize(to: record)
-    count += 1
-  }
-
-  private mutating func grow() {
-    let room = max(16, capacity * 2)
-    let new = UnsafeMutablePointer<TaskRecord>.allocate(capacity: room)
-    if let base {
-      new.moveInitialize(from: base, count: count)
-      base.deallocate()
-    }
-    (base, capacity) = (new, room)
-  }
-
-  @_optimize(size)
-  mutating func removeAll() {
-    base?.deinitialize(count: count)
-    base?.deallocate()
-    (base, capacity, count) = (nil, 0, 0)
   }
 }

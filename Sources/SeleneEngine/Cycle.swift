@@ -35,8 +35,6 @@ package final class Cycle {
   var report: Report?
   /// What the store refused while library threads ran it.
   var failure: SeleneError?
-  /// The host asked for an early end.
-  var isEndAsked = false
   /// Threads that work on it.
   var lanes = 0
   /// Receivers of its report.

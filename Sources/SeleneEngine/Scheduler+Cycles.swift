@@ -153,7 +153,7 @@ extension Scheduler {
 
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
-    guard !cycle.isEnded, !cycle.isEndAsked else { return nil }
+    guard !cycle.isEnded else { return nil }
     guard !cycle.isOfOneTask else {
       return now < cycle.time.deadline ? cycle.ranking?.best(in: table, offer(of: cycle), room: nil) : nil
     }
@@ -215,7 +215,6 @@ extension Scheduler {
   }
 
   private func expireOpenRuns(of cycle: Cycle, at now: Instant) {
-    cycle.isEndAsked = true
     let over = min(now, cycle.time.deadline)
     for run in cycle.runs where run.isOpen { expire(run, at: over) }
   }

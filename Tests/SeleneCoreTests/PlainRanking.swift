@@ -66,3 +66,10 @@ struct PlainRanking {
     return record.sequence == candidate.sequence && record.stamp <= stamp && table.isRunnable(candidate.slot, offer)
   }
 }
+
+extension TaskTable {
+  /// All of S1; the library itself has the tasks that are due in its index.
+  func isEligible(_ slot: Int, _ offer: Offer, at now: Instant) -> Bool {
+    self[slot].earliestBegin <= now && isRunnable(slot, offer)
+  }
+}
