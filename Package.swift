@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
   .unsafeFlags(
     ["-enable-experimental-feature", "Embedded", "-enforce-exclusivity=unchecked"], .when(traits: ["Embedded"])),
 ]
-// What stands around the decisions is small.
+// Small; the functions that runs and registrations pass through are marked for speed.
 let small = settings + [.unsafeFlags(["-Osize"], .when(traits: ["Embedded"]))]
 
 let package = Package(
@@ -35,9 +35,11 @@ let package = Package(
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
     // The policy: values and pure functions; decisions are fast.
-    .target(name: "SeleneCore", swiftSettings: settings),
+    .target(name: "SeleneCore", swiftSettings: small),
+    // When background work deserves a window: signals, profiles, ledger, prediction, traces; values and pure functions too.
+    .target(name: "SeleneGovernor", dependencies: ["SeleneCore"], swiftSettings: small),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
-    .target(name: "SeleneEngine", dependencies: ["SeleneCore", "CPlatform"], swiftSettings: small),
+    .target(name: "SeleneEngine", dependencies: ["SeleneCore", "SeleneGovernor", "CPlatform"], swiftSettings: small),
     // The border: one @_cdecl function for each declaration of the header.
     .target(
       name: "SeleneABI",
@@ -49,7 +51,7 @@ let package = Package(
           ["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"], .when(traits: ["Embedded"]))
       ]),
     // The rules one by one.
-    .testTarget(name: "SeleneCoreTests", dependencies: ["SeleneCore"], swiftSettings: settings),
+    .testTarget(name: "SeleneCoreTests", dependencies: ["SeleneCore", "SeleneGovernor"], swiftSettings: settings),
     // The vectors, random sequences, threads.
     .testTarget(name: "SeleneEngineTests", dependencies: ["SeleneEngine"], swiftSettings: settings),
   ],

@@ -11,13 +11,14 @@
 
 enum { TABLE_SIZE = 64 * 1024 };
 
-// An interface is up when it is switched on (IFF_UP) and its link is not known to be down.
+// An interface is up when it is switched on (IFF_UP) and its link, if it knows one, is up, too: not that of a VLAN whose
+// cable is unplugged (lowerlayerdown), nor one that waits to be let in (dormant).
 static int is_interface_up(const char *root, const char *name) {
     enum { UP = 0x1 };
     char text[32];
     if (strchr(name, '/') != NULL) return 0;
     if (reading_attribute(root, "/sys/class/net", name, "operstate", text, sizeof text) > 0 &&
-        strcmp(text, "down") == 0)
+        strcmp(text, "up") != 0 && strcmp(text, "unknown") != 0)
         return 0;
     if (reading_attribute(root, "/sys/class/net", name, "flags", text, sizeof text) <= 0) return 1;
     return (strtoul(text, NULL, 16) & UP) != 0;

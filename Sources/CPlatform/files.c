@@ -118,28 +118,6 @@ int32_t platform_create_empty(const char *path) {
     return 0;
 }
 
-int32_t platform_copy_file(const char *from, const char *to) {
-    enum { CHUNK = 64 * 1024 };
-    int source = open(from, O_RDONLY | O_CLOEXEC);
-    if (source < 0) return errno;
-    int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int error = target < 0 ? errno : 0;
-    char *chunk = malloc(CHUNK);
-    if (chunk == NULL) abort();
-    while (error == 0) {
-        ssize_t count = read_fully(source, chunk, CHUNK);
-        if (count < 0 || (count > 0 && write_fully(target, chunk, (size_t)count) != 0))
-            error = errno;
-        if (count < CHUNK) break;
-    }
-    free(chunk);
-    close(source);
-    if (target >= 0) close(target);
-    // What is half a copy is none; what was there before is not ours.
-    if (target >= 0 && error != 0) unlink(to);
-    return error;
-}
-
 int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *bytes, int64_t size) {
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return errno;
@@ -147,6 +125,14 @@ int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *by
     if (error == 0 && fsync(file) != 0) error = errno;
     close(file);
     return error != 0 ? error : platform_sync_directory(path);
+}
+
+int32_t platform_cut_file(const char *path, int64_t size) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    int error = ftruncate(file, size) != 0 ? errno : fsync(file) != 0 ? -errno : 0;
+    close(file);
+    return error;
 }
 
 void platform_remove_file(const char *path) {
@@ -162,8 +148,21 @@ void platform_keep_log(sqlite3 *database, int32_t keep) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep, (int *)NULL);
 }
 
-void platform_bind_copy(sqlite3_stmt *statement, int32_t index, const void *bytes, int32_t count,
-                        int32_t is_text) {
-    if (is_text) sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
-    else sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+int32_t platform_bind_copy(sqlite3_stmt *statement, int32_t index, const void *bytes, int32_t count,
+                           int32_t is_text) {
+    return is_text ? sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT)
+                   : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+int32_t platform_append_open(const char *path) {
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return file < 0 ? -errno : file;
+}
+
+int32_t platform_append(int32_t descriptor, const uint8_t *bytes, int64_t size) {
+    return write_fully(descriptor, bytes, (size_t)size) == 0 ? 0 : errno;
+}
+
+void platform_append_close(int32_t descriptor) {
+    close(descriptor);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 // The numbers of the signals, as in selene.h.
 enum {
@@ -20,6 +21,7 @@ enum {
     DISPLAY_ON = 6,
     NETWORK = 8,
     AIRPLANE = 10,
+    CPU_BUSY = 13,
     CPU_PRESSURE = 14,
     MEMORY_PRESSURE = 15,
     IO_PRESSURE = 17,
@@ -60,7 +62,8 @@ static void probe_power(const char *root, int64_t *values) {
     static const char path[] = "/sys/class/power_supply";
     DIR *folder = reading_folder(root, path);
     if (folder == NULL) return;
-    int external = 0, offline = 0, discharging = 0, batteries = 0, measured = 0, count = 0;
+    int external = 0, offline = 0, discharging = 0, present = 0, count = 0;
+    int batteries = 0, measured = 0;
     int64_t all_now = 0, all_full = 0, all_shares = 0;
     for (const char *name; (name = reading_next(folder, &count)) != NULL;) {
         int64_t now, full, share, number;
@@ -70,6 +73,7 @@ static void probe_power(const char *root, int64_t *values) {
         if (reading_attribute(root, path, name, "type", type, sizeof type) <= 0) continue;
         if (strcmp(type, "Battery") == 0 || strcmp(type, "UPS") == 0) {
             if (reading_number(root, path, name, "present", &number) && number == 0) continue;
+            present = 1;
             if (reading_is(root, path, name, "status", "Discharging")) discharging = 1;
             if (!read_charge(root, path, name, &now, &full, &share)) continue;
             batteries += 1;
@@ -91,7 +95,8 @@ static void probe_power(const char *root, int64_t *values) {
                                     ? per_mille(all_now, all_full)
                                     : all_shares / batteries;
     if (batteries > 0 || discharging) values[DISCHARGING] = discharging;
-    if (external || offline || discharging) values[EXTERNAL_POWER] = external;
+    // Without a battery a supply that is offline is a socket with nothing in it: something else feeds the machine.
+    if (external || discharging || (offline && present)) values[EXTERNAL_POWER] = external;
 }
 
 int32_t platform_has_external_power(const char *root) {
@@ -238,6 +243,11 @@ static void probe_load(const char *root, platform_readings *readings) {
     probe_pressure(root, "/proc/pressure/io", &values[IO_PRESSURE], &values[IO_PRESSURE + 1]);
 
     char text[512];
+    long running, processors = sysconf(_SC_NPROCESSORS_ONLN);
+    // One of those that run now is who reads this.
+    if (reading_text(root, "/proc/loadavg", text, sizeof text) > 0 && processors > 0 &&
+        sscanf(text, "%*s %*s %*s %9ld/", &running) == 1)
+        values[CPU_BUSY] = per_mille(running - 1, processors);
     if (reading_text(root, "/proc/stat", text, sizeof text) <= 0 || strncmp(text, "cpu ", 4) != 0)
         return;
     uint64_t busy = 0, total = 0;

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +14,9 @@
 struct platform_monitor {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
+    pthread_cond_t work;
+    // How many threads wait for a change; guarded by the mutex.
+    uint64_t waiting;
 };
 
 platform_monitor *platform_monitor_create(void) {
@@ -27,7 +32,9 @@ void platform_monitor_renew(platform_monitor *monitor) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&monitor->mutex, NULL);
     pthread_cond_init(&monitor->changed, &attributes);
+    pthread_cond_init(&monitor->work, NULL);
     pthread_condattr_destroy(&attributes);
+    monitor->waiting = 0;
 }
 
 void platform_monitor_lock(platform_monitor *monitor) {
@@ -45,27 +52,61 @@ void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds) {
     int64_t sum = until.tv_nsec + nanoseconds % 1000000000;
     until.tv_sec += (time_t)(nanoseconds / 1000000000 + sum / 1000000000);
     until.tv_nsec = (long)(sum % 1000000000);
+    monitor->waiting++;
     pthread_cond_timedwait(&monitor->changed, &monitor->mutex, &until);
+    monitor->waiting--;
 }
 
 void platform_monitor_broadcast(platform_monitor *monitor) {
-    pthread_cond_broadcast(&monitor->changed);
+    if (monitor->waiting > 0) pthread_cond_broadcast(&monitor->changed);
+}
+
+void platform_monitor_rest(platform_monitor *monitor) {
+    pthread_cond_wait(&monitor->work, &monitor->mutex);
+}
+
+void platform_monitor_call(platform_monitor *monitor) {
+    pthread_cond_broadcast(&monitor->work);
 }
 
 // ---- The registry and fork ----
 
+uint64_t platform_slots[PLATFORM_REGISTRY_SIZE];
+uint64_t platform_lives[PLATFORM_REGISTRY_SIZE];
+uint64_t platform_used;
+uint64_t platform_greatest_life;
+
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t fork_generation = 1;
+// Held by those who keep forks waiting; a fork that waits goes before those who come later.
+static pthread_rwlock_t forks = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+// How often this thread keeps forks waiting.
+static _Thread_local uint32_t fork_holds;
+
+void platform_fork_hold(void) {
+    if (fork_holds++ == 0) pthread_rwlock_rdlock(&forks);
+}
+
+void platform_fork_release(void) {
+    if (--fork_holds == 0) pthread_rwlock_unlock(&forks);
+}
 
 static void before_fork(void) {
+    // A thread that forks in the middle of such a call, in a hook of SQLite or a signal handler, cannot wait for itself.
+    if (fork_holds == 0) pthread_rwlock_wrlock(&forks);
     pthread_mutex_lock(&registry);
 }
 static void after_fork_in_parent(void) {
     pthread_mutex_unlock(&registry);
+    if (fork_holds == 0) pthread_rwlock_unlock(&forks);
 }
 static void after_fork_in_child(void) {
     __atomic_add_fetch(&fork_generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&registry);
+    // It knows its writer by the number of a thread, which is another here.
+    static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+    forks = fresh;
+    if (fork_holds > 0) pthread_rwlock_rdlock(&forks);
 }
 
 // At loading, so that no fork comes before it.
@@ -83,6 +124,16 @@ void platform_registry_unlock(void) {
 
 uint32_t platform_fork_generation(void) {
     return __atomic_load_n(&fork_generation, __ATOMIC_ACQUIRE);
+}
+
+// ---- Memory ----
+
+int platform_memalign(void **result, size_t alignment, size_t size) {
+    // A size of aligned_alloc is a multiple of the alignment.
+    *result = alignment <= _Alignof(max_align_t)
+                  ? malloc(size)
+                  : aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
+    return *result == NULL ? ENOMEM : 0;
 }
 
 // ---- Threads ----

@@ -54,6 +54,7 @@ struct Block {
 }
 
 /// Borrowed text, as callbacks get it.
+@inline(__always)
 func lend(_ text: UnsafeRawBufferPointer) -> selene_text {
   selene_text(data: text.baseAddress?.assumingMemoryBound(to: CChar.self), length: Int64(text.count))
 }

@@ -93,64 +93,76 @@ func read<T: SizedStruct>(
 /// Copies what is there of a struct, unchecked; all defaults if its size cannot be true.
 func load<T: SizedStruct>(_ pointer: UnsafePointer<T>) -> T {
   var value = T.initial
-  let size = UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self)
-  guard (8...greatestStruct).contains(size) else { return value }
-  // Every header's struct ends on eight bytes, so what is cut shorter is a field that is missing.
-  withUnsafeMutableBytes(of: &value) { bytes in
-    bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size) & ~7, bytes.count)))
-  }
+  withUnsafeMutableBytes(of: &value) { StructBytes.load(UnsafeRawPointer(pointer), into: $0) }
   return value
 }
 
 /// Writes a struct as far as the caller's header knows it.
 func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size: Int) {
-  let raw = UnsafeMutableRawPointer(pointer)
-  withUnsafeBytes(of: value) { bytes in
-    let count = min(size & ~7, bytes.count)
-    guard count > 8 else { return }
-    // struct_size and flags stay the caller's.
-    (raw + 8).copyMemory(
-      from: UnsafeRawBufferPointer(rebasing: bytes[8..<count]).baseAddress.unsafelyUnwrapped, byteCount: count - 8)
-  }
+  withUnsafeBytes(of: value) { StructBytes.write($0, to: UnsafeMutableRawPointer(pointer), size: size) }
 }
 
 /// The size of a struct that will be read or written.
 ///
 /// - Throws: `unsupportedStruct`, also for fields that this library does not know; `invalidArgument` for unknown flags.
+@inline(__always)
 func structSize<T: SizedStruct>(
   _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, _ field: StaticString
 ) throws(SeleneError) -> Int {
-  let raw = UnsafeRawPointer(pointer)
-  let size = raw.loadUnaligned(as: UInt32.self)
-  guard (8...greatestStruct).contains(size) else {
-    throw SeleneError(
-      .unsupportedStruct,
-      "\(field).struct_size: \(size) was given, 8 or more is allowed; initialise it with the _INIT macro")
-  }
-  let ours = MemoryLayout<T>.size
-  for offset in ours..<max(ours, Int(size)) where raw.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-    throw SeleneError(
-      .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
-  }
-  let flags = raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
-  guard flags & ~known == 0 else {
-    throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, only the bits of \(known) are allowed")
-  }
-  return Int(size)
+  try StructBytes.checkedSize(UnsafeRawPointer(pointer), ours: MemoryLayout<T>.size, flags: known, field)
 }
 
 /// Writes the defaults of a struct, at most as many bytes as the caller has.
+@inline(__always)
 func initialize<T: SizedStruct>(
   _ pointer: UnsafeMutablePointer<T>?, _ size: UInt32, _ field: StaticString
 ) throws(SeleneError) {
-  let pointer = try require(pointer, field)
-  guard (8...UInt32(MemoryLayout<T>.size)).contains(size) else {
-    throw SeleneError(
-      .unsupportedStruct, "struct_size: \(size) was given, 8 … \(MemoryLayout<T>.size) is allowed")
-  }
+  let target = UnsafeMutableRawPointer(try require(pointer, field))
+  try StructBytes.check(size, ours: MemoryLayout<T>.size)
   var value = T.initial
   value.struct_size = size
-  withUnsafeBytes(of: value) { bytes in
-    UnsafeMutableRawPointer(pointer).copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: Int(size))
+  withUnsafeBytes(of: value) { target.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: Int(size)) }
+}
+
+/// What is the same for all structs: their size, their flags, their bytes.
+private enum StructBytes {
+  static func load(_ source: UnsafeRawPointer, into value: UnsafeMutableRawBufferPointer) {
+    let size = source.loadUnaligned(as: UInt32.self)
+    guard (8...greatestStruct).contains(size) else { return }
+    // Every header's struct ends on eight bytes, so what is cut shorter is a field that is missing.
+    value.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(Int(size) & ~7, value.count)))
+  }
+
+  static func write(_ value: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer, size: Int) {
+    let count = min(size & ~7, value.count)
+    guard count > 8, let source = value.baseAddress else { return }
+    // struct_size and flags stay the caller's.
+    (target + 8).copyMemory(from: source + 8, byteCount: count - 8)
+  }
+
+  static func check(_ size: UInt32, ours: Int) throws(SeleneError) {
+    guard (8...UInt32(ours)).contains(size) else {
+      throw SeleneError(.unsupportedStruct, "struct_size: \(size) was given, 8 … \(ours) is allowed")
+    }
+  }
+
+  static func checkedSize(
+    _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ field: StaticString
+  ) throws(SeleneError) -> Int {
+    let size = source.loadUnaligned(as: UInt32.self)
+    guard (8...greatestStruct).contains(size) else {
+      throw SeleneError(
+        .unsupportedStruct,
+        "\(field).struct_size: \(size) was given, 8 or more is allowed; initialise it with the _INIT macro")
+    }
+    for offset in ours..<max(ours, Int(size)) where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+      throw SeleneError(
+        .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
+    }
+    let flags = source.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+    guard flags & ~known == 0 else {
+      throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, only the bits of \(known) are allowed")
+    }
+    return Int(size)
   }
 }

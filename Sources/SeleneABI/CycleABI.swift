@@ -64,18 +64,22 @@ public func selene_cycle_next(
   attempt { () throws(SeleneError) in
     let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
     let size = try structSize(outRun, "out_run")
-    let step = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
-      try scheduler.next(cycle, at: moment)
-    }
-    switch step {
-    case .run(let run):
-      write(selene_run_info(run), to: outRun, size: size)
-      outStep.pointee = Int32(SELENE_STEP_RUN)
-    case .wait(let until):
-      out_wake_at?.pointee = until
-      outStep.pointee = Int32(SELENE_STEP_WAIT)
-    case .done:
-      outStep.pointee = Int32(SELENE_STEP_DONE)
+    try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+      // Under the lock, where nobody else lets go of the run.
+      switch try scheduler.next(cycle, at: moment) {
+      case .run(let run):
+        if size == MemoryLayout<selene_run_info>.size {
+          outRun.pointee.describe(run)
+        } else {
+          write(selene_run_info(run), to: outRun, size: size)
+        }
+        outStep.pointee = Int32(SELENE_STEP_RUN)
+      case .wait(let until):
+        out_wake_at?.pointee = until
+        outStep.pointee = Int32(SELENE_STEP_WAIT)
+      case .done:
+        outStep.pointee = Int32(SELENE_STEP_DONE)
+      }
     }
   }
 }
@@ -123,8 +127,8 @@ public func selene_cycle_run_async(
     let (report, destroy, context) = (
       report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
     )
-    let cycle = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.startAsync(
+    let (cycle, deadline) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      let cycle = try scheduler.startAsync(
         window,
         receive: report.map { report in
           { made in
@@ -134,9 +138,10 @@ public func selene_cycle_run_async(
           }
         },
         destroy: destroy.map { destroy in { destroy(context) } }, at: moment)
+      return (cycle.handle, cycle.time.deadline)
     }
-    out_cycle?.pointee = cycle.handle
-    out_deadline?.pointee = cycle.time.deadline
+    out_cycle?.pointee = cycle
+    out_deadline?.pointee = deadline
   }
 }
 
@@ -193,13 +198,13 @@ extension Report {
       report.abandoned = tally.abandoned
       report.expired = tally.expired
       report.stopped = tally.stopped
-      report.run_count = UInt64(entries.count)
-      report.runs = block.array(entries.count) { index, block in
-        let entry = entries[index]
+      report.run_count = UInt64(runs.count)
+      report.runs = block.array(runs.count) { index, block in
+        let run = runs[index]
         return selene_report_run(
-          id: block.text(entry.definition.id), run: entry.run, outcome: entry.outcome.rawValue,
-          stop_reason: entry.stopReason.rawValue, attempt: entry.attempt, priority: Int32(entry.definition.priority),
-          score: entry.score, estimate: entry.estimate, started_at: entry.startedAt, response_time: entry.responseTime)
+          id: block.text(run.definition.id), run: run.token, outcome: run.finalOutcome.rawValue,
+          stop_reason: run.stopReason.rawValue, attempt: run.attempt, priority: Int32(run.definition.priority),
+          score: run.score, estimate: run.estimate, started_at: run.startedAt, response_time: run.responseTime)
       }
       return report
     }

@@ -41,5 +41,6 @@ extension selene_event {
     detail = change.detail
     attempts = change.attempts
     time_at = change.timeAt
+    kinds = change.definition.map { KindSet($0.kind).rawValue } ?? change.kinds.rawValue
   }
 }

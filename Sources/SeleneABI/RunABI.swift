@@ -11,13 +11,19 @@ extension selene_run_info: SizedStruct {
   init(_ run: Run) {
     self.init()
     struct_size = UInt32(MemoryLayout<selene_run_info>.size)
+    describe(run)
+  }
+
+  /// Fills in all but the size and the flags.
+  mutating func describe(_ run: Run) {
     self.run = run.token
-    cycle = run.cycle.handle
-    id = lend(run.definition.id)
-    handler = lend(run.definition.handler)
-    input = lend(run.definition.input)
-    kind = Int32(run.definition.kind.rawValue)
-    priority = Int32(run.definition.priority)
+    cycle = run.cycleHandle
+    let definition = run.definition
+    id = lend(definition.id)
+    handler = lend(definition.handler)
+    input = lend(definition.input)
+    kind = Int32(definition.kind.rawValue)
+    priority = Int32(definition.priority)
     attempt = run.attempt
     generation = run.generation
     score = run.score

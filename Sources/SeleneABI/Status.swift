@@ -81,7 +81,8 @@ private func text(_ status: selene_status) -> (name: StaticString, message: Stat
   case .storeNewer: return ("STORE_NEWER", "The store was written by a newer version of this library.")
   case .storeFull: return ("STORE_FULL", "The disk or the quota is full.")
   case .storeIO: return ("STORE_IO", "Reading or writing the store failed.")
-  case .outcomeUnknown: return ("OUTCOME_UNKNOWN", "A sync failed; the store is of no use until it is opened again.")
+  case .outcomeUnknown:
+    return ("OUTCOME_UNKNOWN", "A commit failed midway; the store is of no use until it is opened again.")
   }
 }
 

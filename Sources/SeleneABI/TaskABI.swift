@@ -20,32 +20,45 @@ extension selene_task: SizedStruct {
     task.backoff_delay = defaults.backoffDelay
     return task
   }
+}
 
-  /// The fields for the engine.
-  func draft() throws(SeleneError) -> TaskDraft {
-    var draft = TaskDraft()
-    draft.id = try borrow(id, "id")
-    draft.handler = try borrow(handler, "handler")
-    draft.kind = kind
-    draft.schedule = schedule
-    draft.priority = priority
-    draft.existing = existing
-    draft.recurrence = recurrence
-    draft.backoff = backoff
-    draft.responseWindow = response_window
-    draft.maxAttempts = max_attempts
-    draft.constraints = constraints
-    draft.tags = try borrow(tags, count: UInt64(tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
-    draft.expectedResponse = expected_response
-    draft.initialDelay = initial_delay
-    draft.period = period
-    draft.flex = flex
-    draft.backoffDelay = backoff_delay
-    guard input_length >= 0 else { throw .range("input_length", input_length, "0 or more bytes") }
-    guard input != nil || input_length == 0 else { throw .null("input") }
-    draft.input = UnsafeRawBufferPointer(start: input, count: Int(input_length))
-    return draft
+extension UnsafePointer<selene_task> {
+  /// Writes the fields for the engine, from where they are.
+  @_optimize(speed)
+  fileprivate func write(to draft: inout TaskDraft) throws(SeleneError) {
+    draft.id = try borrow(pointee.id, "id")
+    draft.handler = try borrow(pointee.handler, "handler")
+    draft.kind = pointee.kind
+    draft.schedule = pointee.schedule
+    draft.priority = pointee.priority
+    draft.existing = pointee.existing
+    draft.recurrence = pointee.recurrence
+    draft.backoff = pointee.backoff
+    draft.responseWindow = pointee.response_window
+    draft.maxAttempts = pointee.max_attempts
+    draft.constraints = pointee.constraints
+    if pointee.tag_count > 0 {
+      draft.tags = try borrow(
+        pointee.tags, count: UInt64(pointee.tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
+    }
+    draft.expectedResponse = pointee.expected_response
+    draft.initialDelay = pointee.initial_delay
+    draft.period = pointee.period
+    draft.flex = pointee.flex
+    draft.backoffDelay = pointee.backoff_delay
+    guard pointee.input_length >= 0 else {
+      throw .range("input_length", pointee.input_length, "0 or more bytes")
+    }
+    guard pointee.input != nil || pointee.input_length == 0 else { throw .null("input") }
+    draft.input = UnsafeRawBufferPointer(start: pointee.input, count: Int(pointee.input_length))
   }
+}
+
+/// Reads a host's task into a draft that is new.
+private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraft) throws(SeleneError) {
+  guard try structSize(task, "task") != MemoryLayout<selene_task>.size else { return try task.write(to: &draft) }
+  var whole = load(task)
+  try withUnsafePointer(to: &whole) { whole throws(SeleneError) in try whole.write(to: &draft) }
 }
 
 @_cdecl("selene_task_init") @implementation
@@ -53,15 +66,23 @@ public func selene_task_init(_ task: UnsafeMutablePointer<selene_task>!, _ struc
   attempt { () throws(SeleneError) in try initialize(task, struct_size, "task") }
 }
 
+@_optimize(speed)
+private func register(
+  _ task: UnsafePointer<selene_task>, with scheduler: selene_scheduler
+) throws(SeleneError) -> Disposition {
+  var draft = TaskDraft()
+  try read(task, into: &draft)
+  return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+    try scheduler.register(draft, at: moment)
+  }
+}
+
 @_cdecl("selene_task_register") @implementation
 public func selene_task_register(
   _ scheduler: selene_scheduler, _ task: UnsafePointer<selene_task>!, _ out_disposition: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    let draft = try read(try require(task, "task"), flags: 0, "task").draft()
-    let disposition = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.register(draft, at: moment)
-    }
+    let disposition = try register(try require(task, "task"), with: scheduler)
     out_disposition?.pointee = disposition.rawValue
   }
 }
@@ -79,9 +100,9 @@ public func selene_task_register_batch(
     let results = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.register(
         count: count,
-        draft: { index throws(SeleneError) in
+        read: { index, draft throws(SeleneError) in
           guard let task = tasks?[index] else { throw .null("tasks") }
-          return try read(task, flags: 0, "task").draft()
+          try SeleneABI.read(task, into: &draft)
         }, at: moment)
     }
     for (index, result) in results.enumerated() {
@@ -238,9 +259,8 @@ extension selene_task_info {
     last_run = record.lastRun
     estimate = record.estimate
     run = record.run
-    response_time_count = UInt64(record.responseTimes.count)
-    withUnsafeMutableBytes(of: &response_times) { bytes in
-      record.responseTimes.withUnsafeBytes { bytes.copyMemory(from: $0) }
+    response_time_count = withUnsafeMutablePointer(to: &response_times) {
+      UInt64(record.copyResponseTimes(to: UnsafeMutableRawPointer($0).assumingMemoryBound(to: Span.self)))
     }
   }
 }
@@ -264,5 +284,29 @@ extension selene_explanation: SizedStruct {
     score = explanation.score
     estimate = explanation.estimate
     last_room = explanation.lastRoom ?? -1
+  }
+}
+
+@_cdecl("selene_task_simulate_launch") @implementation
+public func selene_task_simulate_launch(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.simulateLaunch(id, at: moment)
+    }
+  }
+}
+
+@_cdecl("selene_task_simulate_expire") @implementation
+public func selene_task_simulate_expire(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.simulateExpire(id, at: moment)
+    }
   }
 }

@@ -2,6 +2,7 @@
 
 import CSelene
 import SeleneCore
+import SeleneGovernor
 
 private let unknown: StaticString = "unknown"
 
@@ -48,4 +49,34 @@ public func selene_event_name(_ type: Int32) -> UnsafePointer<CChar>! {
 @_cdecl("selene_constraint_name") @implementation
 public func selene_constraint_name(_ constraint: UInt32) -> UnsafePointer<CChar>! {
   (Constraints(rawValue: constraint).name ?? unknown).cString
+}
+
+@_cdecl("selene_signal_name") @implementation
+public func selene_signal_name(_ signal: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: signal).flatMap(Signal.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_source_name") @implementation
+public func selene_source_name(_ source: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: source).flatMap(Origin.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_factor_name") @implementation
+public func selene_factor_name(_ factor: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: factor).flatMap(Factor.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_verdict_name") @implementation
+public func selene_verdict_name(_ verdict: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: verdict).flatMap(Verdict.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_measure_name") @implementation
+public func selene_measure_name(_ measure: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: measure).flatMap(Measure.init)?.name ?? unknown).cString
+}
+
+@_cdecl("selene_profile_name") @implementation
+public func selene_profile_name(_ profile: Int32) -> UnsafePointer<CChar>! {
+  (UInt8(exactly: profile).flatMap(BuiltInProfile.init)?.name ?? unknown).cString
 }

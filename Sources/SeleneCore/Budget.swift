@@ -13,6 +13,8 @@ package struct Budget: Sendable {
     expiresAt = deadline.subtracting(reserve)
   }
 
+  package var reserve: Span { deadline.subtracting(expiresAt) }
+
   /// The default reserve of a budget.
   package static func reserve(of budget: Span) -> Span { budget / 20 }
 
@@ -31,7 +33,10 @@ package struct Budget: Sendable {
   }
 
   /// The next instant after now at which something expires; runs may still complete exactly at the deadline.
-  package func nextExpiry(after now: Instant) -> Instant {
+  package func nextExpiry(after now: Instant) -> Instant { Self.nextExpiry(expiresAt, deadline, after: now) }
+
+  /// The same of a run, which knows the two instants alone.
+  package static func nextExpiry(_ expiresAt: Instant, _ deadline: Instant, after now: Instant) -> Instant {
     now < expiresAt ? expiresAt : deadline.adding(1)
   }
 }

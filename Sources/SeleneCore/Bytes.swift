@@ -46,6 +46,7 @@ package struct TextRange: Sendable {
 
 extension UnsafeRawBufferPointer {
   /// Whether both hold the same bytes.
+  @_optimize(speed)
   package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     var index = 0

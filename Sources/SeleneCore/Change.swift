@@ -16,6 +16,9 @@ package enum EventType: Int32, Sendable {
   case released = 12
   case interrupted = 13
   case clockMoved = 14
+  case refused = 15
+  case granted = 16
+  case traceEnded = 17
 }
 
 /// One change.
@@ -28,7 +31,9 @@ package struct Change {
   package var attempts: UInt32 = 0
   package var run: UInt64 = 0
   package var cycle: UInt64 = 0
-  /// A disposition, outcome, reason or result, by type.
+  /// The kinds of a cycle or a decision; none where a task is named.
+  package var kinds: KindSet = []
+  /// A disposition, outcome, reason, result or factor, by type.
   package var detail: Int32 = 0
   /// When it is due again, or the deadline, by type.
   package var timeAt: Instant = 0
@@ -55,7 +60,11 @@ package struct Changes {
 
   package init(isObserved: Bool) { self.isObserved = isObserved }
 
+  @inline(__always)
   package mutating func add(_ change: @autoclosure () -> Change) {
-    if isObserved { list.append(change()) }
+    if isObserved { append(change()) }
   }
+
+  @inline(never)
+  private mutating func append(_ change: consuming Change) { list.append(change) }
 }

@@ -17,6 +17,7 @@ package enum Reason: Int32, Sendable {
   case tooSoon = 13
   case nextCycle = 14
   case interrupted = 15
+  case governor = 16
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.
@@ -42,6 +43,10 @@ package struct Explanation: Sendable {
     package let reason: Reason
     package var missing: Constraints = []
     package var mayChangeAt: Instant = Time.never
+
+    package init(reason: Reason, missing: Constraints = [], mayChangeAt: Instant = Time.never) {
+      (self.reason, self.missing, self.mayChangeAt) = (reason, missing, mayChangeAt)
+    }
   }
 
   package var state: TaskState
@@ -58,7 +63,6 @@ extension TaskTable {
   /// Explains a visible record.
   ///
   /// - Complexity: as `Ranking.rank`.
-  @_optimize(size)
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
@@ -91,7 +95,7 @@ extension TaskTable {
     }
     if record.state == .enqueued, let trace {
       let wasRanked =
-        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin && withRecord(slot) { canRun($0) }
+        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin && canRun(records.at(slot))
         && record.definition.constraints.isSubset(of: trace.satisfied)
       if trace.isOpen && !wasRanked {
         let ranSince = record.hasRun && record.lastRun >= trace.begin

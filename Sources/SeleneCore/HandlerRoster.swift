@@ -4,11 +4,12 @@
 package struct HandlerRoster {
   private struct Entry {
     var name: Bytes
-    var pushes: Bool
     var isLive: Bool
   }
 
   private var entries: [Entry?] = []
+  /// Who among them can be called by the library.
+  private var pushing: [Bool] = []
   private var index = TextIndex()
 
   package init() {}
@@ -22,16 +23,21 @@ package struct HandlerRoster {
   /// Adds a name.
   ///
   /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
-  @_optimize(size)
   package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     if let taken = number(of: name) {
       let why: StaticString =
         entries[taken]?.isLive == true ? "a handler of this name is live" : "its last run has not come back"
       throw SeleneError(.alreadyExists, "name: \(name: name) was given, but \(why)")
     }
-    let entry = Entry(name: Bytes(copying: name), pushes: pushes, isLive: true)
+    let entry = Entry(name: Bytes(copying: name), isLive: true)
     let number = entries.firstIndex { $0 == nil } ?? entries.count
-    if number == entries.count { entries.append(entry) } else { entries[number] = entry }
+    if number == entries.count {
+      entries.append(entry)
+      pushing.append(pushes)
+    } else {
+      entries[number] = entry
+      pushing[number] = pushes
+    }
     index.set(name, to: number) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
     return number
   }
@@ -47,7 +53,7 @@ package struct HandlerRoster {
   }
 
   /// Whether the library can call it.
-  package func pushes(_ number: Int) -> Bool { entries[number]?.pushes == true }
+  package func pushes(_ number: Int) -> Bool { pushing[number] }
 
   private func number(of name: UnsafeRawBufferPointer) -> Int? {
     index.find(name) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }

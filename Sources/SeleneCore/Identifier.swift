@@ -18,15 +18,30 @@ package enum Identifier {
     }
   }
 
+  /// Whether eight bytes have no bit 7, and none is a NUL; it may also say no.
+  @inline(__always)
+  private static func isPlain(_ word: UInt64) -> Bool {
+    (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0
+  }
+
   /// Where the bytes stop being UTF-8 without NUL (Unicode 15, table 3-7), or nil.
+  @_optimize(speed)
   private static func firstFault(_ text: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     // Plain ASCII, eight bytes at a time: no bit 7, and no byte from which a borrow of 1 makes one.
     while index + 8 <= text.count {
       let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      guard (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0 else { break }
+      guard isPlain(word) else { break }
       index += 8
     }
+    // The rest with some of what was looked at before it.
+    if index + 8 > text.count && text.count >= 8
+      && isPlain(text.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self))
+    {
+      return nil
+    }
+    // What is shorter, byte by byte.
+    while index < text.count && (0x01...0x7F).contains(text[index]) { index += 1 }
     while index < text.count {
       let lead = text[index]
       let length: Int

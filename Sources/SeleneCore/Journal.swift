@@ -2,24 +2,35 @@
 
 /// The steps of the present call, and the records that differ from the store.
 package struct Journal {
-  /// One step of a call, with what was there before it.
+  /// One step of a call, with what was there before it; small, because a batch takes two for each task.
   enum Step {
-    case record(Int, TaskRecord)
-    /// Which slot an id showed.
-    case shown(Int?, TaskDefinition)
+    /// A record came into a slot where the store has nothing.
+    case added(Int)
+    case changed(Int, Old)
+    /// Which slot the id of a slot's record showed.
+    case shown(Int?, Int)
     case chain(Int, [Int]?)
-    /// The last sequence given out.
-    case sequence(UInt64)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
   }
 
+  /// What a record was.
+  final class Old {
+    let record: TaskRecord
+    init(_ record: TaskRecord) { self.record = record }
+  }
+
   private var steps: [Step] = []
-  /// What the store has of each slot that differs from it, in the order of their first change; vacant where it has
-  /// nothing. The records in these slots are marked as unsaved.
-  package private(set) var stored: [(slot: Int, record: TaskRecord)] = []
+  /// The last sequence given out before the present call, if it gave out one.
+  private(set) var sequence: UInt64?
+  /// The slots that differ from the store, in the order of their first change, with the number of the record that the
+  /// store has there, or 0. The records in these slots are marked as unsaved.
+  package private(set) var stored: [(slot: Int, sequence: UInt64)] = []
   /// How many of them differed before the present call.
   private var accepted = 0
+
+  /// Room for so many steps is kept from one call to the next.
+  private static let usual = 64
 
   package init() {}
 
@@ -27,29 +38,39 @@ package struct Journal {
 
   mutating func note(_ step: Step) { steps.append(step) }
 
+  /// A sequence is given out; what the last one is before.
+  mutating func note(sequence last: UInt64) { if sequence == nil { sequence = last } }
+
+  /// A record comes into a slot that is free, in the store too.
+  mutating func noteNew(_ slot: Int) {
+    steps.append(.added(slot))
+    stored.append((slot, 0))
+  }
+
   /// A record is about to change.
   mutating func note(_ slot: Int, _ old: TaskRecord) {
-    steps.append(.record(slot, old))
-    if !old.isUnsaved { stored.append((slot, old)) }
+    steps.append(.changed(slot, Old(old)))
+    if !old.isUnsaved { stored.append((slot, old.sequence)) }
   }
 
   /// The call stands, though the store does not have it yet.
   mutating func accept() {
-    steps.removeAll(keepingCapacity: true)
+    if !steps.isEmpty { steps.removeAll(keepingCapacity: steps.count <= Self.usual) }
+    sequence = nil
     accepted = stored.count
   }
 
   /// The store has everything.
   mutating func clear() {
-    stored.removeAll(keepingCapacity: true)
+    if !stored.isEmpty { stored.removeAll(keepingCapacity: stored.count <= Self.usual) }
     accept()
   }
 
-  /// The steps of the present call, the last one first; they are taken back by the caller.
-  mutating func takeSteps() -> [Step] {
-    let taken = Array(steps.reversed())
-    stored.removeLast(stored.count - accepted)
-    accept()
-    return taken
+  /// The last step of the present call that was not taken yet; the caller takes it back.
+  mutating func takeStep() -> Step? {
+    if let step = steps.popLast() { return step }
+    while stored.count > accepted { stored.removeLast() }
+    sequence = nil
+    return nil
   }
 }

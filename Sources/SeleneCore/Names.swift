@@ -87,6 +87,7 @@ extension Reason {
     case .tooSoon: "too_soon"
     case .nextCycle: "next_cycle"
     case .interrupted: "interrupted"
+    case .governor: "governor"
     }
   }
 }
@@ -108,6 +109,9 @@ extension EventType {
     case .released: "released"
     case .interrupted: "interrupted"
     case .clockMoved: "clock_moved"
+    case .refused: "refused"
+    case .granted: "granted"
+    case .traceEnded: "trace_ended"
     }
   }
 }

@@ -50,6 +50,7 @@ package struct OrderedSlots {
   // MARK: Changing
 
   /// Adds a slot at a place that is free.
+  @_optimize(speed)
   package mutating func insert(_ slot: Int, at place: OrderKey, cost: Cost) {
     count += 1
     let root = self.root ?? Node(height: 0)
@@ -64,6 +65,7 @@ package struct OrderedSlots {
   }
 
   /// Removes the slot at a place; nothing if the place is free.
+  @_optimize(speed)
   package mutating func remove(at place: OrderKey) {
     guard let root, remove(place, from: root) else { return }
     count -= 1
@@ -94,8 +96,14 @@ package struct OrderedSlots {
   }
 
   /// The first slot behind a place, or of all, that costs at most so much.
+  @_optimize(speed)
   package func next(after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
     guard count > 0, let root else { return nil }
+    // Most often it is the first where the place is or was.
+    var node = root
+    while node.height > 0 { node = node.child(place.map { node.childIndex(of: $0) } ?? 0) }
+    let index = place.map { node.upperBound($0) } ?? 0
+    if index < node.count, node.costs[index] <= most { return node.entry(index) }
     return Self.search(root, after: place, most)
   }
 
@@ -120,17 +128,20 @@ package struct OrderedSlots {
   // MARK: On the way down
 
   /// Inserts below a node; answers the node's new right sibling if it had to split.
+  @_optimize(speed)
   private func insert(_ new: OrderedSlot, into node: Node) -> Node? {
     guard node.height > 0 else { return node.insert(new) }
     let index = node.childIndex(of: new.at)
     if new.at < node.key(index) { node.setKey(index, new.at) }
     node.costs[index] = min(node.costs[index], new.cost)
     node.totals[index] += 1
-    guard let right = insert(new, into: node.child(index)) else { return nil }
+    let child = node.child(index)
+    guard let right = child.height > 0 ? insert(new, into: child) : child.insert(new) else { return nil }
     node.note(child: index)
     return node.insert(child: right, at: index + 1)
   }
 
+  @_optimize(speed)
   private func remove(_ place: OrderKey, from node: Node) -> Bool {
     guard node.height > 0 else {
       let index = node.lowerBound(place)
@@ -151,6 +162,7 @@ package struct OrderedSlots {
     return true
   }
 
+  @_optimize(speed)
   private static func search(_ node: Node, after place: OrderKey?, _ most: Cost) -> OrderedSlot? {
     let count = node.count
     guard node.height > 0 else {
@@ -184,6 +196,8 @@ package struct OrderedSlots {
 }
 
 /// A node: a leaf holds slots, an inner node children of the next lesser height.
+///
+/// What it holds begins at `head`, so that taking the first moves nothing.
 private struct Node {
   static let capacity = 128
   private static let header = 16
@@ -194,19 +208,27 @@ private struct Node {
 
   init(height: Int) {
     base = .allocate(byteCount: height == 0 ? Self.leafSize : Self.innerSize, alignment: 16)
-    base.storeBytes(of: 0, as: Int.self)
+    base.storeBytes(of: 0, as: UInt64.self)
     base.storeBytes(of: height, toByteOffset: 8, as: Int.self)
   }
 
   func deallocate() { base.deallocate() }
 
+  @inline(__always)
   private func at<T>(_ offset: Int, _ type: T.Type) -> UnsafeMutablePointer<T> {
-    (base + (Self.header + Self.capacity * offset)).assumingMemoryBound(to: type)
+    (base + (Self.header + Self.capacity * offset)).assumingMemoryBound(to: type) + head
   }
 
   var count: Int {
-    get { base.load(as: Int.self) }
-    nonmutating set { base.storeBytes(of: newValue, as: Int.self) }
+    @inline(__always) get { Int(base.load(as: UInt32.self)) }
+    nonmutating set { base.storeBytes(of: UInt32(truncatingIfNeeded: newValue), as: UInt32.self) }
+  }
+  /// How many places before the first are free.
+  private var head: Int {
+    @inline(__always) get { Int(base.load(fromByteOffset: 4, as: UInt32.self)) }
+    nonmutating set {
+      base.storeBytes(of: UInt32(truncatingIfNeeded: newValue), toByteOffset: 4, as: UInt32.self)
+    }
   }
   /// 0 is a leaf.
   var height: Int { base.load(fromByteOffset: 8, as: Int.self) }
@@ -228,14 +250,21 @@ private struct Node {
   }
 
   /// The first that is not before a place.
-  func lowerBound(_ place: OrderKey) -> Int { bound { $0 < place } }
+  func lowerBound(_ place: OrderKey) -> Int {
+    // Most often it is the first.
+    count > 0 && key(0) < place ? bound { $0 < place } : 0
+  }
+
   /// The first behind a place.
-  func upperBound(_ place: OrderKey) -> Int { bound { !(place < $0) } }
+  func upperBound(_ place: OrderKey) -> Int { count > 0 && place < key(0) ? 0 : bound { !(place < $0) } }
 
   /// The child that a place belongs to: the last whose bound is not behind it.
+  @inline(__always)
   func childIndex(of place: OrderKey) -> Int {
-    if !(place < key(count - 1)) { return count - 1 }
-    return max(0, upperBound(place) - 1)
+    let last = count - 1
+    if !(place < key(last)) { return last }
+    if last == 0 || place < key(1) { return 0 }
+    return bound { !(place < $0) } - 1
   }
 
   @inline(__always)
@@ -265,13 +294,28 @@ private struct Node {
   // MARK: Changing
 
   /// Inserts into a leaf; answers its new right sibling if it was full.
+  @inline(__always)
   func insert(_ new: OrderedSlot) -> Node? {
-    let index = count > 0 && key(count - 1) < new.at ? count : lowerBound(new.at)
+    let count = count
+    guard count > 0, key(count - 1) < new.at else { return insert(new, at: lowerBound(new.at)) }
+    // Most often it is the last, and there is room.
+    guard head + count < Self.capacity else { return insert(new, at: count) }
+    self.count = count + 1
+    put(new, at: count)
+    return nil
+  }
+
+  private func insert(_ new: OrderedSlot, at index: Int) -> Node? {
     let (node, place, right) = makeRoom(at: index)
-    node.setKey(place, new.at)
-    node.costs[place] = new.cost
-    node.slots[place] = UInt32(truncatingIfNeeded: new.slot)
+    node.put(new, at: place)
     return right
+  }
+
+  @inline(__always)
+  private func put(_ new: OrderedSlot, at index: Int) {
+    setKey(index, new.at)
+    costs[index] = new.cost
+    slots[index] = UInt32(truncatingIfNeeded: new.slot)
   }
 
   /// Inserts a child; answers the new right sibling of this node if it was full.
@@ -304,6 +348,7 @@ private struct Node {
     let left = child(index)
     let right = child(index + 1)
     guard left.count + right.count <= Self.capacity / 2 else { return }
+    left.slide()
     left.move(from: right, 0, to: left.count, right.count)
     left.count += right.count
     totals[index] += totals[index + 1]
@@ -312,19 +357,30 @@ private struct Node {
     right.deallocate()
   }
 
-  /// Opens a gap. A full node splits: in the middle, or, where the gap is its end, into itself and an empty one.
+  /// Brings the first to the first place.
+  private func slide() {
+    guard head > 0 else { return }
+    let (gap, count) = (head, count)
+    move(from: self, 0, to: -gap, count)
+    head = 0
+  }
+
+  /// Opens a gap. A node without room behind slides if that gives enough, so that this is not soon done again; a full
+  /// one splits: in the middle, or, where the gap is its end, into itself and an empty one.
   private func makeRoom(at index: Int) -> (node: Node, index: Int, right: Node?) {
-    guard count == Self.capacity else {
+    if head + count == Self.capacity && (head >= Self.capacity / 4 || index < count) { slide() }
+    guard head + count == Self.capacity else {
       move(from: self, index, to: index + 1, count - index)
       count += 1
       return (self, index, nil)
     }
     let right = Node(height: height)
-    let kept = index == count ? count : count / 2
+    let isAtEnd = index == count
+    let kept = isAtEnd ? count : count / 2
     right.move(from: self, kept, to: 0, count - kept)
     right.count = count - kept
     count = kept
-    if index <= kept && kept < Self.capacity {
+    if index <= kept && !isAtEnd {
       let (node, place, _) = makeRoom(at: index)
       return (node, place, right)
     }
@@ -333,6 +389,10 @@ private struct Node {
   }
 
   private func close(at index: Int) {
+    guard index > 0 else {
+      head = count > 1 ? head + 1 : 0
+      return count -= 1
+    }
     move(from: self, index + 1, to: index, count - index - 1)
     count -= 1
   }

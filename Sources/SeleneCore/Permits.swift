@@ -13,7 +13,6 @@ package struct Permits: Sendable {
   /// Permits the listed ids; an entry that ends in `.*` permits the prefix before the `*`.
   ///
   /// - Throws: `invalidArgument` for an entry that is no identifier.
-  @_optimize(size)
   package init(_ entries: [UnsafeRawBufferPointer]) throws(SeleneError) {
     permitsAll = false
     for entry in entries {
@@ -30,8 +29,10 @@ package struct Permits: Sendable {
     }
   }
 
-  package func permits(_ id: UnsafeRawBufferPointer) -> Bool {
-    if permitsAll { return true }
+  @inline(__always)
+  package func permits(_ id: UnsafeRawBufferPointer) -> Bool { permitsAll || lists(id) }
+
+  private func lists(_ id: UnsafeRawBufferPointer) -> Bool {
     if exactIndex.find(id, textOf: { exact[$0].buffer }) != nil { return true }
     return prefixes.contains { prefix in
       id.count >= prefix.count && UnsafeRawBufferPointer(rebasing: id[..<prefix.count]).equals(prefix.buffer)

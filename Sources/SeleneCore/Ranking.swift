@@ -34,26 +34,62 @@ package struct Pick: Sendable {
 package final class Ranking {
   /// The first of a list that was not passed.
   private struct Head {
+    enum State {
+      /// Nothing was passed.
+      case fresh
+      /// `current` is the first that was not passed.
+      case current
+      /// `current` was passed.
+      case passed
+      /// All was passed.
+      case atEnd
+    }
+
     let list: Int
     let taskClass: TaskClass
     let priority: UInt8
+    /// Where the last stood at begin; all behind it came since.
+    var end: OrderKey
     /// All of it scores 0, so it is in the order of sequences.
-    let isBySequence: Bool
-    var current: OrderedSlot?
-    var passed: OrderKey?
-    var isAtEnd = false
+    var isBySequence = false
+    var state = State.fresh
+    var current = OrderedSlot(at: OrderKey(0, 0), slot: 0, cost: .any)
+
+    init(list: Int, taskClass: TaskClass, priority: UInt8, end: OrderKey) {
+      (self.list, self.taskClass, self.priority, self.end) = (list, taskClass, priority, end)
+    }
   }
 
-  private var heads: [Head] = []
+  /// What it counts, in memory of its own: records that come and go find it without counting references.
+  struct Frozen {
+    fileprivate let begin: Instant
+    fileprivate let stamp: UInt64
+    /// Of the tasks that were eligible at begin in each class, how many did not change since; counted while the ranking
+    /// is open in its table.
+    fileprivate var left = InlineArray<16, Int>(repeating: 0)
+
+    /// Whether a record did not change since begin.
+    @inline(__always)
+    fileprivate func has(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+      record.pointee.stamp <= stamp && record.pointee.earliestBegin <= begin
+    }
+
+    /// A record joins its list as it was, or leaves it.
+    @inline(__always)
+    mutating func count(_ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int, _ change: Int) {
+      if has(record) { left[taskClass] += change }
+    }
+  }
+
+  /// As many as there are.
+  private let heads: UnsafeMutablePointer<Head>
+  private let headCount: Int
+  let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
   private var only: (slot: Int, sequence: UInt64)?
   private let scale: ScoreScale
-  private let begin: Instant
-  private let stamp: UInt64
   /// How many tasks were eligible at begin.
   package let eligibleCount: Int
-  /// Of these in each class, how many did not change since; counted while the ranking is open in its table.
-  private var left = [Int](repeating: 0, count: TaskClass.count)
 
   /// Ranks what is eligible now.
   ///
@@ -62,9 +98,11 @@ package final class Ranking {
     table.settle(at: now)
     if offer.observedRange { table.keepBirths() }
     let index = table.index
+    var frozen = Frozen(begin: now, stamp: table.stamp)
     var priorities: ClosedRange<UInt8>?
     var ages: ClosedRange<Age>?
     var count = 0
+    var heads: [Head] = []
     for number in 0..<TaskClass.count {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
@@ -72,8 +110,8 @@ package final class Ranking {
         let list = TaskIndex.list(taskClass, priority)
         let aged = index.aged(list)
         guard let oldest = aged.first, let youngest = aged.last else { continue }
-        heads.append(Head(list: list, taskClass: taskClass, priority: priority, isBySequence: false))
-        left[number] += aged.count
+        heads.append(Head(list: list, taskClass: taskClass, priority: priority, end: youngest.at))
+        frozen.left[number] += aged.count
         count += aged.count
         priorities =
           priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
@@ -87,57 +125,77 @@ package final class Ranking {
       offer.observedRange
       ? ScoreScale(priorities: range, elapsed: elapsed) : ScoreScale(greatestElapsed: elapsed.upperBound)
     if offer.observedRange && range.lowerBound < range.upperBound {
-      heads = heads.map {
-        $0.priority == range.lowerBound
-          ? Head(list: $0.list, taskClass: $0.taskClass, priority: $0.priority, isBySequence: true) : $0
+      for head in heads.indices where heads[head].priority == range.lowerBound {
+        heads[head].isBySequence = true
+        if let last = index.born(heads[head].list).last { heads[head].end = last.at }
       }
     }
-    begin = now
-    stamp = table.stamp
+    headCount = heads.count
+    self.heads = .allocate(capacity: headCount)
+    for head in heads.indices { (self.heads + head).initialize(to: heads[head]) }
     eligibleCount = count
+    self.frozen = .allocate(capacity: 1)
+    self.frozen.initialize(to: frozen)
   }
 
   /// A ranking of one task, whatever its earliest begin (C14).
-  package init(_ table: TaskTable, only slot: Int, at now: Instant) {
+  package init(_ table: TaskTable, only slot: Int, observedRange: Bool, at now: Instant) {
     let record = table[slot]
-    scale = ScoreScale(greatestElapsed: now.since(record.lastRun))
+    scale = ScoreScale(
+      spanningOnly: record.priority, elapsed: now.since(record.lastRun), observedRange: observedRange)
     only = (slot, record.sequence)
-    begin = now
-    stamp = table.stamp
+    headCount = 0
+    heads = .allocate(capacity: 0)
     eligibleCount = 1
+    frozen = .allocate(capacity: 1)
+    frozen.initialize(to: Frozen(begin: now, stamp: table.stamp))
   }
+
+  deinit {
+    heads.deallocate()
+    frozen.deallocate()
+  }
+
+  private var all: UnsafeBufferPointer<Head> { UnsafeBufferPointer(start: heads, count: headCount) }
+  private var begin: Instant { frozen.pointee.begin }
 
   // MARK: Picking
 
   /// The best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
   ///
   /// The room never grows from call to call.
+  @_optimize(speed)
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
-    var best: (head: Int, numerator: UInt128, sequence: UInt64)?
-    for index in heads.indices {
-      guard heads[index].taskClass.isOpen(to: offer), let current = advance(index, in: table, room: room) else {
-        continue
-      }
-      let priority = heads[index].priority
-      let numerator = heads[index].isBySequence ? 0 : numerator(priority, current.at)
+    let most = room.map { Cost($0) } ?? .any
+    var best: UnsafeMutablePointer<Head>?
+    var greatest: UInt128 = 0
+    var next = heads
+    for _ in 0..<headCount {
+      let head = next
+      next += 1
+      guard head.pointee.state != .atEnd, head.pointee.taskClass.isOpen(to: offer), advance(head, in: table, room, most)
+      else { continue }
+      let numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.priority, head.pointee.current.at)
       if let best {
-        if numerator < best.numerator { continue }
-        if numerator == best.numerator {
-          if priority < heads[best.head].priority { continue }
-          if priority == heads[best.head].priority && current.at.sequence > best.sequence { continue }
+        if numerator < greatest { continue }
+        if numerator == greatest {
+          if head.pointee.priority < best.pointee.priority { continue }
+          if head.pointee.priority == best.pointee.priority
+            && head.pointee.current.at.sequence > best.pointee.current.at.sequence
+          {
+            continue
+          }
         }
       }
-      best = (index, numerator, current.at.sequence)
+      (best, greatest) = (head, numerator)
     }
-    guard let best, let current = heads[best.head].current else { return nil }
-    let priority = heads[best.head].priority
-    return table.withRecord(current.slot) { record in
-      Pick(
-        slot: current.slot, head: best.head,
-        score: scale.score(priority: priority, elapsed: begin.since(record.pointee.lastRun)),
-        estimate: record.pointee.estimate)
-    }
+    guard let best else { return nil }
+    let record = table.records.at(best.pointee.current.slot)
+    return Pick(
+      slot: best.pointee.current.slot, head: best - heads,
+      score: scale.score(priority: best.pointee.priority, elapsed: begin.since(record.pointee.lastRun)),
+      estimate: record.estimate)
   }
 
   /// A pick had its turn.
@@ -146,46 +204,52 @@ package final class Ranking {
       only = nil
       return
     }
-    heads[pick.head].passed = heads[pick.head].current?.at
-    heads[pick.head].current = nil
+    heads[pick.head].state = .passed
   }
 
-  /// The first of a list that fits, or nil.
+  /// Moves a head to the first of its list that fits; false if there is none.
   @inline(__always)
-  private func advance(_ index: Int, in table: TaskTable, room: Span?) -> OrderedSlot? {
-    if heads[index].isAtEnd { return nil }
-    let most = room.map { Cost($0) } ?? .any
-    while true {
-      if let current = heads[index].current, current.cost <= most, isRanked(current, in: table) {
-        // Only in the last step that fits the exact estimate decides.
-        if current.cost < most || room.map({ table.estimate(current.slot) <= $0 }) ?? true { return current }
+  private func advance(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
+    if head.pointee.state == .current, fits(head, in: table, room, most) { return true }
+    return search(head, in: table, room, most)
+  }
+
+  @_optimize(speed)
+  private func search(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
+    let list = head.pointee.isBySequence ? table.index.born(head.pointee.list) : table.index.aged(head.pointee.list)
+    var passed = head.pointee.state == .fresh ? nil : head.pointee.current.at
+    while let next = list.next(after: passed, costing: most), !(head.pointee.end < next.at) {
+      head.pointee.current = next
+      if fits(head, in: table, room, most) {
+        head.pointee.state = .current
+        return true
       }
-      let passed = heads[index].current?.at ?? heads[index].passed
-      let list = heads[index].list
-      let next = heads[index].isBySequence ? table.index.born(list) : table.index.aged(list)
-      heads[index].passed = passed
-      heads[index].current = next.next(after: passed, costing: most)
-      guard heads[index].current != nil else {
-        heads[index].isAtEnd = true
-        return nil
-      }
+      passed = next.at
     }
+    head.pointee.state = .atEnd
+    return false
   }
 
-  /// Whether it did not change since begin.
-  private func isRanked(_ entry: OrderedSlot, in table: TaskTable) -> Bool {
-    table.withRecord(entry.slot) { $0.pointee.sequence == entry.at.sequence && isRanked($0) }
-  }
-
-  private func isRanked(_ record: UnsafePointer<TaskRecord>) -> Bool {
-    record.pointee.stamp <= stamp && record.pointee.earliestBegin <= begin
+  /// Whether an entry did not change since begin and fits.
+  @inline(__always)
+  private func fits(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
+    let entry = head.pointee.current
+    let record = table.records.at(entry.slot)
+    guard entry.cost <= most, record.pointee.sequence == entry.at.sequence, frozen.pointee.has(record) else {
+      return false
+    }
+    // Only in the last step that fits the exact estimate decides.
+    guard entry.cost == most, let room else { return true }
+    return record.estimate <= room
   }
 
   private func pick(
     _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Span?
   ) -> Pick? {
     let record = table[slot]
-    guard record.sequence == sequence, record.stamp <= stamp, table.isRunnable(slot, offer) else { return nil }
+    guard record.sequence == sequence, record.stamp <= frozen.pointee.stamp, table.isRunnable(slot, offer) else {
+      return nil
+    }
     if let room, record.estimate > room { return nil }
     return Pick(
       slot: slot, head: 0, score: scale.score(priority: record.priority, elapsed: begin.since(record.lastRun)),
@@ -199,19 +263,14 @@ package final class Ranking {
 
   // MARK: Counting
 
-  /// A ranked record leaves its list, or comes back as it was.
-  func count(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass, _ change: Int) {
-    if isRanked(record) { left[taskClass.number] += change }
-  }
-
   /// How many ranked tasks could still run. The ranking is open in its table since its begin.
   package func remaining(in table: TaskTable, _ offer: Offer) -> Int {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: nil) == nil ? 0 : 1 }
     var count = 0
     var last = -1
-    for head in heads where head.taskClass.number != last {
+    for head in all where head.taskClass.number != last {
       last = head.taskClass.number
-      if head.taskClass.isOpen(to: offer) { count += left[last] }
+      if head.taskClass.isOpen(to: offer) { count += frozen.pointee.left[last] }
     }
     return count
   }
@@ -219,15 +278,14 @@ package final class Ranking {
   // MARK: Explaining
 
   /// The place of a task among the eligible, from 1, or nil.
-  @_optimize(size)
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
-    guard record.standing == .ranked, table.withRecord(slot, { isRanked($0) }) else { return nil }
-    let list = TaskIndex.list(table.withRecord(slot) { table.taskClass(of: $0) }, record.priority)
-    guard let own = heads.first(where: { $0.list == list }) else { return nil }
+    guard record.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
+    let list = Int(record.list)
+    guard let own = all.first(where: { $0.list == list }) else { return nil }
     let numerator = own.isBySequence ? 0 : numerator(record.priority, OrderKey(record.lastRun, record.sequence))
     var before = 0
-    for head in heads {
+    for head in all {
       let slots = head.isBySequence ? table.index.born(head.list) : table.index.aged(head.list)
       before += slots.count { place in
         let other = head.isBySequence ? 0 : self.numerator(head.priority, place)
@@ -245,7 +303,7 @@ package final class Ranking {
     let scale =
       eligibleCount > 0
       ? scale.including(priority: record.priority, elapsed: elapsed)
-      : scale.alone(priority: record.priority, elapsed: elapsed)
+      : ScoreScale(spanningOnly: record.priority, elapsed: elapsed, observedRange: scale.observedRange)
     return scale.score(priority: record.priority, elapsed: elapsed)
   }
 }

@@ -33,7 +33,6 @@ struct RecordList {
     (base, capacity) = (new, room)
   }
 
-  @_optimize(size)
   mutating func removeAll() {
     base?.deinitialize(count: count)
     base?.deallocate()

@@ -17,7 +17,7 @@ package struct ScoreScale: Sendable {
   private let greatestPriority: UInt8
   private let leastElapsed: Age
   private let greatestElapsed: Age
-  private let observedRange: Bool
+  let observedRange: Bool
 
   /// Selene's shipped form: minimum 0, priorities up to 5 (S2).
   package init(greatestElapsed: Age) {
@@ -33,6 +33,13 @@ package struct ScoreScale: Sendable {
     observedRange = true
   }
 
+  /// One task alone.
+  package init(spanningOnly priority: UInt8, elapsed: Age, observedRange: Bool) {
+    self =
+      observedRange
+      ? ScoreScale(priorities: priority...priority, elapsed: elapsed...elapsed) : ScoreScale(greatestElapsed: elapsed)
+  }
+
   /// The same scale with one more task among those that it spans.
   package func including(priority: UInt8, elapsed: Age) -> ScoreScale {
     guard observedRange else { return ScoreScale(greatestElapsed: max(greatestElapsed, elapsed)) }
@@ -41,15 +48,10 @@ package struct ScoreScale: Sendable {
       elapsed: min(leastElapsed, elapsed)...max(greatestElapsed, elapsed))
   }
 
-  /// A scale of the same form that spans one task only.
-  package func alone(priority: UInt8, elapsed: Age) -> ScoreScale {
-    observedRange
-      ? ScoreScale(priorities: priority...priority, elapsed: elapsed...elapsed) : ScoreScale(greatestElapsed: elapsed)
-  }
-
   /// The exact numerator of a score: within one scale, more is better, and equal numerators are equal scores.
   package func numerator(priority: UInt8, elapsed: Age) -> UInt128 {
-    UInt128(priorityFactor(priority)) * UInt128(elapsedFactor(elapsed))
+    // Two factors of 64 bits: the product cannot overflow.
+    UInt128(priorityFactor(priority)) &* UInt128(elapsedFactor(elapsed))
   }
 
   /// The score for people to read.

@@ -22,13 +22,11 @@ struct TagIndex {
   }
 
   /// All that carry a tag, and some that did once.
-  @_optimize(size)
   func members(_ tag: UnsafeRawBufferPointer) -> [Member] {
     index.find(tag, textOf: name).flatMap { tags[$0]?.members } ?? []
   }
 
   /// A record carries a tag from now on.
-  @_optimize(size)
   mutating func add(
     _ tag: UnsafeRawBufferPointer, _ slot: Int, _ sequence: UInt64,
     carries: (Int, UInt64, UnsafeRawBufferPointer) -> Bool
@@ -45,7 +43,6 @@ struct TagIndex {
   }
 
   /// A record gave a tag up.
-  @_optimize(size)
   mutating func remove(_ tag: UnsafeRawBufferPointer) {
     guard let number = index.find(tag, textOf: name) else { return }
     tags[number]?.count -= 1
@@ -57,7 +54,6 @@ struct TagIndex {
 
   mutating func removeAll() { self = TagIndex() }
 
-  @_optimize(size)
   private mutating func make(_ tag: UnsafeRawBufferPointer) -> Int {
     let new = Tag(name: Bytes(copying: tag))
     let number = free.popLast() ?? tags.count

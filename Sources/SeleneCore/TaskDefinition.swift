@@ -19,6 +19,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   ///
   /// - Parameter pool: where terms are found that other tasks have, too.
   /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range.
+  @_optimize(speed)
   package static func checked(
     _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64, pool: inout TermsPool
   ) throws(SeleneError) -> TaskDefinition {
@@ -94,6 +95,17 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     return TaskDefinition(id: draft.id, input: draft.input, pool.terms(numbers, of: draft))
   }
 
+  /// A definition of terms that were checked before.
+  ///
+  /// - Throws: `invalidArgument` if the id is none.
+  package static func stored(
+    id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, _ terms: TaskTerms
+  ) throws(SeleneError) -> TaskDefinition {
+    try Identifier.check(id, "id")
+    return TaskDefinition(id: id, input: input, terms)
+  }
+
+  @_optimize(speed)
   private init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, _ terms: TaskTerms) {
     self.terms = terms
     if id.count <= Self.mostInline && input.count == 0 {
@@ -157,10 +169,6 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var recurrence: Recurrence { terms.numbers.recurrence }
   package var backoff: BackoffPolicy { terms.numbers.backoff }
   package var responseWindow: UInt8 { terms.numbers.responseWindow }
-
-  func taskClass(pushes: Bool) -> TaskClass {
-    TaskClass(terms.numbers.kind, terms.numbers.constraints, pushes: pushes)
-  }
 
   /// Once and periodic tasks take a place of their kind's limit (T6).
   package var takesPlace: Bool { schedule != .standing }

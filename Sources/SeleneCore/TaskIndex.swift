@@ -52,8 +52,9 @@ final class TaskIndex {
   private let standings: UnsafeMutablePointer<Int>
   /// What is not later than this is due; it only grows.
   private(set) var present = Instant.min
-  /// Rankings of open cycles, which count what they lose.
+  /// Rankings of open cycles, and what they froze: they count what they lose.
   private var rankings: [Ranking] = []
+  private var frozen: [UnsafeMutablePointer<Ranking.Frozen>] = []
 
   init() {
     ages = Self.lists(TaskClass.count * Self.priorities)
@@ -78,7 +79,6 @@ final class TaskIndex {
     return lists
   }
 
-  @_optimize(size)
   func removeAll() {
     for list in 0..<(TaskClass.count * Self.priorities) {
       ages[list].removeAll()
@@ -123,38 +123,56 @@ final class TaskIndex {
 
   func advance(to now: Instant) { present = max(present, now) }
 
-  func insertHeld(_ slot: Int, _ record: UnsafePointer<TaskRecord>) {
-    helds[Self.list(record.pointee.kind, record.pointee.priority)].insert(
-      slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
+  func insertHeld(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
+    let list = Self.list(record.kind, record.priority)
+    stand(record, .held, list)
+    helds[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
   }
 
-  func removeHeld(_ record: UnsafePointer<TaskRecord>) {
-    helds[Self.list(record.pointee.kind, record.pointee.priority)].remove(at: OrderKey(0, record.pointee.sequence))
-  }
-
-  func insertDue(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
+  func insertDue(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
+    stand(record, .due, taskClass.number)
     dues[taskClass.number].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
   }
 
-  func removeDue(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
-    dues[taskClass.number].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
-  }
-
-  func insertRanked(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
-    let list = Self.list(taskClass, record.pointee.priority)
-    let cost = Cost(record.pointee.estimate)
+  @_optimize(speed)
+  func insertRanked(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
+    let list = Self.list(taskClass, record.priority)
+    stand(record, .ranked, list)
+    let cost = Cost(record.estimate)
     ages[list].insert(slot, at: OrderKey(record.pointee.lastRun, record.pointee.sequence), cost: cost)
     births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
-    if record.pointee.definition.schedule == .standing { standings[taskClass.number] += 1 }
-    for ranking in rankings { ranking.count(record, taskClass, 1) }
+    count(record, taskClass.number, 1)
   }
 
-  func removeRanked(_ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
-    let list = Self.list(taskClass, record.pointee.priority)
-    ages[list].remove(at: OrderKey(record.pointee.lastRun, record.pointee.sequence))
-    births?[list].remove(at: OrderKey(0, record.pointee.sequence))
-    if record.pointee.definition.schedule == .standing { standings[taskClass.number] -= 1 }
-    for ranking in rankings { ranking.count(record, taskClass, -1) }
+  private func stand(_ record: UnsafeMutablePointer<TaskRecord>, _ standing: Standing, _ list: Int) {
+    record.pointee.standing = standing
+    record.pointee.list = UInt8(truncatingIfNeeded: list)
+  }
+
+  /// Takes a record from where it is; its fields are as they were when it was put there.
+  @_optimize(speed)
+  func remove(_ record: UnsafeMutablePointer<TaskRecord>) {
+    let list = Int(record.pointee.list)
+    switch record.pointee.standing {
+    case .nowhere: return
+    case .held: helds[list].remove(at: OrderKey(0, record.pointee.sequence))
+    case .due: dues[list].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
+    case .ranked:
+      ages[list].remove(at: OrderKey(record.pointee.lastRun, record.pointee.sequence))
+      births?[list].remove(at: OrderKey(0, record.pointee.sequence))
+      count(record, list / Self.priorities, -1)
+    }
+    record.pointee.standing = .nowhere
+  }
+
+  /// A ranked record came or goes.
+  private func count(_ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int, _ change: Int) {
+    if record.pointee.traits.schedule == .standing { standings[taskClass] += change }
+    var index = frozen.count
+    while index > 0 {
+      index -= 1
+      frozen[index].pointee.count(record, taskClass, change)
+    }
   }
 
   /// Keeps the order of sequences from now on; answers whether the ranked must be given to `insertBirth` for that.
@@ -164,14 +182,20 @@ final class TaskIndex {
     return true
   }
 
-  func insertBirth(_ slot: Int, _ record: UnsafePointer<TaskRecord>, _ taskClass: TaskClass) {
-    births?[Self.list(taskClass, record.pointee.priority)].insert(
-      slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.pointee.estimate))
+  func insertBirth(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
+    births?[Self.list(taskClass, record.priority)].insert(
+      slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.estimate))
   }
 
   // MARK: Rankings of open cycles
 
-  func open(_ ranking: Ranking) { rankings.append(ranking) }
+  func open(_ ranking: Ranking) {
+    rankings.append(ranking)
+    frozen = rankings.map { $0.frozen }
+  }
 
-  func close(_ ranking: Ranking) { rankings.removeAll { $0 === ranking } }
+  func close(_ ranking: Ranking) {
+    rankings = rankings.filter { $0 !== ranking }
+    frozen = rankings.map { $0.frozen }
+  }
 }

@@ -20,14 +20,13 @@ extension TaskRecord {
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
-    run = 0
     lastRun = now
     changedAt = now
     lastOutcome = outcome
     stopReason = outcome == .expired ? .expiring : .none
-    add(responseTime: responseTime)
+    endRun(responseTime: responseTime)
 
-    switch definition.schedule {
+    switch traits.schedule {
     case .standing:
       if outcome.isSuccess || outcome == .abandoned {
         enqueue(at: now)
@@ -53,7 +52,6 @@ extension TaskRecord {
   }
 
   /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
-  @_optimize(size)
   package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
     run = 0
     lastRun = now
@@ -78,8 +76,10 @@ extension TaskRecord {
   /// All its instants move by the same span.
   package mutating func shift(by span: Span) {
     registeredAt = registeredAt.adding(span)
+    // Before it has run the anchor is the earliest begin.
+    let anchor = anchor
     earliestBegin = earliestBegin.adding(span)
-    anchor = anchor.adding(span)
+    self.anchor = anchor.adding(span)
     if periodBase != Self.onRegistration { periodBase = periodBase.adding(span) }
     lastRun = lastRun.adding(span)
     changedAt = changedAt.adding(span)
@@ -96,7 +96,6 @@ extension TaskRecord {
   }
 
   /// Takes a new definition and keeps the history (T5).
-  @_optimize(size)
   package mutating func update(_ new: TaskDefinition, at now: Instant) {
     changedAt = now
     definition = new

@@ -2,7 +2,11 @@
 
 /// What a task has once it was dispatched; kept apart, because most tasks of a large population wait for their first run.
 private final class TaskHistory {
-  var responseTimes: [Span] = []
+  /// The last response times; once there are as many as are kept, the oldest gives its place to the next.
+  private var times: [Span] = []
+  private var oldest = 0
+  /// The mean of the last of them; nil while there is none, or none counts.
+  private(set) var mean: Span?
   var anchor: Instant
   var periodBase = TaskRecord.onRegistration
   var run: UInt64 = 0
@@ -11,15 +15,90 @@ private final class TaskHistory {
 
   func copy() -> TaskHistory {
     let copy = TaskHistory(anchor: anchor)
-    (copy.responseTimes, copy.periodBase, copy.run) = (responseTimes, periodBase, run)
+    (copy.times, copy.oldest, copy.mean, copy.periodBase, copy.run) = (times, oldest, mean, periodBase, run)
     return copy
   }
+
+  var isEmpty: Bool { times.isEmpty }
+
+  /// Oldest first.
+  var responseTimes: [Span] {
+    get { times.indices.map { times[(oldest + $0) % times.count] } }
+    set {
+      assert(newValue.count <= TaskDefinition.mostResponseTimes)
+      (times, oldest) = (newValue, 0)
+    }
+  }
+
+  /// Copies the response times, oldest first; how many.
+  @_optimize(speed)
+  func copyTimes(to target: UnsafeMutablePointer<Span>) -> Int {
+    var place = oldest
+    for index in times.indices {
+      target[index] = times[place]
+      place = place + 1 < times.count ? place + 1 : 0
+    }
+    return times.count
+  }
+
+  @_optimize(speed)
+  func add(_ time: Span, window: UInt8) {
+    if times.count < TaskDefinition.mostResponseTimes {
+      times.append(time)
+    } else {
+      times[oldest] = time
+      oldest = oldest + 1 < times.count ? oldest + 1 : 0
+    }
+    average(window)
+  }
+
+  /// Takes the mean of the last response times anew (S5).
+  @_optimize(speed)
+  func average(_ window: UInt8) {
+    let count = min(Int(window), times.count)
+    guard count > 0 else {
+      mean = nil
+      return
+    }
+    // A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
+    var sum: Int64 = 0
+    var place = oldest
+    for _ in 0..<count {
+      place = place > 0 ? place - 1 : times.count - 1
+      sum = sum.adding(times[place])
+    }
+    mean = count == 3 ? sum / 3 : sum / Int64(count)
+  }
+}
+
+/// What decisions ask most often of a definition, kept in the record.
+struct TaskTraits {
+  let kind: Kind
+  let schedule: Schedule
+  let priority: UInt8
+  private let constraintBits: UInt8
+
+  @inline(__always)
+  init(_ definition: TaskDefinition) {
+    kind = definition.kind
+    schedule = definition.schedule
+    priority = definition.priority
+    constraintBits = UInt8(truncatingIfNeeded: definition.constraints.rawValue)
+  }
+
+  var constraints: Constraints { Constraints(rawValue: UInt32(constraintBits)) }
 }
 
 /// A task's record.
 package struct TaskRecord {
-  package var definition: TaskDefinition
-  private var history: TaskHistory?
+  package internal(set) var definition: TaskDefinition {
+    didSet {
+      traits = TaskTraits(definition)
+      let window = definition.responseWindow
+      if history != nil { own { $0.average(window) } }
+    }
+  }
+  fileprivate var history: TaskHistory?
   /// Ever-growing number of the record, never reused.
   package let sequence: UInt64
   package var registeredAt: Instant
@@ -42,10 +121,12 @@ package struct TaskRecord {
   package var isTaken = false
   /// Whether the scheduler permits its id (T7).
   package var isPermitted = true
-  /// Where the index has it.
+  /// Where the index has it, and in which of the lists there.
   var standing = Standing.nowhere
+  var list: UInt8 = 0
   /// The store has something else of its slot.
   var isUnsaved = false
+  private(set) var traits: TaskTraits
 
   /// A period base that says: the period stands on the registration.
   package static let onRegistration: Instant = .min
@@ -53,6 +134,7 @@ package struct TaskRecord {
   /// A record that counts from now (T4).
   package init(_ definition: TaskDefinition, sequence: UInt64, state: TaskState, at now: Instant) {
     self.definition = definition
+    traits = TaskTraits(definition)
     self.sequence = sequence
     self.state = state
     registeredAt = now
@@ -68,6 +150,7 @@ package struct TaskRecord {
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span]
   ) {
     self.definition = definition
+    traits = TaskTraits(definition)
     self.sequence = sequence
     self.state = state
     self.attempts = attempts
@@ -88,7 +171,19 @@ package struct TaskRecord {
   /// The last response times, oldest first, at most 30.
   package var responseTimes: [Span] {
     get { history?.responseTimes ?? [] }
-    set { if history != nil || !newValue.isEmpty { own { $0.responseTimes = newValue } } }
+    set {
+      guard history != nil || !newValue.isEmpty else { return }
+      let window = definition.responseWindow
+      own {
+        $0.responseTimes = newValue
+        $0.average(window)
+      }
+    }
+  }
+
+  /// Copies the response times, oldest first, to where there is room for thirty; how many.
+  package func copyResponseTimes(to target: UnsafeMutablePointer<Span>) -> Int {
+    history?.copyTimes(to: target) ?? 0
   }
 
   /// The first earliest begin: the grid of an anchored task.
@@ -110,24 +205,28 @@ package struct TaskRecord {
   }
 
   /// Whether it has a response time.
-  package var hasRun: Bool { history?.responseTimes.isEmpty == false }
+  package var hasRun: Bool { history?.isEmpty == false }
 
-  /// Adds a response time; the thirty-first pushes the first one out.
-  mutating func add(responseTime: Span) {
+  /// Its run is over and took so long; the thirty-first response time pushes the first one out.
+  @_optimize(speed)
+  mutating func endRun(responseTime: Span) {
+    let window = definition.responseWindow
     own { history in
-      if history.responseTimes.count == TaskDefinition.mostResponseTimes { history.responseTimes.removeFirst() }
-      history.responseTimes.append(responseTime)
+      history.run = 0
+      history.add(responseTime, window: window)
     }
   }
 
   /// Changes a history that nobody else holds.
+  @inline(__always)
   private mutating func own(_ change: (TaskHistory) -> Void) {
     if history == nil {
       history = TaskHistory(anchor: earliestBegin)
     } else if !isKnownUniquelyReferenced(&history) {
       history = history?.copy()
     }
-    if let history { change(history) }
+    // This record holds it; counting it once more would cost more than most changes.
+    if let own = history.map({ Unmanaged.passUnretained($0) }) { own._withUnsafeGuaranteedRef(change) }
   }
 
   /// Counts from now as if registered at this moment: a successor whose time has come (T5).
@@ -145,21 +244,31 @@ package struct TaskRecord {
   /// What stands where no task is; its sequence is 0.
   nonisolated(unsafe) package static let vacant = TaskRecord(.vacant, sequence: 0, state: .cancelled, at: 0)
 
-  package var priority: UInt8 { definition.priority }
-  package var kind: Kind { definition.kind }
+  package var priority: UInt8 { traits.priority }
+  package var kind: Kind { traits.kind }
   package var isLive: Bool { !state.isTerminal }
 
   /// Whether it takes one of the places of its kind (T6).
-  package var holdsPlace: Bool { definition.takesPlace && (state == .enqueued || state == .running) }
+  package var holdsPlace: Bool { traits.schedule != .standing && (state == .enqueued || state == .running) }
 
   /// The response time expected of the next run (S5).
-  package var estimate: Span {
-    let window = Int(definition.responseWindow)
-    guard window > 0, let times = history?.responseTimes, !times.isEmpty else { return definition.expectedResponse }
-    let first = max(0, times.count - window)
-    // A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
-    var sum: Int64 = 0
-    for index in first..<times.count { sum = sum.adding(times[index]) }
-    return sum / Int64(times.count - first)
+  package var estimate: Span { history?.mean ?? definition.expectedResponse }
+}
+
+/// The same of a record where it is: a getter of the record itself is handed a copy, which counts references.
+extension UnsafeMutablePointer<TaskRecord> {
+  var kind: Kind { @inline(__always) get { pointee.traits.kind } }
+  var priority: UInt8 { @inline(__always) get { pointee.traits.priority } }
+
+  var holdsPlace: Bool {
+    @inline(__always) get {
+      pointee.traits.schedule != .standing && (pointee.state == .enqueued || pointee.state == .running)
+    }
   }
+
+  var estimate: Span {
+    @inline(__always) get { pointee.history?.mean ?? pointee.definition.terms.numbers.expectedResponse }
+  }
+
+  var run: UInt64 { @inline(__always) get { pointee.history?.run ?? 0 } }
 }

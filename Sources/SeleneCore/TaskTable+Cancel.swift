@@ -22,7 +22,6 @@ extension TaskTable {
   }
 
   /// Cancels every live record that carries a tag, waiting ones included, and what waits behind them.
-  @_optimize(size)
   package func cancel(tag: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) -> UInt64 {
     var count: UInt64 = 0
     for slot in slots(carrying: tag) where carries(slot, self[slot].sequence, tag) && self[slot].isLive {
@@ -39,7 +38,6 @@ extension TaskTable {
   }
 
   /// Cancels every live record.
-  @_optimize(size)
   package func cancelAll(at now: Instant, _ changes: inout Changes) -> UInt64 {
     var count: UInt64 = 0
     for slot in slots where !isVacant(slot) && self[slot].isLive && self[slot].state != .blocked {
@@ -48,7 +46,6 @@ extension TaskTable {
     return count
   }
 
-  @_optimize(size)
   private func cancelOne(_ slot: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
     let run = self[slot].run
     if run != 0 { changes.stops.append((run, reason)) }
@@ -60,7 +57,6 @@ extension TaskTable {
     return 1
   }
 
-  @_optimize(size)
   private func cancelWaiting(
     behind head: Int, from first: Int, at now: Instant, _ changes: inout Changes
   ) -> UInt64 {
@@ -77,7 +73,7 @@ extension TaskTable {
 }
 
 extension SeleneError {
-  package static func noTask(_ id: UnsafeRawBufferPointer) -> SeleneError {
-    SeleneError(.notFound, "id: there is no task \(name: id)")
+  package static func noTask(_ id: UnsafeRawBufferPointer, _ field: StaticString = "id") -> SeleneError {
+    SeleneError(.notFound, "\(field): there is no task \(name: id)")
   }
 }

@@ -7,7 +7,6 @@ extension TaskTable {
   ///
   /// - Throws: `alreadyExists`.
   /// - Complexity: O(n).
-  @_optimize(size)
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     let number = try roster.add(name, pushes: pushes)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
@@ -21,7 +20,6 @@ extension TaskTable {
   /// Its tasks have no handler from now on.
   ///
   /// - Complexity: O(n).
-  @_optimize(size)
   package func retireHandler(_ number: Int) {
     for slot in slots where records[slot].handler == Int32(number) { touch(slot) { $0.handler = -1 } }
     roster.retire(number)
@@ -30,34 +28,46 @@ extension TaskTable {
   package func freeHandler(_ number: Int) { roster.free(number) }
 
   /// The number of the handler of a definition, or −1.
-  func handlerNumber(_ definition: TaskDefinition) -> Int32 { Int32(roster.find(definition.handler) ?? -1) }
+  func handlerNumber(_ definition: TaskDefinition) -> Int32 {
+    if let known, known.terms === definition.terms { return known.handler }
+    let number = Int32(roster.find(definition.handler) ?? -1)
+    if definition.terms.handler != nil { known = (definition.terms, number) }
+    return number
+  }
 
   // MARK: Runs that have not come back
 
   /// The id of the record in a slot is taken from now on; the record is the visible one.
+  ///
+  /// The definition is released before the run lets go of it.
+  @_optimize(speed)
   package func take(_ slot: Int) {
-    outstanding.append(records.at(slot).pointee.definition)
+    outstanding.append(Unmanaged.passUnretained(records.at(slot).pointee.definition))
     touch(slot) { $0.isTaken = true }
   }
 
   /// A run of a definition has come back, or was let go; its record was in a slot.
+  @_optimize(speed)
   package func release(_ definition: TaskDefinition, _ slot: Int) {
-    guard let place = outstanding.lastIndex(where: { $0 === definition }) else { return }
-    outstanding.swapAt(place, outstanding.count - 1)
-    outstanding.removeLast()
-    guard !isOutstanding(definition.id) else { return }
-    if let slot = visibleSlot(of: definition.id, hint: slot) { touch(slot) { $0.isTaken = false } }
+    let address = Unmanaged.passUnretained(definition).toOpaque()
+    guard let place = outstanding.lastIndex(where: { $0.toOpaque() == address }) else { return }
+    let last = outstanding.removeLast()
+    if place < outstanding.count { outstanding[place] = last }
+    guard outstanding.isEmpty || !isOutstanding(definition.id) else { return }
+    if let slot = visibleSlot(of: definition, hint: slot) { touch(slot) { $0.isTaken = false } }
   }
 
-  func isOutstanding(_ id: UnsafeRawBufferPointer) -> Bool { outstanding.contains { $0.id.equals(id) } }
+  func isOutstanding(_ id: UnsafeRawBufferPointer) -> Bool {
+    outstanding.contains { $0._withUnsafeGuaranteedRef { $0.id.equals(id) } }
+  }
 
   /// The slot of the visible record of an id, which most often is still where it was.
-  private func visibleSlot(of id: UnsafeRawBufferPointer, hint slot: Int) -> Int? {
-    if slot < records.count, records.at(slot).pointee.sequence != 0, records.at(slot).pointee.state != .blocked,
-      records.at(slot).pointee.definition.id.equals(id)
+  private func visibleSlot(of definition: TaskDefinition, hint slot: Int) -> Int? {
+    if slot < records.count, records.at(slot).pointee.definition === definition,
+      records.at(slot).pointee.state != .blocked
     {
       return slot
     }
-    return find(id)
+    return find(definition.id)
   }
 }

@@ -2,47 +2,46 @@
 
 extension TaskTable {
   /// S1 without the time and what a window decides.
-  func canRun(_ record: UnsafePointer<TaskRecord>) -> Bool {
+  @inline(__always)
+  func canRun(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
     record.pointee.state == .enqueued && record.pointee.handler >= 0 && record.pointee.isPermitted
       && !record.pointee.isTaken
   }
 
   /// The class of a task that has a handler.
-  func taskClass(of record: UnsafePointer<TaskRecord>) -> TaskClass {
-    record.pointee.definition.taskClass(pushes: roster.pushes(Int(record.pointee.handler)))
+  func taskClass(of record: UnsafeMutablePointer<TaskRecord>) -> TaskClass {
+    TaskClass(
+      record.kind, record.pointee.traits.constraints, pushes: roster.pushes(Int(record.pointee.handler)))
   }
 
   /// Puts a record where it belongs.
-  @inline(never)
+  @inline(__always)
   func link(_ slot: Int) {
     let record = records.at(slot)
-    guard record.pointee.sequence != 0 else { return }
+    guard record.pointee.state.rawValue <= TaskState.held.rawValue else { return }
+    line(up: slot, record)
+  }
+
+  @_optimize(speed)
+  @inline(never)
+  private func line(up slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
     if record.pointee.state == .held {
       index.insertHeld(slot, record)
-      record.pointee.standing = .held
     } else if canRun(record) {
       let taskClass = taskClass(of: record)
       if record.pointee.earliestBegin <= index.present {
         index.insertRanked(slot, record, taskClass)
-        record.pointee.standing = .ranked
       } else {
         index.insertDue(slot, record, taskClass)
-        record.pointee.standing = .due
       }
     }
   }
 
   /// Takes a record from where it is; its fields are as they were when it was put there.
-  @inline(never)
+  @inline(__always)
   func unlink(_ slot: Int) {
     let record = records.at(slot)
-    switch record.pointee.standing {
-    case .nowhere: return
-    case .held: index.removeHeld(record)
-    case .due: index.removeDue(record, taskClass(of: record))
-    case .ranked: index.removeRanked(record, taskClass(of: record))
-    }
-    record.pointee.standing = .nowhere
+    if record.pointee.standing != .nowhere { index.remove(record) }
   }
 
   /// Time goes on: what is registered from now on and is due ranks at once.
@@ -61,7 +60,6 @@ extension TaskTable {
   }
 
   /// From now on the ranked stand in the order of their sequence, too (S3).
-  @_optimize(size)
   func keepBirths() {
     guard index.keepBirths() else { return }
     for slot in slots where records[slot].standing == .ranked {
@@ -69,7 +67,7 @@ extension TaskTable {
     }
   }
 
-  /// The ranking of a cycle that begins now; it counts what it loses until it is closed.
+  /// The ranking of a cycle that begins now; it counts what it loses until it is closed, and lives until then.
   package func openRanking(_ offer: Offer, at now: Instant) -> Ranking {
     let ranking = Ranking(self, offer, at: now)
     index.open(ranking)
@@ -86,7 +84,6 @@ extension TaskTable {
   }
 
   /// The slots of the records that carry a tag, in the order of their sequence.
-  @_optimize(size)
   package func slots(carrying tag: UnsafeRawBufferPointer) -> [Int] {
     var found: [Ordered] = []
     for member in tags.members(tag) where carries(member.slot, member.sequence, tag) {

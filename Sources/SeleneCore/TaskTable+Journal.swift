@@ -2,32 +2,37 @@
 
 extension TaskTable {
   /// Takes the present call back.
-  @_optimize(size)
   package func rollBack() {
     guard var journal else { return }
     self.journal = nil
-    for step in journal.takeSteps() {
+    lastSequence = journal.sequence ?? lastSequence
+    while let step = journal.takeStep() {
       switch step {
-      case .record(let slot, let old):
-        let wasVacant = isVacant(slot)
-        restore(slot, old)
-        // Steps are taken back in the opposite order, so it is the slot that was freed last.
-        if wasVacant && !isVacant(slot) { freeSlots.removeLast() }
-        if !wasVacant && isVacant(slot) { freeSlots.append(slot) }
-      case .shown(let slot, let definition):
-        if let slot {
-          visible.set(definition.id, to: slot) { records[$0].definition.id }
+      case .added(let slot): takeBack(slot, .vacant)
+      case .changed(let slot, let old): takeBack(slot, old.record)
+      case .shown(let old, let slot):
+        // What came after this step was taken back, so the slot has the record of then.
+        let definition = records[slot].definition
+        if let old {
+          visible.set(definition.id, to: old) { records[$0].definition.id }
         } else {
           visible.remove(definition.id) { records[$0].definition.id }
         }
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
-      case .sequence(let old): lastSequence = old
       case .ended(let count, let head):
-        ended.removeLast(ended.count - count)
+        while ended.count > count { ended.removeLast() }
         endedHead = head
       }
     }
     self.journal = journal
+  }
+
+  private func takeBack(_ slot: Int, _ old: TaskRecord) {
+    let wasVacant = isVacant(slot)
+    restore(slot, old)
+    // Steps are taken back in the opposite order, so it is the slot that was freed last.
+    if wasVacant && !isVacant(slot) { freeSlots.removeLast() }
+    if !wasVacant && isVacant(slot) { freeSlots.append(slot) }
   }
 
   /// The present call stands; the next save makes it durable.
@@ -35,8 +40,12 @@ extension TaskTable {
 
   /// The store has everything.
   package func noteSaved() {
-    guard let journal else { return }
-    for (slot, _) in journal.stored where slot < records.count { records[slot].isUnsaved = false }
-    self.journal?.clear()
+    // Not by a copy of the journal: then it would have to make its arrays anew.
+    guard let count = journal?.stored.count else { return }
+    for index in 0..<count {
+      guard let slot = journal?.stored[index].slot, slot < records.count else { continue }
+      records[slot].isUnsaved = false
+    }
+    journal?.clear()
   }
 }

@@ -4,7 +4,6 @@ extension TaskTable {
   /// Takes a record from the store; those that wait behind another come after it, in the order of their sequence.
   ///
   /// - Returns: false if it does not fit to those that were taken before.
-  @_optimize(size)
   package func load(_ record: TaskRecord) -> Bool {
     guard record.sequence > lastSequence else { return false }
     lastSequence = record.sequence
@@ -22,7 +21,6 @@ extension TaskTable {
   }
 
   /// Every record was taken: those that ended are looked at in the order of their end.
-  @_optimize(size)
   package func finishLoading() {
     var order = ended.map { Ordered(records[$0.slot].changedAt, $0.slot) }
     Ordered.sort(&order)

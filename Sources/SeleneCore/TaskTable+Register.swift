@@ -7,6 +7,7 @@ extension TaskTable {
   /// Registers a checked definition.
   ///
   /// - Throws: `notPermitted`, `unavailable`, `invalidArgument` (the existing policy forbids it), `tooManyPending`.
+  @_optimize(speed)
   package func register(
     _ new: TaskDefinition, at now: Instant, enabled: KindSet, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -16,8 +17,9 @@ extension TaskTable {
     guard enabled.contains(new.kind) else {
       throw SeleneError(.unavailable, "kind: \(new.kind.name) is switched off")
     }
-    let old = find(new.id)
-    guard let old, self[old].isLive else { return try start(new, after: old, at: now, &changes) }
+    let hash = TextIndex.hash(new.id)
+    let old = find(new.id, hash)
+    guard let old, self[old].isLive else { return try start(new, hash, after: old, at: now, &changes) }
     switch new.existing {
     case .keep: return .kept
     case .replace: return try replace(old, with: new, at: now, &changes)
@@ -27,8 +29,9 @@ extension TaskTable {
   }
 
   /// A new record where no live one is.
+  @_optimize(speed)
   private func start(
-    _ new: TaskDefinition, after old: Int?, at now: Instant, _ changes: inout Changes
+    _ new: TaskDefinition, _ hash: UInt32, after old: Int?, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     var state = TaskState.enqueued
     if new.existing == .append, let old, self[old].state != .succeeded {
@@ -38,23 +41,21 @@ extension TaskTable {
     }
     if let old { remove(old) }
     let disposition = state == .held ? Disposition.held : .added
-    introduce(new, state, disposition, at: now, &changes)
+    introduce(new, hash, state, disposition, at: now, &changes)
     return disposition
   }
 
-  @_optimize(size)
   private func replace(
     _ old: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     let state = try admit(new, freeing: self[old].holdsPlace ? self[old].kind : nil)
     _ = cancel(old, .replaced, at: now, &changes)
     if let ended = find(new.id) { remove(ended) }
-    introduce(new, state, .replaced, at: now, &changes)
+    introduce(new, TextIndex.hash(new.id), state, .replaced, at: now, &changes)
     promote(&changes)
     return .replaced
   }
 
-  @_optimize(size)
   private func update(
     _ slot: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -70,11 +71,11 @@ extension TaskTable {
       $0.update(new, at: now)
       $0.handler = handler
     }
+    redefine(slot, from: old)
     changes.add(Change(.registered, self[slot], detail: Disposition.updated.rawValue))
     return .updated
   }
 
-  @_optimize(size)
   private func append(
     _ new: TaskDefinition, behind head: Int, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
@@ -95,12 +96,13 @@ extension TaskTable {
     return .appended
   }
 
-  /// Adds a record and shows it.
+  /// Adds a record and shows it; its id, of this hash, shows nothing.
   private func introduce(
-    _ new: TaskDefinition, _ state: TaskState, _ disposition: Disposition, at now: Instant, _ changes: inout Changes
+    _ new: TaskDefinition, _ hash: UInt32, _ state: TaskState, _ disposition: Disposition, at now: Instant,
+    _ changes: inout Changes
   ) {
     let slot = add(new, state, at: now)
-    show(slot)
+    show(slot, firstOf: hash)
     changes.add(Change(.registered, self[slot], detail: disposition.rawValue))
     if state == .held { changes.add(Change(.held, self[slot])) }
   }
@@ -116,8 +118,8 @@ extension TaskTable {
   }
 
   /// Free places go to those who are held (T6).
-  @_optimize(size)
   package func promote(_ changes: inout Changes) {
+    guard count(.held) > 0 else { return }
     for kind in Kind.allCases {
       while freePlaces(kind) > 0, let best = index.bestHeld(kind) {
         modify(best) { $0.state = .enqueued }

@@ -23,7 +23,7 @@ extension TaskTable {
   /// Forgets the ended records that are gone; only after a save, so that they cannot come back.
   package func compact() {
     if endedHead > 1024 && endedHead * 2 > ended.count {
-      ended.removeFirst(endedHead)
+      ended = Array(ended[endedHead...])
       endedHead = 0
     }
   }

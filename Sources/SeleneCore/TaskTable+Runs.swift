@@ -2,21 +2,23 @@
 
 extension TaskTable {
   /// A run of this record begins.
+  @_optimize(speed)
   package func dispatch(_ slot: Int, as run: UInt64, at now: Instant) {
     modify(slot) { $0.dispatch(as: run, at: now) }
   }
 
-  /// The record that a run is in flight for, or nil if it was cancelled, replaced or removed.
-  package func record(of run: UInt64, in slot: Int) -> TaskRecord? {
-    guard slots.contains(slot), run != 0, records[slot].run == run else { return nil }
-    return self[slot]
+  /// Whether a run is in flight for the record in a slot; not if that was cancelled, replaced or removed.
+  package func isRunning(_ run: UInt64, in slot: Int) -> Bool {
+    slots.contains(slot) && run != 0 && records.at(slot).run == run
   }
 
   /// A run in flight is decided by an outcome.
+  @_optimize(speed)
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, _ changes: inout Changes
   ) {
-    let run = self[slot].run
+    let record = records.at(slot)
+    let run = record.run
     var generator = generator
     modify(slot) {
       $0.complete(
@@ -24,21 +26,20 @@ extension TaskTable {
     }
     self.generator = generator
     changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run))
-    if self[slot].state == .enqueued && self[slot].attempts > 0 {
+    if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
       changes.add(withTime(self[slot].earliestBegin, Change(.retry, self[slot])))
     }
-    settle(slot, at: now, &changes)
-    promote(&changes)
+    if !chains.isEmpty { settle(slot, at: now, &changes) }
+    if count(.held) > 0 { promote(&changes) }
   }
 
   /// At open: a record that was running when its process ended (D3).
-  @_optimize(size)
   package func interrupt(_ slot: Int, at now: Instant, _ changes: inout Changes) {
     var generator = generator
     modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
     self.generator = generator
     changes.add(withTime(self[slot].earliestBegin, Change(.interrupted, self[slot])))
-    settle(slot, at: now, &changes)
+    if !chains.isEmpty { settle(slot, at: now, &changes) }
   }
 
   /// A run in flight was stopped and its task waits again as before it.
@@ -47,7 +48,6 @@ extension TaskTable {
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).
-  @_optimize(size)
   private func settle(_ ended: Int, at now: Instant, _ changes: inout Changes) {
     var head = ended
     var chain = waiting(behind: head)[...]

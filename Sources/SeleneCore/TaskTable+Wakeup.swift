@@ -22,7 +22,6 @@ extension TaskTable {
   /// The earliest instant at which a task that waits for nothing but time may run; at least now, or nil.
   ///
   /// - Parameter offer: the kinds that are switched on and not in a cycle, and the constraints satisfied.
-  @_optimize(size)
   package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
     settle(at: now)
     var earliest: Instant?

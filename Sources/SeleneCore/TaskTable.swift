@@ -28,19 +28,23 @@ package final class TaskTable {
   /// The visible record of each id.
   var visible = TextIndex()
   /// Slots of the successors that wait behind a record, in order.
-  var chains = NumberMap<[Int]>()
+  let chains = NumberMap<[Int]>()
   /// Where those who wait stand.
   let index = TaskIndex()
   var tags = TagIndex()
   /// Taken places.
   private var taken = PerKind<UInt32>(repeating: 0)
-  private var counts = [UInt64](repeating: 0, count: 7)
+  private var counts = InlineArray<7, UInt64>(repeating: 0)
   /// Ended records in order of their end, and where those begin that were not looked at yet.
   var ended: [(slot: Int, sequence: UInt64)] = []
   var endedHead = 0
-  /// Definitions of the runs that have not come back (C4).
-  var outstanding: [TaskDefinition] = []
-  var roster = HandlerRoster()
+  /// Definitions of the runs that have not come back (C4); the runs hold them.
+  var outstanding: [Unmanaged<TaskDefinition>] = []
+  var roster = HandlerRoster() {
+    didSet { known = nil }
+  }
+  /// The terms whose handler was looked for last, and what was found: most tasks of a host share a few.
+  var known: (terms: TaskTerms, handler: Int32)?
   /// Number of the last change.
   package private(set) var stamp: UInt64 = 0
   package internal(set) var lastSequence: UInt64 = 0
@@ -62,13 +66,17 @@ package final class TaskTable {
   /// Every slot, free ones included.
   package var slots: Range<Int> { 0..<records.count }
 
-  package subscript(slot: Int) -> TaskRecord { records[slot] }
+  /// The record in a slot; a field of it is read without a copy.
+  package subscript(slot: Int) -> TaskRecord { unsafeAddress { UnsafePointer(records.at(slot)) } }
 
   /// Looks at a record without a copy.
   @inline(__always)
   package func withRecord<R>(_ slot: Int, _ body: (UnsafePointer<TaskRecord>) -> R) -> R {
     body(UnsafePointer(records.at(slot)))
   }
+
+  /// The number of the record in a slot; 0 if the slot is free.
+  package func sequence(_ slot: Int) -> UInt64 { records[slot].sequence }
 
   package func isVacant(_ slot: Int) -> Bool { records[slot].sequence == 0 }
 
@@ -78,6 +86,10 @@ package final class TaskTable {
   /// The slot of the visible record of an id.
   package func find(_ id: UnsafeRawBufferPointer) -> Int? {
     visible.find(id) { records[$0].definition.id }
+  }
+
+  func find(_ id: UnsafeRawBufferPointer, _ hash: UInt32) -> Int? {
+    visible.find(id, hash) { records[$0].definition.id }
   }
 
   /// The slots that wait behind a record, in order.
@@ -98,23 +110,21 @@ package final class TaskTable {
 
   // MARK: Writing: every change of a record goes through these
 
-  /// Changes the record in a slot and derives what follows from its state.
+  /// Changes the record in a slot and derives what follows from its state; its definition stays, or `redefine` follows.
   package func modify(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
     stamp += 1
     note(slot)
     leave(slot)
     let record = records.at(slot)
-    let definition = Unmanaged.passUnretained(record.pointee.definition)
-    let tagged = record.pointee.definition.tagCount > 0 ? record.pointee.definition : nil
     let wasEnded = record.pointee.state.isTerminal
     change(&record.pointee)
     record.pointee.stamp = stamp
-    if Unmanaged.passUnretained(record.pointee.definition).toOpaque() != definition.toOpaque() {
-      retag(slot, tagged, record.pointee.definition)
-    }
     enter(slot)
     if record.pointee.state.isTerminal && !wasEnded { noteEnd(slot) }
   }
+
+  /// A record got another definition in place of an old one.
+  func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, old, records[slot].definition) }
 
   /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
   func touch(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
@@ -127,12 +137,13 @@ package final class TaskTable {
 
   /// Puts a new record into a free slot; it is not visible yet.
   package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
-    journal?.note(.sequence(lastSequence))
+    journal?.note(sequence: lastSequence)
     lastSequence += 1
     return add(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
   }
 
   /// Puts a record into a free slot.
+  @_optimize(speed)
   func add(_ new: consuming TaskRecord) -> Int {
     stamp += 1
     new.stamp = stamp
@@ -142,12 +153,12 @@ package final class TaskTable {
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
-      journal?.note(slot, records[slot])
+      if records[slot].isUnsaved { journal?.note(slot, records[slot]) } else { journal?.noteNew(slot) }
       records[slot] = new
     } else {
       slot = records.count
       records.append(new)
-      journal?.note(slot, .vacant)
+      journal?.noteNew(slot)
     }
     retag(slot, nil, records[slot].definition)
     enter(slot)
@@ -159,7 +170,7 @@ package final class TaskTable {
   package func remove(_ slot: Int) {
     let definition = records[slot].definition
     if find(definition.id) == slot {
-      journal?.note(.shown(slot, definition))
+      journal?.note(.shown(slot, slot))
       visible.remove(definition.id) { records[$0].definition.id }
     }
     setWaiting(behind: slot, [])
@@ -173,15 +184,22 @@ package final class TaskTable {
   }
 
   /// Makes a record the visible one of its id.
-  package func show(_ slot: Int) {
+  ///
+  /// - Parameter hash: of the id, if it shows nothing yet.
+  package func show(_ slot: Int, firstOf hash: UInt32? = nil) {
     let definition = records[slot].definition
-    if journal != nil { journal?.note(.shown(find(definition.id), definition)) }
     if !outstanding.isEmpty && isOutstanding(definition.id) {
       unlink(slot)
       records[slot].isTaken = true
       link(slot)
     }
-    visible.set(definition.id, to: slot) { records[$0].definition.id }
+    var old: Int?
+    if let hash {
+      visible.add(hash, slot)
+    } else {
+      old = visible.set(definition.id, to: slot) { records[$0].definition.id }
+    }
+    if journal != nil { journal?.note(.shown(old, slot)) }
   }
 
   package func setWaiting(behind slot: Int, _ waiting: [Int]) {
@@ -192,7 +210,6 @@ package final class TaskTable {
   }
 
   /// Puts back what a slot had before.
-  @_optimize(size)
   func restore(_ slot: Int, _ old: TaskRecord) {
     let definition = isVacant(slot) ? nil : records[slot].definition
     leave(slot)
@@ -205,17 +222,17 @@ package final class TaskTable {
   }
 
   /// Removes every record; numbers go on. The store was emptied before.
-  @_optimize(size)
   package func removeAll() {
     stamp += 1
     journal?.clear()
     records.removeAll()
     index.removeAll()
     tags.removeAll()
-    (freeSlots, chains, ended, endedHead) = ([], NumberMap(), [], 0)
+    chains.removeAll()
+    (freeSlots, ended, endedHead) = ([], [], 0)
     visible.removeAll()
     taken = PerKind(repeating: 0)
-    counts = [UInt64](repeating: 0, count: 7)
+    counts = InlineArray(repeating: 0)
   }
 
   /// The record in a slot is about to change.
@@ -238,17 +255,17 @@ package final class TaskTable {
     count(slot, by: -1)
   }
 
+  @_optimize(speed)
   private func count(_ slot: Int, by change: Int) {
     let record = records.at(slot)
     guard record.pointee.sequence != 0 else { return }
     let state = Int(record.pointee.state.rawValue)
     counts[state] = counts[state] &+ UInt64(bitPattern: Int64(change))
-    guard record.pointee.holdsPlace else { return }
-    let kind = record.pointee.kind
+    guard record.holdsPlace else { return }
+    let kind = record.kind
     taken[kind] = taken[kind] &+ UInt32(bitPattern: Int32(change))
   }
 
-  @_optimize(size)
   private func retag(_ slot: Int, _ old: TaskDefinition?, _ new: TaskDefinition?) {
     let sequence = records[slot].sequence
     if let old {
@@ -275,18 +292,18 @@ package final class TaskTable {
       var states = [UInt64](repeating: 0, count: 7)
       var waiting = 0
       for slot in slots where !isVacant(slot) {
-        let record = records[slot]
-        states[Int(record.state.rawValue)] += 1
+        // Where it is: a copy for each would make the tests wait for this.
+        let record = records.at(slot)
+        let state = record.pointee.state
+        let standing = record.pointee.standing
+        states[Int(state.rawValue)] += 1
         if record.holdsPlace { places[record.kind] += 1 }
-        if record.state == .blocked { waiting += 1 }
-        assert(record.state == .blocked || find(record.definition.id) == slot, "each id shows one record")
-        assert((record.run != 0) == (record.state == .running), "a run in flight is a running record")
-        assert(record.responseTimes.count <= TaskDefinition.mostResponseTimes)
-        assert(record.sequence <= lastSequence)
-        assert((record.standing == .held) == (record.state == .held), "who is held waits for a place")
-        assert(
-          (record.standing == .due || record.standing == .ranked) == canRun(records.at(slot)),
-          "who can run stands in line")
+        if state == .blocked { waiting += 1 }
+        assert(state == .blocked || find(record.pointee.definition.id) == slot, "each id shows one record")
+        assert((record.run != 0) == (state == .running), "a run in flight is a running record")
+        assert(record.pointee.sequence <= lastSequence)
+        assert((standing == .held) == (state == .held), "who is held waits for a place")
+        assert((standing == .due || standing == .ranked) == canRun(record), "who can run stands in line")
       }
       for head in slots {
         let chain = self.waiting(behind: head)
@@ -295,7 +312,7 @@ package final class TaskTable {
         waiting -= chain.count
       }
       assert(waiting == 0, "every blocked record waits behind another")
-      assert(states == counts, "counts by state")
+      assert(states.indices.allSatisfy { states[$0] == counts[$0] }, "counts by state")
       for kind in Kind.allCases {
         assert(places[kind] == taken[kind], "places")
         assert(freePlaces(kind) == 0 || index.bestHeld(kind) == nil, "nobody is held while a place is free")

@@ -21,7 +21,7 @@ package final class TaskTerms: Sendable {
 
   let numbers: Numbers
   /// The handler's name, or nil where it is the id.
-  let handler: Bytes?
+  package let handler: Bytes?
   let tags: [Bytes]
 
   fileprivate init(_ numbers: Numbers, handler: Bytes?, tags: [Bytes]) {
@@ -50,6 +50,7 @@ package struct TermsPool {
   package init() {}
 
   /// The terms of a draft: those of an earlier task where they are the same.
+  @_optimize(speed)
   mutating func terms(_ numbers: TaskTerms.Numbers, of draft: borrowing TaskDraft) -> TaskTerms {
     let handler = draft.handler.count > 0 && !draft.handler.equals(draft.id) ? draft.handler : nil
     let first = Self.place(numbers, handler, tags: draft.tags.count)
@@ -60,14 +61,22 @@ package struct TermsPool {
         return known
       }
     }
-    var tags: [Bytes] = []
-    for tag in draft.tags where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
-    let new = TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags)
+    let new = Self.make(numbers, handler, draft.tags)
     turn = (turn + 1) % Self.ways
     places[first + turn] = new
     return new
   }
 
+  @inline(never)
+  private static func make(
+    _ numbers: TaskTerms.Numbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer]
+  ) -> TaskTerms {
+    var tags: [Bytes] = []
+    for tag in texts where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
+    return TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags)
+  }
+
+  @_optimize(speed)
   private static func place(_ numbers: TaskTerms.Numbers, _ handler: UnsafeRawBufferPointer?, tags: Int) -> Int {
     var mix = UInt64(bitPattern: numbers.expectedResponse ^ numbers.period)
     mix ^= UInt64(bitPattern: numbers.initialDelay) << 1 ^ UInt64(numbers.maxAttempts) << 7

@@ -19,7 +19,8 @@ package struct TextIndex {
   private static let seed = UInt64(bitPattern: Int64(Hasher().finalize()))
 
   /// Eight bytes at a time, each folded into the product with a number that depends on all before (after wyhash).
-  private static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
+  @_optimize(speed)
+  package static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
     var hash = seed ^ UInt64(text.count)
     var index = 0
     while index + 8 <= text.count {
@@ -27,9 +28,14 @@ package struct TextIndex {
       index += 8
     }
     var rest: UInt64 = 0
-    while index < text.count {
-      rest = rest << 8 | UInt64(text[index])
-      index += 1
+    if text.count >= 8 {
+      // With some of what was hashed before it.
+      rest = text.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self)
+    } else {
+      while index < text.count {
+        rest = rest << 8 | UInt64(text[index])
+        index += 1
+      }
     }
     hash = fold(hash ^ rest, 0xA076_1D64_78BD_642F ^ seed)
     return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
@@ -41,18 +47,38 @@ package struct TextIndex {
   }
 
   /// The number whose text this is. `textOf` gives the text of a number.
+  @_optimize(speed)
   package func find(_ text: UnsafeRawBufferPointer, textOf: (Int) -> UnsafeRawBufferPointer) -> Int? {
-    guard let place = place(of: text, Self.hash(text), textOf) else { return nil }
+    find(text, Self.hash(text), textOf: textOf)
+  }
+
+  /// The same for a text whose hash is known.
+  @inline(__always)
+  package func find(_ text: UnsafeRawBufferPointer, _ hash: UInt32, textOf: (Int) -> UnsafeRawBufferPointer) -> Int? {
+    guard let place = place(of: text, hash, textOf) else { return nil }
     return Int(entries[place].value)
   }
 
   /// Adds a number, or replaces the one that has the same text.
-  package mutating func set(_ text: UnsafeRawBufferPointer, to value: Int, textOf: (Int) -> UnsafeRawBufferPointer) {
+  ///
+  /// - Returns: the one that was replaced.
+  @discardableResult
+  @_optimize(speed)
+  package mutating func set(
+    _ text: UnsafeRawBufferPointer, to value: Int, textOf: (Int) -> UnsafeRawBufferPointer
+  ) -> Int? {
     let hash = Self.hash(text)
     if let place = place(of: text, hash, textOf) {
+      let old = Int(entries[place].value)
       entries[place].value = Int32(truncatingIfNeeded: value)
-      return
+      return old
     }
+    add(hash, value)
+    return nil
+  }
+
+  /// Adds a number whose text, of this hash, has none.
+  package mutating func add(_ hash: UInt32, _ value: Int) {
     if (count + 1) * 4 > entries.count * 3 { grow() }
     insert(Entry(hash: hash, value: Int32(truncatingIfNeeded: value)))
     count += 1

@@ -16,37 +16,37 @@ func callHost<R>(_ owner: UInt64, _ body: () -> R) -> R {
 
 /// A host object whose `destroy` is called exactly once, after its last use.
 package class Callback {
-  private let destroy: (() -> Void)?
+  final private let destroy: (() -> Void)?
   /// Calls in progress and runs that may still call. Guarded by the scheduler's lock.
-  private var uses = 0
+  final private var uses = 0
   /// No new use begins. Guarded by the scheduler's lock.
-  private(set) var isRetired = false
-  private var isDestroyed = false
+  final private(set) var isRetired = false
+  final private var isDestroyed = false
 
   init(destroy: (() -> Void)?) { self.destroy = destroy }
 
-  func beginUse() { uses += 1 }
+  final func beginUse() { uses += 1 }
 
   /// Ends a use. Answers whether this was the last: then the caller calls `finish` without the lock.
-  func endUse() -> Bool {
+  final func endUse() -> Bool {
     uses -= 1
     return isFinished
   }
 
   /// Lets no new use begin. Answers as `endUse`.
-  func retire() -> Bool {
+  final func retire() -> Bool {
     isRetired = true
     return isFinished
   }
 
-  private var isFinished: Bool {
+  final private var isFinished: Bool {
     guard isRetired, uses == 0, !isDestroyed else { return false }
     isDestroyed = true
     return true
   }
 
   /// Ends the host's context. Called once, without a lock.
-  func finish(_ owner: UInt64) {
+  final func finish(_ owner: UInt64) {
     if let destroy { callHost(owner) { destroy() } }
   }
 }

@@ -14,16 +14,21 @@ package final class Cycle {
   }
 
   package let handle: UInt64
-  package let time: Budget
+  package private(set) var time: Budget
   let mode: Mode
   /// Runs at a time.
   let laneLimit: Int
   let strictFit: Bool
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
+  /// The kinds whose ledger it is charged to.
+  let booked: KindSet
+  /// The kind for which the driver opened it, or nil.
+  let drivenKind: Kind?
+  /// Kinds against which a veto was raised while it was open: nothing more of them is dispatched (G6).
+  var preempted: KindSet = []
   /// Who may run, until the cycle ends.
-  var ranking: Ranking?
-  let eligibleCount: Int
+  let ranking: Ranking
 
   /// Its runs in order of dispatch.
   var runs: [Run] = []
@@ -41,19 +46,32 @@ package final class Cycle {
   var receivers: [ReportReceiver] = []
 
   init(
-    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, kinds: KindSet, time: Budget, ranking: Ranking
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, kinds: KindSet, booked: KindSet, drivenKind: Kind?,
+    time: Budget, ranking: Ranking
   ) {
     self.handle = handle
     self.mode = mode
     self.laneLimit = laneLimit
     self.strictFit = strictFit
     self.kinds = kinds
+    self.booked = booked
+    self.drivenKind = drivenKind
     self.time = time
     self.ranking = ranking
-    eligibleCount = ranking.eligibleCount
   }
 
   /// A cycle of one task occupies no kind.
   var isOfOneTask: Bool { kinds.isEmpty }
   var isEnded: Bool { report != nil }
+  var isDriven: Bool { drivenKind != nil }
+
+  /// The next begin ends it: its host took its runs and did not come back for the end (C5).
+  func isForgotten(at now: Instant) -> Bool { mode == .pulled && now > time.deadline }
+
+  /// Its time runs out at an instant: the reserve begins then, if it has not begun.
+  func expire(at now: Instant) {
+    if now < time.expiresAt {
+      time = Budget(begin: time.begin, budget: now.subtracting(time.begin).adding(time.reserve), reserve: time.reserve)
+    }
+  }
 }

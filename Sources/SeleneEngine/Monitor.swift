@@ -1,9 +1,9 @@
-// The lock of a scheduler, with its one condition variable.
+// The lock of a scheduler, with a condition variable for changes and one for work.
 
 import CPlatform
 import SeleneCore
 
-/// A mutex with a condition variable; lives as long as the process.
+/// A mutex with condition variables; lives as long as the process.
 package struct Monitor: @unchecked Sendable {  // the pointer never changes
   private let raw = platform_monitor_create()
 
@@ -15,7 +15,13 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
 
   func lock() { platform_monitor_lock(raw) }
   func unlock() { platform_monitor_unlock(raw) }
+  /// Wakes all who wait; the caller holds the lock.
   func broadcast() { platform_monitor_broadcast(raw) }
+
+  /// Waits for a call, however long; may return early.
+  func rest() { platform_monitor_rest(raw) }
+  /// Wakes all who rest: who only waits for work does not wake for every change.
+  func call() { platform_monitor_call(raw) }
 
   /// Waits for a broadcast or for so long; may return early, so callers ask again.
   func wait(_ time: Span) { platform_monitor_wait(raw, min(time, Self.longestSleep)) }

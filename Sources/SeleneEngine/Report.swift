@@ -4,19 +4,6 @@ import SeleneCore
 
 /// The report of a cycle.
 package struct Report {
-  /// One run, in order of dispatch.
-  package struct Entry {
-    package let definition: TaskDefinition
-    package let run: UInt64
-    package let outcome: Outcome
-    package let stopReason: StopReason
-    package let attempt: UInt32
-    package let score: Double
-    package let estimate: Span
-    package let startedAt: Instant
-    package let responseTime: Span
-  }
-
   package let cycle: UInt64
   package let kinds: KindSet
   package let time: Budget
@@ -26,25 +13,20 @@ package struct Report {
   package let tally: Tally
   /// Whether its outcomes are durable.
   package let isStored: Bool
-  package let entries: [Entry]
+  /// In order of dispatch, all decided.
+  package let runs: [Run]
 
   init(_ cycle: Cycle, didNotFit: Int, isStored: Bool, at now: Instant) {
     self.cycle = cycle.handle
     kinds = cycle.kinds
     time = cycle.time
     endedAt = min(now, cycle.time.deadline)
-    eligible = cycle.eligibleCount
+    eligible = cycle.ranking.eligibleCount
     self.didNotFit = didNotFit
     self.isStored = isStored
+    runs = cycle.runs
     var tally = Tally()
-    entries = cycle.runs.map { run in
-      let outcome = run.outcome ?? .expired
-      tally.add(outcome)
-      return Entry(
-        definition: run.definition, run: run.token, outcome: outcome, stopReason: run.stopReason, attempt: run.attempt,
-        score: run.score, estimate: run.estimate, startedAt: run.startedAt,
-        responseTime: run.endedAt.subtracting(run.startedAt))
-    }
+    for run in runs { tally.add(run.finalOutcome) }
     self.tally = tally
   }
 }

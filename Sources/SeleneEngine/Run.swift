@@ -2,7 +2,8 @@
 
 import SeleneCore
 
-/// A run. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
+/// A run. Its constants may be read anywhere, and, once its cycle is reported, how it ended; the rest is guarded by the
+/// scheduler's lock.
 package final class Run {
   package let token: UInt64
   /// The definition at dispatch; an update does not touch it.
@@ -12,37 +13,99 @@ package final class Run {
   package let score: Double
   package let estimate: Span
   package let startedAt: Instant
-  package let cycle: Cycle
-  let slot: Int
-  let handler: Handler
+  /// The time of its cycle, as it stood at dispatch.
+  package let expiresAt: Instant
+  package let deadline: Instant
+  package let cycleHandle: UInt64
+  /// In use by this run until it has come back (`beginUse`, `endUse`), so it need not be held; not looked at later.
+  private let handlerInUse: Unmanaged<Handler>
+  /// Its cycle, which clears this when it ends; until then the scheduler holds it.
+  private var openCycle: Unmanaged<Cycle>?
 
+  var endedAt: Instant = 0
+  private let slotNumber: UInt32
+  let mode: Cycle.Mode
   /// How it was decided, or nil while it is open.
   var outcome: Outcome?
-  var endedAt: Instant = 0
-  var stopReason: StopReason = .none
-  var wasAskedToStop = false
-  /// `complete` was called for it, whatever it answered.
-  var wasGivenOutcome = false
-  /// A library thread, or the thread of an inline cycle, is in its handler.
-  var isInHandler = false
-  /// Its id is free again.
-  var isBack = false
+  package internal(set) var stopReason: StopReason = .none
+  private var marks: Marks = []
 
-  init(token: UInt64, record: TaskRecord, slot: Int, pick: Pick, handler: Handler, cycle: Cycle, at now: Instant) {
+  /// Bits, so that a run takes 120 bytes: the most that the fast bins of glibc's malloc have.
+  private struct Marks: OptionSet {
+    let rawValue: UInt8
+
+    static let askedToStop = Marks(rawValue: 1)
+    static let givenOutcome = Marks(rawValue: 2)
+    static let inHandler = Marks(rawValue: 4)
+    static let back = Marks(rawValue: 8)
+
+    subscript(mark: Marks) -> Bool {
+      get { contains(mark) }
+      set { self = newValue ? union(mark) : subtracting(mark) }
+    }
+  }
+
+  /// A run of the record that was picked, which is dispatched.
+  @inline(__always)
+  init(
+    token: UInt64, of pick: Pick, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, at now: Instant
+  ) {
     self.token = token
-    definition = record.definition
-    attempt = record.attempts
-    generation = record.generation
-    self.slot = slot
+    slotNumber = UInt32(truncatingIfNeeded: pick.slot)
+    definition = table[pick.slot].definition
+    attempt = table[pick.slot].attempts
+    generation = table[pick.slot].generation
     score = pick.score
     estimate = pick.estimate
     startedAt = now
-    self.handler = handler
-    self.cycle = cycle
+    handlerInUse = handler
+    openCycle = Unmanaged.passUnretained(cycle)
+    handler._withUnsafeGuaranteedRef { $0.beginUse() }
+    expiresAt = cycle.time.expiresAt
+    deadline = cycle.time.deadline
+    cycleHandle = cycle.handle
+    mode = cycle.mode
   }
 
-  package var expiresAt: Instant { cycle.time.expiresAt }
-  package var deadline: Instant { cycle.time.deadline }
+  var slot: Int { Int(slotNumber) }
+
+  var wasAskedToStop: Bool {
+    get { marks[.askedToStop] }
+    set { marks[.askedToStop] = newValue }
+  }
+  /// `complete` was called for it, whatever it answered.
+  var wasGivenOutcome: Bool {
+    get { marks[.givenOutcome] }
+    set { marks[.givenOutcome] = newValue }
+  }
+  /// A library thread, or the thread of an inline cycle, is in its handler.
+  var isInHandler: Bool {
+    get { marks[.inHandler] }
+    set { marks[.inHandler] = newValue }
+  }
+  /// Its id is free again.
+  var isBack: Bool {
+    get { marks[.back] }
+    set { marks[.back] = newValue }
+  }
+
+  var handler: Handler { handlerInUse.takeUnretainedValue() }
+
+  /// The run has come back. Answers whether that was the last use of its handler.
+  func endUse() -> Bool { handlerInUse._withUnsafeGuaranteedRef { $0.endUse() } }
+
+  /// Its cycle has not ended.
+  var isInCycle: Bool { openCycle != nil }
+
+  /// The cycle has one run less that is not decided.
+  func leaveLane() { openCycle?._withUnsafeGuaranteedRef { $0.openRuns -= 1 } }
+
+  /// The cycle ends.
+  func leaveCycle() { openCycle = nil }
+
+  /// How it ended, once its cycle is reported.
+  package var finalOutcome: Outcome { outcome ?? .expired }
+  package var responseTime: Span { endedAt.subtracting(startedAt) }
   var isOpen: Bool { outcome == nil }
   /// It was decided by a stop or by time; an outcome comes too late.
   var isStale: Bool { outcome == .stopped || outcome == .expired }

@@ -23,11 +23,13 @@ extension Scheduler {
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
   private func shutDown(at now: Instant) {
-    isClosing = true
+    letDriverGo()
     for cycle in cycles {
       for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
       _ = end(cycle, at: now)
     }
+    // Only here, so that the reports say whether their outcomes could be stored.
+    isClosing = true
     for case .some(let handler) in handlers where !handler.isRetired {
       table.retireHandler(handler.number)
       if handler.retire() { deliveries.append(.finish(handler)) }
@@ -35,17 +37,19 @@ extension Scheduler {
     observe(nil, destroy: nil)
     if let host = clock.host { finishIfLast(host.retire(), host) }
     do throws(SeleneError) {
-      try store.save(table, storedState(at: now), isLast: true)
+      try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: true)
     } catch {
       closingError = error
     }
+    stopTrace()
     store.close()
   }
 
   private func awaitHandlers(_ grace: Span) {
     lock()
     let until = platform_boot_clock().adding(grace)
-    while workers.inHost > 0 {
+    // What was handed over is called by a thread that may only be about to.
+    while workers.inHost > 0 || !workers.handedOver.isEmpty {
       let left = until.subtracting(platform_boot_clock())
       guard left > 0 else { break }
       slot.monitor.wait(left)
@@ -61,6 +65,7 @@ extension Scheduler {
     runs.forEach { left.append($0) }
     for run in left { comeBack(run) }
     workers.isStopping = true
+    slot.monitor.call()
     slot.monitor.broadcast()
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads

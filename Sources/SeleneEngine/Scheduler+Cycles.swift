@@ -1,6 +1,7 @@
 // Cycles: begin, next, end, and what a window would pick (C1 to C3, C11 to C14).
 
 import SeleneCore
+import SeleneGovernor
 
 /// What a cycle offers its caller.
 package enum Step {
@@ -24,7 +25,11 @@ extension Scheduler {
   }
 
   /// Begins a cycle of any mode; ends forgotten pulled ones first (C5).
-  func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
+  ///
+  /// - Parameter driving: the kind for which the driver opens it.
+  func begin(
+    _ window: Window, _ mode: Cycle.Mode, driving: Kind? = nil, at moment: Moment
+  ) throws(SeleneError) -> Cycle {
     let now = moment.now
     endForgotten(at: now)
     if window.task == nil { try refuse(window.kinds, at: now) }
@@ -34,17 +39,20 @@ extension Scheduler {
     }
     apply(moment.probe, at: now)
     let kinds = only == nil ? window.kinds : []
-    try store(begin: kinds, at: now)
+    let booked = keepsBooks ? driving.map { KindSet($0) } ?? kinds : []
+    try store(begin: kinds, booked: booked, budget: window.budget, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking =
-      only.map { Ranking(table, only: $0, at: now) } ?? table.openRanking(offer(window.kinds, mode), at: now)
+      only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
+      ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds,
-      time: time,
-      ranking: ranking)
+      booked: booked, drivenKind: driving, time: time, ranking: ranking)
     cycles.append(cycle)
-    nextDue = min(nextDue, time.expiresAt)
+    // What stands at begin is not new; a signal may expire while it is open.
+    if governance.governor.profile.preempts { _ = governance.look(at: now) }
+    nextDue = min(nextDue, time.expiresAt, governance.nextLook)
     for kind in Kind.allCases where kinds.contains(kind) {
       traces[kind] = CycleTrace(
         begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied)
@@ -55,20 +63,23 @@ extension Scheduler {
 
   /// Ends the pulled cycles whose deadline has passed (C5).
   func endForgotten(at now: Instant) {
-    for cycle in cycles where cycle.mode == .pulled && now > cycle.time.deadline { _ = end(cycle, at: now) }
+    for cycle in cycles where cycle.isForgotten(at: now) { _ = end(cycle, at: now) }
   }
 
   /// Stores that kinds begin a cycle, and forgets what ended long ago.
-  private func store(begin kinds: KindSet, at now: Instant) throws(SeleneError) {
-    let before = pace
+  private func store(begin kinds: KindSet, booked: KindSet, budget: Span, at now: Instant) throws(SeleneError) {
+    let before = (pace, booked.isEmpty ? nil : governance)
+    book(begin: booked, budget: budget, at: now)
     for kind in Kind.allCases where kinds.contains(kind) { pace[kind].lastBegin = now }
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     do throws(SeleneError) {
       try save(at: now)
     } catch {
-      pace = before
+      pace = before.0
+      if let books = before.1 { governance = books }
       throw error
     }
+    for kind in Kind.allCases where booked.contains(kind) { record { $0.begin(kind, budget: budget, at: now) } }
   }
 
   /// The refusals of a begin, in their order (C12, C13).
@@ -93,7 +104,7 @@ extension Scheduler {
   private func runnableSlot(
     _ id: UnsafeRawBufferPointer, satisfied: Constraints, pushes: Bool, at now: Instant
   ) throws(SeleneError) -> Int {
-    let slot = try visibleSlot(id)
+    let slot = try visibleSlot(id, "task")
     let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
     guard table.isRunnable(slot, offer) else {
       let explanation = table.explain(
@@ -110,6 +121,7 @@ extension Scheduler {
   private func begun(_ cycle: Cycle) -> Change {
     var change = Change(.cycleBegun)
     change.cycle = cycle.handle
+    change.kinds = cycle.kinds
     change.timeAt = cycle.time.deadline
     return change
   }
@@ -121,7 +133,8 @@ extension Scheduler {
 
   /// What an open cycle offers now.
   private func offer(of cycle: Cycle) -> Offer {
-    offer(cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled), cycle.mode)
+    let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
+    return offer(kinds.subtracting(cycle.preempted), cycle.mode)
   }
 
   // MARK: Next
@@ -141,10 +154,11 @@ extension Scheduler {
   }
 
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
+  @_optimize(speed)
   func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
     if let pick = pick(cycle, at: now) {
       let run = try dispatch(pick, in: cycle, at: now)
-      cycle.ranking?.remove(pick)
+      cycle.ranking.remove(pick)
       return .run(run)
     }
     try save(at: now)
@@ -152,31 +166,28 @@ extension Scheduler {
   }
 
   /// Whose turn it is in a cycle now, or nil (C2, C3).
+  @_optimize(speed)
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
     guard !cycle.isEnded else { return nil }
     guard !cycle.isOfOneTask else {
-      return now < cycle.time.deadline ? cycle.ranking?.best(in: table, offer(of: cycle), room: nil) : nil
+      return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: nil) : nil
     }
     let room: Span?
     switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit) {
     case .none:
-      trace(cycle) { $0.room = 0 }
+      trace(cycle) { $0?.room = 0 }
       return nil
     case .any: room = nil
     case .upTo(let span): room = span
     }
-    trace(cycle) { $0.room = room }
-    return cycle.ranking?.best(in: table, offer(of: cycle), room: room)
+    trace(cycle) { $0?.room = room }
+    return cycle.ranking.best(in: table, offer(of: cycle), room: room)
   }
 
   /// Writes down what `explain` will say of the cycle.
-  private func trace(_ cycle: Cycle, _ write: (inout CycleTrace) -> Void) {
-    for kind in Kind.allCases where cycle.kinds.contains(kind) {
-      if var trace = traces[kind] {
-        write(&trace)
-        traces[kind] = trace
-      }
-    }
+  private func trace(_ cycle: Cycle, _ write: (inout CycleTrace?) -> Void) {
+    if cycle.kinds.contains(.refresh) { write(&traces.refresh) }
+    if cycle.kinds.contains(.processing) { write(&traces.processing) }
   }
 
   // MARK: End
@@ -185,19 +196,25 @@ extension Scheduler {
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
     expireOpenRuns(of: cycle, at: now)
+    book(endOf: cycle, at: now)
     let isStored = (try? save(at: now)) != nil && cycle.failure == nil
-    let didNotFit = cycle.ranking?.remaining(in: table, offer(of: cycle)) ?? 0
+    let didNotFit = cycle.ranking.remaining(in: table, offer(of: cycle))
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report
-    if let ranking = cycle.ranking { table.close(ranking) }
-    cycle.ranking = nil
+    drove(cycle, at: now)
+    table.close(cycle.ranking)
+    for run in cycle.runs { run.leaveCycle() }
     cycle.runs = []
-    cycles.removeAll { $0 === cycle }
+    cycles = cycles.filter { $0 !== cycle }
     let room = max(0, cycle.time.expiresAt.subtracting(now))
-    trace(cycle) { ($0.isOpen, $0.room) = (false, room) }
+    trace(cycle) {
+      $0?.isOpen = false
+      $0?.room = room
+    }
     var change = Change(.cycleEnded)
     change.cycle = cycle.handle
+    change.kinds = cycle.kinds
     change.detail = report.tally.result.rawValue
     publish(change, at: report.endedAt)
     hand(report, to: cycle.receivers)
@@ -210,11 +227,13 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
-    try expire(cycle.runs.filter { $0.isOpen }, early: min(moment.now, cycle.time.deadline), at: moment.now)
+    let open = cycle.openRuns > 0 ? cycle.runs.filter { $0.isOpen } : []
+    try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now)
     return end(cycle, at: moment.now)
   }
 
   private func expireOpenRuns(of cycle: Cycle, at now: Instant) {
+    guard cycle.openRuns > 0 else { return }
     let over = min(now, cycle.time.deadline)
     for run in cycle.runs where run.isOpen { expire(run, at: over) }
   }
@@ -231,7 +250,7 @@ extension Scheduler {
     var plan = Plan()
     if let task = window.task {
       let slot = try runnableSlot(task, satisfied: satisfied, pushes: false, at: now)
-      let ranking = Ranking(table, only: slot, at: now)
+      let ranking = Ranking(table, only: slot, observedRange: options.observedRange, at: now)
       let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
       plan.eligible = 1
       if let pick = ranking.best(in: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }

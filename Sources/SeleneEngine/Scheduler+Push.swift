@@ -54,7 +54,9 @@ extension Scheduler {
     return cycle
   }
 
-  private func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
+  func beginPushed(
+    _ window: Window, coordinators: Int, driving: Kind? = nil, at moment: Moment
+  ) throws(SeleneError) -> Cycle {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
@@ -66,7 +68,7 @@ extension Scheduler {
         "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
     }
     try ensureThreads(window.lanes + coordinators)
-    let cycle = try begin(window, .pushed, at: moment)
+    let cycle = try begin(window, .pushed, driving: driving, at: moment)
     cycle.lanes = window.lanes
     for _ in 0..<coordinators { submit(.coordinate(cycle)) }
     for _ in 0..<window.lanes { submit(.lane(cycle)) }
@@ -143,7 +145,7 @@ extension Scheduler {
 
   /// Scheduler time on the thread of an inline cycle. Called and left with the lock held.
   private func present() -> Instant {
-    let now = clock.host == nil ? tick() : readHostClock().map { clock.tick($0) } ?? clock.last
+    let now = clock.tick(clock.host == nil ? nil : readHostClock())
     advance(to: now)
     return now
   }
@@ -162,7 +164,7 @@ extension Scheduler {
     handler.beginUse()
     outside { if let function = handler.run { callHost(life) { function(run) } } }
     run.isInHandler = false
-    if run.cycle.isEnded && run.cycle.mode == .pushed { workers.leftBehind -= 1 }
+    if !run.isInCycle && run.mode == .pushed { workers.leftBehind -= 1 }
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
@@ -171,11 +173,13 @@ extension Scheduler {
 
   /// Keeps the lane of a run whose handler returned while it was still at work. Called and left with the lock held.
   private func awaitDecision(of run: Run) {
-    while run.isOpen && !run.cycle.isEnded {
+    while run.isOpen && run.isInCycle {
       let now = tick()
       advance(to: now)
       guard run.isOpen else { return }
-      if !settleDeliveries() { slot.monitor.wait(run.cycle.time.nextExpiry(after: now).subtracting(now)) }
+      if !settleDeliveries() {
+        slot.monitor.wait(Budget.nextExpiry(run.expiresAt, run.deadline, after: now).subtracting(now))
+      }
     }
   }
 

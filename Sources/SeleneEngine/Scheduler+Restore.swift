@@ -21,12 +21,15 @@ extension Scheduler {
 
     table.journal = Journal()
     var changes = Changes(isObserved: true)
+    var span: Span = 0
     if state.lastSeen > wall.adding(Self.longestLead) {
-      move(by: wall.subtracting(state.lastSeen), &changes)
+      span = wall.subtracting(state.lastSeen)
+      move(by: span, &changes)
     } else if state.lastSeen > wall {
       clock.start(at: state.lastSeen)
     }
     let now = clock.last
+    if let books = try store.loadBooks() { try governance.restore(books, movedBy: span, at: now) }
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
       table.interrupt(slot, at: now, &changes)
     }
@@ -54,19 +57,23 @@ extension Scheduler {
     guard store.isDurable else { return table.compact() }
     guard !isClosing else { return }
     do throws(SeleneError) {
-      try store.save(table, storedState(at: now), isLast: false)
+      try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: false)
     } catch {
       table.rollBack()
-      mustSaveAgain = table.journal?.isEmpty == false
+      mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
       throw error
     }
     mustSaveAgain = false
+    governance.isUnsaved = false
     table.noteSaved()
     table.compact()
   }
 
   /// The present call stands; the next save makes it durable (D2: completions, stops).
   func accept() { table.accept() }
+
+  /// The governor's books, if the store has others.
+  func unsavedBooks(at now: Instant) -> StoredBooks? { governance.isUnsaved ? governance.books(at: now) : nil }
 
   func storedState(at now: Instant) -> StoredState {
     StoredState(

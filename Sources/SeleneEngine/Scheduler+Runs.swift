@@ -1,16 +1,18 @@
 // Runs: dispatch, outcome, stop, and coming back (C4, C6, C8).
 
 import SeleneCore
+import SeleneGovernor
 
 extension Scheduler {
   /// Dispatches a pick.
   ///
   /// - Throws: what the store refuses; then nothing is dispatched.
+  @_optimize(speed)
   func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run {
     let handlerNumber = table.withRecord(pick.slot) { Int($0.pointee.handler) }
-    guard handlers.indices.contains(handlerNumber), let handler = handlers[handlerNumber] else {
-      throw SeleneError(.inconsistent, "a task that was picked has no handler")
-    }
+    guard handlers.indices.contains(handlerNumber),
+      let handler = handlers[handlerNumber].map({ Unmanaged.passUnretained($0) })
+    else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let number = lastRun + 1
     let token = Token(life: life, number: number).rawValue
     table.dispatch(pick.slot, as: token, at: now)
@@ -18,9 +20,8 @@ extension Scheduler {
     table.take(pick.slot)
     lastRun = number
     let run = Run(
-      token: token, record: table[pick.slot], slot: pick.slot, pick: pick, handler: handler, cycle: cycle, at: now)
-    handler.beginUse()
-    runs[number] = run
+      token: token, of: pick, in: table, handler: handler, cycle: cycle, at: now)
+    runs.insert(number, run)
     cycle.runs.append(run)
     cycle.openRuns += 1
     publish(started(run), at: now)
@@ -32,7 +33,7 @@ extension Scheduler {
 
   private func started(_ run: Run) -> Change {
     var change = Change(.started, table[run.slot], run: run.token)
-    change.cycle = run.cycle.handle
+    change.cycle = run.cycleHandle
     change.timeAt = run.deadline
     return change
   }
@@ -43,6 +44,7 @@ extension Scheduler {
   ///
   /// - Parameter retryDelay: a failure's own delay, or nil.
   /// - Throws: `invalidArgument`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
+  @_optimize(speed)
   package func complete(
     _ number: UInt64, _ outcome: Int32, retryDelay: Span?, at moment: Moment
   ) throws(SeleneError) {
@@ -52,7 +54,7 @@ extension Scheduler {
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
       throw .range("delay", retryDelay, "0 … 10 years in ns")
     }
-    lent[number] = nil
+    if !lent.isEmpty { lent.remove(number) }
     let run = try find(number)
     run.wasGivenOutcome = true
     guard run.isOpen else {
@@ -96,7 +98,7 @@ extension Scheduler {
   private func settle(
     _ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant, _ changes: inout Changes
   ) {
-    guard table.record(of: run.token, in: run.slot) != nil else { return }
+    guard table.isRunning(run.token, in: run.slot) else { return }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
       retryDelay: outcome == .failed ? retryDelay : nil, &changes)
@@ -105,7 +107,11 @@ extension Scheduler {
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
     run.outcome = outcome
     run.endedAt = now
-    run.cycle.openRuns -= 1
+    record {
+      $0.run(
+        run.definition.kind, started: run.startedAt, outcome, run.stopReason, id: run.definition.id, at: now)
+    }
+    run.leaveLane()
     nextDue = min(nextDue, now.adding(options.releaseAfter))
     slot.monitor.broadcast()
   }
@@ -144,6 +150,15 @@ extension Scheduler {
 
   // MARK: Stops
 
+  /// Ends runs by a stop at the host's word: first what the store may refuse, then what cannot be taken back.
+  ///
+  /// - Throws: a status of stores; then the runs go on.
+  func stop(_ runs: [Run], _ reason: StopReason, at now: Instant) throws(SeleneError) {
+    for run in runs where table.isRunning(run.token, in: run.slot) { table.requeue(run.slot, reason, at: now) }
+    try save(at: now)
+    for run in runs { stop(run, reason, at: now) }
+  }
+
   /// Asks a run to stop; with every reason but `expiring` it is over with that (C8).
   func stop(_ run: Run, _ reason: StopReason, at now: Instant) {
     guard run.isOpen else { return }
@@ -156,7 +171,7 @@ extension Scheduler {
       }
     }
     if reason != .expiring {
-      if table.record(of: run.token, in: run.slot) != nil {
+      if table.isRunning(run.token, in: run.slot) {
         table.requeue(run.slot, reason, at: now)
         accept()
       }
@@ -172,7 +187,7 @@ extension Scheduler {
     change.state = table.find(run.definition.id).map { table[$0].state }
     change.attempts = run.attempt
     change.run = run.token
-    change.cycle = run.cycle.handle
+    change.cycle = run.cycleHandle
     change.detail = run.stopReason.rawValue
     return change
   }
@@ -188,13 +203,17 @@ extension Scheduler {
   }
 
   /// Frees the id of a run, or lets it go.
+  @_optimize(speed)
   func comeBack(_ run: Run) {
     let number = Token(rawValue: run.token).number
     run.isBack = true
-    runs[number] = nil
+    runs.remove(number)
     if run.isStale { staleRuns.insert(number) }
     table.release(run.definition, run.slot)
-    endUse(of: run.handler)
+    if run.endUse() { finish(run.handler) }
+    // The thread that is here may go on with another handler before it leaves.
+    governance.driver?.lookAgain()
+    governance.driver?.follow(table.stamp)
     slot.monitor.broadcast()
   }
 }

@@ -32,6 +32,7 @@ extension Scheduler {
       throw .range("kinds", kinds, "bits 1 (refresh) and 2 (processing)")
     }
     enabled = KindSet(rawValue: kinds)
+    governance.driver?.lookAgain()
   }
 
   // MARK: Conditions (C17)
@@ -49,14 +50,9 @@ extension Scheduler {
     let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))
     if !givenBack.isEmpty { changed.apply(Conditions.probe(givenBack)) }
     changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
-    let losing = openRuns(without: changed.satisfied)
-    // First what the store may refuse; the runs hear of it after the commit.
-    for run in losing where table.record(of: run.token, in: run.slot) != nil {
-      table.requeue(run.slot, .constraintLost, at: moment.now)
-    }
-    try save(at: moment.now)
+    try stop(openRuns(without: changed.satisfied), .constraintLost, at: moment.now)
     conditions = changed
-    for run in losing { stop(run, .constraintLost, at: moment.now) }
+    governance.driver?.lookAgain()
   }
 
   package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
@@ -100,14 +96,14 @@ extension Scheduler {
       throw SeleneError(.notFound, "name: there is no handler \(name: name)")
     }
     table.retireHandler(number)
-    finish(handler, handler.retire())
+    if handler.retire() { finish(handler) }
   }
 
   /// Ends one use of a handler.
-  func endUse(of handler: Handler) { finish(handler, handler.endUse()) }
+  func endUse(of handler: Handler) { if handler.endUse() { finish(handler) } }
 
-  private func finish(_ handler: Handler, _ isLast: Bool) {
-    guard isLast else { return }
+  /// The last use of a handler has ended.
+  func finish(_ handler: Handler) {
     table.freeHandler(handler.number)
     handlers[handler.number] = nil
     deliveries.append(.finish(handler))

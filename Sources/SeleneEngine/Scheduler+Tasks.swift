@@ -1,6 +1,7 @@
 // Tasks: registering, cancelling, reading, explaining.
 
 import SeleneCore
+import SeleneGovernor
 
 extension Scheduler {
   /// Checks and registers a task.
@@ -17,19 +18,21 @@ extension Scheduler {
 
   /// Registers many tasks in one commit.
   ///
-  /// - Parameter draft: the task at a place, or why it is none.
+  /// - Parameter read: writes the task at a place to a draft, or says why it is none.
   /// - Returns: a disposition, or why it was refused, for each.
   /// - Throws: a status of stores; then nothing was registered.
   package func register(
-    count: Int, draft: (Int) throws(SeleneError) -> TaskDraft, at moment: Moment
+    count: Int, read: (Int, inout TaskDraft) throws(SeleneError) -> Void, at moment: Moment
   ) throws(SeleneError) -> [Result<Disposition, SeleneError>] {
     var changes = newChanges()
     var results: [Result<Disposition, SeleneError>] = []
     results.reserveCapacity(count)
     for index in 0..<count {
       do throws(SeleneError) {
+        var draft = TaskDraft()
+        try read(index, &draft)
         let definition = try TaskDefinition.checked(
-          draft(index), backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+          draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
         results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
       } catch {
         results.append(.failure(error))
@@ -83,11 +86,20 @@ extension Scheduler {
     guard cycles.isEmpty else { throw SeleneError(.busy, "reset: \(cycles.count) cycles are open, none is allowed") }
     var state = storedState(at: moment.now)
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
-    try store.erase(state)
+    let before = governance
+    governance.governor.ledger = Ledger()
+    do throws(SeleneError) {
+      try store.erase(state, governance.books(at: moment.now))
+    } catch {
+      governance = before
+      throw error
+    }
     table.removeAll()
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
     traces = PerKind(repeating: nil)
+    record { $0.ledger(governance.governor.ledger, at: moment.now) }
+    governance.driver?.lookAgain()
   }
 
   /// A task's record, or that of a successor that waits behind it.
@@ -132,25 +144,30 @@ extension Scheduler {
       releaseAt = max(releaseAt ?? at, at)
     }
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
-    return table.explain(
+    var explanation = table.explain(
       slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probe),
       observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
       runDeadline: runs[Token(rawValue: record.run).number]?.deadline,
       releaseAt: releaseAt ?? Time.never, at: moment.now)
+    if record.state == .enqueued, let refusal = refusal(record.kind) {
+      explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
+    }
+    return explanation
   }
 
   /// When it is worth opening the next window; nil for never (C16).
   package func nextWakeup(at moment: Moment) -> Instant? {
-    let free = cycles.reduce(enabled) { $0.subtracting($1.kinds) }
+    // A forgotten cycle keeps nobody waiting, the next begin ends it.
+    let free = cycles.reduce(enabled) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
     let offer = Offer(
       kinds: free, satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)
     return table.nextWakeup(offer, pace, at: moment.now)
   }
 
-  func visibleSlot(_ id: UnsafeRawBufferPointer) throws(SeleneError) -> Int {
-    try Identifier.check(id, "id")
-    guard let slot = table.find(id) else { throw .noTask(id) }
+  func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: StaticString = "id") throws(SeleneError) -> Int {
+    try Identifier.check(id, field)
+    guard let slot = table.find(id) else { throw .noTask(id, field) }
     return slot
   }
 }

@@ -8,16 +8,23 @@ extension Scheduler {
     case expire(Cycle)
     case expireRuns(Cycle)
     case letGo(Run)
+    case lookAtVetoes
   }
 
   /// Applies what fell due since the last call, in the order of its nominal instants.
+  @inline(__always)
   func advance(to now: Instant) {
+    if nextDue <= now { apply(until: now) }
+  }
+
+  private func apply(until now: Instant) {
     while nextDue <= now {
       guard let (at, effect) = nextEffect(), at <= now else { break }
       switch effect {
       case .expire(let cycle): expire(cycle)
       case .expireRuns(let cycle): expireRuns(of: cycle)
       case .letGo(let run): letGo(run)
+      case .lookAtVetoes: lookAtVetoes(at: at)
       }
     }
   }
@@ -39,6 +46,7 @@ extension Scheduler {
         if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .expireRuns(cycle)) }
       }
     }
+    if !cycles.isEmpty && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
     var first: Run?
     runs.forEach { run in
@@ -65,7 +73,7 @@ extension Scheduler {
   /// A run did not come back in time: its id is free, its handler may still be at work.
   private func letGo(_ run: Run) {
     comeBack(run)
-    if run.cycle.mode == .pulled { lent[Token(rawValue: run.token).number] = run }
+    if run.mode == .pulled { lent[Token(rawValue: run.token).number] = run }
     var change = Change(.released)
     change.definition = run.definition
     change.state = table.find(run.definition.id).map { table[$0].state }

@@ -25,14 +25,15 @@ package final class Scheduler: @unchecked Sendable {
   /// Cycles that are not reported, in order of their begin.
   var cycles: [Cycle] = []
   /// Runs that have not come back, by number.
-  var runs = NumberMap<Run>()
+  let runs = NumberMap<Run>()
   var lastRun: UInt64 = 0
   /// Pulled runs that were let go, by number: the host may still read their texts.
-  var lent = NumberMap<Run>()
+  let lent = NumberMap<Run>()
   var staleRuns = StaleRuns()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 
+  var governance = Governance()
   var workers = Workers()
 
   var observer: Observer?
@@ -92,56 +93,88 @@ package final class Scheduler: @unchecked Sendable {
   /// Calls a body with the scheduler of a handle: locked, its time applied; delivers what the body caused.
   ///
   /// - Parameter probing: whether the body looks at conditions; then the system is asked before the lock is taken.
+  @inline(__always)
   package static func enter<R>(
     _ handle: UInt64, probing: Bool = false, _ body: (Scheduler, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
-    let handle = Handle(rawValue: handle)
-    try handle.check(.scheduler)
-    return try enter(try Registry.find(handle), probing: probing, isOpen: { $0.slot.number == handle.number }, body)
-  }
-
-  /// The same with the scheduler and the cycle of a cycle's handle.
-  package static func enter<R>(
-    cycle handle: UInt64, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
-  ) throws(SeleneError) -> R {
-    let handle = Handle(rawValue: handle)
-    try handle.check(.cycle)
-    return try enter(try Registry.find(handle), probing: false, isOpen: { _ in true }) {
-      (scheduler, moment) throws(SeleneError) in
-      guard let cycle = scheduler.cycles.first(where: { $0.handle == handle.rawValue }) else { throw .closedHandle }
-      return try body(scheduler, cycle, moment)
-    }
-  }
-
-  /// The same with the scheduler of a run's token, also while it closes.
-  package static func enter<R>(
-    run token: UInt64, _ body: (Scheduler, UInt64, Moment) throws(SeleneError) -> R
-  ) throws(SeleneError) -> R {
-    let token = Token(rawValue: token)
-    let slot = try Registry.find(token)
-    try refuseInsideClock()
-    guard let (scheduler, moment) = lock(slot, probing: false, isOpen: { $0.life == token.life }) else {
-      throw .earlierLife
-    }
-    defer { scheduler.leave() }
-    return try body(scheduler, token.number, moment)
-  }
-
-  private static func enter<R>(
-    _ slot: Slot, probing: Bool, isOpen: (Scheduler) -> Bool, _ body: (Scheduler, Moment) throws(SeleneError) -> R
-  ) throws(SeleneError) -> R {
-    try refuseInsideClock()
-    guard let (scheduler, moment) = lock(slot, probing: probing, isOpen: { !$0.isClosing && isOpen($0) }) else {
-      throw .closedHandle
-    }
+    let (scheduler, moment) = try locked(handle, probing: probing)
     defer { scheduler.leave() }
     return try body(scheduler, moment)
   }
 
+  /// The same with the scheduler and the cycle of a cycle's handle.
+  @inline(__always)
+  package static func enter<R>(
+    cycle handle: UInt64, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let (scheduler, moment) = try locked(cycle: handle)
+    defer { scheduler.leave() }
+    guard let cycle = scheduler.cycles.first(where: { $0.handle == handle }) else { throw .closedHandle }
+    return try body(scheduler, cycle, moment)
+  }
+
+  /// The same with the scheduler of a run's token, also while it closes.
+  @inline(__always)
+  package static func enter<R>(
+    run token: UInt64, _ body: (Scheduler, UInt64, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let (scheduler, moment) = try locked(run: token)
+    defer { scheduler.leave() }
+    return try body(scheduler, Token(rawValue: token).number, moment)
+  }
+
+  @inline(never)
+  package static func locked(_ handle: UInt64, probing: Bool) throws(SeleneError) -> (Scheduler, Moment) {
+    let handle = Handle(rawValue: handle)
+    try handle.check(.scheduler)
+    guard let entered = try lock(try Registry.find(handle), .scheduler(handle.number), probing: probing) else {
+      throw .closedHandle
+    }
+    return entered
+  }
+
+  package static func locked(cycle handle: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
+    let handle = Handle(rawValue: handle)
+    try handle.check(.cycle)
+    guard let entered = try lock(try Registry.find(handle), .any, probing: false) else { throw .closedHandle }
+    return entered
+  }
+
+  package static func locked(run token: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
+    let token = Token(rawValue: token)
+    guard let entered = try lock(try Registry.find(token), .life(token.life), probing: false) else {
+      throw .earlierLife
+    }
+    return entered
+  }
+
+  /// Which scheduler of a slot is meant.
+  private enum Door {
+    /// The one of a number, while it is open.
+    case scheduler(UInt64)
+    /// Whichever is open.
+    case any
+    /// The one of a life, also while it closes.
+    case life(UInt64)
+
+    func leads(to scheduler: Scheduler) -> Bool {
+      switch self {
+      case .scheduler(let number): !scheduler.isClosing && scheduler.slot.number == number
+      case .any: !scheduler.isClosing
+      case .life(let life): scheduler.life == life
+      }
+    }
+  }
+
   /// Locks a slot and brings its scheduler up to the present; nil, unlocked, if it is not the one.
-  private static func lock(_ slot: Slot, probing: Bool, isOpen: (Scheduler) -> Bool) -> (Scheduler, Moment)? {
+  ///
+  /// - Throws: `reentrant`.
+  private static func lock(
+    _ slot: Slot, _ door: Door, probing: Bool
+  ) throws(SeleneError) -> (Scheduler, Moment)? {
+    try refuseInsideClock()
     slot.monitor.lock()
-    guard let scheduler = slot.scheduler, isOpen(scheduler) else {
+    guard let scheduler = slot.scheduler, door.leads(to: scheduler) else {
       slot.monitor.unlock()
       return nil
     }
@@ -153,7 +186,7 @@ package final class Scheduler: @unchecked Sendable {
       reading = scheduler.readHostClock {
         if !wanted.isEmpty { probe = Conditions.probe(wanted) }
       }
-      guard slot.scheduler === scheduler, isOpen(scheduler) else {
+      guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
         scheduler.leave()
         return nil
       }
@@ -179,6 +212,7 @@ package final class Scheduler: @unchecked Sendable {
     return reading
   }
 
+  @inline(__always)
   static func refuseInsideClock() throws(SeleneError) {
     guard platform_frame_within(PLATFORM_CLOCK_OWNER) == 0 else {
       throw SeleneError(.reentrant, "the call came from inside a host clock, which may not call the library")
@@ -203,6 +237,8 @@ package final class Scheduler: @unchecked Sendable {
   /// Unlocks, then hands the host what was caused meanwhile.
   func leave() {
     table.checkInvariants()
+    flushTrace()
+    governance.driver?.follow(table.stamp)
     while !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) {
       deliver()
       notify()
@@ -266,15 +302,17 @@ package final class Scheduler: @unchecked Sendable {
     for (token, reason) in changes.stops {
       if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
     }
-    guard let observer else { return }
-    for change in changes.list { notify(observer, change, at: now) }
+    guard observer != nil else { return }
+    for change in changes.list { notify(change, at: now) }
   }
 
+  @inline(__always)
   func publish(_ change: @autoclosure () -> Change, at now: Instant) {
-    if let observer { notify(observer, change(), at: now) }
+    if observer != nil { notify(change(), at: now) }
   }
 
-  private func notify(_ observer: Observer, _ change: Change, at now: Instant) {
+  private func notify(_ change: Change, at now: Instant) {
+    guard let observer else { return }
     lastEvent += 1
     notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
   }
@@ -295,7 +333,7 @@ package struct Moment {
 struct StaleRuns {
   static let capacity = 65_536
 
-  private var numbers = NumberMap<Bool>()
+  private let numbers = NumberMap<Bool>()
   private var order: [UInt64] = []
   private var oldest = 0
 

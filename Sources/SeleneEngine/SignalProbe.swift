@@ -2,6 +2,7 @@
 
 import CPlatform
 import SeleneCore
+import SeleneGovernor
 
 /// Signals that are read together.
 package struct SignalGroups: OptionSet, Sendable {
@@ -57,11 +58,13 @@ package struct SignalReadings {
 
 /// What is kept between two readings.
 package struct SignalProbe {
-  /// Ticks of the CPUs at the last reading that counted.
+  /// Ticks of the CPUs at a reading, and when that was: where the next share begins.
   private var busy: UInt64 = 0
   private var total: UInt64 = 0
+  private var begin: Instant = .min
 
-  /// Below so many ticks a share says nothing.
+  /// A share of a shorter time, or of fewer ticks, says nothing; one of a longer time says nothing of the present.
+  private static let period = Time.second / 5...30 * Time.second
   private static let leastTicks: UInt64 = 20
 
   package init() {}
@@ -82,8 +85,8 @@ package struct SignalProbe {
         if left > 0 { until = now.adding(left) }
       }
       if signal == .cpuBusy {
-        guard let share = share(readings.raw) else { return }
-        value = share
+        guard begin == .min || now.subtracting(begin) >= Self.period.lowerBound else { return }
+        value = share(readings.raw, at: now) ?? value
       }
       // A value that cannot be is none.
       if value < signal.least || value > signal.greatest {
@@ -95,13 +98,13 @@ package struct SignalProbe {
     return hasChanged
   }
 
-  /// The busy share since the last reading that counted; nil if too little time has passed since.
-  private mutating func share(_ raw: platform_readings) -> Int64? {
-    let (lastBusy, lastTotal) = (busy, total)
-    if raw.total >= lastTotal && raw.total - lastTotal < Self.leastTicks { return lastTotal == 0 ? .min : nil }
-    (busy, total) = (raw.busy, raw.total)
-    guard lastTotal > 0 && raw.total > lastTotal && raw.busy >= lastBusy else { return .min }
-    let share = Int64(clamping: raw.busy - lastBusy).perMille(of: Int64(clamping: raw.total - lastTotal))
-    return min(1000, share)
+  /// The busy share since the last reading, from which the next begins; nil if that was too long ago.
+  private mutating func share(_ raw: platform_readings, at now: Instant) -> Int64? {
+    let last = (busy: busy, total: total, at: begin)
+    (busy, total, begin) = (raw.busy, raw.total, now)
+    guard Self.period.contains(now.subtracting(last.at)), raw.busy >= last.busy, raw.total > last.total,
+      raw.total - last.total >= Self.leastTicks
+    else { return nil }
+    return min(1000, Int64(clamping: raw.busy - last.busy).perMille(of: Int64(clamping: raw.total - last.total)))
   }
 }

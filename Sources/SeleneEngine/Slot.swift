@@ -3,70 +3,86 @@
 import CPlatform
 import SeleneCore
 
-/// A place for one scheduler at a time. Its lock is the scheduler's lock; it lives as long as the process.
-final class Slot: @unchecked Sendable {  // fields are guarded as each says
-  let index: Int
-  /// The scheduler's lock.
-  let monitor = Monitor()
-  /// Number of the scheduler that stands here. Guarded by the monitor.
-  private(set) var number: UInt64 = 0
-  /// Number of the last cycle of any scheduler here. Guarded by the monitor.
-  private var lastCycle: UInt64 = 0
-  /// The scheduler that stands here, or nil. Guarded by the monitor.
-  private(set) var scheduler: Scheduler?
-  /// The process that opened it. Written under the registry lock before the slot is used.
-  fileprivate(set) var forkGeneration: UInt32 = 0
+/// A place for one scheduler at a time. Its lock is the scheduler's lock.
+///
+/// It is a plain address: its memory lives as long as the process, so nobody has to hold it.
+struct Slot: @unchecked Sendable {  // fields are guarded as each says
+  private struct Place {
+    let index: Int
+    let monitor = Monitor()
+    var number: UInt64 = 0
+    var lastCycle: UInt64 = 0
+    var scheduler: Scheduler?
+    var forkGeneration: UInt32 = 0
+  }
 
-  fileprivate init(index: Int) { self.index = index }
+  private let place: UnsafeMutablePointer<Place>
+
+  /// A new one. Where only the parent process could use the old one its numbers go on: its handles name nobody else.
+  fileprivate init(index: Int, after old: Slot?) {
+    place = .allocate(capacity: 1)
+    place.initialize(to: Place(index: index))
+    if let old { (place.pointee.number, place.pointee.lastCycle) = (old.number, old.place.pointee.lastCycle) }
+  }
+
+  /// A slot that was made before, by its address.
+  fileprivate init?(address: UInt64) {
+    guard let place = UnsafeMutablePointer<Place>(bitPattern: UInt(address)) else { return nil }
+    self.place = place
+  }
+
+  fileprivate var address: UInt64 { UInt64(UInt(bitPattern: place)) }
+
+  var index: Int { place.pointee.index }
+  /// The scheduler's lock.
+  var monitor: Monitor { place.pointee.monitor }
+  /// Number of the scheduler that stands here. Guarded by the monitor.
+  var number: UInt64 { place.pointee.number }
+  /// The scheduler that stands here, or nil. Guarded by the monitor.
+  var scheduler: Scheduler? { place.pointee.scheduler }
+  /// The process that opened it. Written under the registry lock before the slot is used.
+  fileprivate var forkGeneration: UInt32 { place.pointee.forkGeneration }
 
   /// A monitor that another process's threads may have left locked is of no use any more.
   fileprivate func enterProcess(_ generation: UInt32) {
     guard forkGeneration != generation else { return }
     if forkGeneration != 0 { monitor.renew() }
-    forkGeneration = generation
+    place.pointee.forkGeneration = generation
   }
 
   /// Lets a scheduler stand here under a new number. The caller holds the lock.
   func open(_ scheduler: Scheduler) -> Handle {
-    number = (number + 1) & Handle.numberMask
-    self.scheduler = scheduler
+    place.pointee.number = (number + 1) & Handle.numberMask
+    place.pointee.scheduler = scheduler
     return Handle(.scheduler, slot: index, number: number)
   }
 
-  /// A handle for a new cycle. The caller holds the lock.
+  /// A handle for a new cycle; no cycle of any scheduler here has had it. The caller holds the lock.
   func newCycle() -> UInt64 {
-    lastCycle = (lastCycle + 1) & Handle.numberMask
-    return Handle(.cycle, slot: index, number: lastCycle).rawValue
+    place.pointee.lastCycle = (place.pointee.lastCycle + 1) & Handle.numberMask
+    return Handle(.cycle, slot: index, number: place.pointee.lastCycle).rawValue
   }
 
-  fileprivate func clear() { scheduler = nil }
+  fileprivate func clear() { place.pointee.scheduler = nil }
 }
 
 /// All slots of the process.
 enum Registry {
-  static let capacity = 4096
+  static let capacity = Int(PLATFORM_REGISTRY_SIZE)
 
   /// Addresses of the slots that were ever used; read without the lock.
-  nonisolated(unsafe) private static let slots: UnsafeMutablePointer<UInt64> = zeros()
+  private static var slots: UnsafeMutablePointer<UInt64> { platform_registry_slots() }
   /// The life that stands in each slot, 0 for none; read without the lock.
-  nonisolated(unsafe) private static let lives: UnsafeMutablePointer<UInt64> = zeros()
-  /// How many slots were ever used, the greatest life, and the last cycle number; read without the lock.
-  nonisolated(unsafe) private static let used: UnsafeMutablePointer<UInt64> = zeros()
-  nonisolated(unsafe) private static let greatestLife: UnsafeMutablePointer<UInt64> = zeros()
+  private static var lives: UnsafeMutablePointer<UInt64> { platform_registry_lives() }
+  /// How many slots were ever used; read without the lock.
+  private static var used: UnsafeMutablePointer<UInt64> { platform_registry_used() }
+  /// The greatest life; read without the lock.
+  private static var greatestLife: UnsafeMutablePointer<UInt64> { platform_registry_greatest_life() }
   /// Slots without a scheduler. Guarded by the registry lock.
   nonisolated(unsafe) private static var free: [Int] = []
 
-  private static func zeros() -> UnsafeMutablePointer<UInt64> {
-    let words = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
-    words.initialize(repeating: 0, count: capacity)
-    return words
-  }
-
   private static func slot(_ index: Int) -> Slot? {
-    guard index < capacity,
-      let address = UnsafeRawPointer(bitPattern: UInt(platform_load(slots + index)))
-    else { return nil }
-    return Unmanaged<Slot>.fromOpaque(address).takeUnretainedValue()
+    index < capacity ? Slot(address: platform_load(slots + index)) : nil
   }
 
   /// Takes a free slot and a life for it, later than all before it in this process and in the store.
@@ -83,8 +99,8 @@ enum Registry {
       guard let index = newIndex(generation) else {
         throw SeleneError(.exhausted, "\(capacity) schedulers are open, more are not possible")
       }
-      claimed = Slot(index: index)
-      platform_store(slots + index, UInt64(UInt(bitPattern: Unmanaged.passRetained(claimed).toOpaque())))
+      claimed = Slot(index: index, after: slot(index))
+      platform_store(slots + index, claimed.address)
       platform_store(used, max(used.pointee, UInt64(index + 1)))
     }
     claimed.enterProcess(generation)

@@ -11,6 +11,8 @@ enum Job {
   case coordinate(Cycle)
   /// Delivers what was handed over.
   case deliver
+  /// Follows a driver until it is stopped.
+  case drive(Driver)
 }
 
 /// The threads of a scheduler. Guarded by its lock.
@@ -62,7 +64,7 @@ extension Scheduler {
 
   func submit(_ job: Job) {
     workers.jobs.append(job)
-    slot.monitor.broadcast()
+    slot.monitor.call()
   }
 
   /// The life of a library thread.
@@ -103,7 +105,7 @@ extension Scheduler {
       } else if workers.isStopping {
         break
       } else {
-        slot.monitor.wait(Time.hour)
+        slot.monitor.rest()
       }
     }
     workers.idle -= 1
@@ -123,6 +125,12 @@ extension Scheduler {
     case .deliver:
       deliveries += workers.handedOver
       workers.handedOver = []
+    case .drive(let driver):
+      unlock()
+      follow(driver)
+      lock()
+      driver.hasLeft = true
+      slot.monitor.broadcast()
     }
     leave()
     lock()

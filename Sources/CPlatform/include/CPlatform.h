@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// ---- Monitor: a mutex with one condition variable ----
+// ---- Monitor: a mutex with two condition variables: something has changed, there is work ----
 
 typedef struct platform_monitor platform_monitor;
 
@@ -18,11 +18,45 @@ void platform_monitor_lock(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits until a broadcast or for so many nanoseconds of CLOCK_MONOTONIC; may wake for no reason.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
+// The caller holds the lock.
 void platform_monitor_broadcast(platform_monitor *_Nonnull monitor);
+// Waits until there is work, however long; may wake for no reason.
+void platform_monitor_rest(platform_monitor *_Nonnull monitor);
+// Wakes who rests, and nobody else.
+void platform_monitor_call(platform_monitor *_Nonnull monitor);
 
 // The lock of the process-wide registry; held across fork(), so the child finds the registry whole.
 void platform_registry_lock(void);
 void platform_registry_unlock(void);
+
+// The words in which handles and tokens find their scheduler; read without the lock, so written as wholes.
+#define PLATFORM_REGISTRY_SIZE 4096
+
+static inline uint64_t *_Nonnull platform_registry_slots(void) {
+    extern uint64_t platform_slots[];
+    return platform_slots;
+}
+
+static inline uint64_t *_Nonnull platform_registry_lives(void) {
+    extern uint64_t platform_lives[];
+    return platform_lives;
+}
+
+static inline uint64_t *_Nonnull platform_registry_used(void) {
+    extern uint64_t platform_used;
+    return &platform_used;
+}
+
+static inline uint64_t *_Nonnull platform_registry_greatest_life(void) {
+    extern uint64_t platform_greatest_life;
+    return &platform_greatest_life;
+}
+
+// ---- Memory ----
+
+// What the shipped library has in the place of posix_memalign (Makefile): Swift asks for the alignment that malloc gives
+// anyway, and malloc is cheaper.
+int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t size);
 
 // ---- Threads and processes ----
 
@@ -36,6 +70,10 @@ void platform_thread_detach(uint64_t thread);
 
 // A number that is another one in a forked child.
 uint32_t platform_fork_generation(void);
+
+// Keeps forks waiting while this thread may hold locks of others that a child would find locked for ever; may be nested.
+void platform_fork_hold(void);
+void platform_fork_release(void);
 
 // ---- Atomics, for what is read without the lock ----
 
@@ -99,7 +137,7 @@ enum {
 };
 
 typedef struct platform_readings {
-    // By signal; PLATFORM_UNKNOWN where the system does not say.
+    // By signal; PLATFORM_UNKNOWN where the system does not say. CPU_BUSY is that of this moment: tasks that run, by CPU.
     int64_t values[PLATFORM_SIGNALS];
     // ns since a terminal was last read from; PLATFORM_UNKNOWN without terminals.
     int64_t idle;
@@ -112,6 +150,31 @@ typedef struct platform_readings {
 // whose room counts. Never blocks on what it finds there; what is not what it should be is unknown.
 void platform_probe(const char *_Nonnull root, const char *_Nonnull store, uint32_t groups,
                     platform_readings *_Nonnull readings);
+
+// ---- What a driver wakes for ----
+
+// Pokes, a timer, and what the system announces, behind one descriptor that is readable when any of them has something.
+typedef struct platform_watch platform_watch;
+
+// NULL if the system refuses. Without following the system there are only pokes.
+platform_watch *_Nullable platform_watch_open(int32_t follows_system);
+void platform_watch_close(platform_watch *_Nonnull watch);
+int32_t platform_watch_descriptor(const platform_watch *_Nonnull watch);
+void platform_watch_poke(const platform_watch *_Nonnull watch);
+// Wakes after so many nanoseconds of CLOCK_BOOTTIME; −1: never.
+void platform_watch_set_timer(const platform_watch *_Nonnull watch, int64_t nanoseconds);
+// Whether to wake when memory is at its end.
+void platform_watch_memory(platform_watch *_Nonnull watch, int32_t wanted);
+// Blocks until the descriptor is readable.
+void platform_watch_wait(const platform_watch *_Nonnull watch);
+// Takes in what waits; the groups of signals that may have changed.
+uint32_t platform_watch_drain(const platform_watch *_Nonnull watch);
+
+// Makes a file of mode 0600 to append to; its descriptor, or −errno. EEXIST leaves what is there.
+int32_t platform_append_open(const char *_Nonnull path);
+// Writes all of it. 0 or errno.
+int32_t platform_append(int32_t descriptor, const uint8_t *_Nonnull bytes, int64_t size);
+void platform_append_close(int32_t descriptor);
 
 // ---- Files ----
 
@@ -132,17 +195,17 @@ int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull 
                              int64_t size);
 // Makes an empty file of mode 0600. 0 or errno.
 int32_t platform_create_empty(const char *_Nonnull path);
-// Copies a file into a new one of mode 0600. 0 or errno.
-int32_t platform_copy_file(const char *_Nonnull from, const char *_Nonnull to);
 // Writes some bytes of a file, and brings it and its name in the directory to the disk. 0 or errno.
 int32_t platform_finish_file(const char *_Nonnull path, int64_t offset,
                              const uint8_t *_Nonnull bytes, int64_t size);
+// Cuts a file to a size, durably. 0 or errno, −errno if it was the sync that failed.
+int32_t platform_cut_file(const char *_Nonnull path, int64_t size);
 void platform_remove_file(const char *_Nonnull path);
 const char *_Nonnull platform_error_text(int32_t error);
 
-// Binds a copy of some bytes (SQLITE_TRANSIENT is a cast that Swift does not import).
-void platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index,
-                        const void *_Nonnull bytes, int32_t count, int32_t is_text);
+// Binds a copy of some bytes (SQLITE_TRANSIENT is a cast that Swift does not import); the code of SQLite.
+int32_t platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index,
+                           const void *_Nonnull bytes, int32_t count, int32_t is_text);
 
 // Whether closing a database leaves its log as it is (sqlite3_db_config takes a variable number of arguments).
 void platform_keep_log(sqlite3 *_Nullable database, int32_t keep);

@@ -6,6 +6,12 @@ import SeleneCore
 struct Checksum {
   private var state: UInt64 = 0x53_656C_6E65
 
+  static func of(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+    var sum = Checksum()
+    sum.add(bytes)
+    return sum.value
+  }
+
   var value: Int64 { Int64(bitPattern: state) }
 
   mutating func add(_ word: UInt64) {
@@ -35,28 +41,14 @@ struct Checksum {
   }
 }
 
-extension TaskRecord {
+extension StoredBooks {
   /// The checksum of its row.
   var checksum: Int64 {
     var sum = Checksum()
-    sum.add(sequence)
-    for text in [definition.id, definition.handler, definition.input] { sum.add(text) }
-    sum.add(UInt64(definition.tagCount))
-    for index in 0..<definition.tagCount { sum.add(definition.tag(index)) }
-    let choices = [
-      definition.kind.rawValue, definition.schedule.rawValue, definition.priority, definition.existing.rawValue,
-      definition.recurrence.rawValue, definition.backoff.rawValue, definition.responseWindow, state.rawValue,
-    ]
-    choices.withUnsafeBytes { sum.add($0) }
-    sum.add(UInt64(definition.maxAttempts) << 32 | UInt64(definition.constraints.rawValue))
-    for span in [
-      definition.expectedResponse, definition.initialDelay, definition.period, definition.flex, definition.backoffDelay,
-    ] { sum.add(span) }
-    sum.add(UInt64(attempts) << 32 | UInt64(generation))
-    sum.add(lastOutcome.map { Int64($0.rawValue) })
-    sum.add(Int64(stopReason.rawValue))
-    for instant in [registeredAt, earliestBegin, anchor, periodBase, lastRun, changedAt] { sum.add(instant) }
-    responseTimes.withUnsafeBytes { sum.add($0) }
+    sum.add(backgroundSwitch)
+    sum.add(hostPresence)
+    ledger.withUnsafeBytes { sum.add($0) }
+    habits.withUnsafeBytes { sum.add($0) }
     return sum.value
   }
 }

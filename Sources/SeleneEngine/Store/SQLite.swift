@@ -15,8 +15,6 @@ final class SQLite {
   /// Somebody else has the file open, and what stands beside it is his.
   var isOthers = false
   private var keepsLog = false
-  /// For a connection that gathers what can be saved: the state of the scheduler it came from.
-  var state = StoredState()
 
   /// Opens a file; `nil` is a database in memory.
   ///
@@ -73,13 +71,14 @@ final class SQLite {
   /// Ends the connection and every statement of it.
   func close() {
     while let statement = sqlite3_next_stmt(raw, nil) { sqlite3_finalize(statement) }
-    sqlite3_close_v2(raw)
-    raw = nil
-    // Looking at a file leaves no empty log behind.
+    // Looking at a file leaves no empty log behind. Whoever opens it next may have one of his own by then, so it is removed
+    // while the file is locked.
     if keepsLog && !isOthers && !hadLog {
       let log = path.appending("-wal")
       if log.fileSize == 0 { log.removeFile() }
     }
+    sqlite3_close_v2(raw)
+    raw = nil
     claim?.release()
     claim = nil
   }
@@ -103,6 +102,9 @@ final class SQLite {
   var readError: SeleneError? {
     sqlite3_system_errno(raw) == StoreFile.inputOutput ? StoreFile.error(StoreFile.inputOutput, path) : nil
   }
+
+  /// What the last call answered, where it failed.
+  var lastCode: Int32 { sqlite3_extended_errcode(raw) }
 
   /// Runs statements whose rows nobody needs.
   func run(_ sql: StaticString) throws(SeleneError) {
@@ -160,7 +162,7 @@ struct Statement {
 
   func finish() { sqlite3_finalize(raw) }
 
-  // Bound bytes must live until the statement was run.
+  // Bound text and bytes must live until the statement was run.
   func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(raw, index, value) }
   func bind(_ index: Int32, _ value: Int64?) {
     if let value { sqlite3_bind_int64(raw, index, value) } else { sqlite3_bind_null(raw, index) }
@@ -168,17 +170,18 @@ struct Statement {
   func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
     sqlite3_bind_text(raw, index, text.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(text.count), nil)
   }
-  func bind(_ index: Int32, blob: UnsafeRawBufferPointer) {
-    if blob.count == 0 {
-      sqlite3_bind_zeroblob(raw, index, 0)
-    } else {
-      sqlite3_bind_blob(raw, index, blob.baseAddress, Int32(blob.count), nil)
-    }
+  func bind(_ index: Int32, bytes: UnsafeRawBufferPointer) {
+    sqlite3_bind_blob(raw, index, Self.start(bytes), Int32(bytes.count), nil)
   }
-  /// The same with a copy of the bytes, which need not live on.
-  func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer, isText: Bool) {
-    let start = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
-    platform_bind_copy(raw, index, start, Int32(bytes.count), isText ? 1 : 0)
+  /// Binds a copy of bytes, which need not live on; the code of SQLite. What could not be copied is NULL, which no
+  /// column of bytes takes.
+  @discardableResult
+  func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer, isText: Bool) -> Int32 {
+    platform_bind_copy(raw, index, Self.start(bytes), Int32(bytes.count), isText ? 1 : 0)
+  }
+  /// No bytes are not NULL.
+  private static func start(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer {
+    bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
   }
 
   /// Runs it once; the code of SQLite.
@@ -212,6 +215,13 @@ struct Statement {
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(raw, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(raw, column)))
+  }
+  /// The numbers of a blob, little-endian; what is left over at its end is none.
+  func numbers(_ column: Int32) -> [Int64] {
+    let bytes = bytes(column)
+    return (0..<bytes.count / 8).map {
+      Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
+    }
   }
 }
 

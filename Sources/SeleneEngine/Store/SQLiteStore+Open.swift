@@ -9,7 +9,12 @@ extension SQLiteStore {
   /// - Throws: a status of stores; the file is then as it was.
   package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
     let file = try checked(path, "path")
+    platform_fork_hold()
+    defer { platform_fork_release() }
     try checkLibrary()
+    // Where the folder cannot be synced no commit could be durable, so that nothing is begun.
+    let unsynced = file.withCString { platform_sync_directory($0) }
+    guard unsynced == 0 else { throw StoreFile.error(unsynced, file) }
     if file.fileSize < 0 {
       // Somebody may have made both meanwhile.
       guard file.appending("-wal").fileSize < 0 || file.fileSize >= 0 else {
@@ -18,7 +23,7 @@ extension SQLiteStore {
       }
       try create(file)
     }
-    let connection = try connectInTurn(file, isRelaxed: isRelaxed)
+    let connection = try connectInTurn(file)
     do throws(SeleneError) {
       return try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)
     } catch {
@@ -28,23 +33,23 @@ extension SQLiteStore {
   }
 
   /// Connects; two processes that come at the same instant may each keep the other out, so that each tries again.
-  private static func connectInTurn(_ file: Bytes, isRelaxed: Bool) throws(SeleneError) -> SQLite {
+  private static func connectInTurn(_ file: Bytes) throws(SeleneError) -> SQLite {
     var chance = Generator(seed: UInt64(bitPattern: platform_boot_clock()) ^ UInt64(platform_process()))
     for _ in 0..<4 {
       do throws(SeleneError) {
-        return try connect(file, isRelaxed: isRelaxed)
+        return try connect(file)
       } catch {
         guard error.code == .storeLocked else { throw error }
       }
       platform_sleep(Int64(chance.upTo(12_000_000)))
     }
-    return try connect(file, isRelaxed: isRelaxed)
+    return try connect(file)
   }
 
   /// Connects to an existing store and looks at all of it.
   ///
   /// - Throws: a status of stores; the file is then as it was.
-  static func connect(_ file: Bytes, isRelaxed: Bool) throws(SeleneError) -> SQLite {
+  static func connect(_ file: Bytes) throws(SeleneError) -> SQLite {
     let claim = try StoreClaim.take(file)
     let connection: SQLite
     do throws(SeleneError) {
@@ -56,19 +61,28 @@ extension SQLiteStore {
     }
     connection.hold(claim)
     do throws(SeleneError) {
-      // Nothing is written until all was found good, not even by closing.
-      connection.keepLog()
       guard sqlite3_db_readonly(connection.raw, "main") == 0 else {
         throw SeleneError(.storeCannotOpen, "store \(name: file.buffer): the file is read-only")
       }
-      try connection.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+      // Nothing is written until all was found good, not even by closing.
+      connection.keepLog()
+      // Until the tasks are loaded each page is read once, and none is worth keeping.
+      try connection.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -64; PRAGMA temp_store = MEMORY")
       try connection.run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
       // The first read takes the lock and finds the log.
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
         throw SeleneError(.storeCorrupt, "store \(name: file.buffer): it has no tables")
       }
+      // The log may have it from a newer library than the header of the file.
+      let version = Int32(clamping: try connection.number("PRAGMA user_version"))
+      try StoreFile.refuseIfNewer(version, file)
+      // SQLite would read one that is damaged as if there were none.
+      try StoreLog.check(
+        of: file, pageSize: Int(try connection.number("PRAGMA page_size")),
+        mayHaveHoles: version == 1 ? true : try connection.number(Schema.readRelaxed) != 0)
       try checkWhole(connection)
-      try connection.run(isRelaxed ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
+      // The first commit is durable in any case.
+      try connection.run("PRAGMA synchronous = FULL")
       return connection
     } catch {
       connection.isOthers = error.code == .storeLocked
@@ -89,18 +103,35 @@ extension SQLiteStore {
     }
   }
 
-  /// Makes an empty store: its image is made in memory, then the file appears whole.
-  ///
-  /// - Returns: false if somebody else made it meanwhile.
-  @discardableResult
-  static func create(_ file: Bytes) throws(SeleneError) -> Bool {
-    let image = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+  /// Makes an empty store; if somebody else made it meanwhile, that one stays.
+  private static func create(_ file: Bytes) throws(SeleneError) {
+    let image = try makeImage(StoredState())
     defer { image.close() }
-    try image.run(Schema.create)
-    let insert = try image.prepare(Schema.insertState)
-    StoredState().bind(insert)
-    _ = try insert.step()
-    insert.finish()
+    do throws(SeleneError) {
+      try writeImage(image, to: file)
+    } catch {
+      guard file.fileSize >= 0 else { throw error }
+    }
+  }
+
+  /// An empty store in memory.
+  static func makeImage(_ state: StoredState) throws(SeleneError) -> SQLite {
+    let image = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    do throws(SeleneError) {
+      try image.run(Schema.create)
+      let insert = try image.prepare(Schema.insertState)
+      defer { insert.finish() }
+      state.bind(insert)
+      _ = try insert.step()
+      return image
+    } catch {
+      image.close()
+      throw error
+    }
+  }
+
+  /// Makes a file of a store in memory; it appears whole, where nothing was.
+  static func writeImage(_ image: SQLite, to file: Bytes) throws(SeleneError) {
     var size: Int64 = 0
     guard let bytes = sqlite3_serialize(image.raw, "main", &size, 0) else {
       throw SeleneError(.storeIO, "store \(name: file.buffer): SQLite could not make an image of it")
@@ -109,8 +140,7 @@ extension SQLiteStore {
     // Bytes 18 and 19 of the header say that the file is written through a log.
     (bytes[18], bytes[19]) = (2, 2)
     let error = file.withCString { platform_create_file($0, bytes, size) }
-    guard error == 0 || error == StoreFile.exists else { throw StoreFile.error(error, file) }
-    return error == 0
+    guard error == 0 else { throw StoreFile.error(error, file) }
   }
 
   /// A path as a file name: not empty, without NUL.

@@ -5,35 +5,54 @@ import SeleneCore
 
 /// Keeps records in an SQLite file.
 ///
+/// No process forks in the middle of one of its calls: SQLite has locks for all connections, and a child may open its own.
+///
 /// Write-ahead log, exclusive locking, one connection: readers and checkpoints of other connections never meet ours, which
 /// also keeps us out of the WAL-reset race that SQLite had before 3.51.3.
 package final class SQLiteStore: Store {
   let connection: SQLite
   private let statements: Statements
+  /// What writes many rows, while it does.
+  private var sixteen: TaskInsert?
   private let isRelaxed: Bool
+  private let pageSize: Int64
   /// What the file says.
   private var written: StoredState
   private var commits: UInt64 = 0
   private var isClosed = false
   /// A first commit was made, so the file may be changed from here on, also by closing.
   private var isTrusted = false
-  /// A sync failed: what is on the disk is not known (D4).
+  /// A commit may be on the disk, or not (D4): its sync failed, or no memory was left for it.
   private var isFailed = false
+  /// All of the log is to be in the file, and the log to begin with nothing, before the next commit.
+  ///
+  /// If an earlier life ended with a failed sync, its log is good in the system's cache and bad on the disk; what came
+  /// behind it would be lost with it.
+  private var mustRenewLog: Bool
+  /// Behind the commits of the log may stand frames of one that failed, which must go before the next commit.
+  private var mustCutLog = false
 
   /// How many frames the log may have before they are copied into the file.
   private static let checkpointFrames: Int32 = 1000
 
   override var isDurable: Bool { true }
+  override var path: Bytes? { connection.path }
 
   /// Takes over a connection that was checked.
   static func prepare(_ connection: SQLite, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
-    SQLiteStore(connection, isRelaxed: isRelaxed, try Statements(connection), try readState(connection))
+    SQLiteStore(
+      connection, isRelaxed: isRelaxed, try Statements(connection), try readState(connection),
+      pageSize: try connection.number("PRAGMA page_size"))
   }
 
-  private init(_ connection: SQLite, isRelaxed: Bool, _ statements: Statements, _ state: StoredState) {
+  private init(
+    _ connection: SQLite, isRelaxed: Bool, _ statements: Statements, _ state: StoredState, pageSize: Int64
+  ) {
     self.connection = connection
+    self.pageSize = pageSize
     self.isRelaxed = isRelaxed
     self.statements = statements
+    mustRenewLog = connection.hadLog
     written = state
     super.init()
     remember(state)
@@ -41,16 +60,29 @@ package final class SQLiteStore: Store {
     sqlite3_wal_hook(
       connection.raw,
       { context, _, _, frames in
-        context?.assumingMemoryBound(to: Int32.self).pointee = frames
+        context?.assumingMemoryBound(to: Watch.self).pointee.frames = frames
         return SQLITE_OK
-      }, framesCell)
+      }, watch)
+    sqlite3_commit_hook(
+      connection.raw,
+      { context in
+        context?.assumingMemoryBound(to: Watch.self).pointee.isCommitting = true
+        return 0
+      }, watch)
   }
 
-  /// Where the hook writes the number of frames.
-  private let framesCell: UnsafeMutablePointer<Int32> = {
-    let cell = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-    cell.initialize(to: 0)
-    return cell
+  /// What the hooks of SQLite say.
+  private struct Watch {
+    /// The changes are made, and go to the disk.
+    var isCommitting = false
+    /// How many frames the log has.
+    var frames: Int32 = 0
+  }
+
+  private let watch: UnsafeMutablePointer<Watch> = {
+    let watch = UnsafeMutablePointer<Watch>.allocate(capacity: 1)
+    watch.initialize(to: Watch())
+    return watch
   }()
 
   static func readState(_ connection: SQLite) throws(SeleneError) -> StoredState {
@@ -71,14 +103,15 @@ package final class SQLiteStore: Store {
   }
 
   override func load(into table: TaskTable) throws(SeleneError) {
-    let rows = try connection.prepare(Schema.readTasks)
+    platform_fork_hold()
+    defer { platform_fork_release() }
+    var rows = try TaskRows(connection)
     defer { rows.finish() }
     var newest: Instant = .min
     while try rows.step() {
-      let sequence = rows.int(0)
-      guard let record = TaskRecord(rows, &table.terms), table.load(record) else {
+      guard let record = rows.record(&table.terms), table.load(record) else {
         throw SeleneError(
-          .storeCorrupt, "store \(name: connection.path.buffer): row \(sequence) of the tasks is no task")
+          .storeCorrupt, "store \(name: connection.path.buffer): row \(rows.sequence) of the tasks is no task")
       }
       newest = max(newest, record.lastRun, record.changedAt)
     }
@@ -88,63 +121,79 @@ package final class SQLiteStore: Store {
     remember(state)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
+    // From now on pages are read and written here and there.
+    try connection.run("PRAGMA cache_size = -2000")
   }
 
   // MARK: Saving
 
-  override func save(_ table: TaskTable, _ state: StoredState, isLast: Bool) throws(SeleneError) {
+  override func save(
+    _ table: TaskTable, _ state: StoredState, _ books: StoredBooks? = nil, isLast: Bool
+  ) throws(SeleneError) {
     guard let journal = table.journal else { return }
+    let changes = StoredChanges(journal.stored, of: table)
     let mustWriteState =
-      isLast || state.life != written.life || state.lastRefresh != written.lastRefresh
+      isLast || changes.removed > 0 || state.life != written.life || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
-      || journal.stored.contains { $0.record.sequence != 0 && table[$0.slot].sequence != $0.record.sequence }
-    guard mustWriteState || !journal.isEmpty else { return }
-    try transaction { () -> Int32 in
-      for (slot, old) in journal.stored {
-        let code = save(table[slot], over: old)
-        guard code == SQLITE_OK else { return code }
-      }
-      return mustWriteState ? self.write(state) : SQLITE_OK
+    guard mustWriteState || !journal.isEmpty || books != nil else { return }
+    platform_fork_hold()
+    defer { platform_fork_release() }
+    try transact(isOne: changes.isOne && !mustWriteState && books == nil) {
+      var code = write(changes, journal, of: table)
+      if let books, code == SQLITE_OK { code = write(books) }
+      if mustWriteState && code == SQLITE_OK { code = write(state) }
+      return code
     }
     if mustWriteState { written = state }
   }
 
-  override func erase(_ state: StoredState) throws(SeleneError) {
+  override func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) {
+    platform_fork_hold()
+    defer { platform_fork_release() }
     let deleteAll = try connection.prepare(Schema.deleteAll)
     defer { deleteAll.finish() }
-    try transaction { () -> Int32 in
-      let code = deleteAll.execute()
-      return code == SQLITE_OK ? self.write(state) : code
+    try transact(isOne: false) {
+      var code = deleteAll.execute()
+      if code == SQLITE_OK { code = write(books) }
+      if code == SQLITE_OK { code = write(state) }
+      return code
     }
     written = state
   }
 
-  /// Writes what became of a slot of which the store has `old`.
-  private func save(_ record: TaskRecord, over old: TaskRecord) -> Int32 {
-    if old.sequence != 0 && old.sequence != record.sequence {
-      statements.delete.bind(1, Int64(old.sequence))
-      let code = statements.delete.execute()
+  private func write(_ changes: StoredChanges, _ journal: Journal, of table: TaskTable) -> Int32 {
+    if changes.removed > 0 {
+      for (slot, stored) in journal.stored where stored != 0 && stored != table.sequence(slot) {
+        statements.delete.bind(1, Int64(stored))
+        let code = statements.delete.execute()
+        guard code == SQLITE_OK else { return code }
+      }
+    }
+    var left = changes.kept
+    var insert = statements.insert
+    for (slot, _) in journal.stored where table.sequence(slot) != 0 {
+      if insert.count == 0 { insert = self.insert(for: left) }
+      let code = table.withRecord(slot) { insert.add($0) }
       guard code == SQLITE_OK else { return code }
+      left -= 1
     }
-    guard record.sequence != 0 else { return SQLITE_OK }
-    return record.responseTimes.withUnsafeBytes { times in
-      if old.sequence == record.sequence && old.definition === record.definition {
-        record.bindState(statements.update, times, at: 2)
-        statements.update.bind(1, Int64(record.sequence))
-        return statements.update.execute()
-      }
-      var tags: [UInt8] = []
-      for index in 0..<record.definition.tagCount {
-        tags.append(contentsOf: record.definition.tag(index))
-        tags.append(0)
-      }
-      return tags.withUnsafeBytes { tags in
-        statements.insert.bind(1, Int64(record.sequence))
-        record.definition.bind(statements.insert, tags: tags)
-        record.bindState(statements.insert, times, at: 20)
-        return statements.insert.execute()
-      }
+    return SQLITE_OK
+  }
+
+  /// From how many rows on it is worth the time to prepare writing sixteen at a time.
+  private static let batch = 512
+
+  /// What writes the most of so many rows at a time.
+  private func insert(for rows: Int) -> TaskInsert {
+    if rows >= Self.batch, sixteen == nil, let statement = try? connection.prepare(Schema.insertSixteen) {
+      sixteen = TaskInsert(statement, rows: 16)
     }
+    if let sixteen {
+      if rows >= sixteen.rows { return sixteen }
+      sixteen.finish()
+      self.sixteen = nil
+    }
+    return rows >= 2 ? statements.insertTwo : statements.insert
   }
 
   private func write(_ state: StoredState) -> Int32 {
@@ -152,19 +201,57 @@ package final class SQLiteStore: Store {
     return statements.writeState.execute()
   }
 
-  /// Runs a body in one commit.
-  private func transaction(_ body: () -> Int32) throws(SeleneError) {
+  private func write(_ books: StoredBooks) -> Int32 {
+    books.ledger.withUnsafeBytes { ledger in
+      books.habits.withUnsafeBytes { habits in
+        let statement = statements.writeBooks
+        statement.bind(1, books.backgroundSwitch)
+        statement.bind(2, books.hostPresence)
+        statement.bindCopy(3, ledger, isText: false)
+        statement.bindCopy(4, habits, isText: false)
+        statement.bind(5, books.checksum)
+        return statement.execute()
+      }
+    }
+  }
+
+  override func loadBooks() throws(SeleneError) -> StoredBooks? {
+    platform_fork_hold()
+    defer { platform_fork_release() }
+    let rows = try connection.prepare(Schema.readBooks)
+    defer { rows.finish() }
+    guard try rows.step() else { return nil }
+    let books = StoredBooks(
+      backgroundSwitch: rows.optional(0), hostPresence: rows.optional(1), ledger: rows.numbers(2),
+      habits: rows.numbers(3))
+    guard books.checksum == rows.int(4) else {
+      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the governor was changed")
+    }
+    return books
+  }
+
+  private var isInTransaction: Bool { sqlite3_get_autocommit(connection.raw) == 0 }
+
+  /// Makes changes in one commit; takes them back if the code that they answer says that they could not be made.
+  ///
+  /// One statement is a commit of its own. BEGIN and COMMIT cost as much as the row between them.
+  private func transact(isOne: Bool, _ change: () -> Int32) throws(SeleneError) {
     try refuseIfFailed()
-    try renewLog()
-    var code = statements.begin.execute()
-    guard code == SQLITE_OK else { throw connection.error(code) }
-    code = body()
-    if code == SQLITE_OK { code = statements.commit.execute() }
+    try tidyLog()
+    watch.pointee.isCommitting = false
+    let isOne = isOne && isTrusted
+    var code = isInTransaction ? statements.rollback.execute() : SQLITE_OK
+    if code == SQLITE_OK && !isOne { code = statements.begin.execute() }
+    if code == SQLITE_OK && !isTrusted { code = beginLife() }
+    if code == SQLITE_OK { code = change() }
+    if code == SQLITE_OK && !isOne { code = statements.commit.execute() }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
-      if sqlite3_get_autocommit(connection.raw) == 0 { _ = statements.rollback.execute() }
-      // The frames of a commit whose sync failed may be found again, or not.
-      if SQLite.isFailedSync(code) || sqlite3_get_autocommit(connection.raw) == 0 {
+      // Without memory even that may fail; then the next one begins with it.
+      if isInTransaction { _ = statements.rollback.execute() }
+      mustCutLog = true
+      // The frames of a commit whose sync failed may be found again, or not; so may those that no memory was left for.
+      if SQLite.isFailedSync(code) || (watch.pointee.isCommitting && code & 0xFF == SQLITE_NOMEM) {
         isFailed = true
         try refuseIfFailed()
       }
@@ -172,19 +259,47 @@ package final class SQLiteStore: Store {
     }
     commits += 1
     try trust()
-    if framesCell.pointee >= Self.checkpointFrames { checkpoint() }
+    if watch.pointee.frames >= Self.checkpointFrames { checkpoint() }
   }
 
-  /// Before the first commit: a log that was found goes into the file, and begins anew.
+  /// Before a commit: nothing is in the log but commits that stand, so that what else is found there is damage.
   ///
-  /// If an earlier life ended with a failed sync, its log is good in the system's cache and bad on the disk; what came behind
-  /// it would be lost with it.
-  private func renewLog() throws(SeleneError) {
-    guard !isTrusted, connection.hadLog else { return }
-    let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    guard code == SQLITE_OK else {
-      isFailed = SQLite.isFailedSync(code)
-      throw connection.error(code)
+  /// SQLite by itself would begin a log anew over the old one; power lost then may leave a torn header before frames.
+  private func tidyLog() throws(SeleneError) {
+    guard mustRenewLog || mustCutLog else { return }
+    if mustRenewLog {
+      let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      guard code == SQLITE_OK else { throw failure(connection.error(code), isOfSync: SQLite.isFailedSync(code)) }
+      watch.pointee.frames = 0
+    }
+    // SQLite neither cuts what a failed commit left, nor syncs a log that it has cut.
+    let frames = Int64(watch.pointee.frames)
+    let size = frames == 0 ? 0 : Int64(StoreLog.headerSize) + frames * (Int64(StoreLog.frameHeaderSize) + pageSize)
+    let log = connection.path.appending("-wal")
+    let error = log.withCString { platform_cut_file($0, size) }
+    guard error == 0 else { throw failure(StoreFile.error(abs(error), log), isOfSync: error < 0) }
+    (mustRenewLog, mustCutLog) = (false, false)
+  }
+
+  /// What to throw for a failure between two commits; if it is of a sync, the store is failed from now on.
+  private func failure(_ error: SeleneError, isOfSync: Bool) -> SeleneError {
+    guard isOfSync else { return error }
+    isFailed = true
+    return isTrusted ? unknownOutcome : error
+  }
+
+  /// In the first commit: the file becomes one of this version, and says how it is written.
+  private func beginLife() -> Int32 {
+    do throws(SeleneError) {
+      let version = Int(try connection.number("PRAGMA user_version"))
+      if version < Schema.version {
+        for step in Schema.steps[(version - 1)...] { try connection.run(step) }
+        try connection.run(Schema.setVersion)
+      }
+      try connection.run(isRelaxed ? Schema.writeRelaxed : Schema.writeFull)
+      return SQLITE_OK
+    } catch {
+      return connection.lastCode
     }
   }
 
@@ -196,29 +311,37 @@ package final class SQLiteStore: Store {
       isFailed = true
       throw StoreFile.error(error, connection.path)
     }
+    if isRelaxed { try connection.run("PRAGMA synchronous = NORMAL") }
     connection.checkpointAtClose()
     isTrusted = true
   }
 
-  /// Copies the log into the file. The commit before it stands whatever happens here.
+  /// Copies the log into the file. The commit before it stands whatever happens here; what fails is tried again.
   private func checkpoint() {
     let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     if SQLite.isFailedSync(code) { isFailed = true }
-    framesCell.pointee = 0
+    // Until all of it was copied the log goes on; then it ends, and the next commit comes into a new one.
+    guard code == SQLITE_OK else { return }
+    mustRenewLog = true
+    try? tidyLog()
   }
 
   private func refuseIfFailed() throws(SeleneError) {
     guard !isClosed else { throw SeleneError(.storeIO, "store \(name: connection.path.buffer): it is closed") }
-    guard !isFailed else {
-      throw SeleneError(
-        .outcomeUnknown,
-        "store \(name: connection.path.buffer): a sync failed, so what is on the disk is not known; open it again")
-    }
+    guard !isFailed else { throw unknownOutcome }
+  }
+
+  private var unknownOutcome: SeleneError {
+    SeleneError(
+      .outcomeUnknown,
+      "store \(name: connection.path.buffer): a commit failed, so what is on the disk is not known; open it again")
   }
 
   // MARK: Copies, facts and the end
 
   override func backUp(to target: Bytes) throws(SeleneError) {
+    platform_fork_hold()
+    defer { platform_fork_release() }
     try refuseIfFailed()
     let made = target.withCString { platform_create_empty($0) }
     guard made == 0 else { throw StoreFile.error(made, target) }
@@ -239,12 +362,14 @@ package final class SQLiteStore: Store {
   }
 
   override func facts() throws(SeleneError) -> StoreFacts {
+    platform_fork_hold()
+    defer { platform_fork_release() }
     var facts = StoreFacts()
     facts.path = connection.path
     facts.sqliteVersion = Bytes(copying: text(sqlite3_libversion()))
     facts.isRelaxed = isRelaxed
     facts.schemaVersion = Schema.version
-    facts.pageSize = UInt64(try connection.number("PRAGMA page_size"))
+    facts.pageSize = UInt64(pageSize)
     facts.pages = UInt64(try connection.number("PRAGMA page_count"))
     facts.walSize = UInt64(max(0, connection.path.appending("-wal").fileSize))
     facts.commits = commits
@@ -253,109 +378,56 @@ package final class SQLiteStore: Store {
 
   override func close() {
     guard !isClosed else { return }
+    platform_fork_hold()
+    defer { platform_fork_release() }
     isClosed = true
     // After a failed sync the log is the better witness than what a checkpoint would make of it.
     if isFailed { connection.keepLog() }
     connection.close()
   }
 
-  deinit { framesCell.deallocate() }
+  deinit { watch.deallocate() }
+}
+
+/// What a save has to do with the rows of tasks.
+private struct StoredChanges {
+  /// How many rows go.
+  private(set) var removed = 0
+  /// How many are written.
+  private(set) var kept = 0
+
+  init(_ changes: [(slot: Int, sequence: UInt64)], of table: TaskTable) {
+    for (slot, stored) in changes {
+      let sequence = table.sequence(slot)
+      if sequence != 0 { kept += 1 }
+      if stored != 0 && stored != sequence { removed += 1 }
+    }
+  }
+
+  /// One statement does it.
+  var isOne: Bool { removed == 0 && (kept == 1 || kept == 2) }
 }
 
 /// What a store says to SQLite again and again.
 private struct Statements {
-  let insert: Statement
-  let update: Statement
+  let insert: TaskInsert
+  let insertTwo: TaskInsert
   let delete: Statement
   let writeState: Statement
+  let writeBooks: Statement
   let begin: Statement
   let commit: Statement
   let rollback: Statement
 
   init(_ connection: SQLite) throws(SeleneError) {
-    insert = try connection.prepare(Schema.insert)
-    update = try connection.prepare(Schema.update)
+    insert = TaskInsert(try connection.prepare(Schema.insert), rows: 1)
+    insertTwo = TaskInsert(try connection.prepare(Schema.insertTwo), rows: 2)
     delete = try connection.prepare(Schema.delete)
     writeState = try connection.prepare(Schema.writeState)
+    writeBooks = try connection.prepare(Schema.writeBooks)
     begin = try connection.prepare("BEGIN IMMEDIATE")
     commit = try connection.prepare("COMMIT")
     rollback = try connection.prepare("ROLLBACK")
-  }
-}
-
-extension TaskRecord {
-  /// A row of the tasks, or nil if it is none.
-  init?(_ row: Statement, _ pool: inout TermsPool) {
-    var draft = TaskDraft()
-    draft.id = row.bytes(1)
-    draft.handler = row.bytes(2)
-    let tags = row.bytes(3)
-    var start = 0
-    for index in tags.indices where tags[index] == 0 {
-      draft.tags.append(UnsafeRawBufferPointer(rebasing: tags[start..<index]))
-      start = index + 1
-    }
-    draft.input = row.bytes(4)
-    guard let kind = Int32(exactly: row.int(5)), let schedule = Int32(exactly: row.int(6)),
-      let priority = Int32(exactly: row.int(7)), let existing = Int32(exactly: row.int(8)),
-      let recurrence = Int32(exactly: row.int(9)), let backoff = Int32(exactly: row.int(10)),
-      let window = Int32(exactly: row.int(11)), let maxAttempts = UInt32(exactly: row.int(12)),
-      let constraints = UInt32(exactly: row.int(13)), existing >= 0, backoff >= 0,
-      let state = UInt8(exactly: row.int(19)).flatMap(TaskState.init), let attempts = UInt32(exactly: row.int(20)),
-      let generation = UInt32(exactly: row.int(21)),
-      let stopReason = Int32(exactly: row.int(23)).flatMap(StopReason.init),
-      let sequence = UInt64(exactly: row.int(0)), (1...TaskTable.greatestSequence).contains(sequence),
-      start == tags.count
-    else { return nil }
-    (draft.kind, draft.schedule, draft.priority, draft.existing) = (kind, schedule, priority, existing)
-    (draft.recurrence, draft.backoff, draft.responseWindow) = (recurrence, backoff, window)
-    (draft.maxAttempts, draft.constraints) = (maxAttempts, constraints)
-    draft.expectedResponse = row.int(14)
-    draft.initialDelay = row.int(15)
-    draft.period = row.int(16)
-    draft.flex = row.int(17)
-    draft.backoffDelay = row.int(18)
-    // What was accepted once stays accepted: neither bounds nor sizes of today count.
-    let bounds = BackoffBounds(minimum: 0, maximum: .max)
-    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else {
-      return nil
-    }
-    var lastOutcome: Outcome?
-    if let number = row.optional(22) {
-      guard let outcome = Int32(exactly: number).flatMap(Outcome.init) else { return nil }
-      lastOutcome = outcome
-    }
-    let times = row.bytes(30)
-    guard times.count % 8 == 0, times.count / 8 <= TaskDefinition.mostResponseTimes else { return nil }
-    var responseTimes: [Span] = []
-    for index in 0..<(times.count / 8) {
-      let time = times.loadUnaligned(fromByteOffset: index * 8, as: Int64.self)
-      guard time >= 0 else { return nil }
-      responseTimes.append(Int64(littleEndian: time))
-    }
-    self.init(
-      stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
-      lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: row.int(24), earliestBegin: row.int(25),
-      anchor: row.int(26), periodBase: row.optional(27) ?? TaskRecord.onRegistration, lastRun: row.int(28),
-      changedAt: row.int(29), responseTimes: responseTimes)
-    guard checksum == row.int(31) else { return nil }
-  }
-
-  /// Binds what runs change.
-  fileprivate func bindState(_ statement: Statement, _ times: UnsafeRawBufferPointer, at first: Int32) {
-    statement.bind(first, Int64(state.rawValue))
-    statement.bind(first + 1, Int64(attempts))
-    statement.bind(first + 2, Int64(generation))
-    statement.bind(first + 3, lastOutcome.map { Int64($0.rawValue) })
-    statement.bind(first + 4, Int64(stopReason.rawValue))
-    statement.bind(first + 5, registeredAt)
-    statement.bind(first + 6, earliestBegin)
-    statement.bind(first + 7, anchor)
-    statement.bind(first + 8, periodBase == TaskRecord.onRegistration ? nil : periodBase)
-    statement.bind(first + 9, lastRun)
-    statement.bind(first + 10, changedAt)
-    statement.bind(first + 11, blob: times)
-    statement.bind(first + 12, checksum)
   }
 }
 
@@ -368,29 +440,5 @@ extension StoredState {
     statement.bind(5, lastProcessing)
     statement.bind(6, Int64(bitPattern: generator))
     statement.bind(7, checksum)
-  }
-}
-
-extension TaskDefinition {
-  /// Binds what registering sets, behind the sequence.
-  fileprivate func bind(_ statement: Statement, tags: UnsafeRawBufferPointer) {
-    statement.bind(2, text: id)
-    statement.bind(3, text: handler)
-    statement.bind(4, blob: tags)
-    statement.bind(5, blob: input)
-    statement.bind(6, Int64(kind.rawValue))
-    statement.bind(7, Int64(schedule.rawValue))
-    statement.bind(8, Int64(priority))
-    statement.bind(9, Int64(existing.rawValue))
-    statement.bind(10, Int64(recurrence.rawValue))
-    statement.bind(11, Int64(backoff.rawValue))
-    statement.bind(12, Int64(responseWindow))
-    statement.bind(13, Int64(maxAttempts))
-    statement.bind(14, Int64(constraints.rawValue))
-    statement.bind(15, expectedResponse)
-    statement.bind(16, initialDelay)
-    statement.bind(17, period)
-    statement.bind(18, flex)
-    statement.bind(19, backoffDelay)
   }
 }

@@ -1,16 +1,17 @@
-// The schema of a store file, version 1.
+// The schema of a store file, and how older ones become it.
 
 /// What makes a file a store of this library.
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 1
+  static let version: Int32 = 2
 
-  /// Instants and spans are ns; text is UTF-8; numbers are those of selene.h. What a row may hold is checked when it is read,
-  /// by its checksum and field by field.
+  /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
+  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
+  /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -19,61 +20,68 @@ enum Schema {
       last_refresh     INTEGER,
       last_processing  INTEGER,
       generator        INTEGER NOT NULL,
-      checksum         INTEGER NOT NULL
+      checksum         INTEGER NOT NULL,
+      relaxed          INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))
     ) STRICT;
-    CREATE TABLE task (
-      sequence          INTEGER PRIMARY KEY,
-      id                TEXT    NOT NULL,
-      handler           TEXT    NOT NULL,
-      tags              BLOB    NOT NULL,
-      input             BLOB    NOT NULL,
-      kind              INTEGER NOT NULL,
-      schedule          INTEGER NOT NULL,
-      priority          INTEGER NOT NULL,
-      existing          INTEGER NOT NULL,
-      recurrence        INTEGER NOT NULL,
-      backoff           INTEGER NOT NULL,
-      response_window   INTEGER NOT NULL,
-      max_attempts      INTEGER NOT NULL,
-      constraints       INTEGER NOT NULL,
-      expected_response INTEGER NOT NULL,
-      initial_delay     INTEGER NOT NULL,
-      period            INTEGER NOT NULL,
-      flex              INTEGER NOT NULL,
-      backoff_delay     INTEGER NOT NULL,
-      state             INTEGER NOT NULL,
-      attempts          INTEGER NOT NULL,
-      generation        INTEGER NOT NULL,
-      last_outcome      INTEGER,
-      stop_reason       INTEGER NOT NULL,
-      registered_at     INTEGER NOT NULL,
-      earliest_begin    INTEGER NOT NULL,
-      anchor            INTEGER NOT NULL,
-      period_base       INTEGER,
-      last_run          INTEGER NOT NULL,
-      changed_at        INTEGER NOT NULL,
-      response_times    BLOB    NOT NULL,
+    CREATE TABLE governor (
+      one               INTEGER PRIMARY KEY CHECK (one = 1),
+      background_switch INTEGER,
+      host_presence     INTEGER,
+      ledger            BLOB    NOT NULL,
+      habits            BLOB    NOT NULL,
       checksum          INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE task (
+      sequence        INTEGER PRIMARY KEY,
+      id              TEXT    NOT NULL,
+      input           BLOB    NOT NULL,
+      terms           BLOB    NOT NULL,
+      state           INTEGER NOT NULL,
+      attempts        INTEGER NOT NULL,
+      earliest_begin  INTEGER NOT NULL,
+      last_run        INTEGER NOT NULL,
+      history         BLOB    NOT NULL,
+      checksum        INTEGER NOT NULL
+    ) STRICT;
     """
+  /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
+  static let steps: [StaticString] = [
+    "ALTER TABLE scheduler ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))"
+  ]
+  static let setVersion: StaticString = "PRAGMA user_version = 2"
+  /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
+  static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
+  static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
+  static let readRelaxed: StaticString = "SELECT relaxed FROM scheduler"
 
-  static let insert: StaticString = """
+  /// How many columns a task has.
+  static let columns = 10
+  /// How many columns the rows of the other tables have.
+  static let otherColumns = 6...9
+
+  static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
+
+  static let insert: StaticString = "INSERT OR REPLACE INTO task VALUES (?,?,?,?,?,?,?,?,?,?)"
+  /// A run that ended and the one that starts behind it.
+  static let insertTwo: StaticString = "INSERT OR REPLACE INTO task VALUES (?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?)"
+  /// Sixteen at a time: SQLite begins and ends a statement at some cost.
+  static let insertSixteen: StaticString = """
     INSERT OR REPLACE INTO task VALUES
-    (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+    (?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),
+    (?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),
+    (?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),
+    (?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?)
     """
   /// The same table without a condition, for what is saved from a damaged file; what came first stays.
   static let createLoose: StaticString = """
-    CREATE TABLE task (sequence INTEGER PRIMARY KEY, id, handler, tags, input, kind, schedule, priority, existing,
-      recurrence, backoff, response_window, max_attempts, constraints, expected_response, initial_delay, period, flex,
-      backoff_delay, state, attempts, generation, last_outcome, stop_reason, registered_at, earliest_begin, anchor,
-      period_base, last_run, changed_at, response_times, checksum)
+    CREATE TABLE task (sequence INTEGER PRIMARY KEY, id, input, terms, state, attempts, earliest_begin, last_run, history,
+      checksum)
     """
-  static let insertLoose: StaticString = """
-    INSERT OR IGNORE INTO task VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-    """
-  static let update: StaticString = """
-    UPDATE task SET state=?2, attempts=?3, generation=?4, last_outcome=?5, stop_reason=?6, registered_at=?7,
-    earliest_begin=?8, anchor=?9, period_base=?10, last_run=?11, changed_at=?12, response_times=?13, checksum=?14 WHERE sequence=?1
+  static let insertLoose: StaticString = "INSERT OR IGNORE INTO task VALUES (?,?,?,?,?,?,?,?,?,?)"
+  /// Of tasks with one id the last stays, and those that are blocked (state 2) behind it.
+  static let deleteStale: StaticString = """
+    DELETE FROM task WHERE state <> 2 AND sequence NOT IN
+      (SELECT max(sequence) FROM task WHERE state <> 2 GROUP BY id)
     """
   static let delete: StaticString = "DELETE FROM task WHERE sequence=?1"
   static let deleteAll: StaticString = "DELETE FROM task"
@@ -81,8 +89,12 @@ enum Schema {
     UPDATE scheduler SET life=?1, last_sequence=?2, last_seen=?3, last_refresh=?4, last_processing=?5, generator=?6,
     checksum=?7
     """
-  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)"
   static let readState: StaticString =
     "SELECT life, last_sequence, last_seen, last_refresh, last_processing, generator, checksum FROM scheduler"
+  /// Ledger and habits are little-endian numbers of 64 bits.
+  static let writeBooks: StaticString = "INSERT OR REPLACE INTO governor VALUES (1, ?1, ?2, ?3, ?4, ?5)"
+  static let readBooks: StaticString =
+    "SELECT background_switch, host_presence, ledger, habits, checksum FROM governor"
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

@@ -14,6 +14,17 @@ struct StoredState: Equatable {
   var generator: UInt64 = 0
 }
 
+/// What a scheduler keeps of its governor (G1, G4, G5).
+struct StoredBooks {
+  /// What the host said of these signals; nil: nothing.
+  var backgroundSwitch: Int64?
+  var hostPresence: Int64?
+  /// `Ledger.numbers`.
+  var ledger: [Int64]
+  /// `UsePrediction.numbers`.
+  var habits: [Int64]
+}
+
 /// Keeps what a scheduler holds. This one keeps nothing: the tasks live in memory.
 ///
 /// The scheduler calls it under its lock, after a rule changed the table and before anybody hears of it.
@@ -30,14 +41,25 @@ package class Store {
   /// - Throws: `storeCorrupt`, `storeIO`.
   func load(into table: TaskTable) throws(SeleneError) {}
 
+  /// What was kept of the governor, or nil.
+  ///
+  /// - Throws: `storeCorrupt`, `storeIO`.
+  func loadBooks() throws(SeleneError) -> StoredBooks? { nil }
+
+  /// Where it is kept, or nil.
+  var path: Bytes? { nil }
+
   /// Makes the differences durable in one commit.
   ///
+  /// - Parameter books: those of the governor, if they are other than the store's.
   /// - Parameter isLast: write also what only the last save has to.
   /// - Throws: `storeFull`, `storeIO`, `storeCorrupt`: nothing was kept; `outcomeUnknown`: nobody knows.
-  func save(_ table: TaskTable, _ state: StoredState, isLast: Bool) throws(SeleneError) {}
+  func save(
+    _ table: TaskTable, _ state: StoredState, _ books: StoredBooks? = nil, isLast: Bool
+  ) throws(SeleneError) {}
 
   /// Forgets every record, in one commit.
-  func erase(_ state: StoredState) throws(SeleneError) {}
+  func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) {}
 
   /// Copies what is kept into a new file.
   func backUp(to target: Bytes) throws(SeleneError) {

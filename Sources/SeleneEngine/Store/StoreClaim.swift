@@ -10,6 +10,8 @@ import SeleneCore
 struct StoreClaim {
   private let device: UInt64
   private let inode: UInt64
+  /// Whether it is only to keep the file from becoming a store; many may look at it then.
+  private let isShared: Bool
 
   /// What is claimed. Guarded by the registry lock, so a forked child finds it whole.
   nonisolated(unsafe) private static var claimed: [StoreClaim] = []
@@ -17,25 +19,29 @@ struct StoreClaim {
   /// Claims an existing file.
   ///
   /// - Throws: `storeLocked` while somebody in this process has it open, `storeCannotOpen` if there is none.
-  static func take(_ file: Bytes) throws(SeleneError) -> StoreClaim {
+  static func take(
+    _ file: Bytes, isShared: Bool = false, as noun: StaticString = "store"
+  ) throws(SeleneError) -> StoreClaim {
     var (device, inode): (UInt64, UInt64) = (0, 0)
     let error = file.withCString { platform_file_identity($0, &device, &inode) }
-    guard error == 0 else { throw StoreFile.error(error, file) }
-    let claim = StoreClaim(device: device, inode: inode)
+    guard error == 0 else { throw StoreFile.error(error, file, as: noun) }
+    let claim = StoreClaim(device: device, inode: inode, isShared: isShared)
     platform_registry_lock()
-    let isFree = !claimed.contains { $0.device == device && $0.inode == inode }
+    let isFree = !claimed.contains { $0.isOf(claim) && !($0.isShared && isShared) }
     if isFree { claimed.append(claim) }
     platform_registry_unlock()
     guard isFree else {
       throw SeleneError(
-        .storeLocked, "store \(name: file.buffer): it is open in this process, or was when it was forked")
+        .storeLocked, "\(noun) \(name: file.buffer): it is open in this process, or was when it was forked")
     }
     return claim
   }
 
   func release() {
     platform_registry_lock()
-    Self.claimed.removeAll { $0.device == device && $0.inode == inode }
+    if let place = Self.claimed.firstIndex(where: { $0.isOf(self) }) { Self.claimed.remove(at: place) }
     platform_registry_unlock()
   }
+
+  private func isOf(_ other: StoreClaim) -> Bool { device == other.device && inode == other.inode }
 }

@@ -20,6 +20,19 @@ package enum StoreFile {
   ///
   /// - Throws: `storeCannotOpen`, `storeForeign`, `storeCorrupt`, `storeNewer`.
   static func checkHeader(_ file: Bytes) throws(SeleneError) {
+    // Another process may close the store meanwhile, and what was read before no longer fits to what is read after.
+    for _ in 0..<2 {
+      do throws(SeleneError) {
+        return try readHeader(file)
+      } catch {
+        guard error.code == .storeCorrupt else { throw error }
+      }
+    }
+    try readHeader(file)
+  }
+
+  private static func readHeader(_ file: Bytes) throws(SeleneError) {
+    let hasLog = file.appending("-wal").fileSize > 0
     var header = [UInt8](repeating: 0, count: headerSize)
     let count = file.withCString { platform_read_head($0, &header, Int64(headerSize)) }
     guard count >= 0 else { throw error(Int32(-count), file) }
@@ -38,15 +51,11 @@ package enum StoreFile {
       throw SeleneError(.storeForeign, "store \(name: file.buffer): the database belongs to another application")
     }
     let version = Int32(bitPattern: number(header, 60))
-    guard version <= Schema.version else {
-      throw SeleneError(
-        .storeNewer,
-        "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
-    }
+    try refuseIfNewer(version, file)
     // Without a log the file is as long as its header says; a missing end would be read as zeros.
     let pageSize = Int64(header[16]) << 8 | Int64(header[17])
     let size = Int64(number(header, 28)) * (pageSize == 1 ? 65_536 : pageSize)
-    guard file.appending("-wal").fileSize > 0 || file.fileSize == size else {
+    guard hasLog || file.fileSize == size else {
       throw SeleneError(
         .storeCorrupt, "store \(name: file.buffer): it has \(file.fileSize) bytes, its header says \(size)")
     }
@@ -59,6 +68,14 @@ package enum StoreFile {
     }
   }
 
+  static func refuseIfNewer(_ version: Int32, _ file: Bytes) throws(SeleneError) {
+    guard version <= Schema.version else {
+      throw SeleneError(
+        .storeNewer,
+        "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
+    }
+  }
+
   private static func number(_ header: [UInt8], _ offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 << 8 | UInt32(header[offset + $1]) }
   }
@@ -68,14 +85,14 @@ package enum StoreFile {
   static let exists: Int32 = 17
 
   /// An error of the system as a status.
-  static func error(_ number: Int32, _ file: Bytes) -> SeleneError {
+  static func error(_ number: Int32, _ file: Bytes, as noun: StaticString = "store") -> SeleneError {
     let code: SeleneError.Code
     switch number {
     case 28, 122: code = .storeFull  // ENOSPC, EDQUOT
     case inputOutput: code = .storeIO
     default: code = .storeCannotOpen
     }
-    return SeleneError(code, "store \(name: file.buffer): \(text: text(platform_error_text(number)))")
+    return SeleneError(code, "\(noun) \(name: file.buffer): \(text: text(platform_error_text(number)))")
   }
 
   // MARK: Check
@@ -85,16 +102,22 @@ package enum StoreFile {
   /// - Throws: a status of stores.
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
     let file = try SQLiteStore.checked(path, "path")
+    platform_fork_hold()
+    defer { platform_fork_release() }
     let connection = try connectToRead(file)
     defer { connection.close() }
-    findings.schemaVersion = Schema.version
-    // The statements of work must be possible, too.
-    _ = try SQLiteStore.prepare(connection, isRelaxed: false)
+    findings.schemaVersion = Int32(clamping: try connection.number("PRAGMA user_version"))
+    // The statements of work must be possible, and the governor's books be such.
+    let store = try SQLiteStore.prepare(connection, isRelaxed: false)
+    if let books = try store.loadBooks() {
+      var governance = Governance()
+      try governance.restore(books, at: 0)
+    }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
-    let rows = try connection.prepare(Schema.readTasks)
+    var rows = try TaskRows(connection)
     defer { rows.finish() }
     while try rows.step() {
-      if let record = TaskRecord(rows, &table.terms), table.load(record) {
+      if let record = rows.record(&table.terms), table.load(record) {
         findings.tasks += 1
       } else {
         findings.damaged += 1
@@ -108,7 +131,7 @@ package enum StoreFile {
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
   private static func connectToRead(_ file: Bytes) throws(SeleneError) -> SQLite {
     do throws(SeleneError) {
-      return try SQLiteStore.connect(file, isRelaxed: false)
+      return try SQLiteStore.connect(file)
     } catch {
       guard error.code == .storeCannotOpen, file.appending("-wal").fileSize <= 0, file.fileSize > 0 else { throw error }
       let claim = try StoreClaim.take(file)
@@ -141,67 +164,87 @@ package enum StoreFile {
   ) throws(SeleneError) {
     let source = try SQLiteStore.checked(damaged, "damaged")
     let target = try SQLiteStore.checked(fresh, "fresh")
+    platform_fork_hold()
+    defer { platform_fork_release() }
     guard target.fileSize < 0 else {
       throw SeleneError(.storeCannotOpen, "store \(name: target.buffer): it exists, salvage makes a new file")
     }
     let claim = try StoreClaim.take(source)
     defer { claim.release() }
+    var refusal: SeleneError?
     do throws(SeleneError) {
       try checkHeader(source)
     } catch {
-      guard error.code == .storeCorrupt else { throw error }
+      guard error.code == .storeCorrupt || error.code == .storeForeign || error.code == .storeNewer else { throw error }
+      refusal = error
     }
+    // What is no store of ours is not read whole, however large it is.
+    if let refusal, refusal.code == .storeForeign, source.fileSize > mostForeign { throw refusal }
     try refuseIfLocked(source)
-    // A copy is worked on: reading a log would change the original.
-    let copy = target.appending(".salvage")
-    try copyFile(source, copy)
-    defer { for file in [copy, copy.appending("-wal")] { file.removeFile() } }
-    let log = source.appending("-wal")
-    if log.fileSize > 0 { try copyFile(log, copy.appending("-wal")) }
 
-    let gathered = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
-    defer { gathered.close() }
-    try gather(copy, of: source, into: gathered, &findings)
-    guard try SQLiteStore.create(target) else { throw error(exists, target) }
+    var pages = try StorePages(source)
+    var gathered = try gather(&pages, refusal)
+    if !gathered.isStore && pages.pageSize != StorePages.usualPageSize {
+      pages = try StorePages(source, pageSize: StorePages.usualPageSize)
+      gathered.rows.close()
+      gathered = try gather(&pages, refusal)
+    }
+    defer { gathered.rows.close() }
+    guard gathered.isStore else {
+      throw refusal
+        ?? SeleneError(.storeCorrupt, "store \(name: source.buffer): nothing in it can be told to be of a store")
+    }
+    var found = StoreFindings()
+    found.damaged = gathered.damaged
+    try save(gathered, into: target, &found)
+    findings = found
+  }
+
+  private static let mostForeign: Int64 = 1 << 32
+
+  /// What can be read of a damaged store.
+  private struct Gathered {
+    /// A table that takes every row as it is; in the end only tasks.
+    let rows: SQLite
+    var state: StoredState?
+    var damaged: UInt64 = 0
+    /// Something in it is as only this library writes it: a row with its checksum.
+    var isStore = false
+  }
+
+  /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
+  private static func gather(_ pages: inout StorePages, _ refusal: SeleneError?) throws(SeleneError) -> Gathered {
+    let rows = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    var gathered = Gathered(rows: rows, damaged: pages.lostFrames)
     do throws(SeleneError) {
-      try save(gathered, into: target, &findings)
+      try rows.run(Schema.createLoose)
+      let insert = try rows.prepare(Schema.insertLoose)
+      defer { insert.finish() }
+      var (isWhole, isOther) = (false, false)
+      let isFreeListWhole = pages.isFreeListWhole
+      try pages.withReader { reader in
+        try? reader.run("PRAGMA trusted_schema = OFF")
+        gathered.state = try? SQLiteStore.readState(reader)
+        // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
+        isWhole =
+          copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
+        isOther = (try? reader.number(Schema.countTables)) ?? 3 != 3
+      }
+      if let refusal, refusal.code == .storeNewer, isOther { throw refusal }
+      if !isWhole { gathered.damaged += pages.copyRows(into: insert) }
+      let tasks = try removeDamaged(rows)
+      gathered.damaged += tasks.damaged
+      gathered.isStore = gathered.state != nil || tasks.sound > 0
+      return gathered
     } catch {
-      for file in [target, target.appending("-wal")] { file.removeFile() }
+      rows.close()
       throw error
     }
   }
 
-  /// What can be read of a damaged store, in a table in memory that takes every row as it is.
-  ///
-  /// First the rows to which the tree leads, then, where that breaks off, all that stand on the pages.
-  private static func gather(
-    _ copy: Bytes, of source: Bytes, into gathered: SQLite, _ findings: inout StoreFindings
-  ) throws(SeleneError) {
-    try gathered.run(Schema.createLoose)
-    let insert = try gathered.prepare(Schema.insertLoose)
-    defer { insert.finish() }
-    var isWhole = false
-    if let reader = try? SQLite.open(copy, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX) {
-      try? reader.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF")
-      // With the log in the file, the pages are all there is to read.
-      _ = sqlite3_wal_checkpoint_v2(reader.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-      if let state = try? SQLiteStore.readState(reader) { gathered.state = state }
-      isWhole = copyRows(reader, into: insert)
-      reader.keepLog()
-      reader.close()
-    }
-    guard !isWhole else { return }
-    guard let pages = StorePages(copy) else {
-      throw SeleneError(.storeCorrupt, "store \(name: source.buffer): not even its pages can be told apart")
-    }
-    findings.damaged += pages.copyRows(into: insert)
-  }
-
   /// Copies the rows to which the tree leads; false if it breaks off.
   private static func copyRows(_ reader: SQLite, into insert: Statement) -> Bool {
-    guard (try? SQLiteStore.checkWhole(reader)) != nil, let rows = try? reader.prepare(Schema.readTasks) else {
-      return false
-    }
+    guard let rows = try? reader.prepare(Schema.readTasks) else { return false }
     while true {
       guard let isRow = try? rows.step() else { return false }
       guard isRow else { return true }
@@ -209,43 +252,72 @@ package enum StoreFile {
     }
   }
 
-  private static func save(_ gathered: SQLite, into target: Bytes, _ findings: inout StoreFindings) throws(SeleneError)
-  {
-    let table = TaskTable(Policy(), generator: Generator(seed: 0))
-    table.journal = Journal()
-    let rows = try gathered.prepare(Schema.readTasks)
+  /// Removes rows that are no tasks, and of several with one id those that were replaced.
+  private static func removeDamaged(_ gathered: SQLite) throws(SeleneError) -> (sound: UInt64, damaged: UInt64) {
+    var rows = try TaskRows(gathered)
+    defer { rows.finish() }
+    var pool = TermsPool()
+    var sound: UInt64 = 0
+    var damaged: [Int64] = []
     while try rows.step() {
-      guard var record = TaskRecord(rows, &table.terms) else {
+      if rows.record(&pool) != nil { sound += 1 } else { damaged.append(rows.sequence) }
+    }
+    let delete = try gathered.prepare(Schema.delete)
+    defer { delete.finish() }
+    for sequence in damaged {
+      delete.bind(1, sequence)
+      _ = delete.execute()
+    }
+    try gathered.run(Schema.deleteStale)
+    return (sound, UInt64(damaged.count))
+  }
+
+  /// Makes the new store in memory, and then its file.
+  private static func save(
+    _ gathered: Gathered, into target: Bytes, _ findings: inout StoreFindings
+  ) throws(SeleneError) {
+    var state = gathered.state ?? StoredState()
+    let table = TaskTable(Policy(), generator: Generator(seed: 0))
+    let image = try SQLiteStore.makeImage(state)
+    defer { image.close() }
+    let insert = TaskInsert(try image.prepare(Schema.insert), rows: 1)
+    defer { insert.finish() }
+    var rows = try TaskRows(gathered.rows)
+    defer { rows.finish() }
+    while try rows.step() {
+      guard var record = rows.record(&table.terms) else { continue }
+      // A successor whose predecessor is lost has nobody to wait for.
+      if record.state == .blocked && table.find(record.definition.id) == nil { record.state = .enqueued }
+      guard table.load(record) else {
         findings.damaged += 1
         continue
       }
-      // A successor whose predecessor is lost has nobody to wait for.
-      if record.state == .blocked && table.find(record.definition.id) == nil { record.state = .enqueued }
-      if table.load(record) { findings.tasks += 1 } else { findings.damaged += 1 }
+      findings.tasks += 1
+      let code = withUnsafePointer(to: record) { insert.add($0) }
+      guard code == SQLITE_OK else { throw image.error(code) }
     }
-    var state = gathered.state
     table.raiseSequence(to: state.lastSequence)
     state.lastSequence = table.lastSequence
+    let write = try image.prepare(Schema.writeState)
+    defer { write.finish() }
+    state.bind(write)
+    _ = try write.step()
     findings.schemaVersion = Schema.version
-    let store = try SQLiteStore.open(target.buffer, isRelaxed: false)
-    defer { store.close() }
-    try store.save(table, state, isLast: true)
+    try SQLiteStore.writeImage(image, to: target)
   }
 
   private static func refuseIfLocked(_ file: Bytes) throws(SeleneError) {
+    // SQLite removes the log of a file that has no page; nobody has such a file open.
+    guard file.fileSize >= Int64(StorePages.leastPageSize) else { return }
     let probe = try SQLite.open(file, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX)
     defer { probe.close() }
     probe.keepLog()
+    probe.isOthers = true
     do throws(SeleneError) {
       try probe.run("PRAGMA locking_mode = EXCLUSIVE")
       _ = try probe.number("SELECT count(*) FROM sqlite_schema")
     } catch {
       if error.code == .storeLocked { throw error }
     }
-  }
-
-  private static func copyFile(_ from: Bytes, _ to: Bytes) throws(SeleneError) {
-    let failure = from.withCString { from in to.withCString { platform_copy_file(from, $0) } }
-    guard failure == 0 else { throw error(failure, to) }
   }
 }

@@ -5,39 +5,109 @@
 import CPlatform
 import SeleneCore
 
-/// The pages of a store file, read without SQLite.
+/// The pages of a damaged store in memory, as its log leaves them.
 struct StorePages {
-  private let file: Bytes
-  private let pageSize: Int
-  private let pageCount: Int
+  /// Whole pages, with a header as a store has it.
+  private var bytes: [UInt8]
+  let pageSize: Int
+  private var pageCount: Int { bytes.count / pageSize }
   /// Pages that hold nothing any more; what stands on them was deleted.
-  private var free: [Bool]
+  private var free: [Bool] = []
+  /// Every page of which the header says that it is free was found.
+  private(set) var isFreeListWhole = false
+  /// Frames of the log that were damaged.
+  private(set) var lostFrames: UInt64 = 0
 
-  /// The columns of a task's row.
-  private static let columns = 32
+  /// What a page size is if no header says it.
+  static let usualPageSize = 4096
+  /// Of SQLite.
+  static let leastPageSize = 512
 
-  init?(_ file: Bytes) {
-    self.file = file
-    var header = [UInt8](repeating: 0, count: 100)
-    guard file.withCString({ platform_read_at($0, 0, &header, 100) }) == 100 else { return nil }
-    let size = Int(header[16]) << 8 | Int(header[17])
-    pageSize = size == 1 ? 65_536 : size
-    guard pageSize >= 512, pageSize & (pageSize - 1) == 0, header[20] == 0 else { return nil }
-    pageCount = Int(file.fileSize) / pageSize
-    free = [Bool](repeating: false, count: pageCount + 1)
-    readFreeList(first: Int(number(header, 32)))
+  /// Reads a file and its log; the page size is the header's, if it can be one, unless it is given.
+  ///
+  /// - Throws: `storeCannotOpen`, `storeIO`.
+  init(_ file: Bytes, pageSize given: Int? = nil) throws(SeleneError) {
+    let size = Int(max(0, file.fileSize))
+    // A page more, for an end that is no whole page, and for a file without even a header.
+    var image = [UInt8](repeating: 0, count: size + 65_536)
+    let count = file.withCString { platform_read_head($0, &image, Int64(size)) }
+    guard count >= 0 else { throw StoreFile.error(Int32(-count), file) }
+    let word = Int(image[16]) << 8 | Int(image[17])
+    let says = word == 1 ? 65_536 : word
+    pageSize = given ?? (says >= Self.leastPageSize && says & (says - 1) == 0 ? says : Self.usualPageSize)
+    let pages = max(1, (Int(count) + pageSize - 1) / pageSize)
+    image.removeSubrange((pages * pageSize)...)
+    bytes = image
+    try readLog(of: file)
+    repairHeader()
+    readFreeList(first: Int(number(bytes, 32)))
+  }
+
+  /// Puts what was committed to the log over the file; a page of a frame that is damaged stays as it was before.
+  private mutating func readLog(of file: Bytes) throws(SeleneError) {
+    guard var log = try StoreLog(of: file, pageSize: pageSize) else { return }
+    var (frames, committed) = (0, 0)
+    while log.next() {
+      frames += 1
+      if log.isWhole && log.pagesOfCommit > 0 { committed = frames }
+    }
+    guard committed > 0, var log = try StoreLog(of: file, pageSize: pageSize) else { return }
+    while committed > 0, log.next() {
+      committed -= 1
+      guard log.isWhole else {
+        lostFrames += 1
+        continue
+      }
+      let end = log.page * pageSize
+      if end > bytes.count { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
+      bytes.replaceSubrange((end - pageSize)..<end, with: log.frame[StoreLog.frameHeaderSize...])
+    }
+  }
+
+  /// The header says what it says in every store, so that SQLite reads the pages behind it; in memory there is no log.
+  private mutating func repairHeader() {
+    let magic: StaticString = "SQLite format 3"
+    for index in 0..<16 { bytes[index] = index < 15 ? magic.utf8Start[index] : 0 }
+    bytes.replaceSubrange(16..<24, with: [UInt8(pageSize >> 8 & 0xFF), UInt8(pageSize >> 16), 1, 1, 0, 64, 32, 32])
+    // The change counter for which the number of pages is valid.
+    for index in 0..<4 {
+      bytes[28 + index] = UInt8(truncatingIfNeeded: pageCount >> (24 - index * 8))
+      bytes[92 + index] = bytes[24 + index]
+      // The format of the schema, no vacuum, UTF-8.
+      bytes[44 + index] = index == 3 ? 4 : 0
+      bytes[52 + index] = 0
+      bytes[56 + index] = index == 3 ? 1 : 0
+      bytes[64 + index] = 0
+    }
   }
 
   private mutating func readFreeList(first: Int) {
-    var trunk = first
-    while trunk > 0, trunk <= pageCount, !free[trunk], let page = read(trunk) {
+    free = [Bool](repeating: false, count: pageCount + 1)
+    var (trunk, found) = (first, 0)
+    while trunk > 0, trunk <= pageCount, !free[trunk] {
+      let page = self.page(trunk)
       free[trunk] = true
+      found += 1
       let leaves = min(Int(number(page, 4)), pageSize / 4 - 2)
       for leaf in 0..<max(0, leaves) {
         let number = Int(number(page, 8 + leaf * 4))
-        if number <= pageCount { free[number] = true }
+        guard number <= pageCount, !free[number] else { continue }
+        free[number] = true
+        found += 1
       }
       trunk = Int(number(page, 0))
+    }
+    isFreeListWhole = trunk == 0 && found == Int(number(bytes, 36))
+  }
+
+  /// Lets SQLite read the pages.
+  mutating func withReader(_ body: (SQLite) -> Void) throws(SeleneError) {
+    let reader = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
+    let size = Int64(bytes.count)
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      let flags = UInt32(SQLITE_DESERIALIZE_READONLY)
+      if sqlite3_deserialize(reader.raw, "main", bytes.baseAddress, size, size, flags) == SQLITE_OK { body(reader) }
+      reader.close()
     }
   }
 
@@ -47,7 +117,8 @@ struct StorePages {
   func copyRows(into insert: Statement) -> UInt64 {
     var damaged: UInt64 = 0
     for number in stride(from: 2, through: pageCount, by: 1) where !free[number] {
-      guard let page = read(number), page[0] == 0x0D else { continue }
+      let page = self.page(number)
+      guard page[0] == 0x0D else { continue }
       let cells = Int(page[3]) << 8 | Int(page[4])
       for cell in 0..<min(cells, (pageSize - 8) / 2) {
         let pointer = 8 + cell * 2
@@ -67,15 +138,18 @@ struct StorePages {
     var header = 0
     guard let headerSize = varint(payload, &header), headerSize <= payload.count else { return false }
     var body = Int(headerSize)
+    var columns = 0
     insert.bind(1, sequence)
-    for column in 1...Self.columns {
-      guard header < Int(headerSize), let type = varint(payload, &header), type >= 0,
-        let length = Self.length(of: type), body + length <= payload.count
+    while header < Int(headerSize) {
+      guard let type = varint(payload, &header), type >= 0, let length = Self.length(of: type),
+        body + length <= payload.count
       else { return false }
-      if column > 1 { bind(payload, body, length, type, to: insert, Int32(column)) }
+      columns += 1
+      if columns > 1 && columns <= Schema.columns { bind(payload, body, length, type, to: insert, Int32(columns)) }
       body += length
     }
-    guard header == Int(headerSize) else { return false }
+    // Those of the other tables are no tasks.
+    guard columns == Schema.columns else { return Schema.otherColumns.contains(columns) }
     // The bound bytes must live until here.
     withExtendedLifetime(payload) { _ = insert.execute() }
     return true
@@ -128,20 +202,16 @@ struct StorePages {
     var left = pageCount
     while bytes.count < size {
       left -= 1
-      guard left > 0, next > 1, next <= pageCount, let page = read(next) else { return nil }
+      guard left > 0, next > 1, next <= pageCount else { return nil }
+      let page = self.page(next)
       bytes.append(contentsOf: page[4..<min(pageSize, 4 + size - bytes.count)])
       next = Int(number(page, 0))
     }
     return bytes
   }
 
-  private func read(_ number: Int) -> [UInt8]? {
-    guard number >= 1, number <= pageCount else { return nil }
-    var page = [UInt8](repeating: 0, count: pageSize)
-    let offset = Int64(number - 1) * Int64(pageSize)
-    let count = file.withCString { platform_read_at($0, offset, &page, Int64(pageSize)) }
-    return count == pageSize ? page : nil
-  }
+  /// A page of 1 … pageCount.
+  private func page(_ number: Int) -> [UInt8] { Array(bytes[((number - 1) * pageSize)..<(number * pageSize)]) }
 
   private func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }

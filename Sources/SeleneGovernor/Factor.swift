@@ -1,5 +1,7 @@
 // What a profile can ask for (G2): each factor, what it looks at, and what meets it.
 
+import SeleneCore
+
 /// The factors of a decision; the raw values are the header's numbers.
 ///
 /// Factors 1 to 19 look at the signal of the same number.

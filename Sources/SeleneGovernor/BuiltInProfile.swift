@@ -1,5 +1,7 @@
 // The profiles that come with the library (G2), as tables.
 
+import SeleneCore
+
 /// The built-in profiles; the raw values are the header's numbers.
 package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
   /// Nothing but constraints.

@@ -1,5 +1,7 @@
 // What background work has used (G4): the windows of the last day, and which budgets they spent.
 
+import SeleneCore
+
 /// The books of one governor.
 ///
 /// A window is charged whole when it begins, and what it did not use is given back when it ends: who is killed in between
@@ -67,6 +69,16 @@ package struct Ledger: Sendable {
   package mutating func judge(_ quotas: [Quota], at now: Instant) {
     (spent, settledAt) = (0, .min)
     settle(quotas, at: now)
+  }
+
+  /// The clock was another: all that was noted moves with it.
+  package mutating func shift(by span: Span) {
+    for place in sessions.indices {
+      sessions[place].begin = sessions[place].begin.adding(span)
+      sessions[place].end = sessions[place].end.adding(span)
+    }
+    for kind in Kind.allCases { lastBegin[kind] = lastBegin[kind].map { $0.adding(span) } }
+    settledAt = settledAt.adding(span)
   }
 
   /// Brings the books into the present of a clock that may have been set back: nothing lies in the future.
@@ -202,6 +214,15 @@ package struct Ledger: Sendable {
       }
     }
     return balance
+  }
+
+  /// When a window of a kind has as much room as its quotas have to have free; now if it has.
+  package func roomAt(_ kind: Kind, _ quotas: [Quota], at now: Instant) -> Instant {
+    var roomAt = now
+    for quota in quotas where quota.kind == kind && quota.measure == .windowTime {
+      roomAt = max(roomAt, freeAt(quota, quota.limit.subtracting(quota.headroom), at: now))
+    }
+    return roomAt
   }
 
   /// When what counts for a quota is down to a target.

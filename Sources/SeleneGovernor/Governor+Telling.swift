@@ -1,5 +1,7 @@
 // What a governor is told: each in one call, so that live and replayed governors do the same.
 
+import SeleneCore
+
 extension Governor {
   /// Another profile from now on; the books are judged by its budgets.
   package mutating func setProfile(_ profile: Profile, at now: Instant) {

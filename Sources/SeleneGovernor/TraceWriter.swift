@@ -1,5 +1,7 @@
 // Writes traces (G9).
 
+import SeleneCore
+
 /// Puts together the lines of a trace; who keeps them takes them from time to time.
 package struct TraceWriter {
   static let heading: StaticString = "selene-trace 1 "
@@ -63,16 +65,20 @@ package struct TraceWriter {
 
   /// Everything that a governor knows: a replay begins with it.
   package mutating func state(_ governor: Governor, at now: Instant) {
-    put(.profile, governor.profile.numbers)
-    put(.ledger, governor.ledger.numbers)
-    put(.habits, governor.prediction.numbers)
+    profile(governor.profile, at: now)
+    ledger(governor.ledger, at: now)
+    put(.habits, [step(now)] + governor.prediction.numbers)
     Signal.forEach { signal in
-      let reading = governor.signals.reading(signal, at: now)
-      if reading.isKnown { self.signal(signal, reading.value, by: reading.source, until: reading.until, at: now) }
+      for source in SignalSource.allCases {
+        guard let reading = governor.signals.said(signal, by: source, at: now) else { continue }
+        self.signal(signal, reading.value, by: source, until: reading.until, at: now)
+      }
     }
   }
 
-  package mutating func profile(_ profile: Profile) { put(.profile, profile.numbers) }
+  package mutating func ledger(_ ledger: Ledger, at now: Instant) { put(.ledger, [step(now)] + ledger.numbers) }
+
+  package mutating func profile(_ profile: Profile, at now: Instant) { put(.profile, [step(now)] + profile.numbers) }
 
   package mutating func signal(
     _ signal: Signal, _ value: Int64, by source: SignalSource, until: Instant, at now: Instant
@@ -116,7 +122,7 @@ package struct TraceWriter {
 
   /// A line as it was read.
   mutating func copy(_ line: TraceLine) {
-    if line.letter.isTimed { last = last.adding(line.number(0)) }
+    last = last.adding(line.number(0))
     line.text.withUnsafeBytes { put(line.letter, line.numbers, line.letter == .run ? $0 : nil) }
   }
 

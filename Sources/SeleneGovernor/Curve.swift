@@ -1,5 +1,7 @@
 // The stated tables behind every score (G3): whole numbers, straight between their points.
 
+import SeleneCore
+
 /// A function of small integers that is straight between its stated points.
 package struct Curve: Sendable {
   /// x, y, x, y, … with growing x.

@@ -1,5 +1,7 @@
 // Replays traces (G9): the same governor, told the same, must decide the same.
 
+import SeleneCore
+
 /// A governor that is told what a trace tells, and asked again what was asked then.
 package struct TraceReplay {
   package private(set) var governor = Governor()
@@ -29,7 +31,7 @@ package struct TraceReplay {
   ///
   /// - Throws: `invalidArgument`, naming the line.
   package mutating func follow(_ line: TraceLine) throws(SeleneError) {
-    if line.letter.isTimed { now = now.adding(line.number(0)) }
+    now = now.adding(line.number(0))
     if line.letter == .decision {
       try decide(line)
       return
@@ -40,9 +42,9 @@ package struct TraceReplay {
 
   private mutating func tell(_ line: TraceLine) throws(SeleneError) {
     switch line.letter {
-    case .profile: governor.setProfile(try Profile(numbers: line.numbers), at: now)
-    case .ledger: governor.ledger = try Ledger(numbers: line.numbers)
-    case .habits: governor.prediction = try UsePrediction(numbers: line.numbers)
+    case .profile: governor.setProfile(try Profile(numbers: line.state), at: now)
+    case .ledger: governor.ledger = try Ledger(numbers: line.state)
+    case .habits: governor.prediction = try UsePrediction(numbers: line.state)
     case .signal, .clear:
       guard let signal = UInt8(exactly: line.number(1)).flatMap(Signal.init) else { throw line.fault("no such signal") }
       guard let source = UInt8(exactly: line.number(2)).flatMap(SignalSource.init), source != .unknown else {

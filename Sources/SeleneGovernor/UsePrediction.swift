@@ -1,5 +1,7 @@
 // When the host is likely to be used (G5): the hours of the day at which it was, and how long ago.
 
+import SeleneCore
+
 /// The habits of whoever uses the host.
 ///
 /// For each hour of the local day the share of days on which it saw use, older days counting half as much every 28 days. A
@@ -60,6 +62,14 @@ package struct UsePrediction: Sendable {
       hour += 1
     }
     lastUse = max(lastUse ?? end, end)
+  }
+
+  /// The clock was another: all that was noted moves with it, by whole days, and not beyond the present.
+  package mutating func shift(by span: Span) {
+    let days = Self.split(span / Time.hour - (span % Time.hour < 0 ? 1 : 0)).day
+    day = day.map { $0 + days }
+    lastDay += days
+    lastUse = lastUse.map { $0.adding(span) }
   }
 
   private mutating func mark(_ hour: Int64) {

@@ -1,17 +1,18 @@
 // One line of a trace (G9): a letter, whole numbers, and for runs an id.
 
+import SeleneCore
+
 /// What a line of a trace says; the raw value is its letter.
 ///
 /// A trace is text. Its first line is `selene-trace 1` and the instant at which it begins, in ns; each other line a letter,
-/// numbers and a newline, one space between them. The first number of a line that happens at a time is the time since the
-/// line before it in ns; `ago` and `in` count from the line's own time; −1 is never. There is one way to write a line, so
+/// numbers and a newline, one space between them. The first number of a line is the time since the line before it in ns; `ago` and `in` count from the line's own time; −1 is never. There is one way to write a line, so
 /// that equal traces are equal bytes.
 package enum TraceLetter: UInt8, Sendable {
-  /// `Profile.numbers`.
+  /// time, `Profile.numbers`.
   case profile = 0x50  // P
-  /// `Ledger.numbers`.
+  /// time, `Ledger.numbers`.
   case ledger = 0x4C  // L
-  /// `UsePrediction.numbers`.
+  /// time, `UsePrediction.numbers`.
   case habits = 0x48  // H
   /// time, signal, source, value, until in.
   case signal = 0x53  // S
@@ -44,9 +45,6 @@ package enum TraceLetter: UInt8, Sendable {
     case .end: 2
     }
   }
-
-  /// Whether its first number is a time.
-  var isTimed: Bool { self != .profile && self != .ledger && self != .habits }
 }
 
 /// A line that was read.
@@ -58,11 +56,14 @@ package struct TraceLine: Sendable {
   /// From 1.
   package let place: Int
 
+  /// What follows the time.
+  var state: [Int64] { Array(numbers.dropFirst()) }
+
   @inline(never)
   package func number(_ index: Int) -> Int64 { index < numbers.count ? numbers[index] : 0 }
 
   @inline(never)
   package func fault(_ what: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "trace: line \(place): \(what)")
+    SeleneError(.invalidArgument, "line \(place): \(what)")
   }
 }

@@ -1,5 +1,7 @@
 // What a governor answers (G3): granted or refused, and each factor's part in it.
 
+import SeleneCore
+
 /// What became of a factor; the raw values are the header's numbers.
 package enum Verdict: UInt8, Sendable {
   /// A veto that is not raised.
@@ -53,8 +55,8 @@ package struct Decision: Sendable {
 
   init(_ kind: Kind, at now: Instant) { (self.kind, at, askAgainAt) = (kind, now, now) }
 
-  /// The first veto that stops runs in flight of this kind (G6), or nil.
-  package var preemption: Finding? { findings.first { $0.verdict == .vetoed && $0.preempts } }
+  /// The first veto that refuses, or nil: then the score is too low, or it is granted.
+  package var firstVeto: Finding? { findings.first { $0.verdict == .vetoed } }
 }
 
 /// One of the likely next windows.

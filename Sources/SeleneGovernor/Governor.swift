@@ -1,5 +1,7 @@
 // Whether a kind of background work deserves a window now (G3): one pure function of what the governor knows.
 
+import SeleneCore
+
 /// All that a decision depends on besides the time.
 package struct Governor: Sendable {
   package var profile: Profile
@@ -51,6 +53,40 @@ package struct Governor: Sendable {
     return decision
   }
 
+  /// Calls a body with each signal that a decision about some kinds looks at.
+  ///
+  /// - Parameter onlyStopping: only those that can stop runs.
+  package func forEachSignal(_ kinds: KindSet, onlyStopping: Bool, _ body: (Signal) -> Void) {
+    var number: UInt8 = 0
+    while let factor = Factor(rawValue: number + 1) {
+      number += 1
+      let counts = Kind.allCases.contains { kind in
+        let rule = profile.rule(factor, kind)
+        return kinds.contains(kind) && (onlyStopping ? rule.preempts : rule.mode != .ignored)
+      }
+      guard counts else { continue }
+      if let signal = factor.signal { body(signal) }
+      if factor == .battery { body(.discharging) }
+      if factor == .usePrediction { body(.utcOffset) }
+    }
+  }
+
+  /// The vetoes that stand against a kind and stop its runs when they are new (G6); one bit for each factor.
+  package func standing(_ kind: Kind, at now: Instant) -> UInt32 {
+    var standing: UInt32 = 0
+    guard profile.preempts else { return standing }
+    let balance = Ledger.Balance(at: now)
+    var number: UInt8 = 0
+    while let factor = Factor(rawValue: number + 1), factor.signal != nil {
+      number += 1
+      let rule = profile.rule(factor, kind)
+      if rule.preempts && examine(factor, rule, kind, balance, at: now).verdict == .vetoed {
+        standing |= 1 << UInt32(number)
+      }
+    }
+    return standing
+  }
+
   // MARK: One factor
 
   private func examine(
@@ -61,10 +97,12 @@ package struct Governor: Sendable {
     let score = !isWeight ? 0 : seen.observed.map { factor.score($0, rule.required) } ?? Self.scoreOfUnknown(factor)
     let isMet = factor == .budget ? !balance.isSpent : seen.observed.map { factor.isMet($0, rule.required) } ?? true
     let isWell = isWeight ? score >= 1000 : isMet
+    // What the books say of a weight grows better as time passes, with no instant of its own.
+    let changesAt = seen.changesAt > now ? seen.changesAt : now.adding(Time.minute)
     return Finding(
       factor: factor, verdict: isWeight ? .weighed : isMet ? .passed : .vetoed, origin: seen.origin,
       observed: seen.observed ?? 0, required: rule.required, score: score, weight: rule.weight,
-      clearsAt: isWell ? now : seen.changesAt, preempts: rule.preempts)
+      clearsAt: isWell ? now : changesAt, preempts: rule.preempts)
   }
 
   /// What is not in the books cannot speak against a window; of habits it says nothing at all.

@@ -1,5 +1,7 @@
 // The names of the governor's numbers, for people: what the border's text functions answer.
 
+import SeleneCore
+
 extension Signal {
   package var name: StaticString {
     switch self {

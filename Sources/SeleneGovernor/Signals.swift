@@ -1,4 +1,6 @@
-// The signals of one governor (G1): what probe, host and trace said last, each with its age.
+// The signals of one governor (G1): what probe and host said last, each with its age.
+
+import SeleneCore
 
 /// The present readings; what a stronger source said hides the weaker ones until it expires or is taken back.
 package struct Signals: Sendable {
@@ -7,7 +9,7 @@ package struct Signals: Sendable {
   private var cells: [Int64]
 
   package init() {
-    cells = [Int64](repeating: Time.never, count: Int(SignalSource.trace.rawValue) * Signal.count * Self.stride)
+    cells = [Int64](repeating: Time.never, count: Int(SignalSource.host.rawValue) * Signal.count * Self.stride)
   }
 
   private static func place(_ signal: Signal, _ source: SignalSource) -> Int {
@@ -51,16 +53,20 @@ package struct Signals: Sendable {
     return reading(signal, at: now).value != old
   }
 
+  /// What a source said that still holds, or nil.
+  package func said(_ signal: Signal, by source: SignalSource, at now: Instant) -> Reading? {
+    guard source != .unknown else { return nil }
+    let place = Self.place(signal, source)
+    guard isValid(place, at: now) else { return nil }
+    return Reading(
+      value: cells[place], source: source, setAt: cells[place + 1], since: cells[place + 2], until: cells[place + 3])
+  }
+
   /// What counts at an instant.
   package func reading(_ signal: Signal, at now: Instant) -> Reading {
-    var source = SignalSource.trace
+    var source = SignalSource.host
     while source != .unknown {
-      let place = Self.place(signal, source)
-      if isValid(place, at: now) {
-        return Reading(
-          value: cells[place], source: source, setAt: cells[place + 1], since: cells[place + 2],
-          until: cells[place + 3])
-      }
+      if let reading = said(signal, by: source, at: now) { return reading }
       source = SignalSource(rawValue: source.rawValue - 1) ?? .unknown
     }
     return Reading(

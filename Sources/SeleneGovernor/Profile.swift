@@ -1,5 +1,7 @@
 // What a governor demands (G2): a table of factor × kind, and the budgets of each kind.
 
+import SeleneCore
+
 /// What a profile does with a factor; the raw values are the header's numbers.
 package enum RuleMode: UInt8, Sendable {
   case ignored = 0
@@ -66,16 +68,33 @@ package struct Profile: Sendable {
   /// The least weighted score that grants, per mille.
   package internal(set) var threshold: Int64
   /// Mode, preemption and weight in one number, then the requirement; factor by factor, refresh first.
-  var cells: [Int64]
+  var cells: [Int64] {
+    didSet { marks = Self.marks(of: cells) }
+  }
+  /// Mode and preemption of all rules together: opening a window asks for them.
+  private var marks: Int64
   package internal(set) var quotas: [Quota]
 
   init(threshold: Int64, cells: [Int64], quotas: [Quota]) {
     (self.threshold, self.cells, self.quotas) = (threshold, cells, quotas)
+    marks = Self.marks(of: cells)
   }
 
   static func place(_ factor: Factor, _ kind: Kind) -> Int { ((Int(factor.rawValue) - 1) * 2 + kind.index) * 2 }
 
   package func rule(_ factor: Factor, _ kind: Kind) -> Rule { Self.unpack(cells, Self.place(factor, kind)) }
+
+  private static func marks(of cells: [Int64]) -> Int64 {
+    var marks: Int64 = 0
+    for place in 0..<ruleCount { marks |= cells[place * 2] & 7 }
+    return marks
+  }
+
+  /// Whether a new veto can stop runs in flight.
+  package var preempts: Bool { marks & 4 != 0 }
+
+  /// Whether it demands anything, so that windows are booked.
+  package var demands: Bool { !quotas.isEmpty || marks & 3 != 0 }
 
   static func unpack(_ cells: [Int64], _ place: Int) -> Rule {
     var rule = Rule()

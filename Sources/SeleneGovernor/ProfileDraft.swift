@@ -1,5 +1,7 @@
 // A profile as a host describes it, and the check that makes it one (G2).
 
+import SeleneCore
+
 /// One row of a host's table, unchecked.
 package struct RuleDraft {
   package var factor: Int32
@@ -116,7 +118,7 @@ extension Profile {
     }
     guard !row.preempts || (mode == .veto && factor.signal != nil) else {
       throw SeleneError(
-        .invalidArgument, "preempts: it was given for \(factor.name), it is allowed for vetoes of factors 1 … 19")
+        .invalidArgument, "flags: PREEMPTS was given for \(factor.name), it is allowed for vetoes of factors 1 … 19")
     }
     rule.preempts = row.preempts
     return rule

@@ -1,5 +1,7 @@
 // Reads traces (G9), line by line and strictly: what the writer never writes is an error that says where.
 
+import SeleneCore
+
 /// Reads a trace from bytes that live as long as it.
 package struct TraceReader {
   private static let mostNumbers = 4096
@@ -51,7 +53,7 @@ package struct TraceReader {
       throw line.fault("it has not the numbers that its letter asks for")
     }
     if letter == .run && text.isEmpty { throw line.fault("it names no task") }
-    if letter.isTimed && line.number(0) < 0 { throw line.fault("it lies before the line before it") }
+    if line.number(0) < 0 { throw line.fault("it lies before the line before it") }
     if letter == .decision
       && (numbers.count < 8
         || Int64(numbers.count - 8) != line.number(7).multipliedReportingOverflow(by: 7).partialValue)
@@ -64,7 +66,7 @@ package struct TraceReader {
 
   @inline(never)
   private func fault(_ what: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "trace: line \(place): \(what)")
+    SeleneError(.invalidArgument, "line \(place): \(what)")
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {

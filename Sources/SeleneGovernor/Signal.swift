@@ -1,5 +1,7 @@
 // What the governor looks at (G1): each signal, its unit, its range, and what its absence means.
 
+import SeleneCore
+
 /// The signals; the raw values are the header's numbers.
 ///
 /// Shares are in per mille. Signals 1 to 19 have a factor of the same number.
@@ -74,12 +76,13 @@ package enum Signal: UInt8, CaseIterable, Sendable {
 
   package var least: Int64 { self == .utcOffset ? -Self.furthestOffset : 0 }
 
-  /// How soon a probe is worth another look where the system announces no change; 0 where it does.
+  /// How soon a probe is worth another look; 0 where it never is. What the system announces is among them: not everywhere
+  /// can it be heard.
   package var lookAgain: Span {
     switch self {
     case .cpuBusy, .cpuPressure, .memoryPressure, .memoryStalled, .ioPressure, .ioStalled: 10 * Time.second
     case .thermal, .userActive, .displayOn: 30 * Time.second
-    case .batteryLevel, .discharging, .storageFree: Time.minute
+    case .batteryLevel, .discharging, .externalPower, .network, .airplane, .storageFree: Time.minute
     default: 0
     }
   }
@@ -91,7 +94,6 @@ package enum SignalSource: UInt8, CaseIterable, Sendable {
   case unknown = 0
   case probe = 1
   case host = 2
-  case trace = 3
 }
 
 /// What is known of a signal at an instant.

@@ -1,0 +1,74 @@
+// Section GOVERNOR of the header: the driver.
+
+import CSelene
+import SeleneCore
+import SeleneEngine
+
+extension selene_driver: SizedStruct {
+  static var initial: selene_driver {
+    let defaults = DriverDraft()
+    return selene_driver(
+      struct_size: UInt32(MemoryLayout<selene_driver>.size), flags: 0, refresh_budget: defaults.budgets.refresh,
+      processing_budget: defaults.budgets.processing, refresh_lanes: defaults.lanes.refresh,
+      processing_lanes: defaults.lanes.processing)
+  }
+
+  fileprivate var draft: DriverDraft {
+    var draft = DriverDraft()
+    draft.budgets = PerKind(refresh: refresh_budget, processing: processing_budget)
+    draft.lanes = PerKind(refresh: refresh_lanes, processing: processing_lanes)
+    return draft
+  }
+}
+
+@_cdecl("selene_driver_init") @implementation
+public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(driver, struct_size, "driver") }
+}
+
+/// Opens a driver as a host describes it.
+private func open(
+  _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
+) throws(SeleneError) -> Driver {
+  let given = if let driver { try read(driver, flags: 0, "driver") } else { selene_driver.initial }
+  return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+    try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)
+  }
+}
+
+@_cdecl("selene_driver_start") @implementation
+public func selene_driver_start(
+  _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in _ = try open(driver, of: scheduler, hasThread: true) }
+}
+
+@_cdecl("selene_driver_open") @implementation
+public func selene_driver_open(
+  _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!, _ out_fd: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let driver = try open(driver, of: scheduler, hasThread: false)
+    out_fd?.pointee = driver.descriptor
+  }
+}
+
+@_cdecl("selene_driver_step") @implementation
+public func selene_driver_step(
+  _ scheduler: selene_scheduler, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
+  _ out_wake_at: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_cycle, "out_cycle")
+    let step = try Scheduler.step(scheduler)
+    out.pointee = step.cycle?.handle ?? 0
+    out_wake_at?.pointee = step.wakeAt
+  }
+}
+
+@_cdecl("selene_driver_stop") @implementation
+public func selene_driver_stop(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }
+}

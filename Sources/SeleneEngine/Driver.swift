@@ -1,0 +1,125 @@
+// Who opens windows for a host that has no system to do it (G7).
+
+import CPlatform
+import SeleneCore
+import SeleneGovernor
+
+/// What a driver was asked for, unchecked.
+package struct DriverDraft {
+  package var budgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
+  package var lanes = PerKind<UInt32>(repeating: 1)
+
+  package init() {}
+}
+
+/// A driver. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
+package final class Driver {
+  let budgets: PerKind<Span>
+  let lanes: PerKind<UInt32>
+  /// Whether a library thread follows it and calls the handlers; else a host's event loop steps.
+  let hasThread: Bool
+  private let watch: OpaquePointer
+
+  /// Not everywhere can be heard what the system announces: what is waited for is read so often in any case.
+  private static let listening = Time.minute
+  /// When conditions were last read from the system.
+  private var heardAt: Instant = .min
+  /// How long to wait after a window of a kind that could not be opened, or in which nothing ran; the longer the more often.
+  private var pause = PerKind<Span>(repeating: shortestPause)
+  /// When such a wait ends; no news ends it.
+  private var pausedUntil = PerKind<Instant>(repeating: .min)
+  private static let shortestPause = Time.second
+  private static let longestPause = Time.minute
+
+  /// When asking about a kind is worth it again, if nothing changes before.
+  var askAgainAt = PerKind<Instant>(repeating: .min)
+  /// The table's stamp at the last look.
+  private var seen: UInt64 = 0
+  /// Something that the stamp does not show has changed.
+  private var mustLook = false
+  /// Nobody looks until it is poked, or something happens.
+  private var isAsleep = false
+  /// Its thread has left, or it never had one.
+  var hasLeft: Bool
+
+  private init(_ draft: DriverDraft, hasThread: Bool, _ watch: OpaquePointer) {
+    (budgets, lanes, self.hasThread, self.watch) = (draft.budgets, draft.lanes, hasThread, watch)
+    hasLeft = !hasThread
+  }
+
+  /// Makes one.
+  ///
+  /// - Throws: `invalidArgument`, `exhausted`.
+  static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
+    for kind in Kind.allCases {
+      let field: (budget: StaticString, lanes: StaticString) =
+        kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
+      guard (1...Time.longestRun).contains(draft.budgets[kind]) else {
+        throw .range(field.budget, draft.budgets[kind], "1 ns … 24 h")
+      }
+      guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
+        throw .range(field.lanes, draft.lanes[kind], "1 … 64")
+      }
+    }
+    guard let watch = platform_watch_open(followsSystem ? 1 : 0) else {
+      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
+    }
+    return Driver(draft, hasThread: hasThread, watch)
+  }
+
+  deinit { platform_watch_close(watch) }
+
+  package var descriptor: Int32 { platform_watch_descriptor(watch) }
+
+  /// Blocks until there may be something to do. The caller holds no lock.
+  func wait() { platform_watch_wait(watch) }
+
+  /// Wakes it, if it sleeps.
+  func poke() {
+    isAsleep = false
+    platform_watch_poke(watch)
+  }
+
+  /// Something has changed that may let a refused kind have its window, or a task its run.
+  func lookAgain() {
+    mustLook = true
+    askAgainAt = PerKind(repeating: .min)
+  }
+
+  /// Wakes it if the table is not what it saw.
+  func follow(_ stamp: UInt64) {
+    if isAsleep && (mustLook || stamp != seen) { poke() }
+  }
+
+  /// It is awake; what the system announced meanwhile.
+  func awake() -> SignalGroups {
+    (isAsleep, mustLook) = (false, false)
+    return SignalGroups(rawValue: platform_watch_drain(watch))
+  }
+
+  /// It sleeps until an instant, at the latest; what it looked at just now is no news.
+  func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
+    (isAsleep, mustLook, seen) = (true, false, stamp)
+    platform_watch_set_timer(watch, wakeAt == Time.never ? -1 : max(0, wakeAt.subtracting(now)))
+  }
+
+  /// Conditions are those of now.
+  func hear(at now: Instant) { heardAt = now }
+
+  /// When to read them again, if anything waits for them.
+  var listensAt: Instant { heardAt.adding(Self.listening) }
+
+  /// When a kind may be asked about.
+  func asksAt(_ kind: Kind) -> Instant { max(askAgainAt[kind], pausedUntil[kind]) }
+
+  /// A window of a kind came to nothing: the next is asked for later.
+  func giveWay(_ kind: Kind, at now: Instant) {
+    pausedUntil[kind] = now.adding(pause[kind])
+    pause[kind] = min(pause[kind] * 2, Self.longestPause)
+  }
+
+  /// In a window of a kind something ran.
+  func goOn(_ kind: Kind) { pause[kind] = Self.shortestPause }
+
+  func watchMemory(_ wanted: Bool) { platform_watch_memory(watch, wanted ? 1 : 0) }
+}

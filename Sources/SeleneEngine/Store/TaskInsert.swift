@@ -1,0 +1,76 @@
+// Writing tasks as rows.
+
+import CPlatform
+import SeleneCore
+
+/// A statement that writes so many rows at a time; what a row has in common with the one before stays bound.
+final class TaskInsert {
+  private let statement: Statement
+  private var packed = PackedTerms()
+  /// The terms that are bound at the place of each row.
+  private var terms: [TaskTerms?]
+  /// The numbers that are bound.
+  private var numbers: [Int64]
+  /// The histories that are bound, each at the place of its row.
+  private let histories: UnsafeMutablePointer<Int64>
+  let rows: Int
+  /// How many rows were taken and not written yet.
+  private(set) var count = 0
+
+  init(_ statement: Statement, rows: Int) {
+    self.statement = statement
+    self.rows = rows
+    terms = [TaskTerms?](repeating: nil, count: rows)
+    numbers = [Int64](repeating: 0, count: rows * Schema.columns + 1)
+    histories = .allocate(capacity: rows * TaskRecord.mostHistory)
+    for index in 1..<numbers.count { statement.bind(Int32(index), 0) }
+  }
+
+  deinit { histories.deallocate() }
+
+  func finish() { statement.finish() }
+
+  /// Takes a record as its next row; with the last one writes all of them. The code of SQLite.
+  func add(_ record: UnsafePointer<TaskRecord>) -> Int32 {
+    let code = bind(record, count)
+    guard code == SQLITE_OK else {
+      terms[count] = nil
+      count = 0
+      return code
+    }
+    count += 1
+    guard count == rows else { return SQLITE_OK }
+    count = 0
+    return statement.execute()
+  }
+
+  private func bind(_ record: UnsafePointer<TaskRecord>, _ place: Int) -> Int32 {
+    let first = place * Schema.columns
+    packed.pack(record.pointee.definition)
+    if terms[place] !== packed.terms {
+      terms[place] = packed.terms
+      let code = packed.bytes.withUnsafeBytes { statement.bindCopy(Int32(first + 4), $0, isText: false) }
+      guard code == SQLITE_OK else { return code }
+    }
+    let words = histories + place * TaskRecord.mostHistory
+    let history = UnsafeRawBufferPointer(start: words, count: record.pointee.packHistory(into: words) * 8)
+    let row = record.pointee.row(terms: packed.checksum, history: history)
+    bind(first + 1, row.sequence)
+    // The record has its definition until the statement has run.
+    statement.bind(Int32(first + 2), text: row.id)
+    statement.bind(Int32(first + 3), bytes: row.input)
+    bind(first + 5, row.state)
+    bind(first + 6, row.attempts)
+    bind(first + 7, row.earliestBegin)
+    bind(first + 8, row.lastRun)
+    statement.bind(Int32(first + 9), bytes: history)
+    bind(first + 10, row.checksum)
+    return SQLITE_OK
+  }
+
+  private func bind(_ index: Int, _ number: Int64) {
+    guard numbers[index] != number else { return }
+    numbers[index] = number
+    statement.bind(Int32(index), number)
+  }
+}

@@ -1,0 +1,224 @@
+// A task as a row: columns for what runs change, the rest packed, because each column costs what a comparison of ids costs.
+
+import SeleneCore
+
+/// The columns of a task.
+struct TaskRow {
+  var sequence: Int64
+  var id: UnsafeRawBufferPointer
+  var input: UnsafeRawBufferPointer
+  /// The checksum of the packed terms, which many rows share.
+  var terms: Int64
+  var state: Int64
+  var attempts: Int64
+  var earliestBegin: Instant
+  var lastRun: Instant
+  var history: UnsafeRawBufferPointer
+
+  /// The checksum of the row: SQLite notices a broken page, but not a changed value.
+  var checksum: Int64 {
+    var sum = Checksum()
+    sum.add(sequence)
+    sum.add(terms)
+    sum.add(state)
+    sum.add(attempts)
+    sum.add(earliestBegin)
+    sum.add(lastRun)
+    sum.add(id)
+    sum.add(input)
+    sum.add(history)
+    return sum.value
+  }
+}
+
+extension TaskRecord {
+  func row(terms: Int64, history: UnsafeRawBufferPointer) -> TaskRow {
+    TaskRow(
+      sequence: Int64(sequence), id: definition.id, input: definition.input, terms: terms, state: Int64(state.rawValue),
+      attempts: Int64(attempts), earliestBegin: earliestBegin, lastRun: lastRun, history: history)
+  }
+
+  /// How many words a history has at most.
+  static let mostHistory = 7 + TaskDefinition.mostResponseTimes
+
+  /// Packs what it has besides the columns, as little-endian words; none while all of it follows from them. How many.
+  func packHistory(into words: UnsafeMutablePointer<Int64>) -> Int {
+    guard
+      registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
+        || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
+    else { return 0 }
+    words[0] = Int64(generation)
+    words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
+    words[2] = Int64(stopReason.rawValue)
+    words[3] = registeredAt
+    words[4] = changedAt
+    words[5] = anchor
+    words[6] = periodBase
+    let count = 7 + copyResponseTimes(to: words + 7)
+    for index in 0..<count { words[index] = words[index].littleEndian }
+    return count
+  }
+}
+
+/// Terms as bytes: numbers of seven bits a byte, then the handler's name and the tags, each with a NUL.
+struct PackedTerms {
+  private(set) var terms: TaskTerms?
+  private(set) var bytes: [UInt8] = []
+  private(set) var checksum: Int64 = 0
+
+  /// Packs the terms of a definition, unless they are those of the one before.
+  mutating func pack(_ definition: TaskDefinition) {
+    guard terms !== definition.terms else { return }
+    terms = definition.terms
+    bytes = []
+    let numbers = [
+      Int64(definition.kind.rawValue), Int64(definition.schedule.rawValue), Int64(definition.priority),
+      Int64(definition.existing.rawValue), Int64(definition.recurrence.rawValue), Int64(definition.backoff.rawValue),
+      Int64(definition.responseWindow), Int64(definition.maxAttempts), Int64(definition.constraints.rawValue),
+      definition.expectedResponse, definition.initialDelay, definition.period, definition.flex,
+      definition.backoffDelay,
+    ]
+    for number in numbers { add(number) }
+    // No name: it is the id.
+    if let handler = definition.terms.handler { bytes.append(contentsOf: handler.buffer) }
+    bytes.append(0)
+    for index in 0..<definition.tagCount {
+      bytes.append(contentsOf: definition.tag(index))
+      bytes.append(0)
+    }
+    checksum = bytes.withUnsafeBytes { Checksum.of($0) }
+  }
+
+  private mutating func add(_ number: Int64) {
+    var rest = UInt64(bitPattern: number)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  /// Takes terms over as they were packed.
+  ///
+  /// - Returns: nil if that is no task.
+  mutating func unpack(
+    _ packed: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ input: UnsafeRawBufferPointer,
+    _ pool: inout TermsPool
+  ) -> TaskDefinition? {
+    if let terms, bytes.withUnsafeBytes({ $0.equals(packed) }) {
+      return try? TaskDefinition.stored(id: id, input: input, terms)
+    }
+    var draft = TaskDraft()
+    (draft.id, draft.input) = (id, input)
+    var numbers = PackedNumbers(bytes: packed)
+    numbers.read(into: &draft)
+    let names = numbers.position
+    var start = names
+    for index in stride(from: names, to: packed.count, by: 1) where packed[index] == 0 {
+      let name = UnsafeRawBufferPointer(rebasing: packed[start..<index])
+      if start == names { draft.handler = name } else { draft.tags.append(name) }
+      start = index + 1
+    }
+    guard start == packed.count, start > names else { return nil }
+    // What was accepted once stays accepted: neither bounds nor sizes of today count.
+    let bounds = BackoffBounds(minimum: 0, maximum: .max)
+    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else {
+      return nil
+    }
+    // Such terms have no name for other tasks.
+    terms = draft.handler.equals(id) ? nil : definition.terms
+    bytes = Array(packed)
+    checksum = Checksum.of(packed)
+    return definition
+  }
+}
+
+/// Reads the numbers of packed terms.
+private struct PackedNumbers {
+  let bytes: UnsafeRawBufferPointer
+  /// Where the next one begins; beyond the end once one was none.
+  var position = 0
+
+  @inline(never)
+  mutating func next(atMost most: UInt64 = .max) -> Int64 {
+    var number: UInt64 = 0
+    var shift: UInt64 = 0
+    while position < bytes.count, shift < 64 {
+      let byte = bytes[position]
+      position += 1
+      number |= UInt64(byte & 0x7F) << shift
+      shift += 7
+      if byte & 0x80 == 0 && number <= most { return Int64(bitPattern: number) }
+    }
+    position = .max
+    return 0
+  }
+
+  @inline(never)
+  mutating func choice() -> Int32 { Int32(next(atMost: 255)) }
+
+  /// The numbers in the order in which `PackedTerms.pack` writes them.
+  mutating func read(into draft: inout TaskDraft) {
+    draft.kind = choice()
+    draft.schedule = choice()
+    draft.priority = choice()
+    draft.existing = choice()
+    draft.recurrence = choice()
+    draft.backoff = choice()
+    draft.responseWindow = choice()
+    draft.maxAttempts = UInt32(next(atMost: UInt64(UInt32.max)))
+    draft.constraints = UInt32(next(atMost: UInt64(UInt32.max)))
+    draft.expectedResponse = next()
+    draft.initialDelay = next()
+    draft.period = next()
+    draft.flex = next()
+    draft.backoffDelay = next()
+  }
+}
+
+/// The rows of all tasks, in the order of their sequence.
+struct TaskRows {
+  private let rows: Statement
+  private var terms = PackedTerms()
+
+  init(_ connection: SQLite) throws(SeleneError) { rows = try connection.prepare(Schema.readTasks) }
+
+  func finish() { rows.finish() }
+
+  /// Goes to the next row; false after the last.
+  func step() throws(SeleneError) -> Bool { try rows.step() }
+
+  var sequence: Int64 { rows.int(0) }
+
+  /// The task of the present row, or nil if it is none.
+  mutating func record(_ pool: inout TermsPool) -> TaskRecord? {
+    let (id, input) = (rows.bytes(1), rows.bytes(2))
+    guard let sequence = UInt64(exactly: rows.int(0)), (1...TaskTable.greatestSequence).contains(sequence),
+      let definition = terms.unpack(rows.bytes(3), id, input, &pool),
+      let state = UInt8(exactly: rows.int(4)).flatMap(TaskState.init), let attempts = UInt32(exactly: rows.int(5))
+    else { return nil }
+    let row = TaskRow(
+      sequence: rows.int(0), id: id, input: input, terms: terms.checksum, state: rows.int(4), attempts: rows.int(5),
+      earliestBegin: rows.int(6), lastRun: rows.int(7), history: rows.bytes(8))
+    guard row.checksum == rows.int(9) else { return nil }
+    var facts: [Int64] = [0, -1, 0, row.lastRun, row.lastRun, row.earliestBegin, TaskRecord.onRegistration]
+    var responseTimes: [Span] = []
+    for index in 0..<(row.history.count / 8) {
+      let word = Int64(littleEndian: row.history.loadUnaligned(fromByteOffset: index * 8, as: Int64.self))
+      if index < facts.count { facts[index] = word } else { responseTimes.append(word) }
+      guard index < facts.count || word >= 0 else { return nil }
+    }
+    guard row.history.count % 8 == 0, responseTimes.count <= TaskDefinition.mostResponseTimes,
+      let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
+    else { return nil }
+    var lastOutcome: Outcome?
+    if facts[1] != -1 {
+      guard let outcome = Int32(exactly: facts[1]).flatMap(Outcome.init) else { return nil }
+      lastOutcome = outcome
+    }
+    return TaskRecord(
+      stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
+      lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: facts[3], earliestBegin: row.earliestBegin,
+      anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes)
+  }
+}
