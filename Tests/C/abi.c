@@ -239,7 +239,9 @@ FIELD(selene_event, cycle, 56, 8);
 FIELD(selene_event, detail, 64, 4);
 FIELD(selene_event, attempts, 68, 4);
 FIELD(selene_event, time_at, 72, 8);
-SIZE(selene_event, time_at, 80);
+FIELD(selene_event, kinds, 80, 4);
+FIELD(selene_event, reserved, 84, 4);
+SIZE(selene_event, reserved, 88);
 
 FIELD(selene_store_info, struct_size, 0, 4);
 FIELD(selene_store_info, flags, 4, 4);
@@ -259,6 +261,86 @@ FIELD(selene_store_findings, schema_version, 8, 8);
 FIELD(selene_store_findings, tasks, 16, 8);
 FIELD(selene_store_findings, damaged, 24, 8);
 SIZE(selene_store_findings, damaged, 32);
+
+FIELD(selene_signal, struct_size, 0, 4);
+FIELD(selene_signal, flags, 4, 4);
+FIELD(selene_signal, value, 8, 8);
+FIELD(selene_signal, source, 16, 4);
+FIELD(selene_signal, reserved, 20, 4);
+FIELD(selene_signal, set_at, 24, 8);
+FIELD(selene_signal, since, 32, 8);
+FIELD(selene_signal, until, 40, 8);
+SIZE(selene_signal, until, 48);
+
+FIELD(selene_rule, factor, 0, 4);
+FIELD(selene_rule, kinds, 4, 4);
+FIELD(selene_rule, mode, 8, 4);
+FIELD(selene_rule, flags, 12, 4);
+FIELD(selene_rule, weight, 16, 8);
+FIELD(selene_rule, required, 24, 8);
+SIZE(selene_rule, required, 32);
+
+FIELD(selene_quota, kinds, 0, 4);
+FIELD(selene_quota, measure, 4, 4);
+FIELD(selene_quota, limit, 8, 8);
+FIELD(selene_quota, period, 16, 8);
+SIZE(selene_quota, period, 24);
+
+FIELD(selene_profile, struct_size, 0, 4);
+FIELD(selene_profile, flags, 4, 4);
+FIELD(selene_profile, base, 8, 4);
+FIELD(selene_profile, threshold, 12, 4);
+FIELD(selene_profile, rules, 16, 8);
+FIELD(selene_profile, rule_count, 24, 8);
+FIELD(selene_profile, quotas, 32, 8);
+FIELD(selene_profile, quota_count, 40, 8);
+SIZE(selene_profile, quota_count, 48);
+
+FIELD(selene_finding, factor, 0, 4);
+FIELD(selene_finding, verdict, 4, 4);
+FIELD(selene_finding, source, 8, 4);
+FIELD(selene_finding, flags, 12, 4);
+FIELD(selene_finding, observed, 16, 8);
+FIELD(selene_finding, required, 24, 8);
+FIELD(selene_finding, score, 32, 8);
+FIELD(selene_finding, weight, 40, 8);
+FIELD(selene_finding, clears_at, 48, 8);
+SIZE(selene_finding, clears_at, 56);
+
+FIELD(selene_decision, struct_size, 0, 4);
+FIELD(selene_decision, flags, 4, 4);
+FIELD(selene_decision, kind, 8, 4);
+FIELD(selene_decision, granted, 12, 4);
+FIELD(selene_decision, at, 16, 8);
+FIELD(selene_decision, score, 24, 8);
+FIELD(selene_decision, threshold, 32, 8);
+FIELD(selene_decision, longest_window, 40, 8);
+FIELD(selene_decision, ask_again_at, 48, 8);
+FIELD(selene_decision, finding_count, 56, 8);
+FIELD(selene_decision, findings, 64, 8);
+SIZE(selene_decision, findings, 72);
+
+FIELD(selene_balance, struct_size, 0, 4);
+FIELD(selene_balance, flags, 4, 4);
+FIELD(selene_balance, is_spent, 8, 4);
+FIELD(selene_balance, used, 12, 4);
+FIELD(selene_balance, free, 16, 8);
+FIELD(selene_balance, free_at, 24, 8);
+FIELD(selene_balance, last_begin, 32, 8);
+SIZE(selene_balance, last_begin, 40);
+
+FIELD(selene_forecast, begins_at, 0, 8);
+FIELD(selene_forecast, ends_at, 8, 8);
+FIELD(selene_forecast, probability, 16, 8);
+SIZE(selene_forecast, probability, 24);
+
+FIELD(selene_driver, struct_size, 0, 4);
+FIELD(selene_driver, flags, 4, 4);
+FIELD(selene_driver, refresh_budget, 8, 8);
+FIELD(selene_driver, processing_budget, 16, 8);
+FIELD(selene_driver, refresh_lanes, 24, 4);
+FIELD(selene_driver, processing_lanes, 28, 4);
+SIZE(selene_driver, processing_lanes, 32);
 
 /* ---- types -------------------------------------------------------------------------- */
 
@@ -381,6 +463,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_TOO_SOON, 13, "too_soon", selene_reason_name),
     NUMBER(SELENE_REASON_NEXT_CYCLE, 14, "next_cycle", selene_reason_name),
     NUMBER(SELENE_REASON_INTERRUPTED, 15, "interrupted", selene_reason_name),
+    NUMBER(SELENE_REASON_GOVERNOR, 16, "governor", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
@@ -415,11 +498,83 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_RELEASED, 12, "released", selene_event_name),
     NUMBER(SELENE_EVENT_INTERRUPTED, 13, "interrupted", selene_event_name),
     NUMBER(SELENE_EVENT_CLOCK_MOVED, 14, "clock_moved", selene_event_name),
+    NUMBER(SELENE_EVENT_REFUSED, 15, "refused", selene_event_name),
+    NUMBER(SELENE_EVENT_GRANTED, 16, "granted", selene_event_name),
+    NUMBER(SELENE_EVENT_TRACE_ENDED, 17, "trace_ended", selene_event_name),
+    NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_THERMAL, 4, "thermal", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_USER_ACTIVE, 5, "user_active", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_DISPLAY_ON, 6, "display_on", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_UNLOCKED, 7, "unlocked", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_NETWORK, 8, "network", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_METERED, 9, "metered", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_AIRPLANE, 10, "airplane", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_BACKGROUND_SWITCH, 11, "background_switch", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_HOST_PRESENCE, 12, "host_presence", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_CPU_BUSY, 13, "cpu_busy", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_CPU_PRESSURE, 14, "cpu_pressure", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_MEMORY_PRESSURE, 15, "memory_pressure", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_MEMORY_STALLED, 16, "memory_stalled", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_IO_PRESSURE, 17, "io_pressure", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_IO_STALLED, 18, "io_stalled", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_STORAGE_FREE, 19, "storage_free", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_DISCHARGING, 20, "discharging", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_UTC_OFFSET, 21, "utc_offset", selene_signal_name),
+    NUMBER(SELENE_PRESENCE_BACKGROUND, 0, NULL, NULL),
+    NUMBER(SELENE_PRESENCE_FOREGROUND, 1, NULL, NULL),
+    NUMBER(SELENE_PRESENCE_QUIT, 2, NULL, NULL),
+    NUMBER(SELENE_SOURCE_UNKNOWN, 0, "unknown", selene_source_name),
+    NUMBER(SELENE_SOURCE_PROBE, 1, "probe", selene_source_name),
+    NUMBER(SELENE_SOURCE_HOST, 2, "host", selene_source_name),
+    NUMBER(SELENE_SOURCE_TRACE, 3, "trace", selene_source_name),
+    NUMBER(SELENE_SOURCE_BOOKS, 4, "books", selene_source_name),
+    NUMBER(SELENE_FACTOR_BATTERY, 1, "battery", selene_factor_name),
+    NUMBER(SELENE_FACTOR_EXTERNAL_POWER, 2, "external_power", selene_factor_name),
+    NUMBER(SELENE_FACTOR_LOW_POWER_MODE, 3, "low_power_mode", selene_factor_name),
+    NUMBER(SELENE_FACTOR_THERMAL, 4, "thermal", selene_factor_name),
+    NUMBER(SELENE_FACTOR_USER_ACTIVE, 5, "user_active", selene_factor_name),
+    NUMBER(SELENE_FACTOR_DISPLAY_ON, 6, "display_on", selene_factor_name),
+    NUMBER(SELENE_FACTOR_UNLOCKED, 7, "unlocked", selene_factor_name),
+    NUMBER(SELENE_FACTOR_NETWORK, 8, "network", selene_factor_name),
+    NUMBER(SELENE_FACTOR_METERED, 9, "metered", selene_factor_name),
+    NUMBER(SELENE_FACTOR_AIRPLANE, 10, "airplane", selene_factor_name),
+    NUMBER(SELENE_FACTOR_BACKGROUND_SWITCH, 11, "background_switch", selene_factor_name),
+    NUMBER(SELENE_FACTOR_HOST_PRESENCE, 12, "host_presence", selene_factor_name),
+    NUMBER(SELENE_FACTOR_CPU_BUSY, 13, "cpu_busy", selene_factor_name),
+    NUMBER(SELENE_FACTOR_CPU_PRESSURE, 14, "cpu_pressure", selene_factor_name),
+    NUMBER(SELENE_FACTOR_MEMORY_PRESSURE, 15, "memory_pressure", selene_factor_name),
+    NUMBER(SELENE_FACTOR_MEMORY_STALLED, 16, "memory_stalled", selene_factor_name),
+    NUMBER(SELENE_FACTOR_IO_PRESSURE, 17, "io_pressure", selene_factor_name),
+    NUMBER(SELENE_FACTOR_IO_STALLED, 18, "io_stalled", selene_factor_name),
+    NUMBER(SELENE_FACTOR_STORAGE_FREE, 19, "storage_free", selene_factor_name),
+    NUMBER(SELENE_FACTOR_BUDGET, 20, "budget", selene_factor_name),
+    NUMBER(SELENE_FACTOR_RATE, 21, "rate", selene_factor_name),
+    NUMBER(SELENE_FACTOR_USE_PREDICTION, 22, "use_prediction", selene_factor_name),
+    NUMBER(SELENE_FACTOR_RECENT_USE, 23, "recent_use", selene_factor_name),
+    NUMBER(SELENE_RULE_IGNORE, 0, NULL, NULL),
+    NUMBER(SELENE_RULE_VETO, 1, NULL, NULL),
+    NUMBER(SELENE_RULE_WEIGHT, 2, NULL, NULL),
+    NUMBER(SELENE_RULE_PREEMPTS, 1, NULL, NULL),
+    NUMBER(SELENE_MEASURE_WINDOW_TIME, 1, "window_time", selene_measure_name),
+    NUMBER(SELENE_MEASURE_CPU_TIME, 2, "cpu_time", selene_measure_name),
+    NUMBER(SELENE_MEASURE_WINDOWS, 3, "windows", selene_measure_name),
+    NUMBER(SELENE_MEASURE_BYTES, 4, "bytes", selene_measure_name),
+    NUMBER(SELENE_PROFILE_OPEN, 0, "open", selene_profile_name),
+    NUMBER(SELENE_PROFILE_APPLE, 1, "apple", selene_profile_name),
+    NUMBER(SELENE_PROFILE_SERVER, 2, "server", selene_profile_name),
+    NUMBER(SELENE_PROFILE_STRICT, 3, "strict", selene_profile_name),
+    NUMBER(SELENE_VERDICT_PASSED, 1, "passed", selene_verdict_name),
+    NUMBER(SELENE_VERDICT_VETOED, 2, "vetoed", selene_verdict_name),
+    NUMBER(SELENE_VERDICT_WEIGHED, 3, "weighed", selene_verdict_name),
+    NUMBER(SELENE_ASK_NEVER_RAN, 1, NULL, NULL),
 };
 
 _Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16,
                "arrays have the length they had");
-_Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX,
+_Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX &&
+                   SELENE_REQUIRED_USUAL == INT64_MIN,
                "the limits are what they were");
 _Static_assert(SELENE_MICROSECOND == 1000 && SELENE_MILLISECOND == 1000 * SELENE_MICROSECOND &&
                    SELENE_SECOND == 1000 * SELENE_MILLISECOND &&
@@ -442,7 +597,7 @@ static void test_names(void) {
         CHECK_STRING(numbers[i].name, numbers[i].name_of((int32_t)numbers[i].is));
         named++;
     }
-    CHECK(named > 60);
+    CHECK(named > 120);
 }
 
 /** Of one sort no number is used twice. */
@@ -453,6 +608,7 @@ static void test_distinct(void) {
             const char *a = numbers[i].constant, *b = numbers[k].constant;
             size_t prefix = 7 + strcspn(a + 7, "_") + 1;
             if (strcmp(a, "SELENE_OK") == 0 || strcmp(b, "SELENE_OK") == 0) continue;
+            if (strcmp(a, "SELENE_RULE_PREEMPTS") == 0) continue; /* a flag of rules */
             if (strncmp(a, b, prefix) == 0) CHECK(numbers[i].is != numbers[k].is);
         }
     }
@@ -460,8 +616,9 @@ static void test_distinct(void) {
 
 /** Bits are single bits. */
 static void test_bits(void) {
-    static const char *const prefixes[] = {"SELENE_OPTIONS_", "SELENE_WINDOW_", "SELENE_KIND_",
-                                           "SELENE_CONSTRAINT_", "SELENE_REPORT_"};
+    static const char *const prefixes[] = {"SELENE_OPTIONS_",     "SELENE_WINDOW_", "SELENE_KIND_",
+                                           "SELENE_CONSTRAINT_",  "SELENE_REPORT_", "SELENE_ASK_",
+                                           "SELENE_RULE_PREEMPTS"};
     size_t i, k;
     for (i = 0; i < COUNT(numbers); i++)
         for (k = 0; k < COUNT(prefixes); k++)
@@ -486,16 +643,24 @@ static void test_defaults(void) {
     selene_options options = SELENE_OPTIONS_INIT, made_options;
     selene_task task = SELENE_TASK_INIT, made_task;
     selene_window window = SELENE_WINDOW_INIT, made_window;
+    selene_profile profile = SELENE_PROFILE_INIT, made_profile;
+    selene_driver driver = SELENE_DRIVER_INIT, made_driver;
     CHECK_OK(selene_options_init(&made_options, sizeof made_options));
     CHECK_OK(selene_task_init(&made_task, sizeof made_task));
     CHECK_OK(selene_window_init(&made_window, sizeof made_window));
+    CHECK_OK(selene_profile_init(&made_profile, sizeof made_profile));
+    CHECK_OK(selene_driver_init(&made_driver, sizeof made_driver));
     /* None has a hole, so their bytes are their fields. */
     CHECK(memcmp(&options, &made_options, sizeof options) == 0);
     CHECK(memcmp(&task, &made_task, sizeof task) == 0);
     CHECK(memcmp(&window, &made_window, sizeof window) == 0);
+    CHECK(memcmp(&profile, &made_profile, sizeof profile) == 0);
+    CHECK(memcmp(&driver, &made_driver, sizeof driver) == 0);
     CHECK_INT(sizeof options, options.struct_size);
     CHECK_INT(sizeof task, task.struct_size);
     CHECK_INT(sizeof window, window.struct_size);
+    CHECK_INT(sizeof profile, profile.struct_size);
+    CHECK_INT(sizeof driver, driver.struct_size);
 
     CHECK_INT(1, options.max_pending_refresh);
     CHECK_INT(10, options.max_pending_processing);
@@ -516,6 +681,12 @@ static void test_defaults(void) {
     CHECK_INT(1, window.lanes);
     CHECK_INT(30 * SELENE_SECOND, window.budget);
     CHECK_INT(-1, window.reserve);
+    CHECK_INT(SELENE_PROFILE_OPEN, profile.base);
+    CHECK_INT(-1, profile.threshold);
+    CHECK_INT(30 * SELENE_SECOND, driver.refresh_budget);
+    CHECK_INT(10 * SELENE_MINUTE, driver.processing_budget);
+    CHECK_INT(1, driver.refresh_lanes);
+    CHECK_INT(1, driver.processing_lanes);
 }
 
 int main(int argc, char **argv) {

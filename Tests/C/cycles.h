@@ -3,6 +3,9 @@
  *
  * Two kinds of tests: on a clock of the host's own every instant is exact; on library threads the limits are
  * generous (LATE) but real: a report that waits for a handler fails the test.
+ *
+ * Any thread may be held up at any point, for as long as HELD_UP. So a test waits for what it reads (WAIT_UNTIL), and
+ * what must begin in a window on library threads has ROOM for that.
  */
 #ifndef CYCLES_H
 #define CYCLES_H
@@ -15,7 +18,17 @@
 #define MS SELENE_MILLISECOND
 #define S SELENE_SECOND
 #define REAL(ms) check_stretch((ms)*MS)
-#define LATE (150 * MS + check_slack())
+/** How long a thread may be kept from running where others want the machine, too. */
+#define HELD_UP (4 * check_slack())
+#define LATE (150 * MS + HELD_UP)
+/** What a window has besides the time that its test is about, so that its handlers begin before it expires. */
+#define ROOM (1500 * MS + check_slack())
+/** For a window that is to end by itself, early. */
+#define AMPLE (30 * S + HELD_UP)
+/** For handlers that return by themselves: close waits for them, however slow they are. */
+#define GRACE (10 * S + HELD_UP)
+/** After this a test has waited in vain. */
+#define PATIENCE (10 * S + 10 * check_slack())
 #define BOTH (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 #define START (INT64_C(1000000) * S)
 
@@ -54,8 +67,21 @@ CHECK_UNUSED static selene_scheduler open_real(void) {
     return scheduler;
 }
 
+/** Waits for what another thread makes true. */
+#define WAIT_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        const int64_t limit_ = check_now() + PATIENCE;                                             \
+        while (!(condition)) {                                                                     \
+            if (check_now() > limit_) {                                                            \
+                fprintf(stderr, "%s:%d: waited in vain for %s\n", __FILE__, __LINE__, #condition); \
+                check_fail();                                                                      \
+            }                                                                                      \
+            check_sleep(MS);                                                                       \
+        }                                                                                          \
+    } while (0)
+
 CHECK_UNUSED static void wait_for(const char *what, atomic_int *value, int least) {
-    int64_t limit = check_now() + 10 * S + check_slack();
+    int64_t limit = check_now() + PATIENCE;
     while (atomic_load(value) < least) {
         if (check_now() > limit) {
             fprintf(stderr, "waited in vain for %s\n", what);
@@ -74,9 +100,9 @@ enum behaviour {
     GATE,          /* waits for the gate, then completes */
     COMPLETE_GATE, /* completes, then waits for the gate */
     UNTIL_STOPPED, /* asks selene_run_stopping in a loop, then completes */
-    OTHER_THREAD,  /* another thread completes, then it sleeps .duration and returns */
+    OTHER_THREAD,  /* another thread completes, .decided_at; then it sleeps .duration and returns */
     AFTER_RETURN,  /* returns; another thread completes after .duration */
-    MEET,          /* waits until .party handlers are inside at a time */
+    MEET,          /* waits until .party handlers were inside at a time, then sleeps .duration */
     ASK            /* calls .ask */
 };
 
@@ -92,7 +118,7 @@ struct work {
     atomic_int started, stopped, returned, destroyed;
     atomic_int reason, first_status, second_status;
     _Atomic uint64_t run;
-    _Atomic int64_t stopped_at;
+    _Atomic int64_t stopped_at, decided_at;
     _Atomic pthread_t thread;
     pthread_t helper;
 };
@@ -115,7 +141,8 @@ CHECK_UNUSED static void work_run(selene_run run, const selene_run_info *info, v
     struct work *work = context;
     int now = atomic_fetch_add(&inside, 1) + 1, most = atomic_load(&most_inside);
     int32_t reason = SELENE_STOP_NONE;
-    int64_t limit = check_now() + 10 * S + check_slack();
+    int64_t at = 0;
+    int64_t limit = check_now() + PATIENCE;
     while (now > most && !atomic_compare_exchange_weak(&most_inside, &most, now)) {
     }
     CHECK_INT(run, info->run);
@@ -151,14 +178,16 @@ CHECK_UNUSED static void work_run(selene_run run, const selene_run_info *info, v
     case OTHER_THREAD:
         CHECK_INT(0, pthread_create(&work->helper, NULL, complete_elsewhere, work));
         CHECK_INT(0, pthread_join(work->helper, NULL));
+        CHECK_OK(selene_scheduler_now(work->scheduler, &at));
+        atomic_store(&work->decided_at, at);
         check_sleep(work->duration);
         break;
     case AFTER_RETURN:
         CHECK_INT(0, pthread_create(&work->helper, NULL, complete_elsewhere, work));
         break;
     case MEET:
-        wait_for("the others", &inside, work->party);
-        check_sleep(20 * MS); /* so that all see all */
+        wait_for("the others", &most_inside, work->party);
+        check_sleep(work->duration);
         complete_twice(work, run);
         break;
     case ASK:
@@ -252,22 +281,21 @@ CHECK_UNUSED static selene_reason why(selene_scheduler scheduler, const char *id
 
 /** Waits until nothing but a window is missing. */
 CHECK_UNUSED static void wait_until_ready(selene_scheduler scheduler, const char *id) {
-    int64_t limit = check_now() + 5 * S + check_slack();
-    while (explain(scheduler, id).reason_count) {
-        CHECK(check_now() < limit);
-        check_sleep(MS);
-    }
+    WAIT_UNTIL(!explain(scheduler, id).reason_count);
+}
+
+CHECK_UNUSED static void wait_for_state(selene_scheduler scheduler, const char *id, int32_t state) {
+    WAIT_UNTIL(record(scheduler, id).state == state);
+}
+
+CHECK_UNUSED static uint32_t overruns(selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    return info.overrun_threads;
 }
 
 CHECK_UNUSED static void wait_for_overruns(selene_scheduler scheduler, uint32_t expected) {
-    int64_t limit = check_now() + 5 * S + check_slack();
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
-    for (;;) {
-        CHECK_OK(selene_scheduler_get(scheduler, &info));
-        if (info.overrun_threads == expected) return;
-        CHECK(check_now() < limit);
-        check_sleep(MS);
-    }
+    WAIT_UNTIL(overruns(scheduler) == expected);
 }
 
 /* ---- windows -------------------------------------------------------------- */
@@ -436,6 +464,11 @@ CHECK_UNUSED static int count_events(int since, int32_t type, int32_t detail) {
     for (int i = since; i < atomic_load(&noted_count); i++)
         if (noted[i].event.type == type && (detail < 0 || noted[i].event.detail == detail)) count++;
     return count;
+}
+
+/** Waits until that many are noted: an observer may be told after the change can be seen. */
+CHECK_UNUSED static void wait_for_events(int since, int32_t type, int32_t detail, int least) {
+    WAIT_UNTIL(count_events(since, type, detail) >= least);
 }
 
 #endif /* CYCLES_H */

@@ -258,10 +258,10 @@ static void test_events_of_threads(void) {
         works[k].duration = 5 * MS;
         add_work(scheduler, id, &works[k]);
     }
-    report = push(scheduler, window_of(5 * S, 0, 4));
+    report = push(scheduler, window_of(AMPLE, 0, 4));
     CHECK_INT(8, report->new_data);
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     wait_for("the end of the observer", &observers_destroyed, 1);
     CHECK_INT(8 + 1 + 8 + 8 + 1, atomic_load(&noted_count));
     for (int i = 0; i < atomic_load(&noted_count); i++)

@@ -202,7 +202,7 @@ static void test_unregister_in_flight(void) {
     struct runner runner;
     selene_report *report;
     add_work(scheduler, "a", &work);
-    start_runner(&runner, scheduler, window_of(8 * S, 0, 1));
+    start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
     wait_for("the handler", &work.started, 1);
     CHECK_OK(selene_handler_unregister(scheduler, "a", -1));
     CHECK_INT(0, atomic_load(&work.destroyed));
@@ -220,10 +220,10 @@ static void test_unregister_in_flight(void) {
     CHECK_INT(SELENE_REASON_NO_HANDLER, why(scheduler, "a", SELENE_REASON_NO_HANDLER).reason);
     atomic_store(&again.destroyed, 0);
     add_handler(scheduler, "a", &again);
-    report = push(scheduler, window_of(S, 0, 1));
+    report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(1, atomic_load(&work.destroyed));
     CHECK_INT(1, atomic_load(&again.destroyed));
 }
@@ -260,10 +260,10 @@ static void test_reentrant(void) {
     struct work work = {.behaviour = ASK, .ask = ask_everything};
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(8 * S, 0, 1));
+    report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_OK(selene_scheduler_close(other, 0));
     CHECK_INT(1, atomic_load(&work.destroyed));
 }

@@ -21,7 +21,7 @@ static void test_parallel(void) {
         works[k].party = 4;
         add_work(scheduler, id, &works[k]);
     }
-    report = push(scheduler, window_of(8 * S, 0, 4));
+    report = push(scheduler, window_of(AMPLE, 0, 4));
     CHECK_INT(4, report->new_data);
     CHECK_INT(4, atomic_load(&most_inside));
     for (int k = 0; k < 4; k++)
@@ -30,7 +30,7 @@ static void test_parallel(void) {
     for (int k = 0; k < 4; k++)
         CHECK(!pthread_equal(works[k].thread, pthread_self()));
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 static void test_two_lanes(void) {
@@ -41,27 +41,30 @@ static void test_two_lanes(void) {
     for (int k = 0; k < 6; k++) {
         char id[16];
         snprintf(id, sizeof id, "%d", k);
-        works[k].behaviour = SLEEP;
+        works[k].behaviour = MEET;
+        works[k].party = 2;
         works[k].duration = 30 * MS;
         add_work(scheduler, id, &works[k]);
     }
-    report = push(scheduler, window_of(5 * S, 0, 2));
+    report = push(scheduler, window_of(AMPLE, 0, 2));
     CHECK_INT(6, report->new_data);
     CHECK_INT(2, atomic_load(&most_inside));
     selene_report_destroy(report);
     atomic_store(&most_inside, 0);
-    report = push(scheduler, window_of(5 * S, 0, 1));
+    for (int k = 0; k < 6; k++)
+        works[k].behaviour = SLEEP;
+    report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(6, report->new_data);
     CHECK_INT(1, atomic_load(&most_inside));
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 static void test_inline(void) {
     selene_scheduler scheduler = open_real();
     struct work first = {.behaviour = SLEEP, .duration = REAL(20)},
                 second = {.behaviour = UNTIL_STOPPED};
-    selene_window window = window_of(REAL(300), REAL(200), 1);
+    selene_window window = window_of(ROOM + AMPLE, AMPLE, 1);
     selene_report *report;
     add_work(scheduler, "first", &first);
     check_sleep(5 * MS);
@@ -80,7 +83,7 @@ static void test_inline(void) {
     window.lanes = 1;
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
                  selene_cycle_begin(scheduler, &window, &(selene_cycle){0}));
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 static void test_host_clock(void) {
@@ -119,11 +122,11 @@ static void test_pulled_only(void) {
     selene_report *report;
     CHECK_OK(selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
     add(scheduler, task_of("a"));
-    report = push(scheduler, window_of(S, 0, 1));
+    report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(0, report->run_count);
     CHECK(report->ended_at < report->deadline);
     selene_report_destroy(report);
-    CHECK_INT(1, pull(scheduler, window_of(S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, pull(scheduler, window_of(AMPLE, 0, 1), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -132,7 +135,7 @@ static void test_join(void) {
     selene_scheduler scheduler = 0;
     struct work work = {.behaviour = GATE};
     struct receiver receivers[3], refused = {0};
-    selene_window window = window_of(5 * S, 0, 1), wider = window;
+    selene_window window = window_of(AMPLE, 0, 1), wider = window;
     selene_cycle first, second, third, other = 0;
     int64_t deadline = 0, joined = 0;
     memset(receivers, 0, sizeof receivers);
@@ -172,7 +175,7 @@ static void test_join(void) {
                  selene_cycle_run_async(scheduler, &window, receive, &refused, receiver_destroy,
                                         NULL, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(first, NULL));
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(0, atomic_load(&refused.calls));
     CHECK_INT(2, atomic_load(&refused.destroyed));
 }
@@ -187,8 +190,8 @@ static void test_end_early(void) {
     add_work(scheduler, "a", &work);
     check_sleep(5 * MS);
     add_work(scheduler, "b", &other);
-    cycle = push_async(scheduler, window_of(8 * S, 0, 1), &first, NULL);
-    push_async(scheduler, window_of(8 * S, 0, 1), &second, NULL);
+    cycle = push_async(scheduler, window_of(AMPLE, 0, 1), &first, NULL);
+    push_async(scheduler, window_of(AMPLE, 0, 1), &second, NULL);
     wait_for("the handler", &work.started, 1);
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(cycle, report->cycle);
@@ -201,11 +204,11 @@ static void test_end_early(void) {
     CHECK_INT(1, atomic_load(&second.calls));
     CHECK_INT(1, first.expired);
     CHECK_INT(cycle, second.cycle);
-    CHECK(check_now() - began < 4 * S);
+    CHECK(check_now() - began < AMPLE / 2);
     wait_for("the stop", &work.stopped, 1);
     CHECK_INT(0, atomic_load(&other.started));
     selene_report_destroy(report);
-    report = push(scheduler, window_of(S, 0, 1)); /* the kind is free again, the id is not */
+    report = push(scheduler, window_of(AMPLE, 0, 1)); /* the kind is free again, the id is not */
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("b", report->runs[0].id);
     selene_report_destroy(report);
@@ -213,7 +216,7 @@ static void test_end_early(void) {
     wait_for("the handler's return", &work.returned, 1);
     CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
     CHECK_INT(1, atomic_load(&work.stopped));
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 /* ============================================================================
@@ -478,7 +481,7 @@ static void test_now_pushed(void) {
     add_handler(scheduler, "now", &work);
     task.initial_delay = SELENE_DAY;
     add(scheduler, task);
-    push_async(scheduler, window_of(8 * S, 0, 1), &receiver, NULL);
+    push_async(scheduler, window_of(AMPLE, 0, 1), &receiver, NULL);
     wait_for("the handler", &stuck.started, 1);
     report = push(scheduler, window); /* while another cycle is open */
     CHECK_INT(1, report->new_data);
@@ -494,7 +497,7 @@ static void test_now_pushed(void) {
     atomic_store(&gate, 1);
     wait_for("the other report", &receiver.destroyed, 1);
     CHECK_INT(1, receiver.run_count);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 int main(int argc, char **argv) {

@@ -9,21 +9,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 header=${1:-$root/include/selene.h}
 symbols=${2:-$root/Sources/SeleneABI/symbols.txt}
 if [ $# -gt 2 ]; then libraries=("${@:3}"); else libraries=("$root/build/libselene.so" "$root/build/libselene.a"); fi
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# result NAME STATUS: shows the log if it failed.
-result() {
-  if [ "$2" -eq 0 ]; then
-    passed=$((passed + 1))
-    echo "ok $1"
-  else
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    sed 's/^/    /' "$work/log"
-  fi
-  : >"$work/log"
-}
+. "$root/Tests/C/results.bash"
 
 # same NAME EXPECTED FOUND: two files of sorted lines are equal.
 same() {
@@ -95,9 +81,9 @@ check_shared() {
   nothing "8.8 $2 needs libc, libm and sqlite3 at most"
   grep -E '\((RPATH|RUNPATH|TEXTREL)\)' "$work/dynamics" >"$work/log"
   nothing "8.8 $2 has no search path of its own and no relocated code"
-  grep -q 'FLAGS_1).*NODELETE' "$work/dynamics" || cat "$work/dynamics" >"$work/log"
+  { grep -q 'FLAGS_1).*NODELETE' "$work/dynamics" || cat "$work/dynamics"; } >"$work/log"
   nothing "P5 $2 stays loaded (NODELETE)"
-  grep -q -e 'FLAGS_1).*NOW' -e 'BIND_NOW' "$work/dynamics" || cat "$work/dynamics" >"$work/log"
+  { grep -q -e 'FLAGS_1).*NOW' -e 'BIND_NOW' "$work/dynamics" || cat "$work/dynamics"; } >"$work/log"
   nothing "8.8 $2 is bound when it is loaded, so that its tables can be made read-only"
   readelf -lW "$library" | awk '$1 == "GNU_STACK" && $0 ~ /RWE/ { print }
     $1 == "LOAD" && $0 ~ / RWE / { print }' >"$work/log"
@@ -124,12 +110,10 @@ for library in "${libraries[@]}"; do
     result "$name is there" 1
     continue
   fi
-  : >"$work/log"
   case $library in
     *.a) check_archive "$library" "$name" ;;
     *) check_shared "$library" "$name" ;;
   esac
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+results

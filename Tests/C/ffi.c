@@ -81,6 +81,34 @@ static struct function functions[] = {
     FUNCTION(selene_reason_name, "pi"),
     FUNCTION(selene_event_name, "pi"),
     FUNCTION(selene_constraint_name, "pu"),
+    FUNCTION(selene_signal_set, "ihill"),
+    FUNCTION(selene_signal_clear, "ihi"),
+    FUNCTION(selene_signal_get, "ihip"),
+    FUNCTION(selene_profile_init, "ipu"),
+    FUNCTION(selene_governor_set_profile, "ihp"),
+    FUNCTION(selene_governor_ask, "ihiup"),
+    FUNCTION(selene_governor_last, "ihip"),
+    FUNCTION(selene_decision_destroy, "vp"),
+    FUNCTION(selene_ledger_get, "ihip"),
+    FUNCTION(selene_ledger_report, "ihill"),
+    FUNCTION(selene_use_report, "ihll"),
+    FUNCTION(selene_governor_forecast, "ihiphp"),
+    FUNCTION(selene_trace_record, "ihpl"),
+    FUNCTION(selene_trace_stop, "ih"),
+    FUNCTION(selene_trace_replay, "iplpp"),
+    FUNCTION(selene_driver_init, "ipu"),
+    FUNCTION(selene_driver_start, "ihp"),
+    FUNCTION(selene_driver_open, "ihpp"),
+    FUNCTION(selene_driver_step, "ihpp"),
+    FUNCTION(selene_driver_stop, "ihl"),
+    FUNCTION(selene_task_simulate_launch, "ihpl"),
+    FUNCTION(selene_task_simulate_expire, "ihpl"),
+    FUNCTION(selene_signal_name, "pi"),
+    FUNCTION(selene_source_name, "pi"),
+    FUNCTION(selene_factor_name, "pi"),
+    FUNCTION(selene_verdict_name, "pi"),
+    FUNCTION(selene_measure_name, "pi"),
+    FUNCTION(selene_profile_name, "pi"),
 };
 
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
@@ -183,6 +211,82 @@ static void test_symbols(void) {
     }
     CHECK_INT(0, missing);
     CHECK_INT(FUNCTIONS, found);
+}
+
+/** The governor of a scheduler on the clock of libffi, and a driver on a thread. */
+static void call_governor(selene_scheduler scheduler, selene_scheduler threaded) {
+    selene_profile profile = {0};
+    selene_driver driver = {0};
+    selene_signal signal = SELENE_SIGNAL_INIT;
+    selene_balance balance = SELENE_BALANCE_INIT;
+    selene_decision *decision = NULL;
+    selene_forecast forecast = {0, 0, 0};
+    selene_task request = SELENE_TASK_INIT;
+    selene_cycle cycle = 77;
+    uint64_t count = 77, difference = 77;
+    int64_t now = 0, at = 0;
+    int32_t descriptor = -1;
+    char folder[] = "/tmp/selene-ffi.XXXXXX", trace[64];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(trace, sizeof trace, "%s/trace", folder);
+
+    CALL_STRING("thermal", "selene_signal_name", i32(SELENE_SIGNAL_THERMAL));
+    CALL_STRING("books", "selene_source_name", i32(SELENE_SOURCE_BOOKS));
+    CALL_STRING("recent_use", "selene_factor_name", i32(SELENE_FACTOR_RECENT_USE));
+    CALL_STRING("vetoed", "selene_verdict_name", i32(SELENE_VERDICT_VETOED));
+    CALL_STRING("bytes", "selene_measure_name", i32(SELENE_MEASURE_BYTES));
+    CALL_STRING("strict", "selene_profile_name", i32(SELENE_PROFILE_STRICT));
+
+    CALL_OK("selene_trace_record", u64(scheduler), ptr(trace), i64(-1));
+    CALL_OK("selene_profile_init", ptr(&profile), u32(sizeof profile));
+    profile.base = SELENE_PROFILE_APPLE;
+    CALL_OK("selene_governor_set_profile", u64(scheduler), ptr(&profile));
+    CALL_OK("selene_signal_set", u64(scheduler), i32(SELENE_SIGNAL_USER_ACTIVE), i64(1),
+            i64(SELENE_MINUTE));
+    CALL_OK("selene_signal_get", u64(scheduler), i32(SELENE_SIGNAL_USER_ACTIVE), ptr(&signal));
+    CHECK_INT(1, signal.value);
+    CHECK_INT(SELENE_SOURCE_HOST, signal.source);
+    CHECK_INT(SELENE_MINUTE, signal.until - signal.set_at);
+    CALL_OK("selene_governor_ask", u64(scheduler), i32(SELENE_KIND_PROCESSING), u32(0),
+            ptr(&decision));
+    CHECK_INT(0, decision->granted);
+    CALL("selene_decision_destroy", ptr(decision));
+    CALL_OK("selene_governor_last", u64(scheduler), i32(SELENE_KIND_PROCESSING), ptr(&decision));
+    CHECK_INT(SELENE_KIND_PROCESSING, decision->kind);
+    CHECK_INT(signal.until, decision->ask_again_at);
+    CALL("selene_decision_destroy", ptr(decision));
+    CALL_OK("selene_signal_clear", u64(scheduler), i32(SELENE_SIGNAL_USER_ACTIVE));
+    CALL_OK("selene_ledger_report", u64(scheduler), i32(SELENE_KIND_REFRESH), i64(5), i64(6));
+    CALL_OK("selene_ledger_get", u64(scheduler), i32(SELENE_KIND_REFRESH), ptr(&balance));
+    CHECK_INT(10 * SELENE_MINUTE, balance.free);
+    CALL_OK("selene_scheduler_now", u64(scheduler), ptr(&now));
+    CALL_OK("selene_use_report", u64(scheduler), i64(now), i64(now));
+    CALL_OK("selene_governor_forecast", u64(scheduler), i32(SELENE_KIND_REFRESH), ptr(&forecast),
+            u64(1), ptr(&count));
+    CHECK_INT(1, count);
+    CHECK_INT(500, forecast.probability);
+    CALL_OK("selene_trace_stop", u64(scheduler));
+    CALL_OK("selene_trace_replay", ptr(trace), i64(-1), ptr(&count), ptr(&difference));
+    CHECK_INT(1, count);
+    CHECK_INT(0, difference);
+    unlink(trace), rmdir(folder);
+
+    CALL_OK("selene_driver_init", ptr(&driver), u32(sizeof driver));
+    CHECK_INT(10 * SELENE_MINUTE, driver.processing_budget);
+    CALL_OK("selene_driver_open", u64(scheduler), ptr(&driver), ptr(&descriptor));
+    CHECK(descriptor >= 0);
+    CALL_OK("selene_driver_step", u64(scheduler), ptr(&cycle), ptr(&at));
+    CHECK_INT(0, cycle);
+    CALL_OK("selene_driver_stop", u64(scheduler), i64(0));
+    request.id = SELENE_TEXT("request");
+    request.schedule = SELENE_SCHEDULE_ONCE;
+    CALL_OK("selene_task_register", u64(threaded), ptr(&request), ptr(NULL));
+    CALL_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "selene_task_simulate_launch", u64(threaded),
+                ptr("request"), i64(-1));
+    CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_task_simulate_expire", u64(threaded),
+                ptr("request"), i64(-1));
+    CALL_OK("selene_driver_start", u64(threaded), ptr(NULL));
+    CALL_OK("selene_driver_stop", u64(threaded), i64(SELENE_SECOND));
 }
 
 static void test_every_function(void) {
@@ -383,13 +487,14 @@ static void test_every_function(void) {
 
     /* On library threads: a scheduler without a host clock. */
     CALL_OK("selene_scheduler_open", ptr(NULL), ptr(&threaded));
+    call_governor(scheduler, threaded);
     receiver = make_owner("receiver", REPORT, -1);
     cycle = 0;
     CALL_OK("selene_cycle_run_async", u64(threaded), ptr(NULL),
             ptr(receiver->callbacks[REPORT].code), ptr(receiver->context),
             ptr(receiver->callbacks[DESTROY].code), ptr(&cycle), ptr(&at));
     CHECK(cycle != 0);
-    CALL_OK("selene_scheduler_close", u64(threaded), i64(SELENE_SECOND));
+    CALL_OK("selene_scheduler_close", u64(threaded), i64(10 * SELENE_SECOND));
     CALL_OK("selene_scheduler_close", u64(scheduler), i64(0));
     CALL_STATUS(SELENE_ERROR_INVALID_HANDLE, "selene_scheduler_now", u64(scheduler), ptr(&at));
 

@@ -100,7 +100,7 @@ CHECK_UNUSED static enum type type_of_cif(const ffi_cif *cif) {
     return (enum type)(cif - callback_cifs);
 }
 
-/** Keeps a closure that may be executing until it surely is not; see sweep. */
+/** Keeps a closure that may be executing until it surely is not; see sweep and settle. */
 CHECK_UNUSED static void retire(struct owner *owner) {
     pthread_mutex_lock(&lock);
     owner->retired_at = check_now();
@@ -110,9 +110,8 @@ CHECK_UNUSED static void retire(struct owner *owner) {
     pthread_mutex_unlock(&lock);
 }
 
-/** Frees the destroy closures that returned long ago. */
-CHECK_UNUSED static void sweep(void) {
-    int64_t before = check_now() - 50 * SELENE_MILLISECOND;
+/** Frees the destroy closures that were called before an instant. */
+CHECK_UNUSED static void sweep_before(int64_t before) {
     pthread_mutex_lock(&lock);
     for (struct owner **link = &retired; *link;) {
         struct owner *owner = *link;
@@ -125,6 +124,11 @@ CHECK_UNUSED static void sweep(void) {
         free(owner);
     }
     pthread_mutex_unlock(&lock);
+}
+
+/** Frees the destroy closures that returned long ago. */
+CHECK_UNUSED static void sweep(void) {
+    sweep_before(check_now() - 5 * SELENE_SECOND - check_slack());
 }
 
 CHECK_UNUSED static void act_run(struct owner *owner, selene_run run, const selene_run_info *info) {
@@ -255,14 +259,17 @@ CHECK_UNUSED static struct owner *make_handler(selene_scheduler scheduler, const
     return owner;
 }
 
-/** Waits until every owner was destroyed, frees the rest, and looks at the counters. */
+/**
+ * Waits until every owner was destroyed, frees the rest, and looks at the counters. The schedulers are closed, so that
+ * their threads have left every closure.
+ */
 CHECK_UNUSED static void settle(void) {
     int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
     while (atomic_load(&owners_destroyed) < atomic_load(&owners_made) && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK_INT(atomic_load(&owners_made), atomic_load(&owners_destroyed));
     check_sleep(100 * SELENE_MILLISECOND); /* a second destroy would come now */
-    sweep();
+    sweep_before(INT64_MAX);
     CHECK_INT(atomic_load(&owners_made), atomic_load(&called[DESTROY]));
     CHECK_INT(0, atomic_load(&destroyed_twice));
     CHECK_INT(0, atomic_load(&destroyed_early));

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The header compiles wherever it says that it does, alone, twice, and with every macro used; C++ finds the C names; and
 # abi.c has every number and field of it.
 #
@@ -6,20 +6,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 include=${1:-$here/../../include}
 header=$include/selene.h
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# result NAME: by the status of the command before; shows its log if it failed.
-result() {
-  if [ "$2" -eq 0 ]; then
-    passed=$((passed + 1))
-    echo "ok $1"
-  else
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    sed 's/^/    /' "$work/log"
-  fi
-}
+. "$here/results.bash"
 
 # expect NAME COMMAND…: the command succeeds and says nothing.
 expect() {
@@ -118,5 +105,4 @@ done <"$work/fields" >"$work/log"
 [ "$(wc -l <"$work/fields")" -ge 150 ] && [ ! -s "$work/log" ]
 result "abi.c has every field of the header" $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+results

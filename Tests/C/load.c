@@ -87,7 +87,7 @@ static void use(void) {
     report_destroy(report);
     CHECK_INT(SELENE_ERROR_INVALID_HANDLE, scheduler_now(1, &window.budget));
     CHECK(status_detail()[0] != '\0');
-    CHECK_INT(SELENE_OK, scheduler_close(scheduler, 10 * SELENE_SECOND));
+    CHECK_INT(SELENE_OK, scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_INT(before + 1, runs);
     CHECK_INT(ended + 1, destroyed);
 }
@@ -107,7 +107,7 @@ static int thread_count(void) {
 
 /** The threads of this process become so many; those that were joined may take a moment to leave /proc. */
 static void wait_for_threads(int count) {
-    int64_t limit = check_now() + 5 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
     while (thread_count() != count && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK_INT(count, thread_count());
@@ -202,7 +202,7 @@ static void test_unloaded_in_use(void) {
     CHECK_INT(SELENE_OK, cycle_run(scheduler, NULL, &report));
     CHECK_INT(1, report->new_data);
     report_destroy(report);
-    CHECK_INT(SELENE_OK, scheduler_close(scheduler, SELENE_SECOND));
+    CHECK_INT(SELENE_OK, scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_INT(1, destroyed);
     CHECK_INT(0, dlclose(handle));
 }

@@ -88,12 +88,12 @@ CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
     return info.run;
 }
 
-/** Waits until a counter that other threads change has this value, 10 s at most. */
+/** Waits until a counter that other threads change has this value, half a minute at most. */
 #define WAIT_FOR(value, counter) wait_for((value), &(counter), #counter, __FILE__, __LINE__)
 
 CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what,
                                   const char *file, int line) {
-    int64_t limit = check_now() + 10 * SELENE_SECOND + 2 * check_slack();
+    int64_t limit = check_now() + 30 * SELENE_SECOND + 2 * check_slack();
     while (atomic_load(counter) != value && check_now() < limit)
         check_sleep(SELENE_MILLISECOND / 5);
     check_int(value, atomic_load(counter), what, file, line);
@@ -185,6 +185,10 @@ struct outs {
     selene_plan *plan;
     selene_store_info *store_info;
     selene_store_findings findings;
+    selene_signal signal;
+    selene_balance balance;
+    selene_decision *decision;
+    selene_forecast forecast;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -200,6 +204,10 @@ CHECK_UNUSED static void outs_reset(void) {
     outs.run_info.flags = 0;
     outs.findings.struct_size = sizeof outs.findings;
     outs.findings.flags = 0;
+    outs.signal.struct_size = sizeof outs.signal;
+    outs.signal.flags = 0;
+    outs.balance.struct_size = sizeof outs.balance;
+    outs.balance.flags = 0;
     memcpy(&outs_before, &outs, sizeof outs);
 }
 
@@ -371,6 +379,61 @@ static selene_status call_store_get(uint64_t h) {
 static selene_status call_store_backup(uint64_t h) {
     return selene_store_backup(h, "/no/such/folder/store", -1);
 }
+static selene_status call_signal_set(uint64_t h) {
+    return selene_signal_set(h, SELENE_SIGNAL_THERMAL, 1, 0);
+}
+static selene_status call_signal_clear(uint64_t h) {
+    return selene_signal_clear(h, SELENE_SIGNAL_THERMAL);
+}
+static selene_status call_signal_get(uint64_t h) {
+    return selene_signal_get(h, SELENE_SIGNAL_THERMAL, &outs.signal);
+}
+static selene_status call_set_profile(uint64_t h) {
+    return selene_governor_set_profile(h, NULL);
+}
+static selene_status call_ask(uint64_t h) {
+    return selene_governor_ask(h, SELENE_KIND_REFRESH, 0, &outs.decision);
+}
+static selene_status call_last(uint64_t h) {
+    return selene_governor_last(h, SELENE_KIND_REFRESH, &outs.decision);
+}
+static selene_status call_ledger_get(uint64_t h) {
+    return selene_ledger_get(h, SELENE_KIND_REFRESH, &outs.balance);
+}
+static selene_status call_ledger_report(uint64_t h) {
+    return selene_ledger_report(h, SELENE_KIND_REFRESH, 1, 1);
+}
+static selene_status call_use_report(uint64_t h) {
+    return selene_use_report(h, 0, 0);
+}
+static selene_status call_forecast(uint64_t h) {
+    return selene_governor_forecast(h, SELENE_KIND_REFRESH, &outs.forecast, 1, &outs.count);
+}
+/* Not even a scheduler would make this file. */
+static selene_status call_trace_record(uint64_t h) {
+    return selene_trace_record(h, "/no/such/folder/trace", -1);
+}
+static selene_status call_trace_stop(uint64_t h) {
+    return selene_trace_stop(h);
+}
+static selene_status call_driver_start(uint64_t h) {
+    return selene_driver_start(h, NULL);
+}
+static selene_status call_driver_open(uint64_t h) {
+    return selene_driver_open(h, NULL, &outs.number);
+}
+static selene_status call_driver_step(uint64_t h) {
+    return selene_driver_step(h, &outs.handle, &outs.instant);
+}
+static selene_status call_driver_stop(uint64_t h) {
+    return selene_driver_stop(h, 0);
+}
+static selene_status call_simulate_launch(uint64_t h) {
+    return selene_task_simulate_launch(h, "task", -1);
+}
+static selene_status call_simulate_expire(uint64_t h) {
+    return selene_task_simulate_expire(h, "task", -1);
+}
 static selene_status call_cycle_next(uint64_t h) {
     return selene_cycle_next(h, &outs.number, &outs.run_info, &outs.instant);
 }
@@ -427,6 +490,24 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_conditions_get", TAKES_SCHEDULER, call_conditions_get, 0},
     {"selene_store_get", TAKES_SCHEDULER, call_store_get, 0},
     {"selene_store_backup", TAKES_SCHEDULER, call_store_backup, 0},
+    {"selene_signal_set", TAKES_SCHEDULER, call_signal_set, 0},
+    {"selene_signal_clear", TAKES_SCHEDULER, call_signal_clear, 0},
+    {"selene_signal_get", TAKES_SCHEDULER, call_signal_get, 0},
+    {"selene_governor_set_profile", TAKES_SCHEDULER, call_set_profile, 0},
+    {"selene_governor_ask", TAKES_SCHEDULER, call_ask, 0},
+    {"selene_governor_last", TAKES_SCHEDULER, call_last, 0},
+    {"selene_ledger_get", TAKES_SCHEDULER, call_ledger_get, 0},
+    {"selene_ledger_report", TAKES_SCHEDULER, call_ledger_report, 0},
+    {"selene_use_report", TAKES_SCHEDULER, call_use_report, 0},
+    {"selene_governor_forecast", TAKES_SCHEDULER, call_forecast, 0},
+    {"selene_trace_record", TAKES_SCHEDULER, call_trace_record, 0},
+    {"selene_trace_stop", TAKES_SCHEDULER, call_trace_stop, 0},
+    {"selene_driver_start", TAKES_SCHEDULER, call_driver_start, 0},
+    {"selene_driver_open", TAKES_SCHEDULER, call_driver_open, 0},
+    {"selene_driver_step", TAKES_SCHEDULER, call_driver_step, 0},
+    {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
+    {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},
+    {"selene_task_simulate_expire", TAKES_SCHEDULER, call_simulate_expire, 0},
     {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},
     {"selene_cycle_end", TAKES_CYCLE, call_cycle_end, 0},
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},

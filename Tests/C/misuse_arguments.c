@@ -58,6 +58,24 @@ static void test_null_refused(void) {
     REFUSED(invalid, "fresh",
             selene_store_salvage("/no/such/folder/store", -1, NULL, -1, &outs.findings));
 
+    REFUSED(invalid, "profile", selene_profile_init(NULL, sizeof(selene_profile)));
+    REFUSED(invalid, "driver", selene_driver_init(NULL, sizeof(selene_driver)));
+    REFUSED(invalid, "out_signal", selene_signal_get(s, SELENE_SIGNAL_THERMAL, NULL));
+    REFUSED(invalid, "out_decision", selene_governor_ask(s, SELENE_KIND_REFRESH, 0, NULL));
+    REFUSED(invalid, "out_decision", selene_governor_last(s, SELENE_KIND_REFRESH, NULL));
+    REFUSED(invalid, "out_balance", selene_ledger_get(s, SELENE_KIND_REFRESH, NULL));
+    REFUSED(invalid, "windows",
+            selene_governor_forecast(s, SELENE_KIND_REFRESH, NULL, 1, &outs.count));
+    REFUSED(invalid, "out_count",
+            selene_governor_forecast(s, SELENE_KIND_REFRESH, &outs.forecast, 1, NULL));
+    REFUSED(invalid, "out_cycle", selene_driver_step(s, NULL, &outs.instant));
+    REFUSED(invalid, "path", selene_trace_record(s, NULL, -1));
+    REFUSED(invalid, "path", selene_trace_record(s, NULL, 4));
+    REFUSED(invalid, "path", selene_trace_replay(NULL, -1, &outs.count, NULL));
+    REFUSED(invalid, "id", selene_task_simulate_launch(s, NULL, -1));
+    REFUSED(invalid, "id", selene_task_simulate_launch(s, NULL, 4));
+    REFUSED(invalid, "id", selene_task_simulate_expire(s, NULL, -1));
+
     CHECK_OK(selene_cycle_begin(s, &window, &cycle));
     REFUSED(invalid, "out_step", selene_cycle_next(cycle, NULL, &outs.run_info, &outs.instant));
     REFUSED(invalid, "out_run", selene_cycle_next(cycle, &outs.number, NULL, &outs.instant));
@@ -116,9 +134,18 @@ static void test_null_accepted(void) {
     s = open_default();
     CHECK_OK(selene_cycle_run(s, NULL, NULL));
     CHECK_OK(selene_cycle_run_async(s, NULL, NULL, NULL, NULL, NULL, NULL));
-    CHECK_OK(selene_scheduler_close(s, SELENE_SECOND));
+    CHECK_OK(selene_scheduler_close(s, SELENE_MINUTE));
+
+    CHECK_OK(selene_governor_set_profile(s = open_default(), NULL));
+    CHECK_OK(selene_governor_forecast(s, SELENE_KIND_REFRESH, NULL, 0, &outs.count));
+    CHECK_INT(0, outs.count);
+    CHECK_OK(selene_driver_open(s, NULL, NULL));
+    CHECK_OK(selene_driver_step(s, &outs.handle, NULL));
+    CHECK_OK(selene_driver_stop(s, 0));
+    CHECK_OK(selene_scheduler_close(s, 0));
 
     CHECK_OK(selene_scheduler_close(0, 0));
+    selene_decision_destroy(NULL);
     selene_store_info_destroy(NULL);
     selene_task_info_destroy(NULL);
     selene_task_ids_destroy(NULL);

@@ -88,4 +88,20 @@ CHECK_UNUSED static selene_status use_plan(selene_scheduler s, const void *bytes
     return status;
 }
 
+CHECK_UNUSED static selene_status use_profile(selene_scheduler s, const void *bytes) {
+    return selene_governor_set_profile(s, bytes);
+}
+
+CHECK_UNUSED static selene_status use_driver_open(selene_scheduler s, const void *bytes) {
+    selene_status status = selene_driver_open(s, bytes, &outs.number);
+    if (status == SELENE_OK) CHECK_OK(selene_driver_stop(s, 0));
+    return status;
+}
+
+CHECK_UNUSED static selene_status use_driver_start(selene_scheduler s, const void *bytes) {
+    selene_status status = selene_driver_start(s, bytes);
+    if (status == SELENE_OK) CHECK_OK(selene_driver_stop(s, SELENE_SECOND));
+    return status;
+}
+
 #endif /* MISUSE_ARGUMENTS_H */

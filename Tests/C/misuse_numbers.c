@@ -175,8 +175,10 @@ static void test_window_combinations(void) {
     REFUSED(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "later",
             selene_cycle_begin(s, &window, &outs.handle));
     window.task = text_of("nobody");
-    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_begin(s, &window, &outs.handle));
-    REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_run(s, &window, &outs.report));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "task: there is no task \"nobody",
+            selene_cycle_begin(s, &window, &outs.handle));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "task: there is no task \"nobody",
+            selene_cycle_run(s, &window, &outs.report));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_plan(s, &window, &outs.plan));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",
             selene_cycle_run_async(s, &window, count_report, NULL, count_destroy, &outs.handle,
@@ -408,11 +410,13 @@ static void test_backoff_saturates(void) {
 /* ---- names of numbers ------------------------------------------------------------------------ */
 
 static void test_names_of_any_integer(void) {
-    static const int32_t odd[] = {-1, -2, 7,   8,   13,    15,        16,       31,
-                                  32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
+    static const int32_t odd[] = {-1, -2, 7,  8,   13,  15,    16,        24,
+                                  31, 32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
     static const char *(*const names[])(int32_t) = {
-        selene_kind_name, selene_schedule_name,    selene_state_name,  selene_outcome_name,
-        selene_stop_name, selene_disposition_name, selene_reason_name, selene_event_name};
+        selene_kind_name,    selene_schedule_name,    selene_state_name,  selene_outcome_name,
+        selene_stop_name,    selene_disposition_name, selene_reason_name, selene_event_name,
+        selene_signal_name,  selene_source_name,      selene_factor_name, selene_verdict_name,
+        selene_measure_name, selene_profile_name};
     int32_t value;
     size_t i, k;
     for (value = -300; value <= 300; value++) {
@@ -427,7 +431,7 @@ static void test_names_of_any_integer(void) {
         CHECK(selene_status_message(odd[i])[0] != '\0');
         for (k = 0; k < COUNT(names); k++)
             CHECK(names[k](odd[i])[0] != '\0');
-        if (odd[i] < 0 || odd[i] > 15)
+        if (odd[i] < 0 || odd[i] > 23)
             for (k = 0; k < COUNT(names); k++)
                 CHECK_STRING("unknown", names[k](odd[i]));
     }

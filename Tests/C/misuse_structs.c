@@ -36,6 +36,16 @@ static void default_window(void *bytes) {
     memcpy(bytes, &window, sizeof window);
 }
 
+static void default_profile(void *bytes) {
+    selene_profile profile = SELENE_PROFILE_INIT;
+    memcpy(bytes, &profile, sizeof profile);
+}
+
+static void default_driver(void *bytes) {
+    selene_driver driver = SELENE_DRIVER_INIT;
+    memcpy(bytes, &driver, sizeof driver);
+}
+
 static const struct in_struct in_structs[] = {
     {"selene_options", "options", sizeof(selene_options), 8, 7, default_options, use_options},
     {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 0, default_task,
@@ -45,6 +55,11 @@ static const struct in_struct in_structs[] = {
     {"selene_window in run_async", "window", sizeof(selene_window), 8, 3, default_window,
      use_async},
     {"selene_window in plan", "window", sizeof(selene_window), 8, 3, default_window, use_plan},
+    {"selene_profile", "profile", sizeof(selene_profile), 8, 0, default_profile, use_profile},
+    {"selene_driver in open", "driver", sizeof(selene_driver), 8, 0, default_driver,
+     use_driver_open},
+    {"selene_driver in start", "driver", sizeof(selene_driver), 8, 0, default_driver,
+     use_driver_start},
 };
 
 /** A block of exactly size bytes (at least those of struct_size), begun as the defaults and filled up with fill. */
@@ -177,6 +192,40 @@ static void test_struct_size_cut_pointer(void) {
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
+/** What a smaller profile or driver does not have is its default. */
+static void test_struct_size_governor(void) {
+    static const selene_rule rule = {SELENE_FACTOR_METERED, 3, SELENE_RULE_VETO, 0, 0, 0};
+    selene_scheduler s = open_still();
+    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_decision *decision = NULL;
+    size_t size;
+    CHECK_OK(selene_signal_set(s, SELENE_SIGNAL_METERED, 1, 0));
+    profile.base = SELENE_PROFILE_APPLE;
+    profile.threshold = 1000;
+    profile.rules = &rule;
+    profile.rule_count = 1;
+    for (size = 8; size <= sizeof profile; size += 8) {
+        selene_profile *cut = malloc(size);
+        CHECK(cut);
+        memcpy(cut, &profile, size);
+        cut->struct_size = (uint32_t)size;
+        CHECK_OK(selene_governor_set_profile(s, cut));
+        CHECK_OK(selene_governor_ask(s, SELENE_KIND_PROCESSING, 0, &decision));
+#define COVERED(field) (offsetof(selene_profile, field) + sizeof profile.field <= size)
+        CHECK_INT(!COVERED(threshold), decision->granted);
+        CHECK_INT(COVERED(threshold) ? 1000 : 500, decision->threshold);
+        CHECK_INT(COVERED(rule_count) ? 8 : COVERED(base) ? 7 : 0, decision->finding_count);
+#undef COVERED
+        selene_decision_destroy(decision);
+        free(cut);
+    }
+    driver.processing_lanes = 65;
+    driver.struct_size = offsetof(selene_driver, processing_lanes);
+    CHECK_OK(selene_driver_open(s, &driver, NULL));
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
 static void test_struct_size_larger_in(void) {
     size_t i;
     for (i = 0; i < COUNT(in_structs); i++) {
@@ -221,20 +270,32 @@ static selene_status init_window(void *bytes, uint32_t size) {
     return selene_window_init(bytes, size);
 }
 
+static selene_status init_profile(void *bytes, uint32_t size) {
+    return selene_profile_init(bytes, size);
+}
+
+static selene_status init_driver(void *bytes, uint32_t size) {
+    return selene_driver_init(bytes, size);
+}
+
 static void test_init_functions(void) {
     struct {
         selene_status (*init)(void *bytes, uint32_t size);
         size_t size;
-    } inits[3];
+    } inits[5];
     selene_options options = SELENE_OPTIONS_INIT;
     selene_task task = SELENE_TASK_INIT;
     selene_window window = SELENE_WINDOW_INIT;
-    const void *macros[3];
+    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    const void *macros[5];
     size_t i, size;
     inits[0].init = init_options, inits[1].init = init_task, inits[2].init = init_window;
     inits[0].size = sizeof options, inits[1].size = sizeof task, inits[2].size = sizeof window;
     macros[0] = &options, macros[1] = &task, macros[2] = &window;
-    for (i = 0; i < 3; i++) {
+    inits[3].init = init_profile, inits[3].size = sizeof profile, macros[3] = &profile;
+    inits[4].init = init_driver, inits[4].size = sizeof driver, macros[4] = &driver;
+    for (i = 0; i < 5; i++) {
         for (size = 0; size <= inits[i].size + 2; size++) {
             unsigned char *block = malloc(size + 1), *before = malloc(size + 1);
             uint32_t struct_size = 0;
@@ -311,16 +372,27 @@ static selene_status fill_findings(void *bytes) {
     return selene_store_check(store_path, -1, bytes);
 }
 
+static selene_status fill_signal(void *bytes) {
+    return selene_signal_get(out_scheduler, SELENE_SIGNAL_THERMAL, bytes);
+}
+
+static selene_status fill_balance(void *bytes) {
+    return selene_ledger_get(out_scheduler, SELENE_KIND_REFRESH, bytes);
+}
+
 static const struct out_struct out_structs[] = {
     {"selene_scheduler_info", "out_info", sizeof(selene_scheduler_info), 1, fill_scheduler_info},
     {"selene_explanation", "out_explanation", sizeof(selene_explanation), 1, fill_explanation},
     {"selene_run_info", "out_run", sizeof(selene_run_info), 0, fill_run_info},
     {"selene_store_findings", "out_findings", sizeof(selene_store_findings), 1, fill_findings},
+    {"selene_signal", "out_signal", sizeof(selene_signal), 1, fill_signal},
+    {"selene_balance", "out_balance", sizeof(selene_balance), 1, fill_balance},
 };
 
 /** A fresh scheduler with a cycle in which a run can be taken. */
 static void open_out(void) {
     out_scheduler = watched = open_furnished();
+    CHECK_OK(selene_signal_set(out_scheduler, SELENE_SIGNAL_THERMAL, 1, SELENE_HOUR));
     CHECK_OK(selene_cycle_begin(out_scheduler, NULL, &out_cycle));
 }
 
@@ -473,6 +545,8 @@ int main(int argc, char **argv) {
              test_struct_size_missing_fields);
     run_test("8.4 a pointer of which a smaller struct has only a part is not followed",
              test_struct_size_cut_pointer);
+    run_test("8.4 fields that a smaller profile or driver does not have are defaults",
+             test_struct_size_governor);
     run_test("8.4 a larger struct that goes in is accepted while its excess is zero",
              test_struct_size_larger_in);
     run_test("8.4 an _init function writes the defaults up to the size it is given",

@@ -42,9 +42,9 @@ static void send_signals(pid_t target, int orders, int answers) {
     int64_t duration;
     while (read(orders, &duration, sizeof duration) == sizeof duration) {
         int64_t end = check_now() + duration;
-        size_t i = 0;
-        while (check_now() < end) {
-            kill(target, stormy[i++ % COUNT(stormy)]);
+        /* Each of them at least once, however slow this process is. */
+        for (size_t i = 0; i < COUNT(stormy) || check_now() < end; i++) {
+            kill(target, stormy[i % COUNT(stormy)]);
             check_sleep(SELENE_MICROSECOND * 50);
         }
         if (write(answers, "!", 1) != 1) break;
@@ -175,7 +175,7 @@ static int check_masks(void) {
 
 /* ---- work on library threads ------------------------------------------------------------- */
 
-static atomic_int entered, interrupted, wrong_thread, ended;
+static atomic_int entered, interrupted, wrong_thread, ended, left;
 
 /** Sleeps in a system call, which no signal may interrupt. */
 static void sleep_uninterrupted(int64_t duration) {
@@ -198,7 +198,9 @@ static void work(selene_run run, const selene_run_info *info, void *context) {
 static void overrun(selene_run run, const selene_run_info *info, void *context) {
     (void)run, (void)info, (void)context;
     atomic_fetch_add(&entered, 1);
-    sleep_uninterrupted(400 * SELENE_MILLISECOND + check_slack() / 2);
+    while (!atomic_load(&ended))
+        sleep_uninterrupted(20 * SELENE_MILLISECOND);
+    atomic_fetch_add(&left, 1);
 }
 
 static void receive(const selene_report *report, void *context) {
@@ -238,13 +240,14 @@ static void test_storm(void) {
     selene_scheduler scheduler;
     install();
     scheduler = open_busy(&context);
-    storm(800 * SELENE_MILLISECOND);
-    CHECK(check_masks() >= 4);
+    /* On a slow machine until there was enough of it. */
+    do {
+        storm(800 * SELENE_MILLISECOND);
+        CHECK(check_masks() >= 4);
+    } while (arrived <= 100 || entered <= 6);
     ended = 1;
     CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
     printf("%d signals arrived during %d runs\n", (int)arrived, (int)entered);
-    CHECK(arrived > 100);
-    CHECK(entered > 6);
     CHECK_INT(0, arrived_elsewhere);
     CHECK_INT(0, wrong_thread);
     CHECK_INT(0, interrupted);
@@ -284,12 +287,13 @@ static void test_left_behind(void) {
     selene_task task = SELENE_TASK_INIT;
     selene_window window = SELENE_WINDOW_INIT;
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    int64_t limit;
     install();
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, overrun, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
-    window.budget = 20 * SELENE_MILLISECOND + check_slack() / 20;
+    window.budget = 1500 * SELENE_MILLISECOND + check_slack();
     CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     CHECK_INT(1, info.overrun_threads);
@@ -299,7 +303,13 @@ static void test_left_behind(void) {
     storm(150 * SELENE_MILLISECOND);
     CHECK(check_masks() >= 1);
     CHECK_INT(0, arrived_elsewhere);
-    check_sleep(400 * SELENE_MILLISECOND + check_slack());
+    CHECK_INT(0, left);
+    ended = 1;
+    limit = check_now() + 10 * SELENE_SECOND + check_slack();
+    while (!left) {
+        CHECK(check_now() < limit);
+        check_sleep(SELENE_MILLISECOND);
+    }
     CHECK_INT(0, interrupted);
     end_storms();
 }
@@ -348,7 +358,7 @@ static void test_own_mask(void) {
     CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
     for (signal = 1; signal < 32; signal++)
         CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
-    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
 }
 
 /** What signals do is what it was, after all has been used. */

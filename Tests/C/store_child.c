@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     selene_status status;
     uint64_t calls, (*count)(const char *) = NULL;
+    struct deed last = {0};
     void *found;
     if (argc != CHILD_WORDS) return 0;
     character.seed = strtoull(argv[CHILD_SEED], NULL, 10);
@@ -49,7 +50,9 @@ int main(int argc, char **argv) {
     // The calls of the shim, where there is one.
     found = dlsym(RTLD_DEFAULT, "store_shim_count");
     if (found) memcpy(&count, &found, sizeof found);
-    tell(MESSAGE_DONE, count ? count("") : 0, NULL);
+    if (count) last.value = count("cut");
+    if (character.large == 2) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
+    tell(MESSAGE_DONE, count ? count("") : 0, &last);
     for (;;)
         pause();
 }

@@ -129,6 +129,7 @@ struct standing {
     int64_t age[IDS];
     int64_t since_registered[IDS];
     int64_t remaining[IDS];
+    int64_t since_anchor[IDS];
     char plan[1024];
 };
 
@@ -143,6 +144,7 @@ static struct standing standing_of(selene_scheduler scheduler) {
         out.age[i] = out.now - info->last_run;
         out.since_registered[i] = out.now - info->registered_at;
         out.remaining[i] = info->earliest_begin - out.now;
+        out.since_anchor[i] = info->earliest_begin - info->anchor;
         selene_task_info_destroy(info);
     }
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
@@ -172,6 +174,8 @@ static void check_standing(const struct standing *before, const struct standing 
         /* Nothing is delayed by more than the jump. */
         CHECK_BETWEEN(before->remaining[i] - forward - slack, after->remaining[i],
                       before->remaining[i] + back + slack);
+        /* A grid moves with what stands on it. */
+        CHECK_INT(before->since_anchor[i], after->since_anchor[i]);
         /* What came before comes before. */
         for (int k = 0; k < i; k++) {
             CHECK_INT(sign(before->age[i] - before->age[k]), sign(after->age[i] - after->age[k]));

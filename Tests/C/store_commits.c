@@ -5,7 +5,10 @@
  */
 #include "store_reopen.h"
 
+#include <sqlite3.h>
+
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 /* ============================================================================
  *  HOW MUCH IS WRITTEN (D2)
@@ -141,6 +144,71 @@ static void test_batch_in_memory(void) {
     close_store(scheduler);
 }
 
+/** When SQLite finds no memory a batch is refused whole, and the next one finds everything as it was. */
+static void refuse_without_memory(int count, int64_t input_length, int rounds, int64_t step) {
+    enum { MOST = 1000 };
+    static const char input[10000];
+    static selene_task tasks[MOST];
+    static const selene_task *pointers[MOST];
+    static char ids[MOST][16];
+    selene_scheduler scheduler;
+    int refused = 0, taken = 0, unknown = 0;
+    char *after;
+    new_folder();
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    for (int round = 0; round < rounds; round++) {
+        char *before = dump_all(scheduler);
+        selene_status status;
+        for (int i = 0; i < count; i++) {
+            snprintf(ids[i], sizeof ids[i], "task.%d", i + round % 3 * count);
+            tasks[i] = task_of(ids[i]);
+            tasks[i].existing = SELENE_EXISTING_UPDATE;
+            tasks[i].priority = 1 + round % 5;
+            tasks[i].input = input;
+            tasks[i].input_length = input_length + i % 7;
+            pointers[i] = &tasks[i];
+        }
+        sqlite3_hard_heap_limit64(sqlite3_memory_used() + round * step);
+        status = selene_task_register_batch(scheduler, pointers, (uint64_t)count, NULL, NULL);
+        sqlite3_hard_heap_limit64(0);
+        after = dump_all(scheduler);
+        if (status == SELENE_OK) {
+            taken++;
+            free(before);
+            free(after);
+            continue;
+        }
+        CHECK_DUMPS(before, after);
+        if (status == SELENE_ERROR_OUTCOME_UNKNOWN) {
+            /* It ran out in the commit itself: the next life has all of it, or nothing. */
+            CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_scheduler_close(scheduler, 0));
+            scheduler = open_store(path("store"));
+            add_handler(scheduler, "work");
+            CHECK_INT(0, (int64_t)count_of(scheduler) % count);
+            unknown++;
+        } else {
+            CHECK_STATUS(SELENE_ERROR_STORE_IO, status);
+            CHECK(strstr(selene_status_detail(), "out of memory") != NULL);
+            refused++;
+        }
+    }
+    printf("# batches of %d tasks: %d refused, %d taken, %d unknown\n", count, refused, taken,
+           unknown);
+    CHECK(refused > 0 && taken > 0);
+    after = dump_all(scheduler);
+    scheduler = reopen(scheduler, path("store"));
+    CHECK_DUMPS(after, dump_all(scheduler));
+    close_store(scheduler);
+}
+
+static void test_no_memory(void) {
+    refuse_without_memory(1, 9000, 40, 400);
+    refuse_without_memory(2, 9000, 40, 600);
+    refuse_without_memory(20, 3000, 30, 3000);
+    refuse_without_memory(600, 50, 20, 10000);
+}
+
 static off_t size_of(const char *file) {
     struct stat found;
     CHECK(stat(file, &found) == 0);
@@ -181,7 +249,7 @@ static void work_a_little(selene_run run, const selene_run_info *info, void *con
 static void test_push(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
-    selene_window window = window_of(ANY_KIND, 20 * S);
+    selene_window window = window_of(ANY_KIND, SELENE_HOUR);
     selene_report *report = NULL;
     char *before;
     new_folder();
@@ -202,10 +270,52 @@ static void test_push(void) {
     CHECK_INT(0, report->flags & SELENE_REPORT_NOT_STORED);
     selene_report_destroy(report);
     before = dump_tasks(scheduler);
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_DUMPS(before, dump_tasks(scheduler));
-    CHECK_OK(selene_scheduler_close(scheduler, S));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_MINUTE));
+}
+
+static void work_on(selene_run run, const selene_run_info *info, void *context) {
+    (void)run, (void)info;
+    atomic_store((atomic_int *)context, 1);
+}
+
+static void note_flags(const selene_report *report, void *context) {
+    CHECK_INT(1, report->stopped);
+    atomic_store((atomic_int *)context, (int)report->flags);
+}
+
+/** A report that comes because of a close says whether the store has taken what it reports. */
+static void test_close_refused(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_window window = window_of(ANY_KIND, SELENE_HOUR);
+    struct rlimit before, none;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(0, getrlimit(RLIMIT_FSIZE, &before));
+    none = before;
+    none.rlim_cur = 0;
+    for (int refuses = 0; refuses < 2; refuses++) {
+        selene_scheduler scheduler = 0;
+        selene_task task = once_of("one");
+        atomic_int started = 0, flags = -1;
+        selene_status status;
+        new_folder();
+        options.path = (selene_text){path("store"), -1};
+        CHECK_OK(selene_scheduler_open(&options, &scheduler));
+        CHECK_OK(
+            selene_handler_register(scheduler, "work", -1, work_on, NULL, (void *)&started, NULL));
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+        CHECK_OK(selene_cycle_run_async(scheduler, &window, note_flags, (void *)&flags, NULL, NULL,
+                                        NULL));
+        while (!atomic_load(&started))
+            check_sleep(MS);
+        if (refuses) CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &none));
+        status = selene_scheduler_close(scheduler, SELENE_MINUTE);
+        CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &before));
+        CHECK_INT(refuses, status != SELENE_OK);
+        CHECK_INT(refuses ? SELENE_REPORT_NOT_STORED : 0, atomic_load(&flags));
+    }
 }
 
 int main(int argc, char **argv) {
@@ -215,8 +325,10 @@ int main(int argc, char **argv) {
     run_test("D2 a cycle of k runs costs at most k + 2 commits", test_commits_of_cycle);
     run_test("D2 a batch costs one commit, and each is judged for itself", test_batch);
     run_test("T4 a batch in memory", test_batch_in_memory);
+    run_test("D2 a batch that finds no memory is refused whole", test_no_memory);
     run_test("D1 a store does not grow by what was removed", test_size);
     run_test("C5 D2 what library threads did is stored", test_push);
+    run_test("C11 D2 a report at close says when the store refused it", test_close_refused);
     tools_end();
     return check_end();
 }

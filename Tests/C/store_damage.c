@@ -29,13 +29,12 @@ struct image {
     struct bytes file;
     /** Empty: it was closed. */
     struct bytes log;
-    /** What opens with the file alone, and with the log. */
-    uint64_t least, most;
     /** What is in it. */
+    uint64_t most;
     char *tasks;
 };
 
-static struct image images[2];
+static struct image images[3];
 static size_t page_size;
 
 static void leave_log(void) {
@@ -81,25 +80,38 @@ static void make_smaller_store(void) {
     make_store(path("store"), TASKS);
 }
 
+static void leave_all_in_log(void) {
+    selene_scheduler scheduler = open_store(path("store"));
+    fill(scheduler, TASKS + MORE_TASKS);
+    die();
+}
+
+static void take_image(struct image *image) {
+    image->file = read_bytes(path("store"));
+    image->log = read_bytes(path("store-wal"));
+    CHECK(image->log.size > 0 && image->log.size != SIZE_MAX);
+    image->most = read_records(image);
+    CHECK(image->most > TASKS);
+}
+
 /** The parent opens nothing itself, so that its children may fork. */
 static void make_images(void) {
     new_folder();
     CHECK_INT(0, in_child(make_closed_store));
     images[0] = (struct image){.name = "closed", .file = read_bytes(path("store"))};
-    images[0].least = images[0].most = read_records(&images[0]);
+    images[0].most = read_records(&images[0]);
 
     new_folder();
     CHECK_INT(0, in_child(make_smaller_store));
-    images[1] = (struct image){.name = "with a log", .file = read_bytes(path("store"))};
-    images[1].least = read_records(&images[1]);
-    write_bytes(path("store"), images[1].file.data, images[1].file.size);
     CHECK_INT(KILLED, in_child(leave_log));
-    free(images[1].file.data);
-    images[1].file = read_bytes(path("store"));
-    images[1].log = read_bytes(path("store-wal"));
-    CHECK(images[1].log.size > 0 && images[1].log.size != SIZE_MAX);
-    images[1].most = read_records(&images[1]);
-    CHECK(images[1].most > images[1].least);
+    images[1] = (struct image){.name = "with a log"};
+    take_image(&images[1]);
+
+    /* Killed in its first life: the file is still empty, all tasks are in the log. */
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_all_in_log));
+    images[2] = (struct image){.name = "that is a log"};
+    take_image(&images[2]);
     page_size = (size_t)images[0].file.data[16] << 8 | images[0].file.data[17];
 }
 
@@ -167,7 +179,7 @@ static void change_run(struct bytes *bytes, uint64_t *random) {
 
 static struct damage make_damage(uint64_t number) {
     uint64_t random = number * UINT64_C(0xD1342543DE82EF95);
-    struct damage out = {.number = number, .image = &images[chance_below(&random, 2)]};
+    struct damage out = {.number = number, .image = &images[chance_below(&random, 3)]};
     size_t pages, one, other;
     do
         out.kind = (enum damage_kind)chance_below(&random, KINDS);
@@ -272,6 +284,34 @@ __attribute__((noreturn, format(printf, 2, 3))) static void bad(const struct dam
     check_fail();
 }
 
+/** Where the frames of the last two commits begin: what is damaged there may be what power that was lost has torn. */
+static size_t last_commits(const struct bytes *log) {
+    size_t frame = 24 + page_size, begin[3] = {32, 32, 32};
+    for (size_t at = 32; at + frame <= log->size; at += frame) {
+        int is_commit =
+            log->data[at + 4] | log->data[at + 5] | log->data[at + 6] | log->data[at + 7];
+        if (!is_commit) continue;
+        begin[0] = begin[1];
+        begin[1] = begin[2];
+        begin[2] = at + frame;
+    }
+    return begin[0];
+}
+
+/** The log was damaged in such a way that it may be one that was not written to its end. */
+static int is_cut(const struct damage *damage) {
+    size_t same = 0, length = damage->log.size < damage->image->log.size ? damage->log.size
+                                                                         : damage->image->log.size;
+    size_t blank = 32;
+    if (damage->kind < LOG_FLIP || damage->image->log.size == 0) return 0;
+    while (same < length && damage->log.data[same] == damage->image->log.data[same])
+        same++;
+    while (blank < damage->log.size && damage->log.data[blank] == 0)
+        blank++;
+    /* It is cut, or nothing is in it, or only its last commits are other. */
+    return same >= length || blank >= damage->log.size || same >= last_commits(&damage->image->log);
+}
+
 static int is_damage(selene_status status) {
     return status == SELENE_ERROR_STORE_CORRUPT || status == SELENE_ERROR_STORE_FOREIGN ||
            status == SELENE_ERROR_STORE_NEWER;
@@ -341,7 +381,7 @@ static void try_salvage(const struct damage *damage) {
         /* What ended long ago, by its damaged record, may be gone at open. */
         if (count > findings.tasks || count + 3 < findings.tasks)
             bad(damage, "%" PRIu64 " saved, but %" PRIu64 " are there", findings.tasks, count);
-        if (findings.tasks > damage->image->most + 2)
+        if (findings.tasks > damage->image->most + (is_cut(damage) ? 12 : 2))
             bad(damage, "%" PRIu64 " of %" PRIu64 " saved", findings.tasks, damage->image->most);
         close_store(scheduler);
         if (unlink(path("fresh")) != 0) bad(damage, "there is no new file");
@@ -391,17 +431,19 @@ static void play_damage(uint64_t number) {
     } else {
         uint64_t count = count_of(scheduler);
         char *tasks = dump_tasks(scheduler);
-        /* Records may turn into ones that ended long ago; a damaged log is as one that was never written. */
-        uint64_t least = damage.kind >= LOG_FLIP ? damage.image->least
-                         : damage.may_hide       ? damage.image->most - 3
-                                                 : damage.image->most;
-        if (count < least || count > damage.image->most)
-            bad(&damage, "opened with %" PRIu64 " tasks, there were %" PRIu64 " to %" PRIu64, count,
-                damage.image->least, damage.image->most);
+        /* Records may turn into ones that ended long ago. A log that ends too soon is as one whose end was never
+           written, however much that was. */
+        uint64_t least = is_cut(&damage)   ? 0
+                         : damage.may_hide ? damage.image->most - 3
+                                           : damage.image->most;
+        /* At an earlier time there may have been some more. */
+        if (count < least || count > damage.image->most + (is_cut(&damage) ? 12 : 0))
+            bad(&damage, "opened with %" PRIu64 " tasks, there were %" PRIu64, count,
+                damage.image->most);
         tally->opened[damage.kind]++;
         if (strcmp(tasks, damage.image->tasks) != 0) {
             tally->changed[damage.kind]++;
-            if (!damage.may_hide && damage.kind < LOG_FLIP) bad(&damage, "opened with other tasks");
+            if (!damage.may_hide && !is_cut(&damage)) bad(&damage, "opened with other tasks");
         }
         free(tasks);
         what_now = "use";

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 /* ============================================================================
  *  TWO AT A TIME
@@ -30,6 +31,8 @@ static void test_same_process(void) {
     told_at_once();
     shared_path = path("./././store");
     told_at_once();
+    /* It is not looked at as something else, either. */
+    CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_trace_replay(path("store"), -1, NULL, NULL));
     /* The refusals must not have ended the first one's lock. */
     shared_path = path("store");
     CHECK_INT(0, in_child(told_at_once));
@@ -80,6 +83,61 @@ static void test_other_process(void) {
     told_at_once();
     CHECK_TREE(&before);
     end_child(child);
+    scheduler = open_store(shared_path);
+    CHECK_INT(1, count_of(scheduler));
+    close_store(scheduler);
+}
+
+/** Ends of pipes to and from another process that wants the store while this one is about to let go of it. */
+static int to_other[2], from_other[2];
+static int tells_other;
+
+/** What SQLite and the library remove: before an empty log goes, the other process may try its luck. */
+int unlink(const char *name) {
+    size_t length = strlen(name);
+    if (tells_other && length > 4 && !strcmp(name + length - 4, "-wal")) {
+        char byte;
+        tells_other = 0;
+        CHECK(write(to_other[1], "x", 1) == 1);
+        CHECK(read(from_other[0], &byte, 1) == 1);
+    }
+    return (int)syscall(SYS_unlink, name);
+}
+
+/** The other process: opens the store as soon as it can, registers a task when it is told to, and is killed. */
+static void be_other(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    selene_task task = task_of("kept");
+    char byte;
+    options.path = (selene_text){shared_path, -1};
+    CHECK(read(to_other[0], &byte, 1) == 1);
+    (void)!selene_scheduler_open(&options, &scheduler);
+    CHECK(write(from_other[1], "x", 1) == 1);
+    CHECK(read(to_other[0], &byte, 1) == 1);
+    if (!scheduler) CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    kill(getpid(), SIGKILL);
+}
+
+/** Who has looked at a store removes nothing of whoever opens it next. */
+static void test_look_and_open(void) {
+    selene_scheduler scheduler;
+    pid_t child;
+    int status;
+    new_folder();
+    shared_path = path("store");
+    close_store(open_store(shared_path));
+    CHECK(pipe(to_other) == 0 && pipe(from_other) == 0);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) be_other();
+    tells_other = 1;
+    CHECK_OK(selene_store_check(shared_path, -1, NULL));
+    CHECK_INT(0, tells_other);
+    CHECK(write(to_other[1], "x", 1) == 1);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     scheduler = open_store(shared_path);
     CHECK_INT(1, count_of(scheduler));
     close_store(scheduler);
@@ -305,6 +363,8 @@ int main(int argc, char **argv) {
     tools_begin(NULL);
     run_test("D4 a store that is open in this process is locked, by any name", test_same_process);
     run_test("D4 another process is told at once", test_other_process);
+    run_test("D4 who looked at a store removes nothing of whoever opens it next",
+             test_look_and_open);
     run_test("D1 of those who make a store at the same time one has it", test_race_to_make);
     run_test("D1 of two that open a store at the same time one has it", test_race_to_open);
     run_test("P4 a forked child is told, and takes nothing from its parent", test_forked);

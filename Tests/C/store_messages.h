@@ -15,7 +15,8 @@ enum message_kind {
     MESSAGE_INTENT,
     /** The call has answered. */
     MESSAGE_ANSWER,
-    /** It has made all its calls and will not make another; value is how many changes and syncs the shim saw. */
+    /** It has made all its calls and will not make another; value is how many changes and syncs the shim saw,
+     *  the deed's value which of them was the last cut before it closed. */
     MESSAGE_DONE,
     /** It could not open; value is the status. */
     MESSAGE_REFUSED
@@ -45,12 +46,16 @@ enum {
 
 /* ---- the driver's side ---------------------------------------------------- */
 
+/** How long a child may take to open, or to make all its calls: the alarm of the test comes before it. */
+#define CHILD_PATIENCE SELENE_HOUR
+
 /** A child host that runs. */
 struct child {
     pid_t process;
     int pipe;
     int is_open, is_done;
-    uint64_t changes;
+    /** Changes and syncs, and the last cut of a file among them. */
+    uint64_t changes, cut;
     selene_status refused;
 };
 
@@ -123,6 +128,7 @@ CHECK_UNUSED static void child_listen(struct child *child, struct life *life, in
         case MESSAGE_DONE:
             child->is_done = 1;
             child->changes = message.value;
+            child->cut = message.deed.value;
             break;
         case MESSAGE_REFUSED:
             child->refused = (selene_status)message.value;

@@ -68,19 +68,40 @@ CHECK_UNUSED static mode_t mode_of(const char *file) {
 
 CHECK_UNUSED static const char *shared_path;
 
-CHECK_UNUSED static void told_at_once(void) {
-    int64_t begin = check_now();
+/** Whether something was at once. A machine that stands still for a moment gets some more tries: what waits by rule
+ *  waits in each of them. */
+CHECK_UNUSED static int was_at_once(int64_t begin, int64_t most, int *tries) {
+    if (check_now() - begin < most) return 1;
+    CHECK(++*tries < 10);
+    return 0;
+}
+
+static void told_locked_by_open(void) {
     selene_options options = store_options(shared_path);
     selene_scheduler scheduler = 0;
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_scheduler_open(&options, &scheduler));
-    CHECK(check_now() - begin < 500 * MS + check_slack());
     check_detail(shared_path);
+}
+
+static void told_locked_by_others(void) {
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_store_check(shared_path, -1, NULL));
     check_detail(shared_path);
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED,
                  selene_store_salvage(shared_path, -1, path("fresh"), -1, NULL));
     CHECK(!exists(path("fresh")));
-    CHECK(check_now() - begin < 1500 * MS + check_slack());
+}
+
+CHECK_UNUSED static void told_at_once(void) {
+    int tries = 0;
+    int64_t begin;
+    do {
+        begin = check_now();
+        told_locked_by_open();
+    } while (!was_at_once(begin, 500 * MS + check_slack(), &tries));
+    do {
+        begin = check_now();
+        told_locked_by_others();
+    } while (!was_at_once(begin, S + check_slack(), &tries));
 }
 
 #endif /* STORE_OPEN_H */

@@ -11,6 +11,7 @@
 
 #define PLAY_CYCLES 3
 #define PLAY_FLIGHTS 256
+#define PLAY_ROUND 40
 #define PLAY_BACKUP "copy-"
 
 /** A program or library that was built beside this program. */
@@ -84,7 +85,8 @@ struct character {
     /** Its windows are long and its waits short, so that nothing expires. */
     int patient;
     int relaxed;
-    /** Batches are big enough for the log to be copied into the file now and then. */
+    /** 1: some batches are big. 2: each fifth call is a batch so big that the log is copied into the file now and then,
+     *  and the last calls of each PLAY_ROUND end its cycles, so that it can close. */
     int large;
 };
 
@@ -205,6 +207,7 @@ static void play_batch(struct player *player, uint64_t *random, struct deed *dee
     selene_status statuses[80];
     int32_t dispositions[80];
     if (player->character.large && chance(random) % 2) count = 60;
+    if (player->character.large == 2) count = 60;
     tasks = calloc(count, sizeof *tasks);
     CHECK(tasks != NULL);
     for (uint64_t i = 0; i < count; i++) {
@@ -213,7 +216,7 @@ static void play_batch(struct player *player, uint64_t *random, struct deed *dee
             snprintf(tasks[i].id, sizeof tasks[i].id, "b%d", (int)i);
             tasks[i].task.schedule = SELENE_SCHEDULE_STANDING;
             tasks[i].task.existing = SELENE_EXISTING_REPLACE;
-            tasks[i].task.input_length = 4000;
+            tasks[i].task.input_length = player->character.large == 2 ? 8000 : 4000;
         }
         pointers[i] = &tasks[i].task;
         statuses[i] = -1;
@@ -390,9 +393,14 @@ CHECK_UNUSED static struct deed play(struct player *player, uint64_t index) {
     int cycle;
     static const char *const tags[] = {"red", "green", "blue"};
     deed.kind = play_kind(&random);
+    if (player->character.large == 2 && index % 5 == 4) deed.kind = DEED_BATCH;
     cycle = play_some_cycle(player, &random);
     if ((deed.kind == DEED_COMPLETE || deed.kind == DEED_RETRY) && !player->flight_count)
         deed.kind = DEED_NEXT;
+    if (player->character.large == 2 && index % PLAY_ROUND >= PLAY_ROUND - PLAY_CYCLES) {
+        if (cycle < 0) deed.kind = DEED_NONE;
+        else deed.kind = DEED_END;
+    }
     if ((deed.kind == DEED_NEXT || deed.kind == DEED_END) && cycle < 0) deed.kind = DEED_BEGIN;
     if (deed.kind == DEED_RESET && cycle >= 0) deed.kind = DEED_END;
     switch ((enum deed_kind)deed.kind) {

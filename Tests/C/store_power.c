@@ -18,22 +18,22 @@ static uint64_t first_seed;
 
 /** What came of many losses of power. */
 struct tally {
-    uint64_t points, changes, calls, lost, damaged, again;
+    uint64_t points, changes, calls, lost, damaged, again, cuts, closes;
 };
 
 /** Runs a host until the power goes at a change; false if it came to its end before. */
 static int run(struct life *life, uint64_t calls, uint64_t change, uint64_t seed, int lies,
-               uint64_t *out_changes) {
+               struct child *out_child) {
     char words[PATH + 128];
     struct child child;
     int status;
     snprintf(words, sizeof words, "folder=%.4000s seed=%" PRIu64 " power=%" PRIu64 "%s",
              tools_folder, seed, change, lies ? " lies" : "");
     child = child_start(path("store"), life, calls, tools_folder, words);
-    child_listen(&child, life, check_now() + 60 * S, 0);
+    child_listen(&child, life, check_now() + CHILD_PATIENCE, 0);
     if (child.is_done) CHECK_INT(0, kill(child.process, SIGKILL));
     status = child_end(&child, life);
-    if (out_changes) *out_changes = child.changes;
+    if (out_child) *out_child = child;
     if (child.is_done) return 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 77) {
         fprintf(stderr, "the child ended with %x\n", (unsigned)status);
@@ -74,6 +74,7 @@ static const char *lose(struct life *life, uint64_t calls, uint64_t change, uint
     tally->points++;
     tally->calls += life->answered;
     tally->lost += count < sealed;
+    tally->closes += life->answered == calls;
     if (problem) return problem;
     nftw(tools_folder, tools_remove, 16, FTW_DEPTH | FTW_PHYS);
     return NULL;
@@ -86,22 +87,32 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
              scripts = 4 + points / 100;
     for (uint64_t script = 0; script < scripts; script++) {
         struct life life = {0};
-        uint64_t changes = 0, calls = 30 + chance_below(&random, 60),
-                 share = (points + scripts - 1) / scripts, step;
+        struct child whole = {0};
+        uint64_t calls = 30 + chance_below(&random, 60), share = (points + scripts - 1) / scripts;
         life.character.seed = chance(&random);
         life.character.script = chance(&random);
         life.character.relaxed = relaxed;
-        life.character.large = script % 4 == 3;
+        life.character.large = script % 4 == 3 ? 1 : script % 4 == 1 ? 2 : 0;
+        if (life.character.large == 2) calls = 2 * PLAY_ROUND;
         life.clock = START;
         new_folder();
-        CHECK_INT(0, run(&life, calls, 0, 0, 0, &changes));
+        CHECK_INT(0, run(&life, calls, 0, 0, 0, &whole));
         nftw(tools_folder, tools_remove, 16, FTW_DEPTH | FTW_PHYS);
-        CHECK(changes > 0);
-        tally.changes += changes;
-        step = changes / share + 1;
-        for (uint64_t change = 1 + chance_below(&random, step); change <= changes; change += step) {
-            uint64_t seed = chance(&random);
-            const char *problem = lose(&life, calls, change, seed, lies, &tally);
+        CHECK(whole.changes > 0);
+        tally.changes += whole.changes;
+        // A log that was cut in the midst of the work: the power is lost around that, and while it is closed.
+        if (life.character.large == 2) CHECK(whole.cut > 0);
+        for (uint64_t point = 0; point < share; point++) {
+            uint64_t seed = chance(&random), step = whole.changes / share + 1,
+                     change = point * step + 1 + chance_below(&random, step);
+            const char *problem;
+            if (life.character.large == 2 && point % 3 == 1)
+                change = whole.cut - 4 + chance_below(&random, 16);
+            if (life.character.large == 2 && point % 3 == 2)
+                change = whole.changes - chance_below(&random, 8);
+            if (change > whole.changes) continue;
+            tally.cuts += life.character.large == 2 && point % 3 == 1;
+            problem = lose(&life, calls, change, seed, lies, &tally);
             if (!problem) continue;
             if (lies) {
                 tally.damaged++;
@@ -110,7 +121,7 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
             fprintf(stderr,
                     "script %" PRIu64 " (seed %" PRIu64 "), power lost at %" PRIu64 " of %" PRIu64
                     ": %s\n",
-                    script, first_seed, change, changes, problem);
+                    script, first_seed, change, whole.changes, problem);
             if (getenv("SELENE_TEST_CALLS"))
                 for (uint64_t i = 0; i < life.answered; i++)
                     fprintf(stderr, "  %" PRIu64 " %s: %s\n", i, deed_names[life.deeds[i].kind],
@@ -121,9 +132,10 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
         free(life.deeds);
     }
     printf("%" PRIu64 " losses of power at %" PRIu64 " changes and syncs, %" PRIu64
-           " while recovering, %" PRIu64 " calls answered; in %" PRIu64
-           " something was lost, %" PRIu64 " damaged\n",
-           tally.points, tally.changes, tally.again, tally.calls, tally.lost, tally.damaged);
+           " while recovering, %" PRIu64 " at the cut of a log, %" PRIu64 " in closing, %" PRIu64
+           " calls answered; in %" PRIu64 " something was lost, %" PRIu64 " damaged\n",
+           tally.points, tally.changes, tally.again, tally.cuts, tally.closes, tally.calls,
+           tally.lost, tally.damaged);
     return tally;
 }
 
@@ -134,6 +146,7 @@ static uint64_t points(void) {
 static void test_full(void) {
     struct tally tally = lose_often(points() - points() / 3, 0, 0);
     CHECK_INT(0, tally.lost);
+    CHECK(tally.cuts > 0 && tally.closes > 0);
 }
 
 static void test_relaxed(void) {

@@ -6,6 +6,8 @@
  */
 #include "store_open.h"
 
+#include <sqlite3.h>
+
 /* ============================================================================
  *  CHECK
  * ========================================================================= */
@@ -286,6 +288,286 @@ static void test_salvage_damaged(void) {
     CHECK(refused <= 1);
 }
 
+/** Salvages the bytes as a store; all records of the original are there, and so many rows were damaged. */
+static selene_scheduler saved(const struct bytes *bytes, uint64_t damaged) {
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    write_bytes(path("store"), bytes->data, bytes->size);
+    unlink(path("fresh"));
+    CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+    CHECK_INT(damaged, findings.damaged);
+    scheduler = open_store(path("fresh"));
+    CHECK_INT(findings.tasks, count_of(scheduler));
+    return scheduler;
+}
+
+/** The rows say whose they are, whatever the header says. */
+static void test_salvage_header(void) {
+    static const size_t fields[][2] = {{0, 16}, {16, 2}, {18, 2}, {20, 1}, {21, 3}, {28, 4},
+                                       {32, 8}, {40, 8}, {56, 4}, {60, 4}, {68, 4}, {0, 100}};
+    static struct bytes bytes;
+    char *original;
+    selene_scheduler scheduler;
+    new_folder();
+    make_store(path("store"), TASKS);
+    scheduler = open_store(path("store"));
+    original = dump_tasks(scheduler);
+    close_store(scheduler);
+    bytes = read_bytes(path("store"));
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        unsigned char kept[100];
+        memcpy(kept, bytes.data, sizeof kept);
+        for (size_t k = 0; k < fields[i][1]; k++)
+            bytes.data[fields[i][0] + k] ^= 0x55;
+        scheduler = saved(&bytes, 0);
+        CHECK_DUMPS(strdup(original), dump_tasks(scheduler));
+        close_store(scheduler);
+        memcpy(bytes.data, kept, sizeof kept);
+    }
+    free(original);
+    free(bytes.data);
+}
+
+/** What was deleted stays deleted, also where the list of free pages is lost. */
+static void test_salvage_free_pages(void) {
+    static struct bytes bytes;
+    selene_scheduler scheduler;
+    char *original;
+    uint64_t pruned = 0;
+    new_folder();
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    register_some(scheduler, 0, TASKS);
+    for (int i = TASKS / 4; i < TASKS; i++)
+        CHECK_OK(selene_task_cancel(scheduler, some_task(i).id.data, -1, NULL));
+    clock_now += 400 * SELENE_DAY;
+    CHECK_OK(selene_scheduler_prune(scheduler, &pruned));
+    CHECK(pruned > TASKS / 2);
+    /* One of them comes again, on other pages than before. */
+    register_some(scheduler, TASKS / 4, 1);
+    close_store(scheduler);
+    bytes = read_bytes(path("store"));
+    CHECK(bytes.data[35] != 0);
+    scheduler = open_store(path("store"));
+    original = dump_tasks(scheduler);
+    close_store(scheduler);
+    memset(bytes.data + 32, 0, 4);
+    scheduler = saved(&bytes, 0);
+    CHECK_DUMPS(original, dump_tasks(scheduler));
+    close_store(scheduler);
+    free(bytes.data);
+}
+
+/** Rows that are no tasks are counted, and nothing else: neither those of other tables nor stale ones. */
+static void test_salvage_counts(void) {
+    static struct bytes bytes;
+    selene_scheduler scheduler;
+    uint64_t records;
+    size_t page, leaf = 0, cell;
+    new_folder();
+    records = make_store(path("store"), TASKS * 3);
+    bytes = read_bytes(path("store"));
+    page = page_size_of(&bytes);
+    /* The last leaf has rows of tasks: its second cell says an impossible size, its third another value. */
+    for (size_t at = page; at < bytes.size; at += page)
+        if (bytes.data[at] == 0x0D && bytes.data[at + 4] > 6) leaf = at;
+    CHECK(leaf > 0);
+    cell = leaf + ((size_t)bytes.data[leaf + 12] << 8 | bytes.data[leaf + 13]);
+    bytes.data[cell + 40] ^= 1;
+    scheduler = saved(&bytes, 1);
+    CHECK_INT(records - 1, count_of(scheduler));
+    close_store(scheduler);
+    /* And the tree breaks off at its root, so that pages are searched. */
+    for (size_t at = page; at < bytes.size; at += page)
+        if (bytes.data[at] == 0x05) memset(bytes.data + at, 0xA5, page);
+    scheduler = saved(&bytes, 1);
+    CHECK_INT(records - 1, count_of(scheduler));
+    close_store(scheduler);
+    free(bytes.data);
+}
+
+/** A store that was killed in its first life has all its tasks in the log: damage to it is no emptiness. */
+static void test_log_damaged(void) {
+    static struct bytes log, file;
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    uint64_t records;
+    char *original;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    log = read_bytes(path("store-wal"));
+    file = read_bytes(path("store"));
+    scheduler = open_store(path("store"));
+    records = count_of(scheduler);
+    original = dump_tasks(scheduler);
+    close_store(scheduler);
+    for (size_t at = 0; at < 32; at++) {
+        write_bytes(path("store"), file.data, file.size);
+        log.data[at] ^= 4;
+        write_bytes(path("store-wal"), log.data, log.size);
+        log.data[at] ^= 4;
+        tree_read(&before);
+        check_examined(SELENE_ERROR_STORE_CORRUPT, path("store"));
+        CHECK(strstr(selene_status_detail(), "-wal") != NULL);
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+        CHECK_TREE(&before);
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        CHECK_INT(records, findings.tasks);
+        CHECK_INT(0, findings.damaged);
+        scheduler = open_store(path("fresh"));
+        CHECK_DUMPS(strdup(original), dump_tasks(scheduler));
+        close_store(scheduler);
+        CHECK(unlink(path("fresh")) == 0);
+        CHECK_TREE(&before);
+        tree_free(&before);
+    }
+    /* What was never a log is none: a header that was torn, and nothing behind it. */
+    memset(log.data + 9, 0, log.size - 9);
+    write_bytes(path("store-wal"), log.data, log.size);
+    CHECK_OK(selene_store_check(path("store"), -1, NULL));
+    free(original);
+    free(log.data);
+    free(file.data);
+}
+
+/** A frame in the middle of a log was on the disk before those behind it. The end may have been torn. */
+static void test_log_damaged_within(void) {
+    static struct bytes log, file;
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    uint64_t refused = 0, opened = 0;
+    size_t frame;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    log = read_bytes(path("store-wal"));
+    file = read_bytes(path("store"));
+    frame = 24 + page_size_of(&file);
+    for (size_t at = 32; at + frame <= log.size; at += frame) {
+        size_t bit = at + (at / frame * 97) % frame;
+        write_bytes(path("store"), file.data, file.size);
+        log.data[bit] ^= 16;
+        write_bytes(path("store-wal"), log.data, log.size);
+        log.data[bit] ^= 16;
+        tree_read(&before);
+        if (selene_store_check(path("store"), -1, NULL) == SELENE_OK) {
+            /* From here on nothing but the last commit. */
+            opened++;
+        } else {
+            CHECK_INT(0, opened);
+            refused++;
+            CHECK(strstr(selene_status_detail(), "-wal") != NULL);
+            CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+            CHECK_TREE(&before);
+            CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+            CHECK(findings.tasks > TASKS / 2 && findings.damaged > 0);
+            CHECK(unlink(path("fresh")) == 0);
+        }
+        CHECK_TREE(&before);
+        tree_free(&before);
+    }
+    CHECK(refused > 20 && opened > 0 && opened < 8);
+    free(log.data);
+    free(file.data);
+}
+
+static void leave_relaxed_log(void) {
+    selene_options options = store_options(path("store"));
+    selene_scheduler scheduler;
+    options.flags |= SELENE_OPTIONS_RELAXED;
+    scheduler = open_with(options);
+    fill(scheduler, TASKS);
+    die();
+}
+
+/** A RELAXED store may have lost what it wrote in any order, and its begin counts; that is known until it is FULL. */
+static void test_log_relaxed(void) {
+    static struct bytes log;
+    selene_scheduler scheduler;
+    size_t at;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_relaxed_log));
+    log = read_bytes(path("store-wal"));
+    at = log.size / 2;
+    log.data[at] ^= 1;
+    write_bytes(path("store-wal"), log.data, log.size);
+    free(log.data);
+    CHECK_OK(selene_store_check(path("store"), -1, NULL));
+    scheduler = open_store(path("store"));
+    CHECK(count_of(scheduler) > 0);
+    close_store(scheduler);
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    log = read_bytes(path("store-wal"));
+    at = log.size / 2;
+    log.data[at] ^= 1;
+    write_bytes(path("store-wal"), log.data, log.size);
+    free(log.data);
+    CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
+}
+
+/** Makes of a closed store one as version 1 of the schema had it. */
+static void make_older(const char *sql) {
+    sqlite3 *database = NULL;
+    CHECK_INT(SQLITE_OK, sqlite3_open(path("store"), &database));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(database,
+                                      "ALTER TABLE scheduler DROP COLUMN relaxed;"
+                                      "PRAGMA user_version = 1",
+                                      NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK, sqlite3_close(database));
+}
+
+static void test_older(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    selene_store_info *info = NULL;
+    uint64_t records;
+    char *original;
+    new_folder();
+    records = make_store(path("store"), TASKS);
+    scheduler = open_store(path("store"));
+    original = dump_tasks(scheduler);
+    close_store(scheduler);
+    make_older("");
+    tree_read(&before);
+    CHECK_OK(selene_store_check(path("store"), -1, &findings));
+    CHECK_INT(1, findings.schema_version);
+    CHECK_INT(records, findings.tasks);
+    CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+    CHECK_INT(records, findings.tasks);
+    CHECK_INT(0, findings.damaged);
+    CHECK(unlink(path("fresh")) == 0);
+    CHECK_TREE(&before);
+    tree_free(&before);
+    scheduler = open_store(path("store"));
+    CHECK_DUMPS(original, dump_tasks(scheduler));
+    CHECK_OK(selene_store_get(scheduler, &info));
+    CHECK_INT(2, info->schema_version);
+    selene_store_info_destroy(info);
+    CHECK_INT(2, commits_of(scheduler) + 1);
+    close_store(scheduler);
+    CHECK_OK(selene_store_check(path("store"), -1, &findings));
+    CHECK_INT(2, findings.schema_version);
+
+    /* What is refused stays an older one. */
+    make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");
+    tree_read(&before);
+    CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
+/** What a salvage that was killed has left does not hinder the next one. */
+static void test_salvage_again(void) {
+    new_folder();
+    make_store(path("store"), 10);
+    write_bytes(path("fresh.salvage"), "half", 4);
+    write_bytes(path("fresh.new-1-1"), "half", 4);
+    CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, NULL));
+    CHECK_OK(selene_store_check(path("fresh"), -1, NULL));
+}
+
 static void check_not_saved(selene_status expected, const char *damaged, const char *fresh,
                             const char *named) {
     static struct tree before;
@@ -328,6 +610,15 @@ int main(int argc, char **argv) {
     run_test("D4 salvage of a whole store saves all of it", test_salvage_whole);
     run_test("D4 salvage reads the log too", test_salvage_with_log);
     run_test("D4 salvage saves what is not on the lost page", test_salvage_damaged);
+    run_test("D4 salvage goes by the rows, whatever the header says", test_salvage_header);
+    run_test("D4 salvage brings nothing back that was deleted", test_salvage_free_pages);
+    run_test("D4 salvage counts the rows that are no tasks, and no others", test_salvage_counts);
+    run_test("D4 a log whose header is damaged is refused, and salvage reads it", test_log_damaged);
+    run_test("D4 a log that is damaged within is refused, one whose end is torn is not",
+             test_log_damaged_within);
+    run_test("D2 D4 a RELAXED log may have holes", test_log_relaxed);
+    run_test("D1 a store of version 1 becomes one of version 2 in its first commit", test_older);
+    run_test("D4 what a killed salvage left does not hinder the next", test_salvage_again);
     run_test("D4 salvage writes over nothing and says why not", test_salvage_refusals);
     tools_end();
     return check_end();

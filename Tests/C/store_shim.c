@@ -22,7 +22,8 @@
  *     lies          syncs say that they succeed and make nothing durable
  *     plain         from now on nothing fails
  *
- * store_shim_count() tells how many calls of a kind there were, and how many changes and syncs together.
+ * store_shim_count() tells how many calls of a kind there were, how many changes and syncs together, which of those was
+ * the last cut ("cut"), and how many calls failed ("fired").
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -147,7 +148,7 @@ static struct renaming renamings[NAMES];
 static int renaming_count;
 static struct file *files[DESCRIPTORS];
 static unsigned char is_folder[DESCRIPTORS];
-static uint64_t counts[KINDS], event, power_at, seed;
+static uint64_t counts[KINDS], event, last_cut, fired, power_at, seed;
 static int lies;
 static struct {
     int is_set, forever, error;
@@ -411,6 +412,7 @@ static int fails(enum kind kind) {
     uint64_t number = ++counts[kind];
     if (!fault.is_set || fault.kind != kind) return 0;
     if (fault.forever ? number < fault.at : number != fault.at) return 0;
+    fired++;
     errno = fault.error;
     return 1;
 }
@@ -456,7 +458,7 @@ static void take_folder(const char *path) {
     memset(files, 0, sizeof files);
     memset(is_folder, 0, sizeof is_folder);
     memset(counts, 0, sizeof counts);
-    event = 0;
+    event = last_cut = fired = 0;
     while ((found = readdir(directory))) {
         char name[1024];
         struct stat facts;
@@ -518,7 +520,9 @@ int store_shim(const char *words) {
 }
 
 uint64_t store_shim_count(const char *what) {
-    uint64_t result = event;
+    uint64_t result = strcmp(what, "cut") == 0     ? last_cut
+                      : strcmp(what, "fired") == 0 ? fired
+                                                   : event;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < KINDS; i++)
         if (strcmp(what, kinds[i]) == 0) result = counts[i];
@@ -698,6 +702,7 @@ EXPORT int ftruncate(int descriptor, off_t size) {
     pthread_mutex_lock(&lock);
     if (!fails(TRUNCATE)) {
         note(file, (size_t)size, NULL, 0);
+        last_cut = event + 1;
         happens();
         result = real_ftruncate(descriptor, size);
     }

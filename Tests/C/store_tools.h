@@ -227,7 +227,7 @@ CHECK_UNUSED static int in_child(void (*body)(void)) {
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        body();
+        check_on_thread(body);
         fflush(stdout);
         fflush(stderr);
         _exit(0);

@@ -79,6 +79,12 @@ CHECK_UNUSED static struct records records_of(selene_scheduler scheduler) {
     return out;
 }
 
+static int record_is_over(const struct record *record) {
+    int32_t state = record->info.state;
+    return state == SELENE_STATE_SUCCEEDED || state == SELENE_STATE_FAILED ||
+           state == SELENE_STATE_CANCELLED;
+}
+
 static const struct record *records_find(const struct records *records, uint64_t sequence) {
     for (size_t i = 0; i < records->count; i++)
         if (records->items[i].info.sequence == sequence) return &records->items[i];
@@ -246,10 +252,7 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
     // cannot be tried: then what has ended may be gone or not.
     if (opened_at < end) {
         for (size_t i = 0; i < after.count; i++) {
-            int32_t state = after.items[i].info.state;
-            int is_over = state == SELENE_STATE_SUCCEEDED || state == SELENE_STATE_FAILED ||
-                          state == SELENE_STATE_CANCELLED;
-            if (!is_over || records_find(got, after.items[i].info.sequence))
+            if (!record_is_over(&after.items[i]) || records_find(got, after.items[i].info.sequence))
                 *records_grow(&kept) = after.items[i];
         }
     } else {
@@ -259,7 +262,9 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         CHECK_OK(selene_cycle_end(cycle, NULL));
         CHECK_OK(selene_task_list(player->scheduler, NULL, 0, &left));
         for (size_t i = 0; i < after.count; i++) {
-            int is_left = 0;
+            // What the opening itself ends has not ended long ago, however long nobody opened it.
+            int is_left = record_is_over(&after.items[i]) &&
+                          !record_is_over(records_find(&before, after.items[i].info.sequence));
             for (uint64_t k = 0; k < left->count; k++)
                 is_left |= strcmp(left->ids[k].data, after.items[i].id) == 0;
             if (is_left) *records_grow(&kept) = after.items[i];

@@ -2,6 +2,7 @@
 
 import Foundation
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 @Suite("GovernorManual") struct GovernorManualTests {
@@ -55,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("G2 the manual's profiles are the code's", arguments: [BuiltInProfile.apple, .server])
+  @Test("G2 the manual's profiles are the code's", arguments: [BuiltInProfile.apple, .server, .strict])
   func profiles(profile: BuiltInProfile) {
     var listed: [String: [String]] = [:]
     for row in Self.rows where row.section == Self.text(profile.name) && row.cells[0] != "factor" {

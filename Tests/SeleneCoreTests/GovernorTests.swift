@@ -1,6 +1,7 @@
 // Decisions: each factor × kind × profile, and when asking again is worth it (G3, G6).
 
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 @Suite("Governor") struct GovernorTests {
@@ -51,6 +52,9 @@ import Testing
     }
   }
 
+  /// A factor's bit in `standing`.
+  static func bit(_ factor: Factor) -> UInt32 { 1 << UInt32(factor.rawValue) }
+
   @Test(
     "G3 calm: every profile grants both kinds, and every factor that is not ignored says so",
     arguments: BuiltInProfile.allCases)
@@ -62,7 +66,7 @@ import Testing
         #expect(decision.askAgainAt == Self.noon)
         #expect(
           decision.findings.map(\.factor) == Factor.allCases.filter { Tables.cell(profile, $0, kind) != .ignored })
-        #expect(decision.preemption == nil)
+        #expect(governor.standing(kind, at: Self.noon) == 0)
       }
     }
   }
@@ -83,7 +87,7 @@ import Testing
         #expect(finding.verdict == .vetoed, "\(kind)")
         #expect(!decision.isGranted)
         #expect(finding.preempts == (cell == .preempts))
-        #expect((decision.preemption?.factor == factor) == (cell == .preempts))
+        #expect(governor.standing(kind, at: Self.noon) == (cell == .preempts ? Self.bit(factor) : 0))
         if clearsAt >= 0 {
           #expect(finding.clearsAt == clearsAt)
           #expect(decision.askAgainAt == clearsAt)
@@ -101,6 +105,32 @@ import Testing
       for other in decision.findings where other.factor != factor && other.verdict == .vetoed {
         Issue.record("\(other.factor) was vetoed by \(factor)")
       }
+    }
+  }
+
+  @Test(
+    "G3 an hour that does not suit a kind refuses it where habits are all that is weighed",
+    arguments: BuiltInProfile.allCases, [0, 12])
+  func unsuitable(profile: BuiltInProfile, hour: Int64) throws {
+    var governor = Governor(profile.profile)
+    for day: Int64 in stride(from: 20, to: 0, by: -1) {
+      let begin = Self.noon - day * Time.day + (hour - 12) * Time.hour
+      governor.use(from: begin, to: begin, at: begin)
+    }
+    // Used at noon: a good time for refresh, and none for processing. Used at midnight: the other way round.
+    for kind in Kind.allCases {
+      let suits = (kind == .refresh) == (hour == 12)
+      let decision = governor.decide(kind, at: Self.noon)
+      guard Tables.cell(profile, .usePrediction, kind) == .weight else {
+        #expect(decision.isGranted)
+        continue
+      }
+      let finding = try #require(decision.findings.first { $0.factor == .usePrediction })
+      #expect(finding.verdict == .weighed)
+      #expect(suits ? finding.score > 900 : finding.score < 100, "\(kind): \(finding.score)")
+      #expect(decision.isGranted == suits)
+      #expect(suits || decision.askAgainAt == finding.clearsAt)
+      #expect(suits || (decision.askAgainAt > Self.noon && decision.askAgainAt <= Self.noon + 12 * Time.hour))
     }
   }
 
@@ -186,10 +216,10 @@ import Testing
   func preemption() throws {
     var governor = Governor(BuiltInProfile.apple.profile)
     for kind in Kind.allCases { governor.begin(kind, budget: Time.minute, at: 0) }
-    #expect(governor.decide(.processing, at: Time.second).preemption == nil, "an open window is no veto of its own")
+    #expect(governor.standing(.processing, at: Time.second) == 0, "an open window is no veto of its own")
     try governor.signals.set(.userActive, 1, by: .host, at: 42 * Time.second)
-    #expect(governor.decide(.processing, at: 42 * Time.second).preemption?.factor == .userActive)
-    #expect(governor.decide(.refresh, at: 42 * Time.second).preemption == nil)
+    #expect(governor.standing(.processing, at: 42 * Time.second) == Self.bit(.userActive))
+    #expect(governor.standing(.refresh, at: 42 * Time.second) == 0)
   }
 
   @Test("G6 the server's own load does not preempt its processing, memory at its end does")
@@ -199,9 +229,9 @@ import Testing
       try governor.signals.set(signal, 1000, by: .probe, at: 0)
     }
     #expect(!governor.decide(.processing, at: 0).isGranted)
-    #expect(governor.decide(.processing, at: 0).preemption == nil)
+    #expect(governor.standing(.processing, at: 0) == 0)
     try governor.signals.set(.memoryStalled, 51, by: .probe, at: 0)
-    #expect(governor.decide(.processing, at: 0).preemption?.factor == .memoryStalled)
+    #expect(governor.standing(.processing, at: 0) == Self.bit(.memoryStalled))
   }
 
   @Test("G3 G4 a task that never ran may use the reserve of a spent budget")
@@ -224,7 +254,7 @@ import Testing
       let now = chance.pick([0, .min, .max, .max - 1, Self.noon, chance.span(.min ... .max)])
       for signal in Signal.allCases where chance.once(in: 2) {
         try governor.signals.set(
-          signal, chance.span(signal.least...signal.greatest), by: chance.pick([.probe, .host, .trace]), at: now,
+          signal, chance.span(signal.least...signal.greatest), by: chance.pick([.probe, .host]), at: now,
           until: chance.pick([.max, now, now.adding(chance.anySpan(upTo: Time.day))]))
       }
       for _ in 0..<chance.below(4) {

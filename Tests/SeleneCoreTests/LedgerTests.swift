@@ -1,6 +1,7 @@
 // Budgets: what counts, when it leaves, what is given back (G4).
 
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 @Suite("Ledger") struct LedgerTests {
@@ -46,6 +47,25 @@ import Testing
     Self.run(&ledger, from: 0, to: 10 * Self.minute - 1)
     #expect(!Self.isSpent(ledger, at: 10 * Self.minute))
     #expect(ledger.balance(.refresh, Self.rolling, at: 10 * Self.minute).free == 1)
+  }
+
+  @Test("G4 moved with its clock the books say the same")
+  func shifted() {
+    var ledger = Ledger()
+    ledger.begin(.refresh, budget: 3 * Self.minute, Self.rolling, at: 0)
+    ledger.end(.refresh, Self.rolling, at: 2 * Self.minute)
+    var moved = ledger
+    moved.shift(by: -400 * Time.day)
+    for minute: Int64 in [2, 60, 121, 122, 123] {
+      let (at, movedAt) = (minute * Self.minute, minute * Self.minute - 400 * Time.day)
+      let (balance, same) = (
+        ledger.balance(.refresh, Self.rolling, at: at), moved.balance(.refresh, Self.rolling, at: movedAt)
+      )
+      #expect((balance.used, balance.free) == (same.used, same.free))
+    }
+    #expect(moved.lastBegin[.refresh] == -400 * Time.day)
+    moved.shift(by: 400 * Time.day)
+    #expect(moved.numbers == ledger.numbers)
   }
 
   @Test("G4 a window is charged whole and gives back what it did not use; a killed one has paid")

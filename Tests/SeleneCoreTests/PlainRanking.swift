@@ -7,8 +7,6 @@ struct PlainRanking {
   private struct Candidate {
     let slot: Int
     let sequence: UInt64
-    let priority: UInt8
-    let numerator: UInt128
     let score: Double
   }
 
@@ -19,27 +17,14 @@ struct PlainRanking {
 
   init(_ table: TaskTable, _ offer: Offer, at now: Instant) {
     let slots = table.slots.filter { !table.isVacant($0) && table.isEligible($0, offer, at: now) }
-    let ages = slots.map { now.since(table[$0].lastRun) }
-    let priorities = slots.map { table[$0].priority }
-    let scale: ScoreScale
-    if offer.observedRange, let low = priorities.min(), let high = priorities.max(), let young = ages.min(),
-      let old = ages.max()
-    {
-      scale = ScoreScale(priorities: low...high, elapsed: young...old)
-    } else {
-      scale = ScoreScale(greatestElapsed: ages.max() ?? 0)
-    }
-    candidates = zip(slots, ages).map { slot, age in
+    var places: [UInt64: Int] = [:]
+    let entrants = slots.map { slot in
       let record = table[slot]
-      return Candidate(
-        slot: slot, sequence: record.sequence, priority: record.priority,
-        numerator: scale.numerator(priority: record.priority, elapsed: age),
-        score: scale.score(priority: record.priority, elapsed: age))
+      places[record.sequence] = slot
+      return Entrant(id: "", priority: Int(record.priority), sequence: record.sequence, lastRun: record.lastRun)
     }
-    candidates.sort { a, b in
-      if a.numerator != b.numerator { return a.numerator > b.numerator }
-      if a.priority != b.priority { return a.priority > b.priority }
-      return a.sequence < b.sequence
+    candidates = Oracle.ranked(entrants, observedRange: offer.observedRange, at: now).map { entrant, score in
+      Candidate(slot: places[entrant.sequence] ?? -1, sequence: entrant.sequence, score: score.value)
     }
     stamp = table.stamp
   }

@@ -1,6 +1,7 @@
 // Profiles: the built-in tables, a host's own, and what is refused (G2).
 
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 /// What a cell of a table in the design says.
@@ -114,8 +115,8 @@ enum Tables {
     ("required", { $0.rules = [RuleDraft(factor: 1, kinds: 1, mode: 1, required: 1001)] }),
     ("required", { $0.rules = [RuleDraft(factor: 5, kinds: 1, mode: 1, required: -1)] }),
     ("required", { $0.rules = [RuleDraft(factor: 5, kinds: 1, mode: 1, required: 2)] }),
-    ("preempts", { $0.rules = [RuleDraft(factor: 21, kinds: 1, mode: 1, preempts: true)] }),
-    ("preempts", { $0.rules = [RuleDraft(factor: 5, kinds: 1, mode: 2, preempts: true)] }),
+    ("flags", { $0.rules = [RuleDraft(factor: 21, kinds: 1, mode: 1, preempts: true)] }),
+    ("flags", { $0.rules = [RuleDraft(factor: 5, kinds: 1, mode: 2, preempts: true)] }),
     ("measure", { $0.quotas = [QuotaDraft(kinds: 1, measure: 0, limit: 1)] }),
     ("limit", { $0.quotas = [QuotaDraft(kinds: 1, measure: 1, limit: 0)] }),
     ("period", { $0.quotas = [QuotaDraft(kinds: 1, measure: 1, limit: 1, period: Time.second - 1)] }),

@@ -8,6 +8,11 @@ enum Seed {
     ProcessInfo.processInfo.environment["SELENE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999_999)
 }
 
+/// How much of a random test is played: the environment's `SELENE_TEST_ROUNDS` times the usual.
+enum Effort {
+  static let times = ProcessInfo.processInfo.environment["SELENE_TEST_ROUNDS"].flatMap { Int($0) } ?? 1
+}
+
 /// A random test that failed; says how to repeat it.
 struct Differs: Error, CustomStringConvertible {
   let description: String

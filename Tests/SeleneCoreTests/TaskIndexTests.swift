@@ -82,7 +82,8 @@ import Testing
     }
   }
 
-  private func play(_ yard: Yard, picks: Int, _ chance: inout Chance) throws {
+  /// Plays one cycle on both; how many answers were compared.
+  private func play(_ yard: Yard, picks: Int, _ chance: inout Chance) throws -> Int {
     let table = yard.table
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
@@ -97,14 +98,16 @@ import Testing
       let place = chance.below(order.count)
       try verify(ranking.rank(of: order[place], in: table) == place + 1, "rank \(place + 1)")
     }
+    var compared = 1 + min(5, order.count)
     let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
     for pick in 0..<picks {
+      compared += 2
       let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
       let found = ranking.best(in: table, offer, room: room)
       let expected = plain.take(in: table, offer, room: room)
       try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
-      try verify(found?.score == expected?.score, "pick \(pick): score \(String(describing: expected))")
-      guard let found else { break }
+      guard let found, let expected else { break }
+      try verify(abs(found.score - expected.score) < 1e-12, "pick \(pick): \(found.score) is not \(expected.score)")
       ranking.remove(found)
       yard.run(found.slot, &chance)
       if chance.once(in: 3) { try yard.interfere(&chance) }
@@ -112,32 +115,39 @@ import Testing
       if chance.once(in: 15) { offer.kinds = chance.pick([.all, KindSet(.refresh), KindSet(.processing)]) }
       try verify(ranking.remaining(in: table, offer) == plain.remaining(in: table, offer), "pick \(pick): remaining")
     }
+    return compared
   }
 
   @Test("S2 S3 S4 C2 the index picks what sorting all picks, while tasks come, go, change and run")
   func manySmall() throws {
     var chance = Chance("index small")
-    for _ in 0..<60 {
+    var compared = 0
+    for _ in 0..<60 * Effort.times {
       let yard = try Yard(&chance)
       for _ in 0..<12 {
         try yard.grow(by: chance.below(12), &chance)
-        try play(yard, picks: 30, &chance)
+        compared += try play(yard, picks: 30, &chance)
         yard.now += chance.anySpan(upTo: Time.minute)
       }
     }
+    print("\(compared) answers of small populations compared")
+    #expect(compared > 10_000 * Effort.times)
   }
 
   @Test("S2 S3 S4 C2 of five thousand tasks, too")
   func large() throws {
     var chance = Chance("index large")
-    for _ in 0..<3 {
+    var compared = 0
+    for _ in 0..<3 * Effort.times {
       let yard = try Yard(&chance)
       try yard.grow(by: 5_000, &chance)
       for _ in 0..<4 {
-        try play(yard, picks: 25, &chance)
+        compared += try play(yard, picks: 25, &chance)
         yard.now += chance.anySpan(upTo: Time.hour)
       }
     }
+    print("\(compared) answers of large populations compared")
+    #expect(compared > 100 * Effort.times)
   }
 }
 

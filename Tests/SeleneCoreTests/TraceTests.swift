@@ -1,6 +1,8 @@
 // Traces: a recorded day replayed decides the same, byte for byte; what is malformed says where (G9).
 
+import Foundation
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 @Suite("Trace") struct TraceTests {
@@ -42,9 +44,7 @@ import Testing
       case 6:
         let profile = chance.pick(BuiltInProfile.allCases).profile
         governor.setProfile(profile, at: now)
-        writer.clear(.displayOn, by: .host, at: now)
-        governor.signals.clear(.displayOn, by: .host, at: now)
-        writer.profile(profile)
+        writer.profile(profile, at: now)
       case 7:
         governor.end(kind, at: now)
         writer.end(kind, at: now)
@@ -78,6 +78,17 @@ import Testing
       }
     }
     #expect(decisions > 1000)
+  }
+
+  @Test("G9 a day that the shipped library recorded decides the same in this build, byte for byte, ten times")
+  func recordedElsewhere() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../vectors/day.trace")
+    let bytes = [UInt8](try Data(contentsOf: file))
+    for _ in 0..<10 {
+      var replay = try bytes.withUnsafeBytes { try TraceReplay.replay($0) }
+      #expect((replay.decisions, replay.firstDifference) == (213, 0))
+      #expect(replay.writer.take() == bytes)
+    }
   }
 
   @Test("G9 another decision is found, with its line")
@@ -145,8 +156,8 @@ import Testing
       ("selene-trace 1 5\nT 0 1 5 0 0\n", "line 2: it names no task"),
       ("selene-trace 1 5\nD 0 1 0 1 0 0 0 2 1 1\n", "line 2: it has not the findings that it announces"),
       ("selene-trace 1 5\nS 0 5 1 2 -1\n", "user_active: 2 was given"),
-      ("selene-trace 1 5\nP 1 2\n", "profile: 2 numbers"),
-      ("selene-trace 1 5\nL\n", "ledger: 0 numbers"), ("selene-trace 1 5\nH 1\n", "use: what was found"),
+      ("selene-trace 1 5\nP 0 1 2\n", "profile: 2 numbers"),
+      ("selene-trace 1 5\nL\n", "ledger: 0 numbers"), ("selene-trace 1 5\nH 0 1\n", "use: what was found"),
     ])
   func malformed(text: String, message: String) {
     do {

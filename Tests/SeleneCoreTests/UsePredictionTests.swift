@@ -1,6 +1,7 @@
 // Habits: what is learnt of generated people, how well it is calibrated, and what it gains (G5).
 
 import SeleneCore
+import SeleneGovernor
 import Testing
 
 /// Somebody whose use of a host is generated, hour by hour.
@@ -187,6 +188,27 @@ struct Person: Sendable {
     }
     #expect(last < 60)
     #expect(!prediction.outlook(at: Self.at(1200, 0), offset: 0).isKnown)
+  }
+
+  @Test("G5 moved with its clock it knows as much, and nothing of it lies in the future")
+  func shifted() {
+    var prediction = UsePrediction()
+    for day in 0..<30 { Self.live(&prediction, day, (0..<24).map { $0 == 9 }) }
+    for span in [-2000 * Time.day, -Time.day - Time.hour, 400 * Time.day, -19_030 * Time.day, 0] {
+      var moved = prediction
+      moved.shift(by: span)
+      let now = Self.at(29, 10) + span
+      let (before, after) = (
+        prediction.outlook(at: Self.at(29, 10), offset: 0), moved.outlook(at: now, offset: 0)
+      )
+      #expect(moved.lastUse == prediction.lastUse.map { $0 + span })
+      for hour: Int64 in 20...40 where span % Time.day == 0 {
+        #expect(
+          after.probability(at: now + hour * Time.hour) == before.probability(at: Self.at(29, 10) + hour * Time.hour))
+      }
+      moved.use(from: now, to: now, offset: 0)
+      #expect(moved.outlook(at: now, offset: 0).probability(at: now) == 1000)
+    }
   }
 
   @Test("G5 as numbers and back it predicts the same; foreign numbers are refused and never trap")

@@ -76,7 +76,7 @@ import Testing
         for (index, (run, time)) in runs.enumerated() where index > 0 || draft.strictFit {
           try verify(run.startedAt + time <= report.time.expiresAt, "\(what): run \(index) ends in the reserve")
           try verify(
-            report.entries[index].outcome == .newData, "\(what): run \(index) \(report.entries[index].outcome)")
+            report.runs[index].finalOutcome == .newData, "\(what): run \(index) \(report.runs[index].finalOutcome)")
         }
         try verify(report.endedAt <= report.time.deadline, "\(what) ended late")
         let isLate = runs.first.map { $0.run.startedAt + $0.time > report.time.expiresAt } ?? false
@@ -96,9 +96,10 @@ import Testing
       try verify(report.endedAt <= report.time.deadline, "round \(round) ended late")
       for (index, (run, time)) in runs.enumerated() {
         let isExpired = run.startedAt + time > report.time.deadline
-        let entry = report.entries[index]
+        let entry = report.runs[index]
         try verify(
-          entry.outcome == (isExpired ? .expired : .newData), "round \(round): run \(index) is \(entry.outcome)")
+          entry.finalOutcome == (isExpired ? .expired : .newData),
+          "round \(round): run \(index) is \(entry.finalOutcome)")
         let expected = isExpired ? report.time.deadline - run.startedAt : time
         try verify(entry.responseTime == expected, "round \(round): run \(index) took \(entry.responseTime)")
         try verify(

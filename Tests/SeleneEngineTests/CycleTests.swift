@@ -110,7 +110,7 @@ import Testing
     #expect(try wait(host, cycle) == begin + 20 * Time.second + 1)
     host.now += 1
     #expect(try isDone(host, cycle))
-    #expect(try host.end(cycle).entries.map(\.outcome) == [.newData, .expired])
+    #expect(try host.end(cycle).runs.map(\.finalOutcome) == [.newData, .expired])
     #expect(refusal { try host.complete(second.token, .newData) } == .staleRun)
   }
 
@@ -149,7 +149,7 @@ import Testing
     }
     let report = try host.end(cycle)
     #expect(report.eligible == 4)
-    #expect(report.entries.map { $0.definition.id.text } == ["a", "small"])
+    #expect(report.runs.map { $0.definition.id.text } == ["a", "small"])
     #expect(report.didNotFit == 2)
     #expect(report.endedAt == report.time.begin + 2 * Time.second)
     #expect(try host.reasons("big") == [.didNotFit])
@@ -167,7 +167,33 @@ import Testing
     #expect(try host.record("a").record.sequence == 4)
   }
 
+  @Test("C16 C5 a forgotten cycle keeps no kind from its wake-up, since the next begin ends it")
+  func forgottenWakeup() throws {
+    let host = try host()
+    _ = try host.begin(30 * Time.second)
+    #expect(try host.nextWakeup() == nil)
+    host.now += 30 * Time.second
+    #expect(try host.nextWakeup() == nil)
+    host.now += 15 * Time.minute
+    #expect(try host.nextWakeup() == host.now)
+    _ = try host.begin(30 * Time.second)
+  }
+
   // MARK: One task (C14)
+
+  @Test("S3 C14 alone in its window a task has the factors of a range without extent, 1")
+  func aloneInRange() throws {
+    let host = try host(["a"]) { $0.observedRange = true }
+    host.now += 10 * Time.second
+    for isNow in [true, false] {
+      let cycle = try isNow ? host.beginNow("a", Time.second) : host.begin(Time.second)
+      let run = try host.nextRun(cycle)
+      #expect(run.score == 1)
+      try host.complete(run.token, .newData)
+      _ = try host.end(cycle)
+      host.now += 10 * Time.second
+    }
+  }
 
   @Test("C14 one task runs now, whatever its delay, cost and pace, beside an open cycle")
   func now() throws {
@@ -225,6 +251,6 @@ import Testing
     #expect(try host.prune() == 1)
     try host.register(Recipe("b"))
     #expect(try isDone(host, cycle))
-    #expect(try host.end(cycle).entries.isEmpty)
+    #expect(try host.end(cycle).runs.isEmpty)
   }
 }

@@ -109,6 +109,6 @@ import Testing
     let report = try host.run(20 * Time.second) { $0.isInline = true }
     #expect(codes == [nil, nil, .staleRun, nil])
     #expect(destroyed.value == 1)
-    #expect(report.entries.map(\.outcome) == [.stopped])
+    #expect(report.runs.map(\.finalOutcome) == [.stopped])
   }
 }

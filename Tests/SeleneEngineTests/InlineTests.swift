@@ -37,8 +37,8 @@ import Testing
     let report = try host.run(20 * Time.second) { $0.isInline = true }
     #expect(ran.ids == ["a", "b", "c"])
     #expect(ran.codes == [nil, nil, nil])
-    #expect(report.entries.map(\.outcome) == [.newData, .failed, .noData])
-    #expect(report.entries.map(\.responseTime) == [3, 5, 7])
+    #expect(report.runs.map(\.finalOutcome) == [.newData, .failed, .noData])
+    #expect(report.runs.map(\.responseTime) == [3, 5, 7])
     #expect(report.endedAt == begin + 15)
     #expect(report.tally.result == .newData)
   }
@@ -50,7 +50,7 @@ import Testing
     let report = try host.run(20 * Time.second) { $0.isInline = true }
     #expect(ran.ids == ["a"])
     #expect(ran.codes == [.staleRun])
-    #expect(report.entries.map(\.outcome) == [.expired])
+    #expect(report.runs.map(\.finalOutcome) == [.expired])
     #expect(report.endedAt == begin + 20 * Time.second)
   }
 
@@ -59,7 +59,7 @@ import Testing
     let (host, ran) = try host([("a", 1, nil), ("b", 1, .newData)])
     let report = try host.run(20 * Time.second) { $0.isInline = true }
     #expect(ran.ids == ["a"])
-    #expect(report.entries.map(\.outcome) == [.expired])
+    #expect(report.runs.map(\.finalOutcome) == [.expired])
     #expect(try host.reasons("a") == [.notDue, .stillRunning] || host.reasons("a") == [.stillRunning])
     #expect(refusal { try host.complete(ran.tokens[0], .newData) } == .staleRun)
     #expect(try host.reasons("a") == [])
@@ -109,7 +109,7 @@ import Testing
     try outer.register(Recipe("o"))
     let report = try outer.run(20 * Time.second) { $0.isInline = true }
     #expect(codes == [.reentrant, .reentrant, .reentrant, nil, nil])
-    #expect(report.entries.map(\.outcome) == [.noData])
+    #expect(report.runs.map(\.finalOutcome) == [.noData])
     #expect(ran.ids == ["a"])
   }
 

@@ -29,7 +29,7 @@ extension Model {
     var candidates = task == nil ? ranked(kinds) : []
     if let task, let sight = self[task] {
       candidates = [
-        (sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: false, at: now))
+        (sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: observedRange, at: now))
       ]
     }
     cycles.append(
@@ -87,13 +87,13 @@ extension Model {
   }
 
   func dispatch(_ run: Run, of sequence: UInt64) {
-    guard let index = cycles.firstIndex(where: { $0.handle == run.cycle.handle }), var sight = records[sequence] else {
+    guard let index = cycles.firstIndex(where: { $0.handle == run.cycleHandle }), var sight = records[sequence] else {
       return
     }
     (sight.state, sight.attempts, sight.run) = (.running, sight.attempts + 1, run.token)
     write(sight)
     var made = ModelRun(
-      token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycle.handle, startedAt: now,
+      token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycleHandle, startedAt: now,
       expiresAt: cycles[index].expiresAt, deadline: cycles[index].deadline)
     // In the reserve there is nothing to ask any more.
     if cycles[index].hasExpired { made.reason = .expiring }

@@ -91,7 +91,7 @@ import Testing
     #expect(refusal { try host.complete(run.token, .newData) } == .staleRun)
     let report = try host.end(cycle)
     #expect(report.endedAt == deadline)
-    #expect(report.entries.map(\.outcome) == [.expired])
+    #expect(report.runs.map(\.finalOutcome) == [.expired])
     #expect(report.tally.result == .failed)
   }
 
@@ -124,8 +124,8 @@ import Testing
     #expect(refusal { try host.complete(run.token, .newData) } == .staleRun)
     #expect(refusal { try host.stopping(run.token) } == .staleRun)
     let report = try host.end(cycle)
-    #expect(report.entries.map(\.outcome) == [.stopped])
-    #expect(report.entries.map(\.stopReason) == [.cancelled])
+    #expect(report.runs.map(\.finalOutcome) == [.stopped])
+    #expect(report.runs.map(\.stopReason) == [.cancelled])
     #expect(report.tally.result == .noData)
   }
 

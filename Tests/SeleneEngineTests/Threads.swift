@@ -73,9 +73,9 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   for gate in finished { gate.wait() }
 }
 
-/// Asks again until the answer is yes; false after ten seconds.
+/// Asks again until the answer is yes; false after a minute.
 func eventually(_ isSo: () throws -> Bool) rethrows -> Bool {
-  let limit = Date(timeIntervalSinceNow: 10)
+  let limit = Date(timeIntervalSinceNow: 60)
   while Date() < limit {
     if try isSo() { return true }
     Thread.sleep(forTimeInterval: 0.001)

@@ -1,4 +1,4 @@
-// Eight threads call everything at once for two seconds; meant for the thread sanitizer too (P3).
+// Eight threads call everything at once for two seconds or more; meant for the thread sanitizer too (P3).
 
 import Foundation
 import SeleneCore
@@ -51,6 +51,12 @@ import Testing
     let unexpected = Locked<Set<String>>([])
     let counts = Locked<[String: Int]>([:])
     let until = Date(timeIntervalSinceNow: 2)
+    /// On a machine that is busy with others it goes on until each call went well once, so long at most.
+    let limit = Date(timeIntervalSinceNow: 60)
+    var isOver: Bool {
+      let counts = counts.copy
+      return Date() >= (ThreadsHammerTests.wanted.allSatisfy { counts[$0] != nil } ? until : limit)
+    }
 
     init() throws { host = try Host(onSystemClock: true) { ($0.maxPendingRefresh, $0.maxOverrunThreads) = (50, 64) } }
 
@@ -73,6 +79,8 @@ import Testing
     }
   }
 
+  /// Calls that must have gone well.
+  private static let wanted = ["register", "run", "async", "pull", "complete", "cancel", "observe", "handler"]
   private static let names = ["h0", "h1", "h2", "h3", "h4"]
   private static let ids = (0..<24).map { "t\($0)" }
 
@@ -83,7 +91,7 @@ import Testing
     Self.observe(shared)
     onThreads(8) { thread in
       var chance = Chance("hammer \(thread)")
-      while Date() < shared.until { Self.step(shared, &chance) }
+      while !shared.isOver { Self.step(shared, &chance) }
     }
     try shared.host.close(grace: 30 * Time.second)
     #expect(shared.unexpected.copy.isEmpty, "SELENE_SEED=\(Seed.value)")
@@ -92,7 +100,7 @@ import Testing
       if let verdict = context.verdict { Issue.record("\(name): \(verdict), SELENE_SEED=\(Seed.value)") }
     }
     let counts = shared.counts.copy
-    for name in ["register", "run", "async", "pull", "complete", "cancel", "observe", "handler"] {
+    for name in Self.wanted {
       #expect(counts[name, default: 0] > 0, "\(name) never went well: \(counts), SELENE_SEED=\(Seed.value)")
     }
   }

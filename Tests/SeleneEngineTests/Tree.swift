@@ -1,7 +1,13 @@
-// Trees of files that stand for a machine's proc, sys and dev, as real machines show them.
+// Trees of files that stand for a machine's proc, sys and dev.
+//
+// One is a recording of a real machine (`recorded`). The others are written by hand after what the drivers of such a machine
+// show: the names, attributes and values that the kernel's documentation (Documentation/ABI/testing/sysfs-class-power,
+// sysfs-class-thermal, sysfs-class-net; admin-guide/iostats; accounting/psi) and the drivers named at each of them give. No
+// such machine was at hand to be recorded.
 
 import Foundation
 import SeleneCore
+import SeleneGovernor
 
 @testable import SeleneEngine
 
@@ -68,6 +74,85 @@ final class Tree: Sendable {
 
   static func calm(_ some: String = "0.00", _ full: String = "0.00") -> String {
     "some avg10=\(some) avg60=0.08 avg300=0.31 total=178921443\nfull avg10=\(full) avg60=0.00 avg300=0.01 total=51210931"
+  }
+
+  /// A recording in Tests/vectors, in the form that is described there.
+  static func recorded(_ name: String) throws -> Tree {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../vectors/" + name)
+    let tree = try Tree()
+    for part in ("\n" + (try String(contentsOf: file, encoding: .utf8))).components(separatedBy: "\n== ").dropFirst() {
+      let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      let words = lines[0].split(separator: " ")
+      let path = String(words[0])
+      if path.hasSuffix("/") {
+        try FileManager.default.createDirectory(atPath: tree.path + path, withIntermediateDirectories: true)
+      } else {
+        try tree.write(path, lines.count > 1 ? String(lines[1]) : "")
+        if words.count > 1, let ago = Int64(words[1]) { tree.touch(path, ago: ago * Time.second) }
+      }
+    }
+    return tree
+  }
+
+  /// A laptop that is charged through USB-C: its charger shows twice, as ACPI's AC and as UCSI's source.
+  ///
+  /// After ACPI's drivers `ac` and `battery` and `ucsi_acpi`, which names a supply for each port; the second port is empty.
+  static func charging() throws -> Tree {
+    try Tree(
+      merge(
+        at(supplies + "/AC", ["type": "Mains", "online": "1"]),
+        at(
+          supplies + "/BAT0",
+          [
+            "type": "Battery", "present": "1", "status": "Charging", "capacity": "64", "charge_now": "3021000",
+            "charge_full": "4720000", "cycle_count": "113", "voltage_now": "12711000",
+          ]),
+        at(
+          supplies + "/ucsi-source-psy-USBC000:001",
+          ["type": "USB", "scope": "System", "online": "1", "usb_type": "C [PD] PD_PPS", "voltage_now": "20000000"]),
+        at(
+          supplies + "/ucsi-source-psy-USBC000:002",
+          ["type": "USB", "scope": "System", "online": "0", "usb_type": "[C] PD PD_PPS", "voltage_now": "0"])))
+  }
+
+  /// A desktop with USB-C sockets at its front: UCSI shows a supply for each, and nothing is plugged in.
+  static func socketed() throws -> Tree {
+    let tree = try desktop()
+    for port in ["001", "002"] {
+      for (name, text) in ["type": "USB", "scope": "System", "online": "0", "usb_type": "[C] PD PD_PPS"] {
+        try tree.write(supplies + "/ucsi-source-psy-USBC000:\(port)/" + name, text)
+      }
+    }
+    return tree
+  }
+
+  /// A server whose way out is a VLAN over a bond of two wires, one of which is unplugged.
+  ///
+  /// After the drivers `bonding` and `8021q`: a VLAN whose bond has lost its last wire is lowerlayerdown, with its route.
+  static func bonded() throws -> Tree {
+    try Tree(
+      merge(
+        at("/sys/class/net/eno1", ["operstate": "up", "flags": "0x1903", "carrier": "1"]),
+        at("/sys/class/net/eno2", ["operstate": "down", "flags": "0x1903", "carrier": "0"]),
+        at("/sys/class/net/bond0", ["operstate": "up", "flags": "0x1403", "carrier": "1"]),
+        at("/sys/class/net/bond0.100", ["operstate": "up", "flags": "0x1003", "carrier": "1"]),
+        ["/proc/net/route": heading + "\nbond0.100\t00000000\t0164A8C0\t0003\t0\t0\t400\t00000000\t0\t0\t0"]))
+  }
+
+  /// A container without privileges: sysfs is the machine's, with its power; the network is a tap device that knows no link.
+  ///
+  /// After rootless Podman with slirp4netns.
+  static func rootless() throws -> Tree {
+    try Tree(
+      merge(
+        at(supplies + "/AC", ["type": "Mains", "online": "1"]),
+        at("/sys/class/net/tap0", ["operstate": "unknown", "flags": "0x1003"]),
+        at("/sys/class/net/lo", ["operstate": "unknown", "flags": "0x9"]),
+        [
+          "/proc/net/route": heading + "\ntap0\t00000000\t0202000A\t0003\t0\t0\t0\t00000000\t0\t0\t0",
+          "/proc/stat": "cpu  1 2 3 4", "/proc/loadavg": "0.10 0.08 0.06 1/512 77",
+        ]))
   }
 
   /// A laptop with two batteries, away from its charger, lid open, on a wireless network.

@@ -109,11 +109,11 @@ extension Walk {
     let report = try host.end(handle)
     guard let cycle = model.end(handle) else { throw Differs("the model has no such cycle") }
     let runs = cycle.runs.compactMap { model.runs[$0] }
-    try verify(report.entries.map(\.run) == cycle.runs, "the report has other runs")
-    try verify(report.entries.map(\.outcome) == runs.map { $0.outcome ?? .newData }, "the report has other outcomes")
-    try verify(report.entries.map(\.stopReason) == runs.map(\.reason), "the report has other stop reasons")
+    try verify(report.runs.map(\.token) == cycle.runs, "the report has other runs")
+    try verify(report.runs.map(\.finalOutcome) == runs.map { $0.outcome ?? .newData }, "the report has other outcomes")
+    try verify(report.runs.map(\.stopReason) == runs.map(\.reason), "the report has other stop reasons")
     try verify(
-      report.entries.map(\.responseTime) == runs.map { $0.endedAt - $0.startedAt },
+      report.runs.map(\.responseTime) == runs.map { $0.endedAt - $0.startedAt },
       "the report has other response times")
     try verify(report.endedAt == min(host.now, cycle.deadline), "ended at \(report.endedAt)")
     try verify(report.eligible == cycle.eligible, "\(report.eligible) were eligible, \(cycle.eligible) expected")
@@ -172,7 +172,8 @@ extension Walk {
 
   /// C16.
   private func expectedWakeup() -> Instant? {
-    let kinds = model.cycles.reduce(model.enabled) { $0.subtracting($1.kinds) }
+    // The next begin ends what was forgotten (C5).
+    let kinds = model.cycles.filter { model.now <= $0.deadline }.reduce(model.enabled) { $0.subtracting($1.kinds) }
     return model.records.values.filter { model.isRunnable($0, kinds: kinds) }.map { sight in
       let (last, interval) = (model.lastBegin[sight.kind], model.intervals[sight.kind])
       if sight.definition.schedule == .standing && sight.earliestBegin <= model.now {

@@ -17,7 +17,7 @@ int main(void) {
     int runs = 0;
 
     task.id = SELENE_TEXT("install.check");
-    window.budget = 5 * SELENE_SECOND;
+    window.budget = SELENE_MINUTE;
     if (selene_scheduler_open(NULL, &scheduler) != SELENE_OK ||
         selene_handler_register(scheduler, "install.check", -1, work, NULL, &runs, NULL) !=
             SELENE_OK ||

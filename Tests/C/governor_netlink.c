@@ -1,0 +1,202 @@
+/*
+ * governor_netlink.c - what the kernel announces of routes wakes a driver, in a network of this test's own
+ *
+ * Needs the right to make a network namespace, and ip(8). Where the right is refused the tests say so and pass; where
+ * ip(8) is missing only without CI.
+ *
+ * Argument: the filter of check.h.
+ */
+#include "governor.h"
+
+#include <sched.h>
+
+/** Two interfaces, each the other end of the other's wire. */
+#define PAIR "link add selene0 type veth peer name selene1"
+
+static int run_ip(const char *arguments) {
+    char command[256];
+    snprintf(command, sizeof command, "ip %s >/dev/null 2>&1", arguments);
+    return system(command);
+}
+
+/** A network with nothing in it but the loopback interface, for this process and its children; what is wrong, or NULL. */
+static const char *own_network(int *is_refused) {
+    *is_refused = unshare(CLONE_NEWNET) != 0 && errno == EPERM;
+    if (*is_refused) return "this process may not make a network of its own";
+    if (run_ip("link set lo up") != 0) return "no network of its own, or no ip(8)";
+    *is_refused = run_ip(PAIR) != 0;
+    if (*is_refused) return "this kernel makes no pairs of interfaces";
+    return run_ip("link del selene0") != 0 ? "ip(8) does not do what it should" : NULL;
+}
+
+static void network(int up) {
+    if (up) {
+        CHECK_INT(0, run_ip(PAIR));
+        CHECK_INT(0, run_ip("link set selene1 up"));
+        CHECK_INT(0, run_ip("address add 192.0.2.1/24 dev selene0"));
+        CHECK_INT(0, run_ip("link set selene0 up"));
+        CHECK_INT(0, run_ip("route add default via 192.0.2.2"));
+    } else {
+        CHECK_INT(0, run_ip("link del selene0"));
+    }
+}
+
+static void add_needy(selene_scheduler scheduler, const char *id, struct work *work) {
+    selene_task task = once_of(id);
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    add_handler(scheduler, id, work);
+    add(scheduler, task);
+}
+
+/** A scheduler to which the system says everything. */
+static selene_scheduler open_probing(void) {
+    selene_scheduler scheduler = 0;
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    return scheduler;
+}
+
+/** A route appears; a task that needs it runs at once. */
+static void test_constraint(void) {
+    struct work work = {.behaviour = COMPLETE};
+    selene_scheduler scheduler;
+    int64_t at;
+    scheduler = open_probing();
+    CHECK_INT(0, hear(scheduler, SELENE_SIGNAL_NETWORK).value);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    add_needy(scheduler, "a", &work);
+    check_sleep(200 * MS);
+    CHECK_INT(0, atomic_load(&work.started));
+    CHECK_INT(SELENE_REASON_CONSTRAINTS, why(scheduler, "a", SELENE_REASON_CONSTRAINTS).reason);
+    network(1);
+    at = check_now();
+    wait_for("the handler", &work.started, 1);
+    CHECK_BETWEEN(0, check_now() - at, PROMPT);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/** It goes; a run that needs it is stopped, and a veto stops the other one. */
+static void test_lost(void) {
+    struct work needy = {.behaviour = UNTIL_STOPPED}, other = {.behaviour = UNTIL_STOPPED};
+    selene_scheduler scheduler;
+    selene_task task = task_of("other");
+    int64_t at;
+    network(1);
+    scheduler = open_probing();
+    set_stopping(scheduler, SELENE_FACTOR_NETWORK, REFRESH);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    add_needy(scheduler, "needy", &needy);
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    add_handler(scheduler, "other", &other);
+    add(scheduler, task);
+    wait_for("the handler", &needy.started, 1);
+    wait_for("the handler", &other.started, 1);
+    at = check_now();
+    network(0);
+    wait_for("the stop", &needy.stopped, 1);
+    wait_for("the stop", &other.stopped, 1);
+    CHECK_BETWEEN(0, check_now() - at, 2 * PROMPT); /* ip itself takes a while */
+    CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, atomic_load(&needy.reason));
+    CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&other.reason));
+    CHECK_INT(0, record(scheduler, "needy").attempts);
+    /* And when it is back both run again. */
+    wait_for("the return", &needy.returned, 1);
+    wait_for("the return", &other.returned, 1);
+    check_sleep(100 * MS);
+    CHECK_INT(1, atomic_load(&needy.started));
+    CHECK_INT(1, atomic_load(&other.started));
+    network(1);
+    wait_for("the handler", &needy.started, 2);
+    wait_for("the handler", &other.started, 2);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/** A factor that a route lifts. */
+static void test_factor(void) {
+    struct work work = {.behaviour = COMPLETE};
+    selene_scheduler scheduler;
+    int64_t at;
+    scheduler = open_probing();
+    set_stopping(scheduler, SELENE_FACTOR_NETWORK, EACH);
+    observe(scheduler);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    add_once(scheduler, "a", PROCESSING, &work);
+    wait_for_events(0, SELENE_EVENT_REFUSED, -1, 1);
+    check_sleep(200 * MS);
+    CHECK_INT(0, atomic_load(&work.started));
+    /* In a minute anyway. */
+    CHECK_INT(MIN, last(scheduler, PROCESSING).decision.ask_again_at -
+                       last(scheduler, PROCESSING).decision.at);
+    network(1);
+    at = check_now();
+    wait_for("the handler", &work.started, 1);
+    CHECK_BETWEEN(0, check_now() - at, PROMPT);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+static int64_t stepping_clock(void *context) {
+    (void)context;
+    return atomic_fetch_add(&clock_now, S) + S;
+}
+
+/** A task that falls due in the middle of a step: no window on what was never read of the system. */
+static void test_due_meanwhile(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    selene_task task = once_of("a");
+    selene_cycle cycle = 77;
+    options.clock = stepping_clock;
+    for (int delay = 0; delay < 6; delay++) {
+        CHECK_OK(selene_scheduler_open(&options, &scheduler));
+        CHECK_OK(selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
+        task.constraints = SELENE_CONSTRAINT_NETWORK;
+        task.initial_delay = delay * S;
+        add(scheduler, task);
+        CHECK_OK(selene_driver_open(scheduler, NULL, NULL));
+        for (int steps = 0; steps < 6; steps++) {
+            CHECK_OK(selene_driver_step(scheduler, &cycle, NULL));
+            CHECK_INT(0, cycle);
+        }
+        CHECK_INT(SELENE_REASON_CONSTRAINTS, why(scheduler, "a", SELENE_REASON_CONSTRAINTS).reason);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** A storm of messages, of which some are lost, is no harm. */
+static void test_storm(void) {
+    struct work work = {.behaviour = COMPLETE};
+    selene_scheduler scheduler;
+    scheduler = open_probing();
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    add_needy(scheduler, "a", &work);
+    CHECK_INT(0, run_ip(PAIR));
+    /* As much of it as comes in a while, where the machine is slow. */
+    CHECK_INT(0, system("{ for i in $(seq 2000); do echo link set selene0 up; "
+                        "echo link set selene0 down; done; } | "
+                        "timeout 10 ip -batch - >/dev/null 2>&1; ip link del selene0"));
+    CHECK_INT(0, atomic_load(&work.started));
+    network(1);
+    wait_for("the handler", &work.started, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*test)(void);
+    } tests[] = {
+        {"G7 a new route satisfies a constraint at once", test_constraint},
+        {"G7 a route that goes stops runs at once", test_lost},
+        {"G7 a new route lifts a veto at once", test_factor},
+        {"G7 what falls due in the middle of a step waits for what the system says",
+         test_due_meanwhile},
+        {"G7 a storm of messages is no harm", test_storm},
+    };
+    check_begin(argc, argv);
+    for (size_t i = 0; i < COUNT(tests); i++) {
+        int is_refused = 0;
+        const char *why = own_network(&is_refused);
+        if (why) skip_test(tests[i].name, is_refused, why);
+        else run_test(tests[i].name, tests[i].test);
+    }
+    return check_end();
+}

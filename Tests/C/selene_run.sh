@@ -1,0 +1,111 @@
+#!/bin/bash
+# selene-run: its options, and windows that the governor grants.
+#
+# Usage: selene_run.sh [SELENE_RUN]
+here=$(cd "$(dirname "$0")" && pwd)
+runner=${1:-$here/../../build/selene-run}
+. "$here/results.bash"
+export TMPDIR=$work
+
+# ends NAME CODE PATTERN… -- OPTION…: selene-run ends with the code and prints each pattern.
+ends() {
+  local name=$1 code=$2 patterns=() got wrong=0
+  shift 2
+  while [ "$1" != -- ]; do patterns+=("$1"); shift; done
+  shift
+  timeout 120 "$runner" "$@" >"$work/log" 2>&1 </dev/null
+  got=$?
+  [ $got -eq "$code" ] || { wrong=1; echo "ended with $got" >>"$work/log"; }
+  for pattern in "${patterns[@]}"; do
+    grep -q -e "$pattern" "$work/log" || { wrong=1; echo "there is no: $pattern" >>"$work/log"; }
+  done
+  result "$name" $wrong
+}
+
+cat >"$work/tasks" <<'END'
+once   schedule=once kind=processing     -- echo once
+retry  schedule=once max_attempts=2 backoff_delay=50ms -- echo tried; exit 75
+END
+echo 'later  schedule=once initial_delay=1h -- echo later' >"$work/later"
+
+ends "an unknown option is refused in our words" 2 '^selene-run: --nope: there is no such option; try --help$' -- \
+  --nope "$work/tasks"
+ends "so is an unknown letter" 2 '^selene-run: -x: there is no such option' -- -x "$work/tasks"
+ends "an abbreviation is refused and its option named" 2 '^selene-run: --lane: there is no such option; --lanes is one' -- \
+  --lane 2 "$work/tasks"
+ends "also with its value behind an equals sign" 2 '^selene-run: --bud=1s: .*--budget is one' -- --bud=1s "$work/tasks"
+ends "also behind the workload" 2 '^selene-run: --qui: .*--quiet is one' -- "$work/tasks" --qui
+ends "an abbreviation of several options is refused" 2 '^selene-run: --max-pending: there is no such option' -- \
+  --max-pending 2 "$work/tasks"
+ends "an option without its value is refused" 2 '^selene-run: --budget: found nothing; allowed is a value' -- --budget
+ends "an option with a value that it does not take is refused" 2 '^selene-run: --quiet=1: found a value; allowed is none' -- \
+  --quiet=1 "$work/tasks"
+ends "whole options are read in both ways" 0 'window 1 of 1: 5.00 s' 'once' -- --budget=5s --lanes 2 "$work/tasks"
+
+ends "an unknown profile is refused" 2 'found "phone"; allowed is open, apple, server or strict' -- --profile phone --follow \
+  "$work/tasks"
+ends "a profile without windows of its own is refused" 2 'allowed is --follow or --why' -- --profile apple "$work/tasks"
+ends "what the driver does not know is refused" 2 'allowed is neither with --profile' -- --profile open --follow \
+  --reserve 1s "$work/tasks"
+ends "--why shows a decision about each kind, factor by factor" 0 '^refresh: ' '^processing: ' 'host_presence  *-  *at most 1' \
+  'rate .*at least 15 m 00 s' -- --profile apple --why "$work/later"
+ends "--why of one kind" 0 '^processing: ' -- --profile apple --why --kinds processing "$work/later"
+grep -q '^refresh' "$work/log"
+result "… says nothing of the other" $(($? == 0))
+ends "--why without a profile demands nothing" 0 'nothing is demanded' -- --why "$work/later"
+ends "--follow with a profile runs what is due until nothing is left" 0 'window of processing: 10 m 00 s' \
+  'window of refresh: 30.00 s' 'once  *new_data  *exit 0  *succeeded' 'retry  *failed  *exit 75  *failed' \
+  'window of processing: over, new_data' 'nothing is left to do' -- --profile open --follow --every 0s "$work/tasks"
+ends "--cycles ends it earlier, --budget is for both kinds" 0 'window of processing: 7.00 s' -- --profile open --follow \
+  --kinds processing --budget 7s --cycles 1 "$work/tasks"
+
+# eventually COMMAND…: waits for it to succeed.
+eventually() {
+  local limit=$((SECONDS + 60))
+  while ! "$@" && [ $SECONDS -lt $limit ]; do sleep 0.05; done
+}
+
+# waits_for_signals PROCESS: SIGTERM is the fifteenth; from here on it comes to the thread that waits for it.
+waits_for_signals() {
+  local mask
+  mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$1/status") && [ $((0x${mask:-0} >> 14 & 1)) -eq 1 ]
+}
+
+"$runner" --profile open --follow "$work/later" >"$work/log" 2>&1 &
+child=$!
+eventually waits_for_signals $child
+sleep 0.5
+kill -TERM $child
+wait $child && grep -q "stopping what runs" "$work/log"
+result "a signal ends it while it waits" $?
+echo "long  schedule=once kind=processing -- touch $work/running; sleep 600" >"$work/long"
+"$runner" --profile open --follow "$work/long" >"$work/log" 2>&1 &
+child=$!
+eventually test -e "$work/running"
+kill -TERM $child
+wait $child && grep -q "stopping what runs" "$work/log"
+result "and while a command runs" $?
+
+store=$work/store
+printf '%s\n' "first  schedule=once -- echo first >>$work/lines" "always -- echo always >>$work/lines" \
+  "late  schedule=once kind=processing initial_delay=1h -- true" >"$work/kept"
+ends "--store: a first call runs what is due" 0 'window' -- --store "$store" "$work/kept"
+ends "a second one goes on: what succeeded for good does not run again" 0 'window' -- --store "$store" "$work/kept"
+[ "$(sort "$work/lines" | uniq -c | tr -s ' \n' ' ')" = " 2 always 1 first " ]
+result "… as the commands saw it" $?
+ends "--list shows what the store holds, without a workload" 0 'first .*succeeded' 'always .*enqueued' -- --store "$store" --list
+echo "always priority=high -- true" >"$work/kept"
+ends "a task that left the workload is cancelled, and that is said" 0 'late.*cancel' -- --store "$store" "$work/kept"
+ends "--list without a store is refused" 2 'allowed is --store FILE' -- --list
+
+echo "slow  schedule=once max_attempts=3 -- echo \$\$ >$work/slow; exec sleep 600" >"$work/kept"
+"$runner" --store "$store" --budget 60s "$work/kept" >"$work/log" 2>&1 &
+child=$!
+eventually test -s "$work/slow"
+ends "another one is told at once that the store is in use" 6 'open' -- --store "$store" "$work/kept"
+kill -KILL $child "$(cat "$work/slow")"
+{ wait $child; } 2>/dev/null
+ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*enqueued .* 1  interrupted' -- --store "$store" --list
+ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
+
+results
