@@ -1,5 +1,6 @@
 #!/bin/bash
 # Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest (without arguments: these) and address.
+# The step pytest ends with others (other Pythons) and example, which are steps of their own, too.
 # Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -25,58 +26,73 @@ step() {
   fi
 }
 
-# The newest Python of this machine that is new enough.
-python() {
-  local candidate
-  for candidate in ${PYTHON:-} python3.14 python3.13 python3.12 python3.11 python3 \
-    "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-9].*/bin/python; do
-    "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$candidate" && return
-  done
-  return 1
-}
-
-environment() {
-  local wanted
-  wanted=$(cat pyproject.toml | cksum)
-  [ "$(cat "$out/installed" 2>/dev/null)" = "$wanted" ] && "$bin/python" -c 0 2>/dev/null && return
-  local newest
-  newest=$(python) || { echo "no Python 3.11 or newer"; return 1; }
-  rm -rf "$out/venv" && "$newest" -m venv "$out/venv" &&
-    "$bin/python" - <<'END' >"$out/requirements" && "$bin/pip" install -q -r "$out/requirements" && echo "$wanted" >"$out/installed"
-import tomllib
-extra = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
-print(*{*extra["cli"], *extra["test"]}, sep="\n")
-END
-}
-
+# tests ARGUMENT...: pytest with these; a skipped test counts as one that failed, and says why. $python and $label say
+# which Python it is if it is not the environment's own.
 tests() {
-  local log=$out/log/tests
-  PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "$bin/python" -B -m pytest -q -rpfE \
-    --tb=short --no-header --numprocesses 2 --dist worksteal "$@" >"$log" 2>&1
-  local code=$?
-  sed -n -e 's/^PASSED /ok /p' -e 's/^FAILED /FAILED /p' -e 's/^ERROR /FAILED /p' "$log"
+  local label=${label:-} log=$out/log/tests${label:+-$label}
+  PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "${python:-$bin/python}" -B -m pytest \
+    -q -rpfEs --tb=short --no-header --numprocesses 2 --dist worksteal "$@" >"$log" 2>&1
+  local code=$? failed="FAILED ${label:+$label: }"
+  sed -n -e "s/^PASSED /ok ${label:+$label: }/p" -e "s/^FAILED /$failed/p" -e "s/^ERROR /$failed/p" \
+    -e "s/^SKIPPED /${failed}skipped /p" "$log"
+  grep -q '^SKIPPED ' "$log" && status=1
   if [ $code -ne 0 ]; then
     status=1
-    grep -q -E '^(FAILED|ERROR) ' "$log" || echo "FAILED pytest (exit $code)"
+    grep -q -E '^(FAILED|ERROR) ' "$log" || echo "${failed}pytest (exit $code)"
     sed '/short test summary info/,$d; s/^/    /' "$log"
   fi
   tail -n 1 "$log"
 }
 
-# The library under the address sanitizer. The processes of test_process.py inherit it.
+# environment PYTHON: makes $out/$label with what `others` needs.
+environment() {
+  rm -rf "${out:?}/$label" && "$1" -m venv "$out/$label" &&
+    "$out/$label/bin/pip" install -q pytest pytest-xdist hypothesis && touch "$out/$label/installed"
+}
+
+# What depends on the interpreter most, on every other Python of this machine that can make an environment.
+others() {
+  local python label own found
+  own=$("$bin/python" -c 'import sys; print("python%d.%d%s" % (*sys.version_info[:2], sys.abiflags))')
+  for found in $("$bin/python" tests/pythons.py); do
+    label=$("$found" -c 'import sys; print("python%d.%d%s" % (*sys.version_info[:2], sys.abiflags))')
+    [ "$label" != "$own" ] || continue
+    "$found" -c 'import ensurepip, venv' 2>/dev/null || { echo "$label cannot make an environment"; continue; }
+    python=$out/$label/bin/python
+    [ -e "$out/$label/installed" ] && "$python" -c 0 2>/dev/null || step "environment-$label" environment "$found"
+    [ -e "$out/$label/installed" ] || continue
+    tests tests/test_{vectors,cycle,asyncio,process,stop,callbacks,clock}.py \
+      --deselect tests/test_process.py::test_exits_with_tasks_running_never_crash  # which starts every Python itself
+  done
+}
+
+# The example of the README's first page, as `make run HOST=python` runs it.
+example() {
+  local told
+  told=$(./run.sh --cycles 1) || return 1
+  echo "$told"
+  # How wide a column is depends on what ran.
+  for line in 'window 1 of 1' 'machine │ ' '1 +machine +very high' 'publish +needs network' 'did not fit; used'; do
+    echo "$told" | grep -q -E -- "$line" || { echo "missing: $line"; return 1; }
+  done
+}
+
+# The library under the address sanitizer. The processes of test_process.py inherit it; but it is in ordinary Swift, the
+# locks of whose runtime do not survive a fork that finds other threads at work.
 address() {
   (cd "$root" && .ci/quietly swift build --sanitize=address --scratch-path .build/address --product selene \
     -Xlinker -fuse-ld=lld) || return 1
   local library=$root/.build/address/debug/libselene.so
   ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=5 \
-    LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests tests --deselect tests/test_same_as_c.py \
-    --ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_report.py
+    LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests tests -m 'not forks' --deselect tests/test_same_as_c.py \
+    --ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_governed.py --ignore tests/test_report.py
 }
 
-# The wheel, its name, what it needs; then installed into an empty environment and used there.
+# A source distribution and, from it alone, the wheel, its name, what it needs; then installed into an empty environment
+# and used there. All of it in isolation, as a stranger does it.
 wheel() {
   rm -rf "$out/dist" "$out/empty"
-  "$bin/python" -m build --wheel --no-isolation -o "$out/dist" .
+  "$bin/python" -m build -o "$out/dist" .
   local code=$?
   rm -rf build src/pyselene.egg-info
   return $code
@@ -102,9 +118,9 @@ audit() {
   echo "$needs"
   ! echo "$needs" | grep -q -E 'R(UN)?PATH|NEEDED.*(sqlite|swift)'
 }
-installed() {
-  "$bin/python" -m venv "$out/empty" && "$out/empty/bin/pip" install -q "$out"/dist/*.whl &&
-    (cd / && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -X dev -W error - <<'END')
+# used FOLDER: a program with the package that is installed there.
+used() {
+  (cd / && env -u PYSELENE_LIBRARY -u PYTHONPATH "$1/bin/python" -X dev -W error - <<'END')
 import importlib.metadata
 import tempfile
 
@@ -116,16 +132,26 @@ with tempfile.TemporaryDirectory() as folder:
     for _ in range(2):
         with selene.Scheduler(f"{folder}/tasks.db") as scheduler:
             scheduler.task("a")(lambda run: None)
-            assert len(scheduler.run_cycle(5).runs) == 1
+            assert len(scheduler.run_cycle().runs) == 1
             assert scheduler.store().sqlite_version
 END
+}
+installed() {
+  "$bin/python" -m venv "$out/empty" && "$out/empty/bin/pip" install -q "$out"/dist/*.whl && used "$out/empty"
+}
+# As the README says it, from this tree.
+from_source() {
+  rm -rf "$out/source" && "$bin/python" -m venv "$out/source" && "$out/source/bin/pip" install -q "$root/bindings/python"
+  local code=$?
+  rm -rf build src/pyselene.egg-info
+  [ $code -eq 0 ] && used "$out/source"
 }
 plugin() {
   "$out/empty/bin/pip" install -q pytest && mkdir -p "$out/plugin" && cp tests/test_plugin.py "$out/plugin" &&
     (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
 }
 
-step environment environment
+step environment ./environment.sh "$out/venv" cli dbus test
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0
@@ -138,13 +164,20 @@ for name in "$@"; do
       step ruff-format "$bin/ruff" format --no-cache --check . "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
-    pytest) tests ;;
+    pytest)
+      tests
+      others
+      step example example
+      ;;
+    others) others ;;
+    example) step example example ;;
     address) address || { echo "FAILED address"; status=1; } ;;
     wheel)
       step missing missing
       step wheel wheel
       step audit audit
       step installed installed
+      step from-source from_source
       step plugin plugin
       ;;
     *) echo "FAILED no such step: $name"; status=1 ;;

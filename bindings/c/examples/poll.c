@@ -22,7 +22,7 @@ static void finish(int done) {
 
 int main(void) {
     const selene_text ids[] = {SELENE_TEXT("slow"), SELENE_TEXT("quick")};
-    const selene_text works[] = {SELENE_TEXT("1500"), SELENE_TEXT("50")};
+    const selene_text works[] = {SELENE_TEXT("8000"), SELENE_TEXT("50")};
     selene_scheduler scheduler = 0;
     selene_task task = SELENE_TASK_INIT;
     selene_window window = SELENE_WINDOW_INIT;
@@ -41,7 +41,7 @@ int main(void) {
         task.id = ids[i], task.input = works[i].data, task.input_length = works[i].length;
         if (selene_task_register(scheduler, &task, NULL)) return 1;
     }
-    window.budget = SELENE_SECOND, window.lanes = 2;
+    window.budget = 4 * SELENE_SECOND, window.lanes = 2;
     if (selene_cycle_begin(scheduler, &window, &cycle)) return 1;
     while (!selene_cycle_next(cycle, &step, &info, &wake_at) && step != SELENE_STEP_DONE) {
         struct pollfd source = {done[0], POLLIN, 0};

@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+import os
+import shutil
+import signal
 
-settings.register_profile("selene", database=None, deadline=None, print_blob=True)
+import pytest
+from hypothesis import HealthCheck, settings
+
+from browser import BROWSERS
+
+# How fast examples come is the machine's affair.
+settings.register_profile(
+    "selene", database=None, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("selene")
+
+# Shells start what runs in the background with SIGINT ignored, and processes of tests would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The program, for browser.browse()."""
+    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no browser; install the package chromium")
+        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
+    return found

@@ -1,4 +1,4 @@
-"""The benchmark runs, also without what it compares with; its figures are nobody's test."""
+"""The benchmarks in Python run, also without what they compare with; their figures are nobody's test."""
 
 from __future__ import annotations
 
@@ -7,26 +7,43 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyselene as selene
 
-PROGRAM = Path(__file__).resolve().parents[3] / "Benchmarks/python/dispatch.py"
+PROGRAMS = Path(__file__).resolve().parents[3] / "Benchmarks/python"
 
 
-def test_the_benchmark_measures_every_way_that_is_there() -> None:
+def measured(program: str, *arguments: str) -> list[dict[str, Any]]:
     paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, PROGRAM, "--count", "20", "--rounds", "3", "--json"],
+        [sys.executable, PROGRAMS / program, "--json", *arguments],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
-    found = json.loads(done.stdout)
-    assert found["runs"] == 20
-    ways = found["ways"]
-    assert {"pyselene", "pyselene, inline", "pyselene, pulled", "ThreadPoolExecutor"} <= set(ways)
-    for way in ways.values():
-        assert len(way["wall"]) == len(way["cpu"]) == 3
-        assert way["median"] > 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    about = {line["way"] for line in found if "about" in line}
+    measurements = [line for line in found if "about" not in line]
+    assert {one["way"] for one in measurements} == about
+    for one in measurements:
+        assert 0 < one["min"] <= one["q1"] <= one["median"] <= one["q3"]
+    return measurements
+
+
+def test_a_run_is_measured_in_every_way_that_is_there() -> None:
+    found = measured("dispatch.py", "20", "--rounds", "3")
+    ways = {one["way"] for one in found}
+    own = {f"pyselene, {how}" for how in ("inline", "pulled by hand", "asyncio", "ctypes callback")}
+    assert {"pyselene", "ThreadPoolExecutor"} | own <= ways
+    assert {one["repeats"] for one in found} == {3}
+    assert {one["tasks"] for one in found} == {20}
+
+
+def test_a_decision_is_measured_at_each_number_of_tasks() -> None:
+    found = measured("decide.py", "100", "200", "--only", "pyselene")
+    assert {(one["what"], one["tasks"]) for one in found} == {
+        (what, tasks) for what in ("register", "decide") for tasks in (100, 200)
+    }

@@ -189,7 +189,7 @@ TASK = "[tasks.a]\n"
         (TASK + "schedule = 'periodic'", "'periodic'", "found a periodic task without a period"),
         (TASK + "schedule = 'once'\nevery = 3", "3", "found every in a task that is once; allowed is it in periodic"),
         (TASK + "flex = 3", "3", "found flex in a task that is standing"),
-        (TASK + "every = 3\nflex = 4", "4", "found the flex 4; allowed is at most the period, 3s"),
+        (TASK + "every = 3\nflex = 4", "4", "found the flex 4; allowed is at most every, 3s"),
         (TASK + "backoff_delay = 3", "3", "found a backoff_delay without backoff"),
         (TASK + 'requires = ["network", "wifi"]', '"wifi"', 'found the requires "wifi"; allowed is network, power'),
         (TASK + 'tags = ["a", ""]', '""', 'found the tag ""; allowed are 1 to 255 bytes'),

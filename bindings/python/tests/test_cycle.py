@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
+import dataclasses
 import gc
 import logging
+import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -15,10 +20,11 @@ from typing import Any
 import pytest
 
 import pyselene as selene
-from pyselene import _callbacks
+from pyselene import _callbacks, _engine
+from pyselene._library import library
 from pyselene.testing import VirtualClock
 
-SLACK = 1.5  # the machine is shared with other tests
+SLACK = 30  # the machine is shared with other tests
 
 
 def outcomes(report: selene.Report) -> dict[str, str]:
@@ -83,6 +89,40 @@ def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixt
         assert pickle.loads(pickle.dumps(report)).runs[0] == report.runs[0]
 
 
+def test_a_report_that_nobody_has_looked_at_is_one_like_any_other() -> None:
+    with selene.Scheduler() as scheduler:
+        scheduler.task("work", expected=1)(lambda run: None)
+        fresh = [scheduler.run_cycle() for _ in range(5)]
+    copies = [pickle.loads(pickle.dumps(fresh[0])), copy.copy(fresh[1]), dataclasses.replace(fresh[2]), *fresh[3:]]
+    assert all([run.id for run in report.runs] == ["work"] for report in copies)
+    assert copies[:3] == fresh[:3]
+    assert len({hash(report) for report in (*copies, *fresh)}) == 5
+    assert repr(copies[0]) == repr(fresh[0])
+    assert fresh[4].runs is fresh[4].runs
+    with pytest.raises(AttributeError, match="'Report' object has no attribute 'run'"):
+        getattr(fresh[4], "run")  # noqa: B009
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fresh[4].runs = ()  # type: ignore[misc]
+
+
+def test_what_a_handler_raises_after_the_report_is_not_in_it() -> None:
+    release = threading.Event()
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(expected=1)
+        def late(run: selene.Run) -> None:
+            release.wait(2 * SLACK)
+            raise KeyError("late")
+
+        report = scheduler.run_cycle(3)
+        release.set()
+        limit = time.monotonic() + SLACK
+        while scheduler._engine.left and time.monotonic() < limit:
+            time.sleep(0.01)
+        assert scheduler._engine.left == 0
+        assert (outcomes(report), report.errors) == ({"late": "expired"}, ())
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("inline", [False, True])
 def test_what_ends_a_program_ends_the_window_and_surfaces(error: type[BaseException], inline: bool) -> None:
@@ -112,21 +152,21 @@ def test_c5_the_report_comes_by_the_deadline_and_the_cap_holds() -> None:
         release.wait(60)
 
     begin = time.monotonic()
-    report = scheduler.run_cycle(0.4)
+    report = scheduler.run_cycle(3)
     took = time.monotonic() - begin
-    assert 0.35 < took < 0.4 + SLACK
-    assert report.took <= 0.4 + 1e-6
+    assert 2.9 < took < 3 + SLACK
+    assert report.took <= 3 + 1e-6
     assert outcomes(report) == {"stubborn": "expired"}
     assert scheduler.info().overrun_threads == 1
     with pytest.raises(selene.Busy, match="still run"):
-        scheduler.run_cycle(0.4)
+        scheduler.run_cycle()
     assert "still_running" in [str(reason.code) for reason in scheduler.explain("stubborn").reasons]
     release.set()
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + SLACK
     while scheduler.info().overrun_threads and time.monotonic() < limit:
         time.sleep(0.01)
     assert scheduler.info().overrun_threads == 0
-    assert outcomes(scheduler.run_cycle(5)) == {"stubborn": "new_data"}
+    assert outcomes(scheduler.run_cycle()) == {"stubborn": "new_data"}
     scheduler.close()
 
 
@@ -139,14 +179,14 @@ def test_c7_a_run_is_asked_to_stop_and_may_still_complete() -> None:
 
     @scheduler.task(expected=0.1, on_stop=on_stop)
     def polite(run: selene.Run) -> bool:
-        assert 0 < run.remaining <= 0.3
+        assert 0 < run.remaining <= 3
         assert not run.stopping
-        assert run.stopping.wait(30)
+        assert run.stopping.wait(60)
         assert run.stopping.reason is selene.StopReason.EXPIRING
         assert run.remaining == 0
         return False
 
-    report = scheduler.run_cycle(3.3, reserve=3)
+    report = scheduler.run_cycle(33, reserve=30)  # three seconds to begin in, thirty to end in
     assert outcomes(report) == {"polite": "no_data"}
     assert report.runs[0].stop_reason is selene.StopReason.EXPIRING
     assert told == [("polite", "expiring")]
@@ -261,6 +301,19 @@ def test_a_pulled_cycle() -> None:
         assert "cycles that you pull" in str(caught.value.exceptions[0])
 
 
+def test_runs_that_were_never_completed_are_let_go_with_their_cycle() -> None:
+    with selene.Scheduler() as scheduler:
+        scheduler.task("a", expected=0.01)(lambda run: selene.PENDING)
+        with scheduler.begin() as cycle:
+            run = cycle.next()
+            assert isinstance(run, selene.Run)
+        assert run.stopping
+        with pytest.raises(selene.StaleRun):
+            run.complete()
+        assert outcomes(scheduler.run_cycle(0.1)) == {"a": "expired"}
+        assert not scheduler._engine.runs
+
+
 def test_a_dropped_cycle_ends() -> None:
     with selene.Scheduler() as scheduler:
         cycle = scheduler.begin()
@@ -325,9 +378,45 @@ def test_pushed_handlers(inline: bool) -> None:
             async def loop(run: selene.Run) -> None: ...
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("inline", [False, True])
+def test_what_ends_a_program_surfaces_from_pushed_handlers(error: type[BaseException], inline: bool) -> None:
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(push=True)
+        def bad(run: selene.Run) -> None:
+            raise error(3)
+
+        with pytest.raises(error) as caught:
+            scheduler.run_cycle(20, push=True, inline=inline)
+        assert caught.value.args == (3,)
+        assert scheduler.get("bad").last_outcome is selene.Outcome.FAILED
+        assert not scheduler._engine.pushed
+
+
+def test_what_a_pushed_handler_raises_after_the_report_is_not_kept() -> None:
+    release = threading.Event()
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task(push=True, expected=1)
+        def late(run: selene.Run) -> None:
+            release.wait(2 * SLACK)
+            raise KeyError("late")
+
+        report = scheduler.run_cycle(3, push=True)
+        assert (outcomes(report), report.errors) == ({"late": "expired"}, ())
+        release.set()
+        limit = time.monotonic() + SLACK
+        while scheduler.info().overrun_threads and time.monotonic() < limit:
+            time.sleep(0.01)
+        assert not scheduler._engine.pushed
+        assert not scheduler._engine.runs
+
+
 def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
     gc.collect()
-    before = _callbacks.held()
+    # Those of other tests may still go.
+    others = set(_callbacks._objects)
 
     class Thing:
         def work(self, run: selene.Run) -> None: ...
@@ -349,12 +438,12 @@ def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
     assert gone() is None
     engine = weakref.ref(scheduler._engine)
     del scheduler
-    limit = time.monotonic() + 10
-    while (engine() is not None or _callbacks.held() > before) and time.monotonic() < limit:
+    limit = time.monotonic() + SLACK
+    while (engine() is not None or _callbacks._objects.keys() - others) and time.monotonic() < limit:
         gc.collect()
         time.sleep(0.01)
     assert engine() is None
-    assert _callbacks.held() == before
+    assert not _callbacks._objects.keys() - others
 
 
 def test_use_after_close() -> None:
@@ -384,19 +473,81 @@ def test_use_after_close() -> None:
         pickle.dumps(scheduler)
 
 
-def test_close_inside_a_handler_is_refused() -> None:
-    caught = []
+@pytest.mark.parametrize("options", [{}, {"inline": True}, {"push": True}, {"push": True, "inline": True}])
+def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(options: dict[str, bool]) -> None:
     with selene.Scheduler() as scheduler:
+        scheduler.task("other", kind="processing", push=True)(lambda run: None)
+        refused = (
+            scheduler.close,
+            scheduler.reset,
+            lambda: scheduler.run_cycle(kinds="processing"),
+            lambda: scheduler.run_cycle(kinds="processing", push=True),
+            lambda: scheduler.run_cycle(task="other"),
+            scheduler.run_forever,
+            scheduler.driver().run_due,
+            lambda: asyncio.run(scheduler.run_cycle_async(kinds="processing")),
+            lambda: asyncio.run(scheduler.run_forever_async()),
+        )
 
-        @scheduler.task
-        def closes(run: selene.Run) -> None:
-            try:
-                scheduler.close()
-            except selene.Reentrant as error:
-                caught.append(error)
+        @scheduler.task(push=True)
+        def work(run: selene.Run) -> None:
+            for call in refused:
+                with pytest.raises(selene.Reentrant):
+                    call()
+            with scheduler.begin(kinds="processing") as cycle:
+                for other in cycle:
+                    other.complete()
+            scheduler.enqueue("late", delay=60)
+            assert scheduler.cancel("late") == 1
+            assert not scheduler.closed
 
-        assert outcomes(scheduler.run_cycle(20)) == {"closes": "new_data"}
-    assert len(caught) == 1
+        assert outcomes(scheduler.run_cycle(60, check=True, **options)) == {"work": "new_data"}  # type: ignore[arg-type]
+        assert scheduler.get("other").last_outcome is selene.Outcome.NEW_DATA
+        scheduler.run_cycle(kinds="processing")
+
+
+@pytest.mark.parametrize("where", ["close", "before", "after", "wait"])
+def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    scheduler = selene.Scheduler()
+    stream = scheduler.events()
+
+    @scheduler.task(expected=0.1)
+    def deaf(run: selene.Run) -> None:
+        release.wait(2 * SLACK)
+
+    if where == "close":  # in a callback of the library's own close
+        cycle = scheduler.begin()  # noqa: F841
+        scheduler.observe(lambda event: signal.raise_signal(signal.SIGINT))
+    elif where == "wait":
+        assert outcomes(scheduler.run_cycle(2)) == {"deaf": "expired"}
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    else:
+        once = [True]
+
+        class Interrupting:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(library, name)
+
+            def selene_scheduler_close(self, *arguments: int) -> int:
+                if where == "before" and once and once.pop():
+                    raise KeyboardInterrupt
+                status: int = library.selene_scheduler_close(*arguments)
+                if where == "after" and once and once.pop():
+                    raise KeyboardInterrupt
+                return status
+
+        monkeypatch.setattr(_engine, "library", Interrupting())
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        scheduler.close(2 * SLACK)
+    assert time.monotonic() - begin < SLACK
+    assert scheduler.closed
+    release.set()
+    assert stream._mailbox.closed
+    with pytest.raises(selene.Closed):
+        scheduler.ids()
+    scheduler.close()
 
 
 def test_p3_close_stops_runs_and_raises_where_the_user_waits() -> None:
@@ -420,6 +571,24 @@ def test_p3_close_stops_runs_and_raises_where_the_user_waits() -> None:
         scheduler.run_cycle(60)
     closer.join()
     assert seen == [selene.StopReason.SHUTDOWN]
+
+
+def test_a_run_that_was_taken_just_before_the_close_does_not_begin() -> None:
+    scheduler = selene.Scheduler()
+    ran = threading.Event()
+
+    class Runs(dict[int, selene.Run]):
+        def __setitem__(self, token: int, run: selene.Run) -> None:
+            closer = threading.Thread(target=scheduler.close, args=[0])
+            closer.start()
+            closer.join()
+            super().__setitem__(token, run)
+
+    scheduler.task("work")(lambda run: ran.set())
+    scheduler._engine.runs = Runs()
+    with pytest.raises(selene.Closed):
+        scheduler.run_cycle(60)
+    assert not ran.wait(0.1)
 
 
 def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> None:
@@ -453,7 +622,7 @@ def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> No
             scheduler.run_cycle(30, lanes=3)
         for thread in threads:
             thread.join()
-        scheduler.run_cycle(20, lanes=3)
+        scheduler.run_cycle(60, lanes=3)
         done.set()
         collector.join()
         sys.setswitchinterval(switch)
@@ -462,3 +631,18 @@ def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> No
         assert info.succeeded + info.cancelled == 240
         assert info.succeeded <= len(ran)
         assert info.enqueued == info.running == 0
+
+
+def test_a_retry_that_is_impossible_fails_its_run_and_not_the_window() -> None:
+    scheduler = selene.Scheduler()
+
+    @scheduler.task(expected=0.1)
+    def wrong(run: selene.Run) -> None:
+        raise selene.Retry(after=-1)
+
+    @scheduler.task(expected=0.1)
+    def right(run: selene.Run) -> None: ...
+
+    report = scheduler.run_cycle(budget=30)
+    assert outcomes(report) == {"wrong": "failed", "right": "new_data"}
+    assert [str(error) for error in report.errors] == ["after is -1 s; allowed: 0 … 10 years"]

@@ -1,263 +1,571 @@
-"""The driver: sleeps until something may run, ends on stop and on signals."""
+"""The driver: opens what the governor grants, on a thread, on an event loop, on a virtual clock; preempts; stops."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-import signal
+import select
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import pyselene as selene
-from pyselene import _driver
-from pyselene._drive import Drive
 from pyselene.testing import VirtualClock
+from test_process import in_child
+
+WAIT = 20
 
 
-def test_it_wakes_for_new_tasks_and_ends_on_stop() -> None:
-    ran = threading.Event()
-    with selene.Scheduler(max_pending_refresh=None) as scheduler:
-        thread = threading.Thread(target=scheduler.run_forever)
-        thread.start()
-        time.sleep(0.05)
-        scheduler.enqueue("a", handler=lambda run: ran.set())
-        assert ran.wait(10)
-        scheduler.stop()
-        thread.join(10)
-        assert not thread.is_alive()
+# ---- on a thread ---------------------------------------------------------------------------------------------------
+
+
+def test_it_wakes_for_new_tasks_and_for_signals() -> None:
+    ran: list[str] = []
+    over = threading.Semaphore(0)
+    with selene.Scheduler() as scheduler:
+
+        def work(run: selene.Run) -> None:
+            ran.append(run.id)
+
+        scheduler.governor.profile = selene.Profile(rules=[selene.Rule("background_switch")])
+        # Told when the window is over: in one that is open "b" could run too.
+        with scheduler.driver(on_report=lambda report: over.release()) as driver:
+            scheduler.enqueue("a", handler=work)
+            assert over.acquire(timeout=WAIT)
+            scheduler.signals.set("background_switch", False)
+            scheduler.enqueue("b", handler="work", existing="replace")
+            time.sleep(0.1)
+            assert ran == ["a"]
+            scheduler.signals.set("background_switch", True)
+            assert over.acquire(timeout=WAIT)
+            assert not driver.wait(0)
+    assert ran == ["a", "b"]
+
+
+def test_it_books_what_it_opens_and_tells_its_reports() -> None:
+    reports: list[selene.Report] = []
+    told = threading.Event()
+    with selene.Scheduler() as scheduler:
+        scheduler.governor.profile = "apple"
+        scheduler.signals.set("user_active", False)
+
+        def on_report(report: selene.Report) -> None:
+            reports.append(report)
+            told.set()
+
+        with scheduler.driver(refresh_budget=20, on_report=on_report):
+            scheduler.enqueue("a", handler=lambda run: None)
+            assert told.wait(WAIT)
+            assert scheduler.governor.balance("refresh").last_begin is not None
+        assert (reports[0].budget, [run.id for run in reports[0].runs]) == (20, ["a"])
+        decision = scheduler.governor.last("refresh")
+        assert decision is not None
+
+
+def test_windows_of_both_kinds_are_open_at_a_time() -> None:
+    meet = threading.Barrier(2, timeout=WAIT)
+    over = threading.Semaphore(0)
+    with selene.Scheduler() as scheduler:
+        scheduler.task("a", kind="refresh")(lambda run: bool(meet.wait()) or None)
+        scheduler.task("b", kind="processing")(lambda run: bool(meet.wait()) or None)
+        with scheduler.driver(on_report=lambda report: over.release()):
+            assert over.acquire(timeout=2 * WAIT)
+            assert over.acquire(timeout=2 * WAIT)
+        assert not meet.broken
+        assert scheduler.info().dispatched == 2
+
+
+def test_a_new_veto_preempts_and_the_task_is_enqueued_as_before() -> None:
+    running, seen = threading.Event(), []
+    with selene.Scheduler() as scheduler:
+        scheduler.governor.profile = "apple"
+        scheduler.signals.set("user_active", False)
+        scheduler.governor.used()
+
+        def work(run: selene.Run) -> None:
+            running.set()
+            run.stopping.wait(WAIT)
+            seen.append(run.stopping.reason)
+
+        with scheduler.driver():
+            scheduler.enqueue("a", handler=work, kind="processing")
+            assert running.wait(WAIT)
+            scheduler.signals.set("user_active", True)
+            deadline = time.monotonic() + WAIT
+            while not seen and time.monotonic() < deadline:
+                time.sleep(0.01)
+            info = scheduler.get("a")
+            assert (info.state, info.attempts, info.stop_reason) == (
+                selene.State.ENQUEUED, 0, selene.StopReason.PREEMPTED,
+            )  # fmt: skip
+    assert seen == [selene.StopReason.PREEMPTED]
+
+
+def test_a_window_against_which_a_veto_was_raised_has_no_further_run() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        scheduler.governor.profile = "apple"
+        scheduler.governor.used()
+        for name in "ab":
+            scheduler.register_handler(name, None)
+            scheduler.register(selene.Task(name, kind="processing", schedule="once"))
+        with scheduler.driver() as driver:
+            cycle = driver.step()
+            assert cycle is not None
+            run = cycle.next()
+            assert isinstance(run, selene.Run)
+            scheduler.signals.set("user_active", True)
+            assert run.stopping.reason is selene.StopReason.PREEMPTED
+            with pytest.raises(selene.StaleRun):
+                run.complete()
+            assert cycle.next() is None
+            scheduler.signals.set("user_active", False)
+            assert cycle.next() is None
+            assert [(run.id, str(run.outcome)) for run in cycle.end().runs] == [("a", "stopped")]
+            assert (scheduler.get("a").attempts, scheduler.get("b").attempts) == (0, 0)
+
+
+def test_the_end_asks_what_runs_to_stop_and_waits_for_it() -> None:
+    running, seen = threading.Event(), []
+    with selene.Scheduler() as scheduler:
+
+        def work(run: selene.Run) -> None:
+            running.set()
+            seen.append(run.stopping.wait(WAIT))
+
+        with scheduler.driver():
+            scheduler.enqueue("a", handler=work)
+            assert running.wait(WAIT)
+            begin = time.monotonic()
+        assert time.monotonic() - begin < WAIT
+        assert seen == [True]
+        assert scheduler.get("a").state is selene.State.SUCCEEDED
+        assert threading.active_count() < 20
+
+
+def test_a_handler_may_stop_it_and_it_can_be_opened_again() -> None:
+    with selene.Scheduler() as scheduler:
+        driver = scheduler.driver()
+        for name in ("a", "b"):
+            with driver:
+                scheduler.enqueue(name, handler=lambda run: driver.stop(), existing="replace")
+                assert driver.wait(WAIT)
+            assert scheduler.get(name).state is selene.State.SUCCEEDED
+
+
+def test_a_handler_cannot_wait_for_its_own_end() -> None:
+    raised: list[BaseException] = []
+    with selene.Scheduler() as scheduler, scheduler.driver() as driver:
+
+        @scheduler.task
+        def work(run: selene.Run) -> None:
+            try:
+                driver.close()
+            except selene.Reentrant as error:
+                raised.append(error)
+            driver.stop()
+
+        assert driver.wait(WAIT)
+    assert raised
+
+
+def test_one_driver_at_a_time() -> None:
+    with selene.Scheduler() as scheduler, scheduler.driver():
+        with pytest.raises(selene.Busy), scheduler.driver():
+            pass
+        with pytest.raises(ValueError, match="not open"):
+            scheduler.driver().step()
+
+
+def test_what_a_handler_raises_to_end_the_process_ends_it() -> None:
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task
+        def work(run: selene.Run) -> None:
+            raise SystemExit(3)
+
+        driver = scheduler.driver()
+        driver.__enter__()
+        assert driver.wait(WAIT)
+        with pytest.raises(SystemExit):
+            driver.close()
+
+
+def test_an_ordinary_exception_does_not() -> None:
+    with selene.Scheduler() as scheduler, scheduler.driver() as driver:
+
+        @scheduler.task
+        def work(run: selene.Run) -> None:
+            raise LookupError
+
+        deadline = time.monotonic() + WAIT
+        while scheduler.get("work").last_outcome is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not driver.wait(0)
 
 
 def test_it_ends_when_the_scheduler_is_closed() -> None:
     scheduler = selene.Scheduler()
-    thread = threading.Thread(target=scheduler.run_forever)
-    thread.start()
-    time.sleep(0.05)
-    scheduler.close()
-    thread.join(10)
-    assert not thread.is_alive()
+    with scheduler.driver() as driver:
+        scheduler.close()
+        assert driver.wait(WAIT)
 
 
-def test_every_opens_windows_at_that_pace() -> None:
-    times: list[float] = []
+@pytest.mark.parametrize("options", [{"refresh_budget": 0}, {"processing_lanes": 65}, {"processing_budget": 90_000}])
+def test_a_wrong_option_is_refused(options: dict[str, int]) -> None:
+    with (
+        selene.Scheduler() as scheduler,
+        pytest.raises(selene.InvalidArgument),
+        scheduler.driver(**options),  # type: ignore[arg-type]
+    ):
+        pass
+
+
+def test_an_idle_driver_costs_nothing() -> None:
     with selene.Scheduler() as scheduler:
+        scheduler.enqueue("later", delay=3600, handler=lambda run: None)
+        with scheduler.driver():
 
-        @scheduler.task
-        def tick(run: selene.Run) -> None:
-            times.append(time.monotonic())
-            if len(times) == 3:
-                scheduler.stop()
+            def is_quiet() -> bool:
+                before = time.process_time()
+                time.sleep(0.5)
+                return time.process_time() - before < 0.05
 
-        scheduler.run_forever(5, every=0.3)
-    assert len(times) == 3
-    assert times[2] - times[0] >= 0.5
+            # What the begin, and other tests of this process, have left to do takes what time it takes.
+            assert any(is_quiet() for _ in range(20))
 
 
-def test_one_refused_kind_does_not_keep_the_other_from_running() -> None:
-    with selene.Scheduler(minimum_interval_processing=3600) as scheduler:
-        scheduler.begin(kinds="processing").end()
+def test_a_process_that_exits_or_forks_meanwhile_does_so_cleanly() -> None:
+    program = textwrap.dedent("""
+        import os, time
+        import pyselene as selene
+        scheduler = selene.Scheduler()
+        scheduler.task("a")(lambda run: run.stopping.wait(60))
+        driver = scheduler.driver()
+        driver.__enter__()
+        while not scheduler.info().dispatched:
+            time.sleep(0.01)
+        if os.fork() == 0:
+            os._exit(0)
+        assert os.wait()[1] == 0
+        print("ended")
+    """)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.forks
+def test_p4_a_child_leaves_its_copy_of_a_driver_without_a_word() -> None:
+    running, release = threading.Event(), threading.Event()
+    with selene.Scheduler() as scheduler:
 
         @scheduler.task
         def work(run: selene.Run) -> None:
-            scheduler.stop()
-
-        scheduler.run_forever(5, every=0.2)
-        assert scheduler.info().dispatched == 1
-
-
-def test_a_stop_asks_what_runs_to_stop() -> None:
-    running = threading.Event()
-    with selene.Scheduler() as scheduler:
-
-        @scheduler.task
-        def work(run: selene.Run) -> bool:
             running.set()
-            return run.stopping.wait(60)
+            release.wait(WAIT)
 
-        def stop() -> None:
-            running.wait(60)
-            scheduler.stop()
+        driver = scheduler.driver()
+        with driver:
+            assert running.wait(WAIT)
 
-        threading.Thread(target=stop).start()
-        begin = time.monotonic()
-        scheduler.run_forever(60)
-        assert time.monotonic() - begin < 10
+            def child() -> None:
+                driver.__exit__(None, None, None)
+                driver.close()
+                with selene.Scheduler() as own, own.driver():
+                    pass
+
+            in_child(child)
+            assert not driver.wait(0)
+            release.set()
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 
 
-def test_a_virtual_clock_is_refused() -> None:
-    with selene.Scheduler(clock=VirtualClock()) as scheduler, pytest.raises(ValueError, match="real time"):
-        scheduler.run_forever()
+# ---- on an event loop ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("call", ["scheduler.run_forever(60)", "asyncio.run(scheduler.run_forever_async(60))"])
-def test_signals_end_it_cleanly(number: signal.Signals, call: str, tmp_path: Path) -> None:
-    program = textwrap.dedent(f"""
-        import asyncio, signal, threading
-        import pyselene as selene
-        before = signal.getsignal(signal.SIGTERM)
-        scheduler = selene.Scheduler()
-        @scheduler.task
-        def work(run):
-            print("running", flush=True)
-            run.stopping.wait(60)
-        {call}
-        assert signal.getsignal(signal.SIGTERM) == before
-        assert scheduler.get("work").last_outcome == selene.Outcome.NEW_DATA
-        scheduler.close()
-        print("ended")
-    """)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "running\n"
-        os.kill(process.pid, number)
-        assert process.communicate(timeout=30)[0] == "ended\n"
-        assert process.returncode == 0
+def test_on_a_loop_a_preempted_coroutine_is_cancelled_and_goes_on_later() -> None:
+    async def main() -> list[str]:
+        seen: list[str] = []
+        running, over = asyncio.Event(), asyncio.Event()
+        with selene.Scheduler() as scheduler:
+            scheduler.governor.profile = "apple"
+            scheduler.signals.set("user_active", False)
+            scheduler.governor.used()
+
+            @scheduler.task(kind="processing", schedule="once")
+            async def work(run: selene.Run) -> None:
+                seen.append(f"attempt {run.attempt}")
+                if len(seen) > 1:
+                    over.set()
+                    return
+                running.set()
+                try:
+                    await asyncio.sleep(WAIT)
+                except asyncio.CancelledError:
+                    seen.append(str(run.stopping.reason))
+                    raise
+
+            async with scheduler.driver() as driver:
+                await asyncio.wait_for(running.wait(), WAIT)
+                scheduler.signals.set("user_active", True)
+                while len(seen) < 2:
+                    await asyncio.sleep(0.01)
+                # The rate limit: 15 minutes between windows.
+                scheduler.governor.profile = "open"
+                scheduler.signals.set("user_active", False)
+                await asyncio.wait_for(over.wait(), WAIT)
+                assert not driver.wait(0)
+            assert scheduler.get("work").state is selene.State.SUCCEEDED
+        return seen
+
+    assert asyncio.run(main()) == ["attempt 1", "preempted", "attempt 1"]
 
 
-def in_a_process(program: str) -> None:
-    """Runs it where signals may do what they do."""
-    head = "import asyncio, os, random, signal, sys, threading, time\nimport pyselene as selene\n"
-    # Shells start what runs in the background with SIGINT ignored.
-    head += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    command = [sys.executable, "-X", "dev", "-W", "error", "-c", head + textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+def test_on_a_loop_functions_run_on_threads_and_lanes_are_kept() -> None:
+    async def main() -> None:
+        meet = threading.Barrier(2, timeout=WAIT)
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        reports: list[selene.Report] = []
+
+        def on_report(report: selene.Report) -> None:
+            reports.append(report)
+            done.set()
+
+        with selene.Scheduler() as scheduler:
+            assert threading.current_thread() is threading.main_thread()
+            for name in "ab":
+                scheduler.task(name, expected=0.1)(lambda run: bool(meet.wait()) or None)
+            async with scheduler.driver(refresh_lanes=2, on_report=on_report):
+                await asyncio.wait_for(done.wait(), WAIT)
+        assert not meet.broken
+        assert {str(run.outcome) for report in reports for run in report.runs} == {"new_data"}
+        assert loop.is_running()
+
+    asyncio.run(main())
 
 
-WAYS = ["scheduler.run_forever(every=3600)", "asyncio.run(scheduler.run_forever_async(every=3600))"]
+def test_on_a_loop_it_stops_from_a_handler_and_when_cancelled() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
 
-
-@pytest.mark.parametrize("call", WAYS)
-def test_no_signal_is_lost_whenever_it_comes(call: str) -> None:
-    in_a_process(f"""
-        scheduler = selene.Scheduler()
-        begin = time.monotonic()
-        for number in range(100):
-            delay = random.Random(number).random() * 0.004
-            def kill():
-                # Only when the driver listens.
-                while signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-                    time.sleep(0.0001)
-                time.sleep(delay)
-                os.kill(os.getpid(), signal.SIGTERM)
-            killer = threading.Thread(target=kill)
-            killer.start()
-            {call}
-            killer.join()
-        assert time.monotonic() - begin < 30
-        scheduler.close()
-        print("ended")
-    """)
-
-
-def test_a_signal_between_the_last_look_and_the_wait_counts() -> None:
-    in_a_process("""
-        scheduler = selene.Scheduler()
-        changed = scheduler._engine.changed
-        wait = changed.wait
-        def late(timeout):
-            os.kill(os.getpid(), signal.SIGINT)
-            return wait(timeout)
-        changed.wait = late
-        begin = time.monotonic()
-        scheduler.run_forever(every=3600)
-        assert time.monotonic() - begin < 30
-        scheduler.close()
-        print("ended")
-    """)
-
-
-def test_a_second_signal_does_what_it_did_before() -> None:
-    in_a_process("""
-        scheduler = selene.Scheduler()
-        @scheduler.task
-        def deaf(run):
-            os.kill(os.getpid(), signal.SIGINT)
-            while signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-                time.sleep(0.001)
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
-        try:
-            scheduler.run_forever()
-        except KeyboardInterrupt:
-            print("ended")
-        assert signal.set_wakeup_fd(-1) == -1
-        scheduler.close()
-    """)
-
-
-def test_whoever_listened_to_signals_before_still_does() -> None:
-    in_a_process("""
-        async def main():
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGUSR1, print, "ended")
-            scheduler = selene.Scheduler()
             @scheduler.task
-            async def work(run):
-                os.kill(os.getpid(), signal.SIGUSR1)
-                await asyncio.sleep(0.05)
-                os.kill(os.getpid(), signal.SIGTERM)
-                await asyncio.sleep(60)
-            await scheduler.run_forever_async()
-            loop.remove_signal_handler(signal.SIGUSR1)
-            scheduler.close()
+            async def work(run: selene.Run) -> None:
+                driver.stop()
+
+            async with scheduler.driver() as driver:
+                await asyncio.wait_for(driver.wait_async(), WAIT)
+            scheduler.unregister_handler("work")
+
+            async def drive() -> None:
+                async with scheduler.driver():
+                    await asyncio.sleep(WAIT)
+
+            task = asyncio.create_task(drive())
+            await asyncio.sleep(0.05)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with scheduler.driver():
+                pass
+
+    asyncio.run(main())
+
+
+def test_on_a_loop_a_failing_callback_ends_it() -> None:
+    def on_report(report: selene.Report) -> None:
+        raise LookupError("no such report")
+
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+            scheduler.task("a")(lambda run: None)
+            async with scheduler.driver(on_report=on_report) as driver:
+                await asyncio.wait_for(driver.wait_async(), WAIT)
+
+    with pytest.raises(LookupError, match="no such report"):
         asyncio.run(main())
-    """)
 
 
-def test_a_signal_to_a_forked_child_is_the_childs() -> None:
-    in_a_process("""
-        import warnings
-        warnings.simplefilter("ignore", DeprecationWarning)
+def test_on_a_loop_it_ends_when_the_scheduler_is_closed() -> None:
+    async def main() -> None:
         scheduler = selene.Scheduler()
-        @scheduler.task
-        def work(run):
-            pid = os.fork()
-            if pid == 0:
-                time.sleep(60)
-                os._exit(1)
-            time.sleep(0.1)
-            os.kill(pid, signal.SIGTERM)
-            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
-            assert not run.stopping.wait(0.1)
-            print("ended")
-            scheduler.stop()
-        scheduler.run_forever()
-        assert scheduler.get("work").last_outcome == selene.Outcome.NEW_DATA
-        scheduler.close()
-    """)
+        async with scheduler.driver() as driver:
+            scheduler.close()
+            await asyncio.wait_for(driver.wait_async(), WAIT)
+
+    asyncio.run(main())
 
 
-def test_a_stop_just_before_a_window_opens_lets_nothing_start(monkeypatch: pytest.MonkeyPatch) -> None:
+# ---- by hand -------------------------------------------------------------------------------------------------------
+
+
+def test_another_loop_waits_for_the_descriptor_and_steps() -> None:
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.register_handler("a", None)
+        driver = scheduler.driver()
+        driver.open()
+        try:
+            assert driver.step() is None
+            scheduler.register(selene.Task("a", schedule="once", delay=0.05))
+            begin = time.monotonic()
+            cycle = None
+            while cycle is None and time.monotonic() - begin < WAIT:
+                select.select([driver], [], [], WAIT)
+                cycle = driver.step()
+            assert cycle is not None
+            with cycle:
+                for run in cycle:
+                    run.complete()
+            assert cycle.report.budget == 30
+            assert driver.step() is None
+            assert driver.wake_at is None
+        finally:
+            driver.close()
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(driver._fd)
 
-        def late(engine: Any, window: Any, inline: bool) -> Drive:
-            scheduler.stop()
-            return Drive(engine, window, inline)
 
-        monkeypatch.setattr(_driver, "Drive", late)
-        scheduler.run_forever()
-        assert scheduler.info().dispatched == 0
+def test_on_a_virtual_clock_a_week_is_a_loop() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        scheduler.task("sync", every=6 * 3600, anchored=True)(lambda run: clock.advance(4))
+        end = clock.now_ns + 7 * 86_400 * 10**9
+        runs = steps = 0
+        with scheduler.driver() as driver:
+            while clock.now_ns < end:
+                runs += sum(len(report.runs) for report in driver.run_due())
+                assert driver.wake_at is not None
+                clock.set(driver.wake_at)
+                steps += 1
+        assert 28 <= runs <= 29
+        assert steps < 70
 
 
-def test_stop_ends_every_driver_and_leaves_other_windows_alone() -> None:
+def test_a_virtual_clock_has_no_event_loop() -> None:
+    async def main() -> None:
+        async with selene.Scheduler(clock=VirtualClock()).driver():
+            pass
+
+    with pytest.raises(ValueError, match="run_due"):
+        asyncio.run(main())
+
+
+def test_budgets_cut_windows() -> None:
+    clock = VirtualClock()
+    with selene.Scheduler(clock=clock, max_pending_refresh=None) as scheduler:
+        scheduler.governor.profile = selene.Profile(
+            rules=[selene.Rule("budget")], quotas=[selene.Quota("refresh", "window_time", limit=100, period=7200)]
+        )
+        scheduler.task("a", every=60, expected=1)(lambda run: run.stopping.wait())
+        with scheduler.driver(refresh_budget=60) as driver:
+            budgets = []
+            for _ in range(4):
+                budgets += [report.budget for report in driver.run_due()]
+                clock.advance(900)
+        # The second is cut to what is left; the last seconds are no window of their own.
+        assert budgets[0] == 60
+        assert 30 <= budgets[1] < 50
+        assert len(budgets) == 2
+
+
+# ---- simulated launches --------------------------------------------------------------------------------------------
+
+
+def test_a_launch_runs_a_pending_task_whatever_the_governor_says() -> None:
     with selene.Scheduler() as scheduler:
-        threads = [threading.Thread(target=scheduler.run_forever, kwargs={"kinds": kind}) for kind in selene.Kind]
-        for thread in threads:
+        scheduler.governor.profile = "apple"
+        scheduler.signals.set("background_switch", False)
+        scheduler.enqueue("a", handler=lambda run: None, delay=3600, kind="processing")
+        report = scheduler.simulate_launch("a")
+        assert ([run.id for run in report.runs], report.budget) == (["a"], 600)
+        with pytest.raises(selene.NotFound):
+            scheduler.simulate_launch("a")
+        scheduler.task("standing")(lambda run: None)
+        with pytest.raises(selene.NotFound, match="standing"):
+            scheduler.simulate_launch("standing")
+        scheduler.enqueue("b", handler="<lambda>")
+        with scheduler.driver(processing_budget=7):
+            scheduler.enqueue("c", handler=lambda run: None, kind="processing", delay=60)
+            assert scheduler.simulate_launch("c").budget == 7
+
+
+def test_an_expiry_ends_the_window_of_who_listens_and_of_who_does_not() -> None:
+    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+        go = threading.Event()
+        scheduler.enqueue("listens", handler=lambda run: run.stopping.wait(2 * WAIT))
+        scheduler.enqueue("deaf", handler=lambda run: bool(go.wait(2 * WAIT)) or None)
+        for name, outcome in (("listens", "new_data"), ("deaf", "expired")):
+
+            def expire(name: str = name) -> None:
+                while scheduler.get(name).state is not selene.State.RUNNING:
+                    time.sleep(0.01)
+                scheduler.simulate_expire(name)
+
+            thread = threading.Thread(target=expire)
             thread.start()
-        time.sleep(0.05)
-        with scheduler.begin(kinds="processing"):
-            scheduler.stop()
-        for thread in threads:
-            thread.join(10)
-            assert not thread.is_alive()
-        scheduler.task("a")(lambda run: None)
-        assert len(scheduler.run_cycle().runs) == 1
+            begin = time.monotonic()
+            report = scheduler.simulate_launch(name)
+            thread.join()
+            assert time.monotonic() - begin < WAIT
+            assert str(report.runs[0].outcome) == outcome
+        go.set()
+        with pytest.raises(selene.NotFound):
+            scheduler.simulate_expire("listens")
+
+
+def test_an_expiry_of_a_run_that_was_taken_just_now_ends_its_window() -> None:
+    with selene.Scheduler() as scheduler:
+        go = threading.Event()
+        expiry = threading.Thread(target=scheduler.simulate_expire, args=["deaf"])
+
+        class Runs(dict[int, selene.Run]):
+            def __setitem__(self, token: int, run: selene.Run) -> None:
+                expiry.start()
+                time.sleep(0.3)
+                super().__setitem__(token, run)
+
+        scheduler._engine.runs = Runs()
+        scheduler.enqueue("deaf", handler=lambda run: bool(go.wait(2 * WAIT)) or None)
+        begin = time.monotonic()
+        report = scheduler.simulate_launch("deaf")
+        assert time.monotonic() - begin < WAIT
+        assert str(report.runs[0].outcome) == "expired"
+        expiry.join()
+        go.set()
+
+
+def test_a_launch_and_an_expiry_on_a_loop() -> None:
+    async def main() -> None:
+        with selene.Scheduler() as scheduler:
+            running = asyncio.Event()
+
+            # Of the kind whose window has a reserve of many seconds, in which it comes to be cancelled.
+            @scheduler.task(kind="processing", schedule="once", delay=60)
+            async def work(run: selene.Run) -> None:
+                running.set()
+                await asyncio.sleep(2 * WAIT)
+
+            launched = asyncio.create_task(scheduler.simulate_launch_async("work"))
+            await asyncio.wait_for(running.wait(), WAIT)
+            scheduler.simulate_expire("work")
+            report = await asyncio.wait_for(launched, WAIT)
+            assert str(report.runs[0].outcome) == "failed"
+
+    asyncio.run(main())
+
+
+def test_a_driver_with_a_store(tmp_path: Path) -> None:
+    with selene.Scheduler(tmp_path / "tasks.db") as scheduler:
+        over = threading.Event()
+        with scheduler.driver(on_report=lambda report: over.set()):
+            scheduler.enqueue("a", handler=lambda run: None)
+            assert over.wait(WAIT)
+    with selene.Scheduler(tmp_path / "tasks.db") as scheduler:
+        assert scheduler.get("a").state is selene.State.SUCCEEDED
+        assert scheduler.governor.balance("refresh").last_begin is not None

@@ -69,3 +69,16 @@ def test_a_dropped_stream_ends_and_closing_the_scheduler_ends_the_others() -> No
     scheduler.register(selene.Task("a"))
     scheduler.close()
     assert [str(event.type) for event in stream] == ["registered"]
+
+
+def test_the_same_function_may_observe_twice() -> None:
+    seen: list[selene.Event] = []
+    with selene.Scheduler() as scheduler:
+        first, second = scheduler.observe(seen.append), scheduler.observe(seen.append)
+        scheduler.register(selene.Task("a"))
+        first.close()
+        first.close()
+        scheduler.register(selene.Task("b"))
+        second.close()
+        scheduler.register(selene.Task("c"))
+    assert [event.id for event in seen] == ["a", "a", "b"]

@@ -50,6 +50,13 @@ def test_every_structure_is_laid_out_as_it_is_read() -> None:
         (selene.Priority, "PRIORITY", None),
         (selene.Existing, "EXISTING", None),
         (selene.Constraint, "CONSTRAINT", "selene_constraint_name"),
+        (selene.Signal, "SIGNAL", "selene_signal_name"),
+        (selene.Source, "SOURCE", "selene_source_name"),
+        (selene.Presence, "PRESENCE", None),
+        (selene.Factor, "FACTOR", "selene_factor_name"),
+        (selene.Verdict, "VERDICT", "selene_verdict_name"),
+        (selene.Measure, "MEASURE", "selene_measure_name"),
+        (selene.BuiltIn, "PROFILE", "selene_profile_name"),
     ],
 )
 def test_an_enumeration_has_every_number_of_the_header(kind: type, prefix: str, reader: str | None) -> None:

@@ -45,15 +45,15 @@ def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     workload = re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)```", text, re.DOTALL)
     assert len(workload) == 1
     (tmp_path / workload[0][0]).write_text(workload[0][1])
-    commands = re.findall(r"^pyselene (\w+ .*?)(?: *#.*)?$", text, re.MULTILINE)
-    assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "simulate"}
+    commands = re.findall(r"^pyselene (\w+.*?)(?: *#.*)?$", text, re.MULTILINE)
+    assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "simulate", "signals"}
     paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     for command in commands:
         if "--now" in command:
             command += " --network"  # whether the machine has one or not
         done = subprocess.run(
             [sys.executable, "-m", "pyselene", *command.split()],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=60,
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), command
     assert "Simulation of work.toml" in (tmp_path / "report.html").read_text()

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import shutil
-import struct
-import subprocess
-import zlib
 from collections import Counter
 from html.parser import HTMLParser
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
+from browser import browse, colours, keep
 from pyselene.cli.duration import DAY, HOUR, MINUTE, SECOND
-from pyselene.cli.report import Away, Fate, History, Run, Task, Window, render
+from pyselene.cli.report import Away, Fate, History, Refusal, Run, Task, Track, Window, render
 from pyselene.cli.report.axis import marks
 
 BEGIN = 1_767_571_200 * SECOND
@@ -187,6 +182,43 @@ def test_the_axis_has_round_times_and_not_too_many() -> None:
         assert len(marks(BEGIN + 7, BEGIN + 7 + span)) <= 10 + span // (3640 * DAY)
 
 
+def governed() -> History:
+    """Four hours with a governor: a refresh window each hour but one, a processing window refused throughout."""
+    windows = [
+        Window(BEGIN + hour * HOUR, BEGIN + hour * HOUR + 10 * SECOND, 30 * SECOND, SECOND, 1, 0, "r", "refresh")
+        for hour in (0, 1, 3)
+    ]
+    runs = [Run(0, place, window.began_at, 10 * SECOND, "new_data") for place, window in enumerate(windows)]
+    runs.append(Run(0, 2, windows[2].began_at + 15 * SECOND, SECOND, "stopped", stop="preempted"))
+    return History(
+        "governed",
+        [Task("one", BEGIN)],
+        windows,
+        runs,
+        BEGIN,
+        BEGIN + 4 * HOUR,
+        tracks=[
+            Track("user_active", "", [(BEGIN, 0), (BEGIN + HOUR, 1), (BEGIN + 3 * HOUR, 0)], ["no", "yes", "no"]),
+            Track("battery_level", "‰", [(BEGIN, 1000), (BEGIN + 2 * HOUR, 500)], ["100 %", "50 %"]),
+            Track("thermal", "level", [(BEGIN, 0), (BEGIN + HOUR, 2)], ["nominal", "serious"]),
+        ],
+        refusals=[
+            Refusal("refresh", BEGIN + 2 * HOUR, BEGIN + 3 * HOUR, "low_power_mode", "low_power_mode is yes"),
+            Refusal("processing", BEGIN, BEGIN + 4 * HOUR, "user_active", "<somebody> is there"),
+        ],
+        profile="apple",
+    )
+
+
+def test_signals_are_summed_up_and_kinds_known() -> None:
+    history = governed()
+    assert history.kinds == ["refresh", "processing"]
+    assert [track.summary(history.end) for track in history.tracks] == ["50 %", "75 %", "serious"]
+    longest = max(history.waits[0], key=lambda wait: wait.length)
+    assert longest.length == 2 * HOUR
+    assert history.refused(longest) == {"low_power_mode": HOUR}
+
+
 # ---- the page ------------------------------------------------------------------------------------------------------
 
 
@@ -238,6 +270,23 @@ def test_the_page_is_whole_and_loads_nothing(page: str) -> None:
     assert not re.search(r"https?://|@import|url\(|@font-face", page)
 
 
+def test_with_a_governor_the_page_has_its_lanes_and_its_refusals() -> None:
+    page = render(governed())
+    reader = read(page)
+    assert reader.tags["svg"] == 6
+    assert reader.tags["table"] == 4
+    assert {"apple", "Why no window was granted", "refresh windows", "thermal"} <= {
+        word for text in reader.text for word in (text, *text.split())
+    }
+    assert "3 refresh, 0 processing" in reader.text
+    assert "<somebody>" not in page
+    legends = "".join(re.findall(r'<ul class="legend">.*?</ul>', page))
+    assert "refused: low power mode" in legends
+    assert "refused: rate" not in legends
+    assert 'data-chart="governor"' not in render(small((0, "new_data")))
+    read(render(History("empty", [], [], [], BEGIN, BEGIN + DAY, profile="open")))
+
+
 def test_the_page_is_the_same_each_time() -> None:
     assert render(made_history(5, 1)) == render(made_history(5, 1))
 
@@ -278,97 +327,6 @@ def test_the_legend_has_what_is_there_and_nothing_else() -> None:
 
 # ---- in a browser --------------------------------------------------------------------------------------------------
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
-
-
-@pytest.fixture(scope="module")
-def browser() -> str:
-    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no browser; install the package chromium")
-        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
-    return found
-
-
-def browse(browser: str, page: Path, *options: str) -> str:
-    """Opens a page without a window; gives the standard output."""
-    done = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-            "--virtual-time-budget=3000",
-            f"--user-data-dir={page.parent / 'profile'}",
-            *options,
-            page.as_uri(),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stdout
-
-
-def pixels(path: Path) -> tuple[int, int, list[bytes]]:
-    """Reads a PNG of 8 bits: width, bytes of a pixel, rows."""
-    data = path.read_bytes()
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    at, packed, width, size = 8, b"", 0, 3
-    while at < len(data):
-        length, kind = struct.unpack_from(">I4s", data, at)
-        chunk = data[at + 8 : at + 8 + length]
-        if kind == b"IHDR":
-            width, _, depth, colour = struct.unpack_from(">IIBB", chunk)
-            assert depth == 8
-            size = {2: 3, 6: 4}[colour]
-        elif kind == b"IDAT":
-            packed += chunk
-        at += 12 + length
-    raw, stride = zlib.decompress(packed), width * size
-    rows: list[bytes] = []
-    before = bytes(stride)
-    for begin in range(0, len(raw), stride + 1):
-        row = bytearray(raw[begin + 1 : begin + 1 + stride])
-        kind_of_row = raw[begin]
-        if kind_of_row == 1:
-            for channel in range(size):
-                row[channel::size] = bytes(value & 255 for value in accumulate(row[channel::size]))
-        elif kind_of_row == 2:
-            row[:] = bytes((value + above) & 255 for value, above in zip(row, before, strict=True))
-        elif kind_of_row:
-            for i, above in enumerate(before):
-                left, corner = (row[i - size], before[i - size]) if i >= size else (0, 0)
-                if kind_of_row == 3:
-                    guess = (left + above) // 2
-                else:
-                    by_left, by_above, by_corner = (
-                        abs(above - corner),
-                        abs(left - corner),
-                        abs(left + above - 2 * corner),
-                    )
-                    guess = above if by_above <= by_corner else corner
-                    guess = left if by_left <= min(by_above, by_corner) else guess
-                row[i] = (row[i] + guess) & 255
-        before = bytes(row)
-        rows.append(before)
-    return width, size, rows
-
-
-def colours(path: Path) -> Counter[str]:
-    """How often each colour stands in a picture."""
-    _, size, rows = pixels(path)
-    found: Counter[tuple[bytes]] = Counter()
-    for row in rows:
-        found.update(struct.iter_unpack(f"3s{size - 3}x", row))
-    return Counter({colour.hex(): count for (colour,), count in found.items()})
-
-
 SCHEMES = {
     "light": {"page": "f4f6f9", "card": "ffffff", "ink": "17202e", "new_data": "2f62c9", "failed": "d64527"},
     "dark": {"page": "0c1017", "card": "141a24", "ink": "e7ebf3", "new_data": "5c97ff", "failed": "ff7350"},
@@ -387,9 +345,7 @@ def test_a_browser_shows_the_report_in_both_schemes(scheme: str, page: str, brow
         "--window-size=1000,1000",
         f"--blink-settings=preferredColorScheme={int(scheme == 'light')}",
     )
-    keep = os.environ.get("KEEP_PICTURES_IN")
-    if keep:
-        shutil.copy(picture, Path(keep))
+    keep(picture)
     found = colours(picture)
     total = found.total()
     wanted = SCHEMES[scheme]
@@ -461,6 +417,48 @@ def test_every_chart_has_a_hint(chart: str, wanted: str, browser: str, tmp_path:
     page = render(small((0, "new_data"), (2, "failed")))
     told = probe(browser, page, tmp_path, chart, "point('pointermove', 0.5001, 12); tell();")
     assert told[0].startswith(wanted)
+
+
+def test_the_governor_s_lanes_tell_what_is_under_the_pointer(browser: str, tmp_path: Path) -> None:
+    told = probe(
+        browser,
+        render(governed()),
+        tmp_path,
+        "governor",
+        """
+        for (const [x, y] of [[0.2501, 15], [0.6, 15], [0.4, 15], [0.6, 45], [0.3, 75], [0.9, 105], [0.5, 135]]) {
+          point('pointermove', x, y); tell();
+        }
+        """,
+    )
+    assert told[0].startswith("refresh window 2\ngranted, at most 30 s\n1 run in 10 s")
+    assert told[1].startswith("refused: low power mode\nlow_power_mode is yes\nfor 1 h")
+    assert told[2].startswith("refresh windows\nnothing asked for one")
+    assert told[3].startswith("refused: user active\n<somebody> is there")
+    assert told[4].startswith("user active\nyes\nfor 2 h")
+    assert told[5].startswith("battery level\n50 %")
+    assert told[6].startswith("thermal\nserious")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_the_governor_s_lanes_in_both_schemes(scheme: str, browser: str, tmp_path: Path) -> None:
+    report = tmp_path / "governor.html"
+    report.write_text(render(governed()), encoding="utf-8")
+    picture = tmp_path / f"governor-{scheme}.png"
+    browse(
+        browser,
+        report,
+        f"--screenshot={picture}",
+        "--window-size=1200,640",
+        f"--blink-settings=preferredColorScheme={int(scheme == 'light')}",
+    )
+    keep(picture)
+    found = colours(picture)
+    wanted = {"light": ("7c5ec9", "e0b13a", "2f62c9"), "dark": ("a78ff2", "f0cd66", "6ea4ff")}[scheme]
+    # Ten pixels high: all of the four hours, and one of them.
+    assert found[wanted[0]] > 8 * 700
+    assert found[wanted[1]] > 8 * 175
+    assert found[wanted[2]] > 40
 
 
 def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_path: Path) -> None:

@@ -94,17 +94,17 @@ def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
         ({"priority": 6}, ValueError, "priority is 6"),
         ({"priority": 2.0}, TypeError, "priority"),
         ({"priority": selene.Kind.REFRESH}, TypeError, "priority"),
-        ({"expected": -1}, ValueError, "expected"),
+        ({"expected": -1}, ValueError, "expected is -1 s; allowed: 0 … 24 h"),
         ({"expected": float("nan")}, ValueError, "finite"),
         ({"expected": Decimal(3)}, TypeError, "seconds"),
         ({"expected": True}, TypeError, "seconds"),
         ({"expected": 1e300}, ValueError, "beyond"),
         ({"expected": "5"}, TypeError, "expected"),
-        ({"delay": timedelta(days=4_000)}, ValueError, "delay"),
-        ({"every": 0}, ValueError, "period"),
-        ({"every": 5, "flex": 6}, ValueError, "flex"),
+        ({"delay": timedelta(days=4_000)}, ValueError, "^delay is 345600000 s"),
+        ({"every": 0}, ValueError, "every is 0 s; allowed: 1 ns … 10 years"),
+        ({"every": 5, "flex": 6}, ValueError, "flex is 6 s; allowed: 0 … every"),
         ({"every": 5, "schedule": "once"}, ValueError, "every is given"),
-        ({"schedule": "periodic"}, ValueError, "period"),
+        ({"schedule": "periodic"}, ValueError, "every is 0 s"),
         ({"tags": ["x"] * 1 + [3]}, TypeError, "tags"),
         ({"tags": [str(i) for i in range(17)]}, ValueError, "16"),
         ({"requires": "sun"}, ValueError, "network, power"),
@@ -117,7 +117,7 @@ def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
         ({"backoff": 30}, TypeError, "backoff"),
         ({"backoff": selene.Backoff(3)}, TypeError, "backoff"),
         ({"input": "text"}, TypeError, "input must be bytes"),
-        ({"input": b"x" * 10_241}, ValueError, "10240"),
+        ({"input": b"x" * 10_241}, ValueError, "input is 10241 bytes; allowed: at most 10240 bytes"),
         ({"anchored": 1}, TypeError, "anchored"),
         ({"id": "\ud800"}, ValueError, "surrogates"),
     ],
@@ -130,6 +130,31 @@ def test_what_is_wrong_is_refused_and_nothing_changes(
             scheduler.register(selene.Task(**{"id": "a", **fields}))
         assert error is not TypeError or not isinstance(caught.value, selene.SeleneError)
         assert len(scheduler) == 0
+
+
+def test_what_the_library_says_comes_in_the_words_of_the_package() -> None:
+    with selene.Scheduler() as scheduler:
+        for call, words in (
+            (lambda: scheduler.run_cycle(budget=-1), "budget is -1 s; allowed: 1 ns … 24 h"),
+            (lambda: scheduler.run_cycle(budget=5, reserve=6), "reserve is 6 s; allowed: 0 … budget, or None for"),
+            (lambda: scheduler.run_cycle(kinds=()), "kinds is empty; allowed: refresh, processing, or both"),
+            (lambda: scheduler.close(grace=-1), "grace is -1 s; allowed: 0 … 24 h"),
+            (lambda: selene.Quota("refresh", "window_time", limit=-1, period=60), "limit is -1; allowed: more than 0"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                call()
+        scheduler.enqueue("a")
+        with pytest.raises(selene.TooManyPending, match="max_pending_refresh, hold=True"):
+            scheduler.enqueue("b")
+
+
+def test_of_several_refused_tasks_each_has_an_error_of_its_own() -> None:
+    with selene.Scheduler() as scheduler:
+        first, second = scheduler.register_all([selene.Task("a", expected=-1), selene.Task("b", every=0)])
+        assert isinstance(first, selene.InvalidArgument)
+        assert isinstance(second, selene.InvalidArgument)
+        assert "every" not in first.detail
+        assert second.detail == "every is 0 s; allowed: 1 ns … 10 years"
 
 
 def test_a_task_is_judged_where_it_is_made() -> None:
@@ -189,6 +214,23 @@ def test_existing_policies_and_cancel() -> None:
         assert scheduler.prune() == 3
         assert not list(scheduler)
         assert scheduler
+
+
+def test_t4_a_refused_call_leaves_no_handler_behind() -> None:
+    def handler(run: selene.Run) -> None: ...
+
+    with selene.Scheduler(max_pending_refresh=0) as scheduler:
+        with pytest.raises(selene.TooManyPending):
+            scheduler.enqueue("a", handler=handler)
+        with pytest.raises(selene.InvalidArgument):
+            scheduler.enqueue("a", handler=handler, expected=-1)
+        with pytest.raises(selene.InvalidArgument):
+            scheduler.task("a", expected=-1)(handler)
+        assert list(scheduler.handlers) == []
+        scheduler.register_handler("handler", handler)
+        with pytest.raises(selene.TooManyPending):
+            scheduler.enqueue("a", handler=handler)
+        assert list(scheduler.handlers) == ["handler"]
 
 
 def test_explain_can_be_read() -> None:

@@ -27,6 +27,7 @@ STANDARD = {
         typedef signed long int64_t; typedef unsigned long uint64_t;
         #define INT64_C(value) value##L
         #define INT64_MAX 9223372036854775807L
+        #define INT64_MIN (-9223372036854775807L - 1L)
         #define UINT32_MAX 4294967295U
     """,
     "stddef.h": "#define NULL ((void *)0)",

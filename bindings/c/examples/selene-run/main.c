@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "duration.h"
+#include "follow.h"
 #include "keep.h"
 #include "options.h"
 #include "runner.h"
@@ -118,6 +119,12 @@ static bool sleep_until_wakeup(const struct session *session) {
     }
 }
 
+/* Windows that the governor grants. */
+static int run_governed(const struct session *session) {
+    if (follow_governor(session, anything_left)) return refused(session, "no driver");
+    return EXIT_DONE;
+}
+
 /* The windows one after another, by the clock or with --follow by the scheduler's wish. */
 static int run_windows(const struct session *session) {
     const struct options *options = session->options;
@@ -178,6 +185,10 @@ static int run_now(const struct session *session) {
 
 static int look(const struct session *session) {
     const struct options *options = session->options;
+    for (int32_t kind = SELENE_KIND_REFRESH; kind <= SELENE_KIND_PROCESSING; kind++)
+        if (options->why && (options->window.kinds & (uint32_t)kind) &&
+            show_decision(session, kind))
+            return refused(session, "no decision");
     if (options->plan && show_plan(session)) return refused(session, "no plan");
     if (options->explain && show_task(session, options->explain))
         return refused(session, "no explanation");
@@ -198,7 +209,10 @@ static int work(const struct session *session) {
         return refused(session, "the kinds were refused");
     if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
     if (options->now) exit_code = run_now(session);
-    if (exit_code == EXIT_DONE) exit_code = run_windows(session);
+    if (follow_profile(session)) return refused(session, "the profile was refused");
+    if (exit_code == EXIT_DONE)
+        exit_code =
+            options->follow && options->profile >= 0 ? run_governed(session) : run_windows(session);
     if (exit_code == EXIT_DONE && !runner_signal(session->runner)) exit_code = look(session);
     if (exit_code == EXIT_DONE && options->check && any_failed(session))
         exit_code = EXIT_TASK_FAILED;

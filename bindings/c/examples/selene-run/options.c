@@ -19,13 +19,23 @@ static const char help[] =
     "  --reserve TIME     kept free at its end, for stopping what still runs (budget / 20)\n"
     "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
     "  --cycles N         how many windows (1; without end with --follow; 0 with --plan, "
-    "--explain)\n"
+    "--explain,\n"
+    "                     --why)\n"
     "  --lanes N          tasks at a time, 1 to 64 (1)\n"
     "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
     "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
     "  --follow           stay; sleep until a task wants a window, at least --every\n"
     "  --now ID           run one task now, whatever its rank, and end\n"
     "  --check            answer 1 if the last run of any task failed\n"
+    "\n"
+    "The governor\n"
+    "  --profile NAME     with --follow: open windows when this profile of the governor grants "
+    "them,\n"
+    "                     of 30s for refresh and 10m for processing without --budget; open, "
+    "apple,\n"
+    "                     server or strict\n"
+    "  --why              what the governor decided last, factor by factor; with --follow at each\n"
+    "                     refusal\n"
     "\n"
     "Keeping\n"
     "  --store FILE       keep the tasks and their history in FILE from one call to the next\n"
@@ -86,6 +96,8 @@ enum option_number {
     FOLLOW,
     NOW,
     CHECK,
+    PROFILE,
+    WHY,
     PLAN,
     EXPLAIN,
     NETWORK,
@@ -115,6 +127,8 @@ static const struct option table[] = {
     {"follow", no_argument, NULL, FOLLOW},
     {"now", required_argument, NULL, NOW},
     {"check", no_argument, NULL, CHECK},
+    {"profile", required_argument, NULL, PROFILE},
+    {"why", no_argument, NULL, WHY},
     {"plan", no_argument, NULL, PLAN},
     {"explain", required_argument, NULL, EXPLAIN},
     {"network", no_argument, NULL, NETWORK},
@@ -185,6 +199,15 @@ static bool read_kinds(uint32_t *out) {
                   optarg);
 }
 
+static bool read_profile(int32_t *out) {
+    for (int32_t profile = SELENE_PROFILE_OPEN; profile <= SELENE_PROFILE_STRICT; profile++) {
+        if (strcmp(optarg, selene_profile_name(profile)) != 0) continue;
+        *out = profile;
+        return true;
+    }
+    return refuse("--profile: found \"%s\"; allowed is open, apple, server or strict", optarg);
+}
+
 static bool set_condition(struct options *options, uint32_t constraint, bool satisfied) {
     options->conditions |= constraint;
     options->satisfied &= ~constraint;
@@ -195,6 +218,7 @@ static bool set_condition(struct options *options, uint32_t constraint, bool sat
 static bool read_option(struct options *options, int option, const char *name) {
     switch ((enum option_number)option) {
     case BUDGET:
+        options->has_budget = true;
         return read_time(name, SELENE_MILLISECOND, SELENE_DAY, &options->window.budget);
     case RESERVE:
         return read_time(name, 0, SELENE_DAY, &options->window.reserve);
@@ -216,6 +240,10 @@ static bool read_option(struct options *options, int option, const char *name) {
         return true;
     case CHECK:
         return options->check = true;
+    case PROFILE:
+        return read_profile(&options->profile);
+    case WHY:
+        return options->why = true;
     case PLAN:
         return options->plan = true;
     case EXPLAIN:
@@ -267,10 +295,41 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (options->follow && options->now) return refuse("--follow and --now exclude each other");
     if (options->now && options->window.lanes != 1)
         return refuse("--now runs one task; allowed is --lanes 1");
+    if (options->profile >= 0 && !options->follow && !options->why)
+        return refuse("--profile is for windows that open by themselves; allowed is --follow or "
+                      "--why with it");
+    if (options->profile >= 0 && options->follow &&
+        (options->window.reserve >= 0 || options->window.flags))
+        return refuse("--reserve and --strict-fit are for windows that are opened by the clock; "
+                      "allowed is neither with --profile");
     if (options->cycles < 0 && !options->follow)
         options->cycles =
-            options->plan || options->explain || options->now || options->list ? 0 : 1;
+            options->plan || options->explain || options->now || options->list || options->why ? 0
+                                                                                               : 1;
     return true;
+}
+
+/* The argument that was read last, as it was written. */
+static const char *written(char **arguments) {
+    return arguments[optarg == arguments[optind - 1] ? optind - 2 : optind - 1];
+}
+
+/* What is no option, in words of our own. */
+static bool refuse_unknown(int option, char **arguments) {
+    const char *argument = arguments[optind - 1];
+    if (option == ':') return refuse("%s: found nothing; allowed is a value", argument);
+    if (optopt >= BUDGET) return refuse("%s: found a value; allowed is none", argument);
+    if (optopt) return refuse("-%c: there is no such option", optopt);
+    return refuse("%s: there is no such option", argument);
+}
+
+/* Today's abbreviation may be tomorrow's option. */
+static bool is_whole(const char *argument, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(argument + 2, name, length) == 0 &&
+        (argument[2 + length] == '\0' || argument[2 + length] == '='))
+        return true;
+    return refuse("%s: there is no such option; --%s is one", argument, name);
 }
 
 bool options_read(struct options *options, int count, char **arguments, int *out_exit) {
@@ -279,19 +338,22 @@ bool options_read(struct options *options, int count, char **arguments, int *out
     *options = (struct options){.window = SELENE_WINDOW_INIT,
                                 .every = SELENE_MINUTE,
                                 .cycles = -1,
+                                .profile = -1,
                                 .max_pending_refresh = SELENE_UNLIMITED,
                                 .max_pending_processing = SELENE_UNLIMITED,
                                 .grace = 2 * SELENE_SECOND};
     options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     *out_exit = EXIT_USAGE;
-    while ((option = getopt_long(count, arguments, "h", table, &index)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(count, arguments, ":h", table, &index)) != -1) {
+        if (option == '?' || option == ':') return refuse_unknown(option, arguments);
+        if (option != 'h' && !is_whole(written(arguments), table[index].name)) return false;
         if (option == HELP || option == 'h' || option == VERSION) {
             if (option == VERSION) printf("selene-run %s\n", selene_version_string());
             else fputs(help, stdout);
             *out_exit = fflush(stdout) ? EXIT_SYSTEM : EXIT_DONE;
             return false;
         }
-        if (option == '?') return false;
         if (!read_option(options, option, table[index].name)) return false;
     }
     return check_options(options, count, arguments);

@@ -26,6 +26,11 @@ struct options {
     const char *store;
     bool list;
     selene_window window;
+    /** The window's budget was given. */
+    bool has_budget;
+    /** SELENE_PROFILE_ number; −1: not given. */
+    int32_t profile;
+    bool why;
     /** ns from begin to begin. */
     int64_t every;
     /** −1: not given. */

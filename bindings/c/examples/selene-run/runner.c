@@ -288,6 +288,23 @@ bool runner_sleep(struct runner *runner, int64_t duration) {
     return go_on;
 }
 
+void runner_note_window(struct runner *runner) {
+    pthread_mutex_lock(&runner->lock);
+    runner->windows++;
+    pthread_cond_broadcast(&runner->changed);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+bool runner_await_windows(struct runner *runner, int64_t windows) {
+    bool go_on;
+    pthread_mutex_lock(&runner->lock);
+    while (!runner->signal && runner->windows < windows)
+        wait_until(runner, SELENE_NEVER);
+    go_on = !runner->signal;
+    pthread_mutex_unlock(&runner->lock);
+    return go_on;
+}
+
 static struct end_text end_of_status(int status) {
     struct end_text end;
     if (status == NOT_STARTED) snprintf(end.text, sizeof end.text, "not started");

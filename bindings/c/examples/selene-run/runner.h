@@ -46,6 +46,8 @@ struct runner {
     size_t end_count;
     /** The signal that asked the program to end; 0 before. */
     int signal;
+    /** Windows that a driver has ended. */
+    int64_t windows;
     /** No command is started any more. */
     bool leaving;
     /** The watcher may go. */
@@ -67,6 +69,12 @@ int runner_signal(struct runner *runner);
 
 /** Sleeps; false, at once, when the program was asked to end. */
 bool runner_sleep(struct runner *runner, int64_t duration);
+
+/** A window of a driver has ended. */
+void runner_note_window(struct runner *runner);
+
+/** Waits until so many windows of a driver have ended; false, at once, when the program was asked to end. */
+bool runner_await_windows(struct runner *runner, int64_t windows);
 
 /** Nanoseconds of a clock that only goes on. */
 int64_t monotonic_now(void);

@@ -185,6 +185,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_INTERRUPTED:
         append(&out, "", "was running when its process ended");
         break;
+    case SELENE_REASON_GOVERNOR:
+        append(&out, "", "the governor refused a window");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -355,4 +358,165 @@ selene_status show_task(const struct session *session, const char *id) {
     puts("");
     selene_task_info_destroy(info);
     return SELENE_OK;
+}
+
+/* ---- the governor ------------------------------------------------------------ */
+
+enum { SHARE, YES_OR_NO, LEVEL, DURATION };
+
+static int unit_of(int32_t factor) {
+    switch (factor) {
+    case SELENE_FACTOR_RATE:
+    case SELENE_FACTOR_RECENT_USE:
+        return DURATION;
+    case SELENE_FACTOR_THERMAL:
+    case SELENE_FACTOR_HOST_PRESENCE:
+        return LEVEL;
+    case SELENE_FACTOR_BATTERY:
+    case SELENE_FACTOR_STORAGE_FREE:
+    case SELENE_FACTOR_BUDGET:
+    case SELENE_FACTOR_USE_PREDICTION:
+        return SHARE;
+    default:
+        return factor >= SELENE_FACTOR_CPU_BUSY && factor <= SELENE_FACTOR_IO_STALLED ? SHARE
+                                                                                      : YES_OR_NO;
+    }
+}
+
+/* A value in the unit of its factor. */
+static struct text value_text(int32_t factor, int64_t value) {
+    struct text out = {""};
+    switch (unit_of(factor)) {
+    case SHARE:
+        snprintf(out.text, sizeof out.text, "%.1f %%", (double)value / 10);
+        break;
+    case YES_OR_NO:
+        append(&out, "", value ? "yes" : "no");
+        break;
+    case DURATION:
+        append(&out, "", duration_text(value).text);
+        break;
+    default:
+        snprintf(out.text, sizeof out.text, "%" PRId64, value);
+        break;
+    }
+    return out;
+}
+
+static bool is_at_least(int32_t factor) {
+    switch (factor) {
+    case SELENE_FACTOR_BATTERY:
+    case SELENE_FACTOR_EXTERNAL_POWER:
+    case SELENE_FACTOR_UNLOCKED:
+    case SELENE_FACTOR_NETWORK:
+    case SELENE_FACTOR_BACKGROUND_SWITCH:
+    case SELENE_FACTOR_STORAGE_FREE:
+    case SELENE_FACTOR_RATE:
+    case SELENE_FACTOR_USE_PREDICTION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct text requirement_text(const selene_finding *finding) {
+    struct text out = {""};
+    if (finding->factor == SELENE_FACTOR_BUDGET) {
+        append(&out, "", "not spent");
+    } else if (unit_of(finding->factor) != YES_OR_NO) {
+        append(&out, "", is_at_least(finding->factor) ? "at least " : "at most ");
+        append(&out, "", value_text(finding->factor, finding->required).text);
+    } else {
+        append(&out, "", value_text(finding->factor, finding->required).text);
+    }
+    return out;
+}
+
+static struct text clears_text(const struct session *session, int64_t instant) {
+    if (instant != SELENE_NEVER) return from_now(session, instant);
+    return (struct text){"when it changes"};
+}
+
+static void show_finding(const struct session *session, const selene_finding *finding) {
+    struct text verdict = {""};
+    bool is_well = finding->verdict == SELENE_VERDICT_PASSED ||
+                   (finding->verdict == SELENE_VERDICT_WEIGHED && finding->score == 1000);
+    append(&verdict, "", selene_verdict_name(finding->verdict));
+    if (finding->verdict == SELENE_VERDICT_WEIGHED) {
+        char score[32];
+        snprintf(score, sizeof score, "%.1f %%", (double)finding->score / 10);
+        append(&verdict, " ", score);
+    }
+    printf("  %-17s  %-9s  %-19s  %-15s  %-5s  %s\n", selene_factor_name(finding->factor),
+           finding->source == SELENE_SOURCE_UNKNOWN
+               ? "-"
+               : value_text(finding->factor, finding->observed).text,
+           requirement_text(finding).text, verdict.text,
+           finding->source == SELENE_SOURCE_UNKNOWN ? "-" : selene_source_name(finding->source),
+           is_well ? "" : clears_text(session, finding->clears_at).text);
+}
+
+selene_status show_decision(const struct session *session, int32_t kind) {
+    selene_decision *decision;
+    selene_status status = selene_governor_last(session->scheduler, kind, &decision);
+    if (status == SELENE_ERROR_NOT_FOUND)
+        status = selene_governor_ask(session->scheduler, kind, 0, &decision);
+    if (status) return status;
+    printf("%s: %s", selene_kind_name(kind), decision->granted ? "granted" : "refused");
+    if (decision->score < 1000 || decision->score < decision->threshold)
+        printf(", score %.1f %% of %.1f %%", (double)decision->score / 10,
+               (double)decision->threshold / 10);
+    if (!decision->granted)
+        printf("; asks again %s", decision->ask_again_at == SELENE_NEVER
+                                      ? "when a signal changes"
+                                      : from_now(session, decision->ask_again_at).text);
+    puts("");
+    if (decision->finding_count)
+        printf("  %-17s  %-9s  %-19s  %-15s  %-5s  %s\n", "factor", "observed", "required",
+               "verdict", "by", "better");
+    else puts("  nothing is demanded");
+    for (uint64_t i = 0; i < decision->finding_count; i++)
+        show_finding(session, &decision->findings[i]);
+    puts("");
+    selene_decision_destroy(decision);
+    return SELENE_OK;
+}
+
+void show_refusal(const struct session *session, const selene_event *event) {
+    printf("refused %s: %s; asks again %s\n", kind_names(event->kinds).text,
+           event->detail ? selene_factor_name(event->detail) : "the score is too low",
+           event->time_at == SELENE_NEVER ? "when a signal changes"
+                                          : from_now(session, event->time_at).text);
+}
+
+/* A window of one task has no kinds. */
+static const char *window_name(const selene_event *event) {
+    return event->kinds ? selene_kind_name((int32_t)event->kinds) : "a task that never ran";
+}
+
+void show_event(const struct session *session, const selene_event *event) {
+    switch (event->type) {
+    case SELENE_EVENT_CYCLE_BEGUN:
+        printf("window of %s: %s\n", window_name(event),
+               duration_text(event->time_at - event->time).text);
+        break;
+    case SELENE_EVENT_COMPLETED:
+    case SELENE_EVENT_STOPPED:
+        /* What expires may still complete. */
+        if (event->type == SELENE_EVENT_STOPPED && event->detail == SELENE_STOP_EXPIRING) break;
+        printf("  ");
+        print_id(session, event->id.data);
+        printf("%-19s  %-12s  %s\n",
+               event->type == SELENE_EVENT_COMPLETED ? selene_outcome_name(event->detail)
+                                                     : selene_stop_name(event->detail),
+               event->type == SELENE_EVENT_COMPLETED ? runner_end(session->runner, event->run).text
+                                                     : "",
+               next_chance(session, event->id).text);
+        break;
+    case SELENE_EVENT_CYCLE_ENDED:
+        printf("window of %s: over, %s\n", window_name(event), selene_outcome_name(event->detail));
+        break;
+    default:
+        break;
+    }
 }

@@ -29,6 +29,15 @@ selene_status show_plan(const struct session *session);
 /** One task: definition, state, history, and why it does not run. */
 selene_status show_task(const struct session *session, const char *id);
 
+/** One line about what happened in a window of the driver; nothing where it does not matter here. */
+void show_event(const struct session *session, const selene_event *event);
+
+/** One line about a refusal of the governor. */
+void show_refusal(const struct session *session, const selene_event *event);
+
+/** What the governor decided last about a kind, factor by factor; asks it if it did not decide yet. */
+selene_status show_decision(const struct session *session, int32_t kind);
+
 /** Every reason why a task does not run now, a line each. */
 void show_reasons(const struct session *session, selene_text id, const selene_window *window);
 

@@ -18,18 +18,24 @@ from __future__ import annotations
 
 from ._conditions import Conditions, Constraint
 from ._cycle import Cycle, Wait
+from ._decision import Decision, Finding, Verdict
+from ._driver import Driver
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._event import Event, EventStream, EventType, Subscription
 from ._explanation import Explanation, Reason, ReasonCode
+from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
 from ._library import library_version
+from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._report import Plan, PlanRun, Report, ReportRun
 from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
 from ._scheduler import Scheduler
+from ._signal import Presence, Reading, Signal, Signals, Source, Thermal
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
 from ._task import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State, Task, TaskInfo
 from ._time import Duration
+from ._trace import Replay, Trace, replay_trace
 
 __version__ = "0.1.0"
 
@@ -37,10 +43,14 @@ __all__ = [
     "PENDING",
     "Abandon",
     "Backoff",
+    "Balance",
+    "BuiltIn",
     "Conditions",
     "Constraint",
     "Cycle",
+    "Decision",
     "Disposition",
+    "Driver",
     "Duration",
     "Event",
     "EventStream",
@@ -48,22 +58,37 @@ __all__ = [
     "Existing",
     "Explanation",
     "Exponential",
+    "Factor",
+    "Finding",
+    "ForecastWindow",
+    "Governor",
     "Kind",
     "Linear",
+    "Measure",
+    "Mode",
     "NoBackoff",
     "Outcome",
     "Plan",
     "PlanRun",
+    "Presence",
     "Priority",
+    "Profile",
+    "Quota",
+    "Reading",
     "Reason",
     "ReasonCode",
+    "Replay",
     "Report",
     "ReportRun",
     "Retry",
+    "Rule",
     "Run",
     "Schedule",
     "Scheduler",
     "SchedulerInfo",
+    "Signal",
+    "Signals",
+    "Source",
     "State",
     "StopReason",
     "Stopping",
@@ -72,9 +97,13 @@ __all__ = [
     "Subscription",
     "Task",
     "TaskInfo",
+    "Thermal",
+    "Trace",
+    "Verdict",
     "Wait",
     "check_store",
     "library_version",
+    "replay_trace",
     "salvage_store",
 ]
 __all__ += _error_names

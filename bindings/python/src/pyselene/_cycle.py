@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from . import _raw
+from ._callbacks import kept, take_kept
 from ._errors import Busy, Closed
 from ._handler import make_run
 from ._library import encode, fast, out_pointer
@@ -59,18 +60,33 @@ def begin(engine: Engine, window: _raw.selene_window) -> int:
             raise Busy(_raw.SELENE_ERROR_BUSY, "BUSY", text)
     token = ctypes.c_uint64()
     status = engine.calls.selene_cycle_begin(engine.handle, ctypes.byref(window), ctypes.byref(token))
-    engine.check(status)
-    if engine.clock is not None:
-        engine.clock.check()
-    return token.value
+    return granted(engine, status, token.value)
+
+
+def granted(engine: Engine, status: int, token: int) -> int:
+    """The token of a cycle that was begun; it is ended at once if the call is to raise."""
+    try:
+        engine.check(status)
+        if engine.clock is not None:
+            engine.clock.check()
+    except BaseException:
+        if token:
+            engine.calls.selene_cycle_end(token, None)
+            take_kept()  # one is raised already
+        raise
+    return token
 
 
 def end(engine: Engine, token: int, exceptions: dict[int, BaseException]) -> Report:
     """Ends a cycle; gives its report."""
     address, target = out_pointer(_raw.selene_report)
-    engine.check(engine.calls.selene_cycle_end(token, ctypes.byref(target)))
-    assert address.value is not None
-    return take_report(address.value, exceptions)
+    status = engine.calls.selene_cycle_end(token, ctypes.byref(target))
+    if not status:
+        engine.leave(token)
+    report = take_report(address.value, exceptions) if address.value else None
+    engine.check(status)
+    assert report is not None
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +119,14 @@ class Cycle:
     1.5
     """
 
-    def __init__(self, engine: Engine, window: _raw.selene_window) -> None:
+    def __init__(self, engine: Engine, token: int) -> None:
         self._engine = engine
         self._step = ctypes.c_int32()
         self._info = _raw.selene_run_info(RUN_SIZE)
         self._wake_at = ctypes.c_int64()
         self._arguments = (ctypes.byref(self._step), ctypes.byref(self._info), ctypes.byref(self._wake_at))
         self._report: Report | None = None
-        self.token = begin(engine, window)
+        self.token = token
         self._finalizer = weakref.finalize(self, _drop, engine, self.token)
 
     def next(self) -> Run | Wait | None:
@@ -119,14 +135,14 @@ class Cycle:
             raise Closed(_raw.SELENE_ERROR_INVALID_HANDLE, "INVALID_HANDLE", "the cycle is over")
         engine = self._engine
         status = engine.calls.selene_cycle_next(self.token, *self._arguments)
-        if status:
-            raise engine.error(status)
+        if status or kept:
+            engine.check(status)
         if engine.clock is not None and engine.clock.error is not None:
             engine.clock.check()
         found = self._step.value
         if found == _raw.SELENE_STEP_RUN:
             run = make_run(engine, bytes(self._info))
-            engine.runs[run.token] = run
+            engine.enter(run)
             return run
         return Wait(self._wake_at.value) if found == _raw.SELENE_STEP_WAIT else None
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._callbacks import log
+from ._callbacks import kept, log, raise_kept, take_kept
 from ._cycle import begin, end
 from ._errors import SeleneError
 from ._handler import interrupting
@@ -16,6 +16,7 @@ from ._time import SECOND
 
 if TYPE_CHECKING:
     from ._engine import Engine
+    from ._run import Run
 
 #: How long runs that a stopped driver asks to stop may take.
 DRAIN = 5 * SECOND
@@ -24,11 +25,12 @@ DRAIN = 5 * SECOND
 class Drive:
     """One cycle and its lanes."""
 
-    def __init__(self, engine: Engine, window: _raw.selene_window, inline: bool) -> None:
+    def __init__(self, engine: Engine, window: _raw.selene_window, inline: bool, cycle: int | None = None) -> None:
+        """Begins a cycle, or takes over one that the library has begun."""
         self.engine = engine
         #: Exactly as soon as there is a run; until then not before it.
         self.latest = engine.now_ns() + window.budget
-        self.cycle = begin(engine, window)
+        self.cycle = begin(engine, window) if cycle is None else cycle
         self.inline = inline
         #: Guards all below; re-entrant, as a signal handler may come at any time.
         self.condition = threading.Condition()
@@ -59,16 +61,15 @@ class Drive:
         try:
             self.engine.submit(lane.work)
         except BaseException as error:
-            if isinstance(error, RuntimeError) and "shutdown" in str(error):
-                self.engine.exiting = True  # some Pythons refuse new threads before they call what closes the engines
             self.interrupt(error)
             self.leave(lane)
 
     def set_times(self, expires_at: int, deadline: int) -> None:
         """The first run says when the cycle ends."""
         with self.condition:
-            self.expires_at, self.deadline = expires_at, deadline
-            self.condition.notify_all()
+            if self.deadline is None:
+                self.expires_at, self.deadline = expires_at, deadline
+                self.condition.notify_all()
 
     def wake(self) -> None:
         """A completion, or new conditions: waiting lanes look again."""
@@ -78,7 +79,7 @@ class Drive:
     def wait(self, wake_at: int) -> bool:
         """A lane waits, holding the condition; whether it should look again."""
         if self.inline:
-            if self.engine.clock is not None:
+            if self.engine.stands_still:
                 return False  # nobody but the handlers moves that clock
             self.condition.wait(max(0, min(wake_at - self.engine.now_ns(), SECOND)) / SECOND)
         else:
@@ -95,7 +96,8 @@ class Drive:
         """The one who waits gets an exception."""
         with self.condition:
             if self.over:
-                log.error("a worker failed after its cycle", exc_info=error)
+                if not self.engine.exiting:
+                    log.error("a worker failed after its cycle", exc_info=error)
             elif self.fatal is None:
                 self.fatal = error
             self.condition.notify_all()
@@ -128,17 +130,31 @@ class Drive:
         elif engine.closed:
             engine.poke()
 
+    def tell_early(self, run: Run) -> None:
+        """Tells a run what was said before it was entered."""
+        self.engine.tell_early(run)
+        if self.draining:
+            run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
+
     def stop_picking(self) -> None:
         """Nothing more is started; what runs is asked to stop and has a few seconds."""
         with self.condition:
             self.draining = True
-            if not any(lane.inside for lane in self.lanes):
+            # Workers leave by themselves: one may have taken a run that has not reached its handler yet.
+            if not any(lane.thread for lane in self.lanes):
                 self.done = True
             self.latest = self.engine.now_ns() + DRAIN
             self.condition.notify_all()
         for run in tuple(self.engine.runs.values()):
             if run.cycle_token == self.cycle:
                 run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
+
+    def expire(self, cycle: int, expires_at: int, deadline: int) -> None:
+        """Its time has run out before it should, if it is this cycle."""
+        if cycle == self.cycle:
+            with self.condition:
+                self.expires_at, self.deadline = expires_at, deadline
+                self.condition.notify_all()
 
     def closed(self) -> None:
         """The scheduler was closed under the cycle."""
@@ -162,12 +178,16 @@ class Drive:
         finally:
             report = self._end()
         # A lane completes its run before it tells why: another one may have ended the cycle in between.
-        fatal = self.fatal or interrupting(self.exceptions)
+        fatal = self.fatal or interrupting(self.exceptions) or self._kept()
         if fatal is not None:
             self.engine.park_at_exit()
             raise fatal
         assert report is not None
         return report
+
+    def _kept(self) -> BaseException | None:
+        threads = [lane.thread for lane in tuple(self.lanes)]
+        return take_kept(*threads) if threads and kept else None
 
     def _run_inline(self) -> None:
         self.spare = 0
@@ -195,6 +215,7 @@ class Drive:
             asked = True
             for run in tuple(self.engine.runs.values()):
                 self.engine.stopping(run)  # the engine applies what time has brought, and calls the stop functions
+            raise_kept()
 
     def _end(self) -> Report | None:
         engine = self.engine

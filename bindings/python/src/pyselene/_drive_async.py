@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _raw
+from ._callbacks import take_kept
 from ._cycle import begin, end
 from ._drive import DRAIN
 from ._errors import SeleneError
-from ._handler import Handler, cancellable, execute, fail, finish, interrupting, make_run
+from ._handler import GONE, Handler, cancellable, execute, fail, finish, interrupting, make_run
 from ._report import Report
 from ._run import RUN_SIZE, Run
 from ._time import SECOND
@@ -23,17 +25,18 @@ if TYPE_CHECKING:
 class AsyncDrive:
     """One such cycle."""
 
-    def __init__(self, engine: Engine, window: _raw.selene_window) -> None:
+    def __init__(self, engine: Engine, window: _raw.selene_window, cycle: int | None = None) -> None:
+        """Begins a cycle, or takes over one that the library has begun."""
         self.engine = engine
         self.latest = engine.now_ns() + window.budget
-        self.token = begin(engine, window)
+        self.token = begin(engine, window) if cycle is None else cycle
         self.loop = asyncio.get_running_loop()
         self.news = asyncio.Event()
         self.exceptions: dict[int, BaseException] = {}
         self.fatal: BaseException | None = None
-        self.tasks: set[asyncio.Task[None]] = set()
-        #: Tokens of functions that are on workers now. Guarded by engine.changed, as is `over`.
-        self.inside: set[int] = set()
+        self.tasks: dict[asyncio.Task[None], Run] = {}
+        #: Tokens of functions that are on workers now, and their threads. Guarded by engine.changed, as is `over`.
+        self.inside: dict[int, int] = {}
         self.over = False
         #: What it has in common with Drive.
         self.lanes: frozenset[Lane] = frozenset()
@@ -44,6 +47,12 @@ class AsyncDrive:
     def closed(self) -> None:
         """The scheduler was closed under the cycle."""
         self.wake()
+
+    def expire(self, cycle: int, _expires_at: int, deadline: int) -> None:
+        """Its time has run out before it should, if it is this cycle."""
+        if cycle == self.token:
+            self.latest = deadline
+            self.wake()
 
     def stop_picking(self) -> None:
         """Nothing more is started; what runs is asked to stop."""
@@ -72,7 +81,7 @@ class AsyncDrive:
                 engine.left += len(self.inside)
             report = self._end()
         # A worker completes its run before it tells why.
-        fatal = self.fatal or interrupting(self.exceptions)
+        fatal = self.fatal or interrupting(self.exceptions) or take_kept(*self.inside.values(), threading.get_ident())
         if fatal is not None:
             raise fatal
         assert report is not None
@@ -102,7 +111,7 @@ class AsyncDrive:
             now = engine.now_ns()
             if now >= self.latest:
                 return
-            await self._news(None if engine.clock is not None else min(wake_at.value, self.latest) - now)
+            await self._news(None if engine.stands_still else min(wake_at.value, self.latest) - now)
 
     async def _news(self, pause: int | None) -> None:
         if pause is None:
@@ -117,22 +126,31 @@ class AsyncDrive:
 
     def _start(self, run: Run) -> None:
         engine = self.engine
-        engine.runs[run.token] = run
-        handler = engine.handlers.get(run._handler)
-        run._came_back = self.wake
+        # An expiry that is simulated looks for the run, and makes it end sooner.
         self.latest = run.deadline_ns
-        if handler is None:
+        handler = engine.handlers.get(run._handler, GONE)
+        run._came_back = self.wake
+        engine.enter(run)
+        if self.draining:
+            run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
+        if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
             engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
         elif handler.is_async:
             task = self.loop.create_task(self._work(run, handler), name=f"pyselene {run.id}")
-            self.tasks.add(task)
+            self.tasks[task] = run
             task.add_done_callback(self._done)
-        elif engine.clock is not None:
+        elif engine.stands_still:
             self._interrupt(execute(run, handler, self.exceptions))
         else:
             with engine.changed:
-                self.inside.add(run.token)
-            engine.submit(lambda: self._execute(run, handler))
+                self.inside[run.token] = 0
+            try:
+                engine.submit(lambda: self._execute(run, handler))
+            except BaseException as error:
+                with engine.changed:
+                    self.inside.pop(run.token, None)
+                fail(run, error, self.exceptions)
+                raise
 
     async def _work(self, run: Run, handler: Handler) -> None:
         try:
@@ -140,18 +158,20 @@ class AsyncDrive:
         except BaseException as error:
             if fail(run, error, self.exceptions):
                 self._interrupt(error)
+        self._interrupt(take_kept())
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
+        self.tasks.pop(task, None)
         self.news.set()
 
     def _execute(self, run: Run, handler: Handler) -> None:
         engine = self.engine
+        self.inside[run.token] = threading.get_ident()
         try:
             self._interrupt(execute(run, handler, self.exceptions))
         finally:
             with engine.changed:
-                self.inside.discard(run.token)
+                self.inside.pop(run.token, None)
                 if self.over:
                     engine.left -= 1
                     engine.changed.notify_all()
@@ -169,9 +189,9 @@ class AsyncDrive:
             self.fatal = self.fatal or error
             report = None
         _linger.update(self.tasks)
-        for task in tuple(self.tasks):
+        for task, run in tuple(self.tasks.items()):
             task.add_done_callback(_linger.discard)
-            task.cancel()
+            run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)  # where the end could not tell it
         return report
 
 

@@ -1,169 +1,398 @@
-"""The driver: opens windows when something may run, until it is told to stop."""
+"""The driver: plays the system, which opens windows when the governor grants them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import os
+import select
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
 
-from ._cycle import raw_window
+from . import _raw
+from ._callbacks import log, raise_kept, take_kept
+from ._cycle import Cycle, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Busy, Closed, TooSoon, Unavailable
+from ._errors import Closed, SeleneError
+from ._library import fast, library
 from ._report import Report
-from ._signals import stopping_signals
-from ._task import Kinds, kind_bits, kinds_of
-from ._time import SECOND, Duration, duration_ns
+from ._run import Kind
+from ._task import whole
+from ._time import Duration, duration_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
-#: What run_forever() calls with each report.
+#: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
 
-#: A machine that sleeps does not count in a wait: look again after so many ns.
-_LONGEST_WAIT = 60 * SECOND
-_REFUSALS = (TooSoon, Busy, Unavailable)
+#: While too many handlers have overrun, windows wait and this looks again after so many seconds.
+_PAUSE = 1.0
 
 
 class Driver:
-    """One run_forever() or its async twin."""
+    """Asks the governor whenever something can run, and opens the windows that it grants; see Scheduler.driver().
+
+    As a context it works by itself: `with` on a thread that Python owns, `async with` on the running event loop. With
+    another loop call open(), wait until fileno() is readable, call step() until it gives no window, and close() it.
+
+    On a clock of your own `with` starts no thread: call run_due(), and let time pass until wake_at.
+
+    >>> import pyselene as selene
+    >>> from pyselene.testing import VirtualClock
+    >>> clock = VirtualClock()
+    >>> scheduler = selene.Scheduler(clock=clock)
+    >>> @scheduler.task(every=3600, delay=60)
+    ... def sync(run): ...
+    >>> with scheduler.driver() as driver:
+    ...     before = driver.run_due()
+    ...     clock.set(driver.wake_at)
+    ...     after = driver.run_due()
+    >>> len(before), [run.id for report in after for run in report.runs]
+    (0, ['sync'])
+    """
 
     def __init__(
         self,
         engine: Engine,
-        budget: Duration,
-        every: Duration | None,
-        kinds: Kinds,
-        lanes: int,
-        strict_fit: bool,
+        refresh_budget: Duration,
+        processing_budget: Duration,
+        refresh_lanes: int,
+        processing_lanes: int,
         on_report: OnReport | None,
     ) -> None:
-        self.engine = engine
-        self.every = None if every is None else duration_ns(every, "every")
-        if self.every is not None and self.every <= 0:
-            raise ValueError(f"every is {every}; allowed: more than 0")
-        if engine.clock is not None:
-            raise ValueError("a driver waits for real time; on a clock of your own call run_cycle()")
-        wanted = sorted(kinds_of(kind_bits(kinds)))
-        # All kinds together, else each alone, as one refused kind refuses a window.
-        groups = [wanted] if len(wanted) == 1 else [wanted, *([kind] for kind in wanted)]
-        self.windows = [raw_window(budget, group, None, lanes, strict_fit, None) for group in groups]
-        self.on_report = on_report
-        self.stopping = False
-        #: The window that is open.
-        self.drive: Drive | AsyncDrive | None = None
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.news: asyncio.Event | None = None
-        self.last_begin: int | None = None
+        raw = _raw.selene_driver()
+        fast.selene_driver_init(ctypes.byref(raw), ctypes.sizeof(raw))
+        raw.refresh_budget = duration_ns(refresh_budget, "refresh_budget")
+        raw.processing_budget = duration_ns(processing_budget, "processing_budget")
+        raw.refresh_lanes = whole(refresh_lanes, "refresh_lanes", 1 << 32)
+        raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
+        self._engine = engine
+        self._raw = raw
+        # Bounds of what the library grants; its cycle has the true figures.
+        self._window = _raw.selene_window()
+        self._window.budget = max(raw.refresh_budget, raw.processing_budget)
+        self._window.lanes = max(raw.refresh_lanes, raw.processing_lanes)
+        self._on_report = on_report
+        self._is_open = False
+        self._fd = self._bell = -1
+        self._wake_at: int | None = None
+        self._stopping = False
+        self._error: BaseException | None = None
+        #: Guards what is below; notified when it changes.
+        self._changed = threading.Condition()
+        self._drives: set[Drive | AsyncDrive] = set()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news: asyncio.Event | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # ---- by hand ----------------------------------------------------------------
+
+    def open(self) -> None:
+        """Opens it; from now on windows are booked. Busy: another driver is open."""
+        if self._is_open:
+            return
+        engine = self._engine
+        fd = ctypes.c_int32()
+        engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
+        # A copy of its own: the library may close the descriptor while somebody waits for it.
+        self._fd = os.dup(fd.value)
+        self._is_open, self._stopping, self._error = True, False, None
+        engine.driver = self
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when step() has something to do; wait for it only, never read it.
+
+        On a clock of your own it does not follow time.
+        """
+        if not self._is_open:
+            raise ValueError("the driver is not open")
+        return self._fd
+
+    def step(self) -> Cycle | None:
+        """Does what is due: gives a window that was granted, to be pulled and ended; None: none now. Never blocks.
+
+        Also while a window is open: it is what notices that the system raises a veto, which stops runs.
+        """
+        token = self._step()
+        return Cycle(self._engine, token) if token else None
+
+    @property
+    def wake_at_ns(self) -> int | None:
+        """When to step again even if the descriptor stays silent, as the last step said; None: not before."""
+        return self._wake_at
+
+    @property
+    def wake_at(self) -> datetime | None:
+        """The same as a datetime, rounded up to a microsecond."""
+        return maybe_instant(None if self._wake_at is None else self._wake_at + 999)
+
+    def run_due(self) -> list[Report]:
+        """Opens what is granted now, one window after another, runs it on this thread, and gives the reports.
+
+        Reentrant: inside a handler.
+        """
+        self._engine.refuse_in_handler("run_due()")
+        reports = []
+        while token := self._step():
+            reports.append(Drive(self._engine, self._window, inline=True, cycle=token).run())
+            self._tell(reports[-1])
+        return reports
+
+    def budget(self, kind: Kind) -> float:
+        """Seconds of the windows that it opens for a kind."""
+        return seconds(self._raw.refresh_budget if kind is Kind.REFRESH else self._raw.processing_budget)
 
     def stop(self) -> None:
-        """Ends the driver after the window that is open; in it nothing is started any more. From any thread."""
-        self.stopping = True
-        drive = self.drive
-        if drive is not None:
+        """Asks it to end, from any thread, also from a handler.
+
+        No window is opened any more; what runs is asked to stop and has 5 seconds. close() and the end of `with` wait
+        for that.
+        """
+        self._stop()
+        raise_kept()
+
+    def _stop(self) -> None:
+        self._stopping = True
+        with self._changed:
+            drives = tuple(self._drives)
+            self._changed.notify_all()
+        for drive in drives:
             with contextlib.suppress(Closed):
                 drive.stop_picking()
-        self.engine.poke()
+        self._ring()
 
-    def wake(self) -> None:
-        """Wakes the event loop's driver."""
-        if self.loop is not None and self.news is not None:
-            with contextlib.suppress(RuntimeError):
-                self.loop.call_soon_threadsafe(self.news.set)
+    def close(self) -> None:
+        """Ends it: stops, waits for what runs, and raises what ended it early, if anything did.
 
-    def _pause(self) -> int:
-        """Nanoseconds until the next window is worth opening."""
-        if self.every is not None:
-            return 0 if self.last_begin is None else max(0, self.last_begin + self.every - self.engine.now_ns())
-        delay = self.engine.next_wakeup()[1]
-        # Standing tasks that could not run ask for a window at once: never spin.
-        since = SECOND if self.last_begin is None else self.engine.now_ns() - self.last_begin
-        return max(delay, SECOND - since, 0)
+        Reentrant: inside a handler, for which it would wait.
+        """
+        if not self._is_open:
+            return
+        if self._engine.pid != os.getpid():  # a child's copy: windows and threads are the parent's
+            self._shut()
+            return
+        self._engine.refuse_in_handler("close() of a driver, where stop() may be called,")
+        self._stop()
+        if self._thread is not None:
+            self._thread.join()
+            with self._changed:
+                self._changed.wait_for(lambda: not self._drives)
+        self._shut()
+        self._raise()
 
-    def run(self, signals: bool) -> None:
-        """Drives on the calling thread."""
-        self.engine.drivers.add(self)
+    def wait(self, timeout: Duration | None = None) -> bool:
+        """Blocks until it is stopped or an error has ended it, or for so long; whether it has ended."""
+        left = None if timeout is None else seconds(duration_ns(timeout, "timeout"))
+        with self._changed:
+            return self._changed.wait_for(lambda: self._stopping, left)
+
+    # ---- on a thread ------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        self.open()
+        if self._engine.clock is None:
+            self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+            self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
-            with stopping_signals(self.stop) if signals else contextlib.nullcontext():
-                self._run()
-        except Closed:
-            if not self.engine.closed:
+            self.close()
+        except BaseException as error:
+            if value is None:
                 raise
-        finally:
-            self.engine.drivers.discard(self)
+            log.error("the driver ended early", exc_info=error)
 
-    def _run(self) -> None:
-        engine = self.engine
-        while not self.stopping:
-            changes = engine.changes
-            pause = self._pause()
-            if pause > 0:
-                with engine.changed:
-                    if not self.stopping and engine.changes == changes:
-                        engine.changed.wait(min(pause, _LONGEST_WAIT) / SECOND)
-                continue
-            self.last_begin = engine.now_ns()
-            for window in self.windows:
-                try:
-                    drive = Drive(engine, window, inline=False)
-                except _REFUSALS:
-                    continue
-                self._open(drive)
-                try:
-                    self._tell(drive.run())
-                finally:
-                    self.drive = None
-                if window is self.windows[0]:
-                    break
-
-    async def run_async(self, signals: bool) -> None:
-        """Drives on the running event loop."""
-        self.loop = asyncio.get_running_loop()
-        self.news = asyncio.Event()
-        self.engine.drivers.add(self)
+    def _follow(self) -> None:
+        poll, bell = select.poll(), select.poll()
+        poll.register(self._fd, select.POLLIN)
+        for one in (poll, bell):
+            one.register(self._bell, select.POLLIN)
         try:
-            with stopping_signals(self.stop) if signals else contextlib.nullcontext():
-                await self._run_async(self.loop, self.news)
-        except Closed:
-            if not self.engine.closed:
-                raise
+            while not self._stopping:
+                if self._is_crowded():
+                    bell.poll(_PAUSE * 1_000)
+                elif token := self._step():
+                    drive = Drive(self._engine, self._window, inline=False, cycle=token)
+                    self._add(drive)
+                    # Not on the host's executor, whose threads may be fewer than windows and lanes.
+                    self._engine.workers.submit(lambda drive=drive: self._work(drive))  # type: ignore[misc]
+                else:
+                    poll.poll()
+        except BaseException as error:
+            self._fail(error)
+
+    def _work(self, drive: Drive) -> None:
+        try:
+            self._tell(drive.run())
+        except BaseException as error:
+            self._fail(error)
         finally:
-            self.engine.drivers.discard(self)
+            self._remove(drive)
 
-    async def _run_async(self, loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
-        engine = self.engine
-        while not self.stopping:
-            news.clear()
-            pause = self._pause()
-            if pause > 0:
-                timer = loop.call_later(min(pause, _LONGEST_WAIT) / SECOND, news.set)
-                try:
-                    await news.wait()
-                finally:
-                    timer.cancel()
-                continue
-            self.last_begin = engine.now_ns()
-            for window in self.windows:
-                try:
-                    drive = AsyncDrive(engine, window)
-                except _REFUSALS:
-                    continue
-                self._open(drive)
-                try:
-                    self._tell(await drive.run())
-                finally:
-                    self.drive = None
-                if window is self.windows[0]:
-                    break
+    # ---- on an event loop -------------------------------------------------------
 
-    def _open(self, drive: Drive | AsyncDrive) -> None:
-        self.drive = drive
-        if self.stopping:  # told so between the last look and now
+    async def __aenter__(self) -> Self:
+        if self._engine.clock is not None:
+            raise ValueError("an event loop follows real time; on a clock of your own use `with` and run_due()")
+        self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
+        self.open()
+        self._loop.add_reader(self._fd, self._ready)
+        self._ready()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._engine.pid != os.getpid():
+            self._shut()
+            return
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._fd)
+        self._stop()
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            for task in tuple(self._tasks):  # cancelled meanwhile: the windows end at once
+                task.cancel()
+            self._shut()
+        try:
+            self._raise()
+        except BaseException as error:
+            if value is None:
+                raise
+            log.error("the driver ended early", exc_info=error)
+
+    async def wait_async(self) -> None:
+        """Waits on the running event loop until it is stopped or an error has ended it."""
+        while not self._stopping:
+            assert self._news is not None
+            await self._news.wait()
+
+    def _ready(self) -> None:
+        assert self._loop is not None
+        try:
+            while not self._stopping:
+                if self._is_crowded():
+                    # The descriptor stays readable: look away for a moment.
+                    self._loop.remove_reader(self._fd)
+                    self._loop.call_later(_PAUSE, self._look_again)
+                    return
+                token = self._step()
+                if not token:
+                    return
+                drive = AsyncDrive(self._engine, self._window, token)
+                self._add(drive)
+                task = self._loop.create_task(self._await(drive), name="pyselene window")
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+        except BaseException as error:
+            self._loop.remove_reader(self._fd)
+            self._fail(error)
+
+    def _look_again(self) -> None:
+        if self._loop is not None and self._is_open and not self._stopping:
+            self._loop.add_reader(self._fd, self._ready)
+
+    async def _await(self, drive: AsyncDrive) -> None:
+        try:
+            self._tell(await drive.run())
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self._fail(error)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        finally:
+            self._remove(drive)
+
+    # ---- for all ----------------------------------------------------------------
+
+    def _step(self) -> int:
+        """A granted cycle's token, or 0."""
+        if not self._is_open:
+            raise ValueError("the driver is not open")
+        cycle, wake_at = ctypes.c_uint64(), ctypes.c_int64()
+        engine = self._engine
+        calls = library if engine.clock is None else engine.calls
+        status = calls.selene_driver_step(engine.handle, ctypes.byref(cycle), ctypes.byref(wake_at))
+        token = granted(engine, status, cycle.value)
+        self._wake_at = never_is_none(wake_at.value)
+        return token
+
+    def _is_crowded(self) -> bool:
+        return self._engine.left >= self._engine.max_left > 0
+
+    def _add(self, drive: Drive | AsyncDrive) -> None:
+        with self._changed:
+            self._drives.add(drive)
+        if self._stopping:  # told so between the step and now
             drive.stop_picking()
 
+    def _remove(self, drive: Drive | AsyncDrive) -> None:
+        with self._changed:
+            self._drives.discard(drive)
+            self._changed.notify_all()
+
     def _tell(self, report: Report) -> None:
-        """Hands a report out; empty ones are no news."""
-        if self.on_report is not None and report.runs:
-            self.on_report(report)
+        if self._on_report is not None and report.runs:
+            self._on_report(report)
+
+    def _fail(self, error: BaseException) -> None:
+        if not (isinstance(error, SeleneError) and self._engine.closed) and self._error is None:
+            self._error = error
+            log.error("the driver ends", exc_info=error)
+        self._stop()
+
+    def _raise(self) -> None:
+        error, self._error = self._error, None
+        error = error or take_kept()
+        if error is not None:
+            raise error
+
+    def closed(self) -> None:
+        """The scheduler was closed under it."""
+        self._stopping = True
+        with self._changed:
+            self._changed.notify_all()
+        self._ring()
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._bell >= 0:
+                os.eventfd_write(self._bell, 1)
+        if self._loop is not None and self._news is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._news.set)
+
+    def _shut(self) -> None:
+        """Gives back what it holds."""
+        engine = self._engine
+        self._is_open = False
+        if engine.driver is self:
+            engine.driver = None
+            if not engine.closed:
+                library.selene_driver_stop(engine.handle, 0)
+        for fd in (self._fd, self._bell):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._bell = -1
+        self._thread = None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Driver cannot be pickled: it belongs to the process that opened it")
+
+    def __repr__(self) -> str:
+        return f"<Driver{', open' if self._is_open else ''}>"

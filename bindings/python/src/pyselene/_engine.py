@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
+import contextlib
 import ctypes
 import os
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from . import _callbacks, _raw
-from ._callbacks import log
+from ._callbacks import caught, kept, log, raise_kept
 from ._errors import Closed, Reentrant, SeleneError
 from ._event import Event, Mailbox, read_event
 from ._handler import Handler
 from ._library import error_of, fast, library
-from ._run import Run
+from ._profile import Profile
+from ._run import Latch, Run
 from ._time import SECOND
 from ._workers import Job, Workers
 
@@ -26,11 +29,13 @@ if TYPE_CHECKING:
     from ._drive import Drive
     from ._drive_async import AsyncDrive
     from ._driver import Driver
-    from ._report import Report
+    from ._forever import Forever
 
 #: What a completion answers whose run was over before.
 _OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
 _NOW = time.monotonic_ns
+#: Runs that may be on their way to their workers, and more.
+_EARLY = 1_000
 
 
 class Clock:
@@ -38,7 +43,7 @@ class Clock:
 
     def __init__(self, function: Callable[[], int], virtual: Any) -> None:
         self.function = function
-        #: The VirtualClock, which a wait advances; None for other clocks.
+        #: The VirtualClock, which stands still until a wait advances it; None for a clock that goes on by itself.
         self.virtual = virtual
         self.last = 0
         self.error: BaseException | None = None
@@ -67,16 +72,17 @@ class Observers:
     """The one observer that the library has; it hands events to any number of them."""
 
     def __init__(self) -> None:
-        self.functions: tuple[Callable[[Event], object], ...] = ()
+        #: By subscription.
+        self.functions: dict[object, Callable[[Event], object]] = {}
 
     def event(self, address: int) -> None:
         """The library tells of a change."""
         found = read_event(address)
-        for function in self.functions:
+        for function in tuple(self.functions.values()):
             try:
                 function(found)
-            except Exception:
-                log.exception("an observer raised")
+            except BaseException as error:
+                caught(error, "an observer raised")
 
 
 class Engine:
@@ -89,6 +95,8 @@ class Engine:
         #: Whether the exit of the interpreter closed it.
         self.exiting = False
         self.clock = clock
+        #: Whether nobody but the host's own code lets time pass; any other clock goes on by itself.
+        self.stands_still = clock is not None and clock.virtual is not None
         #: Without a file no call waits for anything: they keep the interpreter's lock, which is faster.
         self.calls = fast if fast_calls else library
         self.executor = executor
@@ -97,22 +105,35 @@ class Engine:
         #: Workers that are still in handlers whose cycle is over.
         self.left = 0
         self.runs: dict[int, Run] = {}
+        #: Reasons to stop runs that have not been entered yet.
+        self.early_stops: dict[int, int] = {}
+        #: Threads and coroutines that are in handlers, but for those of lanes.
+        self.threads: set[int] = set()
+        self.coroutines: set[asyncio.Task[Any]] = set()
         self.handlers: dict[bytes, Handler] = {}
         self.drives: set[Drive | AsyncDrive] = set()
-        self.drivers: set[Driver] = set()
-        self.pushed_exceptions: dict[int, BaseException] = {}
+        self.forevers: set[Forever] = set()
+        #: What handlers raised in cycles of the library's own threads, by cycle and run.
+        self.pushed: dict[int, dict[int, BaseException]] = {}
+        self.pushing = 0
         self.observers = Observers()
         self.observing = False
+        #: The driver that is open.
+        self.driver: Driver | None = None
         #: Streams of events, which end with the scheduler.
         self.mailboxes: set[Mailbox] = set()
-        #: Guards handlers, observers and `left`; notified when anything changed that a driver waits for.
+        #: What the governor was told to demand; the library does not give it back.
+        self.profile = Profile()
+        #: Guards handlers, observers and `left`; notified when anything changed that run_forever() waits for.
         self.changed = threading.Condition()
         self.changes = 0
 
     # ---- statuses -------------------------------------------------------------
 
     def check(self, status: int) -> None:
-        """Raises the exception of a status unless it is OK."""
+        """Raises the exception of a status unless it is OK; before it what a callback raised to end the process."""
+        if kept:
+            raise_kept()
         if status:
             raise self.error(status)
 
@@ -149,9 +170,7 @@ class Engine:
 
     def complete(self, run: Run, outcome: int, delay: int | None = None) -> None:
         """Gives a run's outcome; raises what the library answers."""
-        status = self._complete(run, outcome, delay)
-        if status:
-            raise self.error(status)
+        self.check(self._complete(run, outcome, delay))
 
     def complete_quietly(self, run: Run, outcome: int, delay: int | None = None) -> None:
         """The same where the run may have been over before."""
@@ -171,11 +190,46 @@ class Engine:
         if not status or status in _OVER:
             run._completed = True
             self.runs.pop(token, None)
-            if run._event is not None:
-                run._event.set()
+            if run._latch is not None:
+                run._latch.open()
             if run._came_back is not None:
                 run._came_back()
         return status
+
+    def enter(self, run: Run) -> None:
+        """A run was dispatched: from now on it is told when it should stop. Lane does the same in line."""
+        handler = self.handlers.get(run._handler)
+        if handler is not None:
+            run._on_stop = handler.on_stop
+        self.runs[run.token] = run
+        if self.early_stops:
+            self.tell_early(run)
+
+    def leave(self, cycle: int) -> None:
+        """A cycle is over, and with it its runs, which nobody stops any more."""
+        for token, run in tuple(self.runs.items()):
+            if run.cycle_token == cycle:
+                self.runs.pop(token, None)
+
+    def tell_early(self, run: Run) -> None:
+        """Tells a run what was said before it was entered."""
+        reason = self.early_stops.pop(run.token, None)
+        if reason is not None:
+            run._asked_to_stop(reason)
+
+    def stop(self, token: int, reason: int) -> None:
+        """The library asks a run to stop; it may be on its way from the dispatch to `enter`."""
+        run = self.runs.get(token)
+        if run is None:
+            early = self.early_stops
+            early[token] = reason
+            run = self.runs.get(token)
+            if run is not None:
+                self.tell_early(run)
+            elif len(early) > _EARLY:  # the oldest were over when they were stopped
+                early.pop(next(iter(early)), None)
+            return
+        run._asked_to_stop(reason)
 
     def stopping(self, run: Run) -> int:
         """The engine's reason to stop a run; 0 for none."""
@@ -191,12 +245,11 @@ class Engine:
         status = fast.selene_run_remaining(run.token, ctypes.byref(left))
         return 0 if status else left.value
 
-    def wait_for_stop(self, run: Run, event: threading.Event, left: int | None) -> bool:
+    def wait_for_stop(self, run: Run, latch: Latch, left: int | None) -> bool:
         """Waits until a run is asked to stop; on a virtual clock by advancing it."""
-        if self.clock is not None:
-            if self.clock.virtual is not None:
-                remaining = self.remaining(run)
-                self.clock.virtual.advance_ns(remaining if left is None else min(left, remaining))
+        if self.clock is not None and self.clock.virtual is not None:
+            remaining = self.remaining(run)
+            self.clock.virtual.advance_ns(remaining if left is None else max(0, min(left, remaining)))
             return run._ask() != 0
         until = None if left is None else _NOW() + left
         while True:
@@ -204,43 +257,69 @@ class Engine:
             pause = self.remaining(run) or SECOND
             if until is not None:
                 pause = min(pause, until - _NOW())
-            if pause > 0 and event.wait(min(pause, SECOND) / SECOND) and run._completed:
+            if pause > 0 and latch.wait(min(pause, SECOND) / SECOND) and run._completed:
                 return run._ask() != 0
             if run._ask():
                 return True
             if until is not None and _NOW() >= until:
                 return False
 
-    def forget_pushed(self, report: Report) -> None:
-        """What a pushed cycle's report holds is needed no longer."""
-        for run in report.runs:
-            self.pushed_exceptions.pop(run.run, None)
+    @contextlib.contextmanager
+    def push(self) -> Iterator[None]:
+        """While a cycle runs on the library's threads; several may wait for one: what it leaves goes with the last."""
+        with self.changed:
+            self.pushing += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.pushing -= 1
+                if not self.pushing:
+                    self.pushed.clear()
+
+    def pushed_exceptions(self, report: int) -> dict[int, BaseException]:
+        """What handlers raised in the cycle of the library's report at an address."""
+        return self.pushed.get(_raw.selene_report.from_address(report).cycle, {})
 
     # ---- threads --------------------------------------------------------------
 
     def submit(self, job: Job) -> None:
         """Runs a job on a worker or on the executor."""
-        if self.executor is None:
-            self.workers.submit(job)
-        else:
-            self.executor.submit(job)
+        pool = self.workers if self.executor is None else self.executor
+        try:
+            pool.submit(job)
+        except RuntimeError as error:
+            # Both may be refused before what closes the engines is called; an executor that its owner shut down says so
+            # in other words.
+            self.exiting = self.exiting or "interpreter shutdown" in str(error)
+            raise
 
-    def inside_handler(self) -> bool:
-        """Whether this thread is in a handler of this scheduler."""
-        me = threading.get_ident()
-        return any(lane.thread == me and lane.inside for drive in tuple(self.drives) for lane in tuple(drive.lanes))
+    def _threads(self) -> set[int]:
+        """Those that are in handlers."""
+        lanes = [lane for drive in tuple(self.drives) for lane in tuple(drive.lanes)]
+        return {lane.thread for lane in lanes if lane.inside} | self.threads
+
+    def refuse_in_handler(self, what: str) -> None:
+        """Reentrant where a handler of this scheduler, function or coroutine, calls what may wait for its own end."""
+        inside = threading.get_ident() in self._threads()
+        if not inside and self.coroutines:
+            with contextlib.suppress(RuntimeError):  # this thread has no event loop
+                inside = asyncio.current_task() in self.coroutines
+        if inside:
+            text = f"{what} inside a handler of this scheduler"
+            raise Reentrant(_raw.SELENE_ERROR_REENTRANT, "REENTRANT", text)
 
     def poke(self) -> None:
-        """Something changed that drivers and waiting lanes want to know."""
+        """Something changed that run_forever() and waiting lanes want to know."""
         self.changes += 1
         for drive in tuple(self.drives):
             if drive.waiting:
                 drive.wake()
-        if self.drivers or self.closed:
+        if self.forevers or self.closed:
             with self.changed:
                 self.changed.notify_all()
-            for driver in tuple(self.drivers):
-                driver.wake()
+            for forever in tuple(self.forevers):
+                forever.wake()
 
     # ---- end ------------------------------------------------------------------
 
@@ -251,22 +330,38 @@ class Engine:
         if self.pid != os.getpid():  # a child's copy: the scheduler is the parent's
             self.closed = True
             return
-        if self.inside_handler():
-            raise Reentrant(_raw.SELENE_ERROR_REENTRANT, "REENTRANT", "close() inside a handler of this scheduler")
+        self.refuse_in_handler("close()")
         until = _NOW() + grace
         self.closed = True
-        status = library.selene_scheduler_close(self.handle, grace)
+        try:
+            status = library.selene_scheduler_close(self.handle, grace)
+        except BaseException:  # a signal just before the call, which must be made, or just after it
+            library.selene_scheduler_close(self.handle, 0)
+            self._let_go()
+            raise
         if status:
             self.closed = False
             raise error_of(status)
-        _engines.discard(self)
+        try:
+            self._wake_who_waits()
+            with self.changed:
+                while self._threads() or self.left:
+                    rest = until - _NOW()
+                    if rest <= 0 or not self.changed.wait(rest / SECOND):
+                        break
+        finally:
+            self._let_go()
+        raise_kept()
+
+    def _wake_who_waits(self) -> None:
         for drive in tuple(self.drives):
             drive.closed()
-        with self.changed:
-            while any(lane.inside for drive in tuple(self.drives) for lane in tuple(drive.lanes)) or self.left:
-                rest = until - _NOW()
-                if rest <= 0 or not self.changed.wait(rest / SECOND):
-                    break
+        if self.driver is not None:
+            self.driver.closed()
+
+    def _let_go(self) -> None:
+        _engines.discard(self)
+        self._wake_who_waits()
         self.workers.close()
         for box in tuple(self.mailboxes):
             box.close()
@@ -325,7 +420,8 @@ def _after_fork() -> None:
         engine.changed = threading.Condition()
         engine.workers = Workers()
         engine.drives.clear()
-        engine.drivers.clear()
+        engine.forevers.clear()
+        engine.driver = None
         engine.left = 0
     _engines.clear()
 

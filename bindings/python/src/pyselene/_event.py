@@ -15,9 +15,10 @@ from typing import Any, NoReturn, Self
 from . import _raw
 from ._library import read, text
 from ._names import Named
-from ._run import Outcome, StopReason
-from ._task import Disposition, State
-from ._time import instant, maybe_instant
+from ._profile import Factor
+from ._run import Kind, Outcome, StopReason
+from ._task import Disposition, State, kinds_of
+from ._time import instant, maybe_instant, never_is_none
 
 
 class EventType(Named):
@@ -37,13 +38,17 @@ class EventType(Named):
     RELEASED = _raw.SELENE_EVENT_RELEASED
     INTERRUPTED = _raw.SELENE_EVENT_INTERRUPTED
     CLOCK_MOVED = _raw.SELENE_EVENT_CLOCK_MOVED
+    REFUSED = _raw.SELENE_EVENT_REFUSED
+    GRANTED = _raw.SELENE_EVENT_GRANTED
+    TRACE_ENDED = _raw.SELENE_EVENT_TRACE_ENDED
 
 
-_DETAILS: dict[int, Callable[[int], Named]] = {
+_DETAILS: dict[int, Callable[[int], Named | None]] = {
     EventType.REGISTERED: Disposition,
     EventType.COMPLETED: Outcome,
     EventType.STOPPED: StopReason,
     EventType.CYCLE_ENDED: Outcome,
+    EventType.REFUSED: lambda factor: Factor(factor) if factor else None,
 }
 
 
@@ -51,8 +56,10 @@ _DETAILS: dict[int, Callable[[int], Named]] = {
 class Event:
     """One change.
 
-    `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result) or a StopReason (stopped).
-    `time_at` is when it is due again (retry) or the deadline (started, cycle_begun).
+    `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result), a StopReason (stopped) or
+    the Factor whose veto refused (refused; None: the score was too low). `time_at` is when it is due again (retry), the
+    deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a signal changes).
+    `kinds` are those of the task, the cycle or the decision.
     """
 
     number: int
@@ -62,9 +69,10 @@ class Event:
     id: str
     run: int
     cycle: int
-    detail: Disposition | Outcome | StopReason | None
+    detail: Disposition | Outcome | StopReason | Factor | None
     attempts: int
     time_at_ns: int | None
+    kinds: frozenset[Kind] = frozenset()
 
     @property
     def time(self) -> datetime:
@@ -79,6 +87,7 @@ class Event:
     def __str__(self) -> str:
         words = [f"{self.time.isoformat(sep=' ', timespec='milliseconds')} #{self.number} {self.type}"]
         words += [self.id] if self.id else []
+        words += [str(kind) for kind in sorted(self.kinds) if not self.id]
         words += [f"({self.detail})"] if self.detail is not None else []
         return " ".join(words)
 
@@ -86,7 +95,7 @@ class Event:
 def read_event(address: int) -> Event:
     """Reads an event of the library."""
     # fmt: off
-    _, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at = read(
+    _, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at, kinds, _ = read(
         _raw.selene_event, address)
     # fmt: on
     meaning: Any = _DETAILS.get(kind)
@@ -100,7 +109,8 @@ def read_event(address: int) -> Event:
         cycle=cycle,
         detail=meaning(detail) if meaning else None,
         attempts=attempts,
-        time_at_ns=time_at or None,
+        time_at_ns=never_is_none(time_at) or None,
+        kinds=kinds_of(kinds),
     )
 
 

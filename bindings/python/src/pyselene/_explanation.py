@@ -33,6 +33,7 @@ class ReasonCode(Named):
     TOO_SOON = _raw.SELENE_REASON_TOO_SOON
     NEXT_CYCLE = _raw.SELENE_REASON_NEXT_CYCLE
     INTERRUPTED = _raw.SELENE_REASON_INTERRUPTED
+    GOVERNOR = _raw.SELENE_REASON_GOVERNOR
 
 
 _SENTENCES = {
@@ -51,6 +52,7 @@ _SENTENCES = {
     ReasonCode.TOO_SOON: "the minimum interval of its kind has not passed",
     ReasonCode.NEXT_CYCLE: "the open cycle began before it could run",
     ReasonCode.INTERRUPTED: "its process ended during its last run; it waits out the backoff",
+    ReasonCode.GOVERNOR: "the governor refused its kind a window",
 }
 
 

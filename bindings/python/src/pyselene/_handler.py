@@ -6,11 +6,12 @@ import asyncio
 import ctypes
 import functools
 import inspect
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _raw
-from ._callbacks import log
+from ._callbacks import ends_process, log, take_kept
 from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Pending, Retry, Run, StopReason
 
 if TYPE_CHECKING:
@@ -53,21 +54,21 @@ class Handler:
 
     def stopped(self, token: int, reason: int) -> None:
         """The engine asks a run to stop."""
-        run = self.engine.runs.get(token)
-        if run is None:
-            return
-        run._asked_to_stop(reason)
-        if self.on_stop is not None:
-            try:
-                self.on_stop(run, StopReason(reason))
-            except Exception:
-                log.exception("the stop function of handler %r raised", self.name)
+        self.engine.stop(token, reason)
 
-    def pushed(self, token: int, info: int) -> None:
+    def pushed(self, _token: int, info: int) -> None:
         """The engine runs a task on a thread of its own."""
         run = make_run(self.engine, ctypes.string_at(info, RUN_SIZE))
-        self.engine.runs[token] = run
-        execute(run, self, self.engine.pushed_exceptions)
+        self.engine.enter(run)
+        # Its own even when a handler that overran comes back after the report.
+        exceptions = self.engine.pushed.setdefault(run.cycle_token, {})
+        error = execute(run, self, exceptions)
+        if error is not None:
+            exceptions[run.token] = error
+
+
+#: Of a task whose handler was unregistered between the pick and the run.
+GONE = Handler(None, "", lambda _: Outcome.FAILED, None, False)  # type: ignore[arg-type]
 
 
 def make_run(engine: Engine, raw: bytes) -> Run:
@@ -124,29 +125,37 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED)
     else:
         stopped = isinstance(error, asyncio.CancelledError) and run._stop
-        # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0 if stopped and not engine.stopping(run) else None)
+        # First: once it is complete, the program may end.
         if not stopped:
             log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
-    return not isinstance(error, (Exception, asyncio.CancelledError))
+        # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0 if stopped and not engine.stopping(run) else None)
+    return ends_process(error)
 
 
 def interrupting(exceptions: dict[int, BaseException]) -> BaseException | None:
     """Of what handlers raised, the first that must interrupt the one who waits."""
     for error in tuple(exceptions.values()):
-        if not isinstance(error, (Exception, asyncio.CancelledError)):
+        if ends_process(error):
             return error
     return None
 
 
 def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) -> BaseException | None:
     """Runs a handler to its end on this thread; gives what must interrupt the one who waits."""
+    engine = run._engine
+    thread = threading.get_ident()
+    engine.threads.add(thread)
     try:
         finish(run, handler.function(run))
     except BaseException as error:
         if fail(run, error, exceptions):
             return error
-    return None
+    finally:
+        engine.threads.discard(thread)
+        if engine.closed:
+            engine.poke()
+    return take_kept()
 
 
 async def cancellable(run: Run, work: Awaitable[Any]) -> Any:
@@ -162,9 +171,12 @@ async def cancellable(run: Run, work: Awaitable[Any]) -> Any:
             pass  # the loop is closed: the work is over
 
     run._cancel = cancel
+    coroutines = run._engine.coroutines
+    coroutines.add(task)
     try:
-        if run._stop:
+        if run._stop and run.__dict__.pop("_cancel", None):
             cancel()
         return await work
     finally:
-        run._cancel = None
+        coroutines.discard(task)
+        run.__dict__.pop("_cancel", None)

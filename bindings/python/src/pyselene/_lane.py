@@ -7,7 +7,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._handler import fail, finish
+from ._callbacks import kept, raise_kept
+from ._handler import GONE, fail, finish
 from ._library import bare, error_of
 from ._run import Run
 
@@ -62,6 +63,7 @@ class Lane:
         self.thread = threading.get_ident()
         try:
             self._work()
+            raise_kept()
         except BaseException as error:
             drive.interrupt(error)
         finally:
@@ -70,25 +72,27 @@ class Lane:
     def _work(self) -> None:
         drive = self.drive
         engine = drive.engine
-        cycle = ctypes.c_uint64(drive.cycle)
         condition = drive.condition
         exceptions = drive.exceptions
         runs = engine.runs
         handlers = engine.handlers
+        early = engine.early_stops
         next_run, complete = bare(engine.calls)
         string_at = ctypes.string_at
         step = ctypes.c_int32()
         info = RunInfo(_SIZE)
         wake_at = ctypes.c_int64()
-        out_step, out_info, out_wake_at = ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at)
         copy = memoryview(info).cast("B").tobytes
         # Reads the token that stands in `info`, which nobody else writes to.
         found_run = ctypes.c_uint64.from_buffer(info, RunInfo.run.offset)
-        new_data, failed = ctypes.c_int32(_raw.SELENE_OUTCOME_NEW_DATA), ctypes.c_int32(_raw.SELENE_OUTCOME_FAILED)
+        # What is the same in every call: tuples, or a call makes one; from_param(), or it converts.
+        cycle = ctypes.c_uint64.from_param(drive.cycle)
+        arguments = (cycle, ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
+        new_data = (found_run, ctypes.c_int32.from_param(_raw.SELENE_OUTCOME_NEW_DATA))
         locked = False
         try:
             while not (drive.over or self.left or drive.draining):
-                status = next_run(cycle, out_step, out_info, out_wake_at)
+                status = next_run(*arguments)
                 if status:
                     if drive.over or engine.closed:
                         return
@@ -115,18 +119,22 @@ class Lane:
                 length = info.input_length
                 run = Run(engine, token, copy(), info.id, name, string_at(info.input, length) if length else b"")
                 run._lane = self
-                runs[token] = run
-                if drive.spare:
-                    drive.start()
-                if drive.deadline is None:
-                    drive.set_times(run.expires_at_ns, run.deadline_ns)
-                handler = handlers.get(name)
-                if handler is None:  # it was unregistered a moment ago
-                    complete(found_run, failed)
-                    runs.pop(token, None)
-                    continue
-                self.inside = True
+                handler = handlers.get(name, GONE)
+                if handler.on_stop is not None:
+                    run._on_stop = handler.on_stop
                 try:
+                    # First, so that a run which is stopped from here on frees its lane.
+                    self.inside = True
+                    runs[token] = run
+                    if early or drive.draining:
+                        drive.tell_early(run)
+                        if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
+                            engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
+                            continue
+                    if drive.spare:
+                        drive.start()
+                    if drive.deadline is None:
+                        drive.set_times(run.expires_at_ns, run.deadline_ns)
                     result = handler.function(run)
                     simple = result is None and not run._completed
                     if not simple:
@@ -137,7 +145,7 @@ class Lane:
                 else:
                     if simple:
                         run._completed = True
-                        status = complete(found_run, new_data)
+                        status = complete(*new_data)
                         runs.pop(token, None)
                         if status and status not in _OVER:
                             raise error_of(status)
@@ -147,6 +155,8 @@ class Lane:
                     self.inside = False
                 if drive.waiting:
                     drive.wake()
+                if kept:
+                    raise_kept()
         finally:
             if locked:
                 drive.waiting -= 1

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from . import _raw
 from ._errors import SeleneError, error_class
+from ._words import words
 
 
 def _find() -> Path:
@@ -25,7 +26,7 @@ class Bare(NamedTuple):
     """The two calls of every run, which convert nothing: what is passed must be of the right C type already.
 
     Made once for many calls, that is what makes them fast. `next`: c_uint64 and three byref(). `complete`: c_uint64 and
-    c_int32.
+    c_int32. What never changes may also be what from_param() of its type gives.
     """
 
     next: Any
@@ -64,11 +65,11 @@ def bare(functions: _raw.Functions) -> Bare:
     return _bare_fast if functions is fast else _bare_library
 
 
-def error_of(status: int) -> SeleneError:
-    """The exception of a status, with this thread's detail text."""
+def error_of(status: int, *, latest: bool = True) -> SeleneError:
+    """The exception of a status, with this thread's detail text if it is the latest that failed here."""
     name = fast.selene_status_name(status).decode()
     message = fast.selene_status_message(status).decode()
-    detail = fast.selene_status_detail().decode(errors="replace")
+    detail = words(fast.selene_status_detail().decode(errors="replace")) if latest else ""
     return error_class(status)(status, name, detail or message)
 
 

@@ -33,6 +33,7 @@ SELENE_NEVER = 9223372036854775807
 SELENE_UNLIMITED = 4294967295
 SELENE_RESPONSE_TIMES = 30
 SELENE_REASONS = 16
+SELENE_REQUIRED_USUAL = -9223372036854775808
 
 SELENE_OK = 0
 SELENE_ERROR_UNAVAILABLE = 1
@@ -117,6 +118,7 @@ SELENE_REASON_HAD_ITS_RUN = 12
 SELENE_REASON_TOO_SOON = 13
 SELENE_REASON_NEXT_CYCLE = 14
 SELENE_REASON_INTERRUPTED = 15
+SELENE_REASON_GOVERNOR = 16
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_OUTCOME_NEW_DATA = 0
@@ -151,6 +153,77 @@ SELENE_EVENT_UNBLOCKED = 11
 SELENE_EVENT_RELEASED = 12
 SELENE_EVENT_INTERRUPTED = 13
 SELENE_EVENT_CLOCK_MOVED = 14
+SELENE_EVENT_REFUSED = 15
+SELENE_EVENT_GRANTED = 16
+SELENE_EVENT_TRACE_ENDED = 17
+SELENE_SIGNAL_BATTERY_LEVEL = 1
+SELENE_SIGNAL_EXTERNAL_POWER = 2
+SELENE_SIGNAL_LOW_POWER_MODE = 3
+SELENE_SIGNAL_THERMAL = 4
+SELENE_SIGNAL_USER_ACTIVE = 5
+SELENE_SIGNAL_DISPLAY_ON = 6
+SELENE_SIGNAL_UNLOCKED = 7
+SELENE_SIGNAL_NETWORK = 8
+SELENE_SIGNAL_METERED = 9
+SELENE_SIGNAL_AIRPLANE = 10
+SELENE_SIGNAL_BACKGROUND_SWITCH = 11
+SELENE_SIGNAL_HOST_PRESENCE = 12
+SELENE_SIGNAL_CPU_BUSY = 13
+SELENE_SIGNAL_CPU_PRESSURE = 14
+SELENE_SIGNAL_MEMORY_PRESSURE = 15
+SELENE_SIGNAL_MEMORY_STALLED = 16
+SELENE_SIGNAL_IO_PRESSURE = 17
+SELENE_SIGNAL_IO_STALLED = 18
+SELENE_SIGNAL_STORAGE_FREE = 19
+SELENE_SIGNAL_DISCHARGING = 20
+SELENE_SIGNAL_UTC_OFFSET = 21
+SELENE_PRESENCE_BACKGROUND = 0
+SELENE_PRESENCE_FOREGROUND = 1
+SELENE_PRESENCE_QUIT = 2
+SELENE_SOURCE_UNKNOWN = 0
+SELENE_SOURCE_PROBE = 1
+SELENE_SOURCE_HOST = 2
+SELENE_SOURCE_TRACE = 3
+SELENE_SOURCE_BOOKS = 4
+SELENE_FACTOR_BATTERY = 1
+SELENE_FACTOR_EXTERNAL_POWER = 2
+SELENE_FACTOR_LOW_POWER_MODE = 3
+SELENE_FACTOR_THERMAL = 4
+SELENE_FACTOR_USER_ACTIVE = 5
+SELENE_FACTOR_DISPLAY_ON = 6
+SELENE_FACTOR_UNLOCKED = 7
+SELENE_FACTOR_NETWORK = 8
+SELENE_FACTOR_METERED = 9
+SELENE_FACTOR_AIRPLANE = 10
+SELENE_FACTOR_BACKGROUND_SWITCH = 11
+SELENE_FACTOR_HOST_PRESENCE = 12
+SELENE_FACTOR_CPU_BUSY = 13
+SELENE_FACTOR_CPU_PRESSURE = 14
+SELENE_FACTOR_MEMORY_PRESSURE = 15
+SELENE_FACTOR_MEMORY_STALLED = 16
+SELENE_FACTOR_IO_PRESSURE = 17
+SELENE_FACTOR_IO_STALLED = 18
+SELENE_FACTOR_STORAGE_FREE = 19
+SELENE_FACTOR_BUDGET = 20
+SELENE_FACTOR_RATE = 21
+SELENE_FACTOR_USE_PREDICTION = 22
+SELENE_FACTOR_RECENT_USE = 23
+SELENE_RULE_IGNORE = 0
+SELENE_RULE_VETO = 1
+SELENE_RULE_WEIGHT = 2
+SELENE_RULE_PREEMPTS = 1
+SELENE_MEASURE_WINDOW_TIME = 1
+SELENE_MEASURE_CPU_TIME = 2
+SELENE_MEASURE_WINDOWS = 3
+SELENE_MEASURE_BYTES = 4
+SELENE_PROFILE_OPEN = 0
+SELENE_PROFILE_APPLE = 1
+SELENE_PROFILE_SERVER = 2
+SELENE_PROFILE_STRICT = 3
+SELENE_VERDICT_PASSED = 1
+SELENE_VERDICT_VETOED = 2
+SELENE_VERDICT_WEIGHED = 3
+SELENE_ASK_NEVER_RAN = 1
 
 
 class selene_text(Structure):
@@ -439,6 +512,8 @@ class selene_event(Structure):
         ("detail", c_int32),
         ("attempts", c_uint32),
         ("time_at", c_int64),
+        ("kinds", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -469,6 +544,122 @@ class selene_store_findings(Structure):
         ("schema_version", c_uint64),
         ("tasks", c_uint64),
         ("damaged", c_uint64),
+    )
+
+
+class selene_signal(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("value", c_int64),
+        ("source", c_int32),
+        ("reserved", c_int32),
+        ("set_at", c_int64),
+        ("since", c_int64),
+        ("until", c_int64),
+    )
+
+
+class selene_rule(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("factor", c_int32),
+        ("kinds", c_uint32),
+        ("mode", c_int32),
+        ("flags", c_uint32),
+        ("weight", c_int64),
+        ("required", c_int64),
+    )
+
+
+class selene_quota(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("kinds", c_uint32),
+        ("measure", c_int32),
+        ("limit", c_int64),
+        ("period", c_int64),
+    )
+
+
+class selene_profile(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("base", c_int32),
+        ("threshold", c_int32),
+        ("rules", POINTER(selene_rule)),
+        ("rule_count", c_uint64),
+        ("quotas", POINTER(selene_quota)),
+        ("quota_count", c_uint64),
+    )
+
+
+class selene_finding(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("factor", c_int32),
+        ("verdict", c_int32),
+        ("source", c_int32),
+        ("flags", c_uint32),
+        ("observed", c_int64),
+        ("required", c_int64),
+        ("score", c_int64),
+        ("weight", c_int64),
+        ("clears_at", c_int64),
+    )
+
+
+class selene_decision(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("kind", c_int32),
+        ("granted", c_int32),
+        ("at", c_int64),
+        ("score", c_int64),
+        ("threshold", c_int64),
+        ("longest_window", c_int64),
+        ("ask_again_at", c_int64),
+        ("finding_count", c_uint64),
+        ("findings", POINTER(selene_finding)),
+    )
+
+
+class selene_balance(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("is_spent", c_int32),
+        ("used", c_int32),
+        ("free", c_int64),
+        ("free_at", c_int64),
+        ("last_begin", c_int64),
+    )
+
+
+class selene_forecast(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("begins_at", c_int64),
+        ("ends_at", c_int64),
+        ("probability", c_int64),
+    )
+
+
+class selene_driver(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("refresh_budget", c_int64),
+        ("processing_budget", c_int64),
+        ("refresh_lanes", c_uint32),
+        ("processing_lanes", c_uint32),
     )
 
 
@@ -553,6 +744,28 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_store_backup": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_store_check": (c_int32, (c_char_p, c_int64, POINTER(selene_store_findings))),
     "selene_store_salvage": (c_int32, (c_char_p, c_int64, c_char_p, c_int64, POINTER(selene_store_findings))),
+    "selene_signal_set": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
+    "selene_signal_clear": (c_int32, (c_uint64, c_int32)),
+    "selene_signal_get": (c_int32, (c_uint64, c_int32, POINTER(selene_signal))),
+    "selene_profile_init": (c_int32, (POINTER(selene_profile), c_uint32)),
+    "selene_governor_set_profile": (c_int32, (c_uint64, POINTER(selene_profile))),
+    "selene_governor_ask": (c_int32, (c_uint64, c_int32, c_uint32, POINTER(POINTER(selene_decision)))),
+    "selene_governor_last": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_decision)))),
+    "selene_decision_destroy": (None, (POINTER(selene_decision),)),
+    "selene_ledger_get": (c_int32, (c_uint64, c_int32, POINTER(selene_balance))),
+    "selene_ledger_report": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
+    "selene_use_report": (c_int32, (c_uint64, c_int64, c_int64)),
+    "selene_governor_forecast": (c_int32, (c_uint64, c_int32, POINTER(selene_forecast), c_uint64, POINTER(c_uint64))),
+    "selene_trace_record": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_trace_stop": (c_int32, (c_uint64,)),
+    "selene_trace_replay": (c_int32, (c_char_p, c_int64, POINTER(c_uint64), POINTER(c_uint64))),
+    "selene_driver_init": (c_int32, (POINTER(selene_driver), c_uint32)),
+    "selene_driver_start": (c_int32, (c_uint64, POINTER(selene_driver))),
+    "selene_driver_open": (c_int32, (c_uint64, POINTER(selene_driver), POINTER(c_int32))),
+    "selene_driver_step": (c_int32, (c_uint64, POINTER(c_uint64), POINTER(c_int64))),
+    "selene_driver_stop": (c_int32, (c_uint64, c_int64)),
+    "selene_task_simulate_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_simulate_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_kind_name": (c_char_p, (c_int32,)),
     "selene_schedule_name": (c_char_p, (c_int32,)),
     "selene_state_name": (c_char_p, (c_int32,)),
@@ -562,6 +775,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_reason_name": (c_char_p, (c_int32,)),
     "selene_event_name": (c_char_p, (c_int32,)),
     "selene_constraint_name": (c_char_p, (c_uint32,)),
+    "selene_signal_name": (c_char_p, (c_int32,)),
+    "selene_source_name": (c_char_p, (c_int32,)),
+    "selene_factor_name": (c_char_p, (c_int32,)),
+    "selene_verdict_name": (c_char_p, (c_int32,)),
+    "selene_measure_name": (c_char_p, (c_int32,)),
+    "selene_profile_name": (c_char_p, (c_int32,)),
 }
 
 
@@ -617,6 +836,28 @@ class Functions:
         "selene_store_backup",
         "selene_store_check",
         "selene_store_salvage",
+        "selene_signal_set",
+        "selene_signal_clear",
+        "selene_signal_get",
+        "selene_profile_init",
+        "selene_governor_set_profile",
+        "selene_governor_ask",
+        "selene_governor_last",
+        "selene_decision_destroy",
+        "selene_ledger_get",
+        "selene_ledger_report",
+        "selene_use_report",
+        "selene_governor_forecast",
+        "selene_trace_record",
+        "selene_trace_stop",
+        "selene_trace_replay",
+        "selene_driver_init",
+        "selene_driver_start",
+        "selene_driver_open",
+        "selene_driver_step",
+        "selene_driver_stop",
+        "selene_task_simulate_launch",
+        "selene_task_simulate_expire",
         "selene_kind_name",
         "selene_schedule_name",
         "selene_state_name",
@@ -626,6 +867,12 @@ class Functions:
         "selene_reason_name",
         "selene_event_name",
         "selene_constraint_name",
+        "selene_signal_name",
+        "selene_source_name",
+        "selene_factor_name",
+        "selene_verdict_name",
+        "selene_measure_name",
+        "selene_profile_name",
     )
 
     selene_version_number: Any
@@ -676,6 +923,28 @@ class Functions:
     selene_store_backup: Any
     selene_store_check: Any
     selene_store_salvage: Any
+    selene_signal_set: Any
+    selene_signal_clear: Any
+    selene_signal_get: Any
+    selene_profile_init: Any
+    selene_governor_set_profile: Any
+    selene_governor_ask: Any
+    selene_governor_last: Any
+    selene_decision_destroy: Any
+    selene_ledger_get: Any
+    selene_ledger_report: Any
+    selene_use_report: Any
+    selene_governor_forecast: Any
+    selene_trace_record: Any
+    selene_trace_stop: Any
+    selene_trace_replay: Any
+    selene_driver_init: Any
+    selene_driver_start: Any
+    selene_driver_open: Any
+    selene_driver_step: Any
+    selene_driver_stop: Any
+    selene_task_simulate_launch: Any
+    selene_task_simulate_expire: Any
     selene_kind_name: Any
     selene_schedule_name: Any
     selene_state_name: Any
@@ -685,6 +954,12 @@ class Functions:
     selene_reason_name: Any
     selene_event_name: Any
     selene_constraint_name: Any
+    selene_signal_name: Any
+    selene_source_name: Any
+    selene_factor_name: Any
+    selene_verdict_name: Any
+    selene_measure_name: Any
+    selene_profile_name: Any
 
     def __init__(self, library: CDLL) -> None:
         for name, (result, parameters) in SIGNATURES.items():

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _raw
 from ._library import fast, read, read_array, text
@@ -46,8 +46,49 @@ class ReportRun(NamedTuple):
         return seconds(self.response_time_ns)
 
 
+class _Taken:
+    """A report that was taken over from the library, until its rows are read; ended with this object."""
+
+    __slots__ = ("_exceptions", "_raw")
+    # Kept here, as a module may be empty when the interpreter goes. weakref.finalize() takes as long as reading a row.
+    _destroy = fast.selene_report_destroy
+
+    def __init__(self, address: int, exceptions: Mapping[int, BaseException]) -> None:
+        self._raw = ctypes.cast(address, ctypes.POINTER(_raw.selene_report))
+        # A copy, as a handler that overran may add to them.
+        self._exceptions = dict(exceptions)
+
+    def rows(self) -> tuple[ReportRun, ...]:
+        return _read_rows(ctypes.addressof(self._raw.contents), self._exceptions)
+
+    def __del__(self) -> None:
+        self._destroy(self._raw)
+
+
+class _ReadLater:
+    """What lets a report make its rows when somebody first asks for them, as most do not."""
+
+    __slots__ = ("_taken",)
+
+    def _read_later(self, taken: _Taken) -> None:
+        object.__setattr__(self, "_taken", taken)
+        object.__delattr__(self, "runs")
+
+    if not TYPE_CHECKING:  # for which any name would be an attribute
+
+        def __getattr__(self, name):
+            """Called for what is not set."""
+            if name != "runs":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            taken = self._taken
+            if taken is not None:  # else another thread has just read them
+                object.__setattr__(self, "runs", taken.rows())
+                object.__setattr__(self, "_taken", None)
+            return self.runs
+
+
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(_ReadLater):
     """What a cycle did; `print(report)` shows a table. Instants and durations also exist exactly, as `…_ns`."""
 
     cycle: int
@@ -180,18 +221,22 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
 
 
 def take_report(address: int, exceptions: Mapping[int, BaseException]) -> Report:
-    """Reads a report of the library and ends it."""
-    try:
-        return read_report(address, exceptions)
-    finally:
-        fast.selene_report_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_report)))
+    """Takes a report over from the library."""
+    taken = _Taken(address, exceptions)
+    report = _read_report(address, ())
+    report._read_later(taken)
+    return report
 
 
 def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report:
-    """Reads a report of the library."""
+    """Reads a report that stays the library's."""
+    return _read_report(address, _read_rows(address, exceptions))
+
+
+def _read_report(address: int, rows: tuple[ReportRun, ...]) -> Report:
     # fmt: off
     (_, flags, cycle, result, kinds, began_at, ended_at, deadline, budget, reserve, eligible, did_not_fit, new_data,
-     no_data, failed, abandoned, expired, stopped, count, runs) = read(_raw.selene_report, address)
+     no_data, failed, abandoned, expired, stopped, _, _) = read(_raw.selene_report, address)
     # fmt: on
     return Report(
         cycle=cycle,
@@ -211,7 +256,7 @@ def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report
         expired=expired,
         stopped=stopped,
         stored=not flags & _raw.SELENE_REPORT_NOT_STORED,
-        runs=_report_runs(runs, count, exceptions),
+        runs=rows,
     )
 
 
@@ -221,7 +266,8 @@ _STOPS = tuple(StopReason)
 _PRIORITIES = (Priority.VERY_LOW, *Priority)
 
 
-def _report_runs(address: int, count: int, exceptions: Mapping[int, BaseException]) -> tuple[ReportRun, ...]:
+def _read_rows(report: int, exceptions: Mapping[int, BaseException]) -> tuple[ReportRun, ...]:
+    *_, count, address = read(_raw.selene_report, report)
     rows = read_array(_raw.selene_report_run, address, count)
     if not rows:
         return ()

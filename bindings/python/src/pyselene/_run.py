@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from . import _raw
+from ._callbacks import caught, kept, raise_kept
 from ._library import layout
 from ._names import Named
 from ._time import Duration, duration_ns, instant, seconds
@@ -62,6 +63,10 @@ class StopReason(Named):
     INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
 
 
+#: The 10 years that a retry may be away.
+_LONGEST_DELAY = 3653 * _raw.SELENE_DAY
+
+
 class Retry(Exception):
     """Raise it in a handler: the run failed and is tried again, after `after` instead of by the task's backoff.
 
@@ -73,6 +78,9 @@ class Retry(Exception):
     def __init__(self, after: Duration | None = None) -> None:
         super().__init__(after)
         self.after_ns = None if after is None else duration_ns(after, "after")
+        # Here already, so that it fails the run and not its window.
+        if self.after_ns is not None and not 0 <= self.after_ns <= _LONGEST_DELAY:
+            raise ValueError(f"after is {seconds(self.after_ns):.12g} s; allowed: 0 … 10 years")
 
     def __str__(self) -> str:
         return "again" if self.after_ns is None else f"again after {seconds(self.after_ns):g} s"
@@ -122,13 +130,37 @@ class Stopping:
         """
         run = self._run
         left = None if timeout is None else duration_ns(timeout, "timeout")
-        return run._ask() != 0 or run._engine.wait_for_stop(run, run._stop_event(), left)
+        return run._ask() != 0 or run._engine.wait_for_stop(run, run._wait_on(), left)
 
     def __repr__(self) -> str:
         return f"<Stopping: {self.reason}>"
 
 
-_EVENT_LOCK = threading.Lock()
+class Latch:
+    """Closed until it is opened once and for all, also by a signal handler, at any moment of the thread that waits."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        # Bare: an Event has a lock of its own, on which a signal handler would wait for the thread that it interrupts.
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def open(self) -> None:
+        """Lets all pass who wait, and who come later."""
+        try:
+            self._lock.release()
+        except RuntimeError:
+            pass  # it is open
+
+    def wait(self, timeout: float) -> bool:
+        """Waits for so many seconds at most; whether it is open."""
+        opened = self._lock.acquire(timeout=timeout)
+        if opened:
+            self.open()  # for the next one
+        return opened
+
+
 _LAYOUT = layout(_raw.selene_run_info)
 #: Of what Run.__init__ takes as `raw`.
 RUN_SIZE, UNPACK = _LAYOUT.size, _LAYOUT.unpack
@@ -140,9 +172,12 @@ class Run:
     # Defaults on the class, so that making a run sets only what differs.
     _completed = False
     _stop = 0
-    _event: threading.Event | None = None
-    #: Cancels the work, where it is a coroutine.
+    #: What a wait for the stop waits on.
+    _latch: Latch | None = None
+    #: Cancels the work, where it is a coroutine; taken out by whoever does it.
     _cancel: Callable[[], None] | None = None
+    #: The handler's stop function; taken out by whoever calls it.
+    _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
     _lane: Lane | None = None
     #: Called when the outcome was given, by whoever waits for it.
@@ -283,27 +318,40 @@ class Run:
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""
-        return max(self._stop, self._engine.stopping(self))
+        reason = max(self._stop, self._engine.stopping(self))
+        if kept:
+            raise_kept()
+        return reason
 
-    def _stop_event(self) -> threading.Event:
-        with _EVENT_LOCK:
-            if self._event is None:
-                self._event = threading.Event()
-                if self._stop or self._completed:
-                    self._event.set()
-            return self._event
+    # Without locks, as a signal handler may stop the run that its thread is asking about: each step is one operation on
+    # the instance's dictionary, which is never done halfway.
+
+    def _wait_on(self) -> Latch:
+        latch: Latch = self.__dict__.setdefault("_latch", Latch())
+        if self._stop or self._completed:
+            latch.open()
+        return latch
 
     def _asked_to_stop(self, reason: int) -> None:
-        """Called when the engine asks the run to stop, on whatever thread noticed."""
-        with _EVENT_LOCK:
-            self._stop = max(self._stop, reason)
-            event = self._event
-        if event is not None:
-            event.set()
-        if self._cancel is not None:
-            self._cancel()
+        """Called when the run is asked to stop, on whatever thread noticed; the work hears of it once."""
+        mine = self.__dict__
+        if reason == _raw.SELENE_STOP_EXPIRING:
+            mine.setdefault("_stop", reason)  # any other is stronger
+        else:
+            self._stop = reason
+        if self._latch is not None:
+            self._latch.open()
+        cancel = mine.pop("_cancel", None)
+        if cancel is not None:
+            cancel()
         if self._lane is not None and reason != _raw.SELENE_STOP_EXPIRING:
             self._lane.abandon()
+        on_stop = mine.pop("_on_stop", None)
+        if on_stop is not None:
+            try:
+                on_stop(self, StopReason(reason))
+            except BaseException as error:
+                caught(error, "the stop function of handler %r raised", self.handler)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Run cannot be pickled: it belongs to the process that dispatched it")

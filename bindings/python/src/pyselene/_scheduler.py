@@ -14,20 +14,22 @@ from . import _callbacks, _raw
 from ._conditions import Conditions, Constraint
 from ._engine import Clock, Engine, open_engine
 from ._event import Event, EventStream, Mailbox, Subscription
+from ._governor import Governor
 from ._info import SchedulerInfo, scheduler_info
 from ._library import fast, library, out_pointer
 from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
-from ._scheduler_tasks import TaskCalls
+from ._signal import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
 from ._task import Kinds, kind_bits, raw_texts, whole
 from ._time import Duration, duration_ns, instant, maybe_instant, never_is_none, seconds
+from ._trace import Trace
 
 if TYPE_CHECKING:
     from .testing import VirtualClock
 
 
-class Scheduler(TaskCalls, CycleCalls):
+class Scheduler(CycleCalls):
     """Runs tasks in windows of limited time: the worthiest first, ending on time, remembering across restarts.
 
     - `path`: file of the store; None keeps the tasks in memory. `relaxed`: a power loss may undo the last calls.
@@ -40,7 +42,9 @@ class Scheduler(TaskCalls, CycleCalls):
     - `release_after`: what has not come back so long after its end is let go.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
     - `observed_range`: score with the observed range. `max_input_size`: bytes of input that a task may have.
-    - `clock`: a VirtualClock, or a function that gives nanoseconds since the Unix epoch and leaves the scheduler alone.
+    - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
+      function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
+      real time), and leaves the scheduler alone.
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
 
     Opening raises InvalidArgument, or a StoreError that says what is wrong with the file, which stays as it is. A
@@ -140,6 +144,25 @@ class Scheduler(TaskCalls, CycleCalls):
         engine.check(library.selene_conditions_get(engine.handle, ctypes.byref(satisfied), ctypes.byref(host)))
         return Conditions(Constraint(satisfied.value), Constraint(host.value))
 
+    # ---- governor ---------------------------------------------------------------
+
+    @property
+    def signals(self) -> Signals:
+        """What the governor looks at: `scheduler.signals["battery_level"]`, `.set(…)`, `.clear(…)`."""
+        return Signals(self._engine)
+
+    @property
+    def governor(self) -> Governor:
+        """What grants windows or refuses them, and says why."""
+        return Governor(self._engine)
+
+    def record_trace(self, path: Path) -> Trace:
+        """Records signals, decisions, windows and runs into a new file, until the result's stop() or as a context.
+
+        AlreadyExists: the file does, or another recording is under way. See replay_trace().
+        """
+        return Trace(self._engine, path)
+
     # ---- events -----------------------------------------------------------------
 
     def observe(self, observer: Callable[[Event], object]) -> Subscription:
@@ -165,18 +188,17 @@ class Scheduler(TaskCalls, CycleCalls):
     def _subscribe(self, observer: Callable[[Event], object]) -> Callable[[], None]:
         engine = self._engine
         observers = engine.observers
+        subscription = object()
         with engine.changed:
-            observers.functions += (observer,)
+            observers.functions[subscription] = observer
             first, engine.observing = not engine.observing, True
         if first:
             number = _callbacks.hold(observers)
             status = library.selene_scheduler_observe(engine.handle, _callbacks.event, number, _callbacks.destroy)
             engine.check(status)
-        changed = engine.changed
 
         def end() -> None:
-            with changed:
-                observers.functions = tuple(item for item in observers.functions if item is not observer)
+            observers.functions.pop(subscription, None)
 
         return end
 
@@ -208,7 +230,11 @@ class Scheduler(TaskCalls, CycleCalls):
         return count.value
 
     def reset(self) -> None:
-        """Removes all tasks and all history; keeps handlers, options and conditions. Busy while a cycle is open."""
+        """Removes all tasks and all history; keeps handlers, options and conditions.
+
+        Busy while a cycle is open; Reentrant inside a handler.
+        """
+        self._engine.refuse_in_handler("reset()")
         self._engine.check(library.selene_scheduler_reset(self._engine.handle))
 
     def info(self) -> SchedulerInfo:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+import time
 
 from . import _raw
-from ._cycle import Cycle, raw_window
+from ._callbacks import raise_kept, take_kept
+from ._cycle import Cycle, begin, raw_window
 from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._driver import Driver, OnReport
-from ._errors import Unsupported
-from ._library import library, out_pointer
+from ._errors import NotFound, Unsupported
+from ._forever import Forever
+from ._handler import interrupting
+from ._library import encode, library, out_pointer
 from ._push import Pushed
 from ._report import Plan, Report, take_plan, take_report
 from ._run import Kind
-from ._task import Kinds
+from ._scheduler_tasks import TaskCalls
+from ._task import Kinds, Schedule, State
 from ._time import Duration
-
-if TYPE_CHECKING:
-    from ._engine import Engine
 
 _BOTH = (Kind.REFRESH, Kind.PROCESSING)
 
@@ -28,10 +29,8 @@ def _unsupported(detail: str) -> Unsupported:
     return Unsupported(_raw.SELENE_ERROR_UNSUPPORTED, "UNSUPPORTED", detail)
 
 
-class CycleCalls:
+class CycleCalls(TaskCalls):
     """What a Scheduler can do with windows."""
-
-    _engine: Engine
 
     def run_cycle(
         self,
@@ -52,8 +51,8 @@ class CycleCalls:
           default a twentieth of the budget. `lanes`: runs at a time, up to 64.
         - `strict_fit`: nothing is started whose estimate does not fit, not even first.
         - `task`: only this one, whatever its rank and delay; ImmediateRunIneligible if it cannot run.
-        - `inline`: handlers run on this thread; only those that look at run.stopping end on time then. With a clock of
-          your own it is always so. `push`: threads of the library call the handlers (those registered with push).
+        - `inline`: handlers run on this thread, as always on a VirtualClock; only those that look at run.stopping end
+          on time then. `push`: threads of the library call the handlers (those registered with push).
         - `check`: raises an ExceptionGroup if handlers raised; without it `report.errors` has what they raised.
 
         KeyboardInterrupt and SystemExit end the window and are raised here, also when a handler raised them. Refusals,
@@ -61,10 +60,11 @@ class CycleCalls:
         cycle of the kind is open, or too many handlers overran), TooSoon (the minimum interval), Closed.
         """
         engine = self._engine
+        engine.refuse_in_handler("a cycle to wait for")
         if inline is None:
-            inline = engine.clock is not None
-        elif not inline and engine.clock is not None:
-            raise _unsupported("with a clock of its own a scheduler runs handlers inline only")
+            inline = engine.stands_still
+        elif not inline and engine.stands_still:
+            raise _unsupported("on a clock that stands still a scheduler runs handlers inline only")
         if push:
             report = self._run_pushed(raw_window(budget, kinds, reserve, lanes, strict_fit, task), inline)
         else:
@@ -95,6 +95,7 @@ class CycleCalls:
         Other handlers run on pyselene's threads. If it is cancelled itself, the window ends.
         """
         engine = self._engine
+        engine.refuse_in_handler("a cycle to wait for")
         window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
         if push:
             report = await Pushed(engine).run(window)
@@ -114,8 +115,9 @@ class CycleCalls:
         strict_fit: bool = False,
         task: str | None = None,
     ) -> Cycle:
-        """Begins a cycle that you pull yourself; see Cycle. Refusals as of run_cycle()."""
-        return Cycle(self._engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task))
+        """Begins a cycle that you pull yourself; see Cycle. Refusals as of run_cycle(), but a handler may begin one."""
+        engine = self._engine
+        return Cycle(engine, begin(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task)))
 
     def plan(
         self,
@@ -138,11 +140,77 @@ class CycleCalls:
         if inline:
             window.flags |= _raw.SELENE_WINDOW_INLINE
         address, target = out_pointer(_raw.selene_report)
-        status = library.selene_cycle_run(engine.handle, ctypes.byref(window), ctypes.byref(target))
+        with engine.push():
+            status = library.selene_cycle_run(engine.handle, ctypes.byref(window), ctypes.byref(target))
+            exceptions = engine.pushed_exceptions(address.value) if address.value else {}
+            report = take_report(address.value, exceptions) if address.value else None
+            fatal = interrupting(exceptions) or take_kept(None)
         engine.check(status)
-        report = take_report(address.value or 0, engine.pushed_exceptions)
-        engine.forget_pushed(report)
+        if fatal is not None:
+            raise fatal
+        assert report is not None
         return report
+
+    def driver(
+        self,
+        *,
+        refresh_budget: Duration = 30,
+        processing_budget: Duration = 600,
+        refresh_lanes: int = 1,
+        processing_lanes: int = 1,
+        on_report: OnReport | None = None,
+    ) -> Driver:
+        """Plays the system meanwhile: `with scheduler.driver(): …` on a thread, `async with …` on the event loop.
+
+        It sleeps until something can run, asks the governor, and opens the windows that this grants: of one kind each,
+        cut to what the budgets leave. Handlers run as in run_cycle() and run_cycle_async(). A veto that is raised
+        while a window is open preempts its runs where the profile says so: coroutines are cancelled, functions see
+        run.stopping. At the end no window is opened any more; what runs is asked to stop and has 5 seconds.
+
+        `on_report` gets each report that has runs. One driver may be open at a time (Busy). What a handler raises to
+        end the process, or a failing store, ends it early: wait() returns, and the end of `with` raises it.
+        """
+        return Driver(self._engine, refresh_budget, processing_budget, refresh_lanes, processing_lanes, on_report)
+
+    def simulate_launch(self, id: str) -> Report:
+        """Runs a pending task now as if the driver had launched it: outside governor, pace and rank; reports.
+
+        With the budget that the driver gives its kind (30 s and 10 min without one). NotFound: no once or periodic task
+        of this id waits to run. ImmediateRunIneligible: it cannot run now.
+        """
+        return self.run_cycle(self._launch_budget(id), task=id)
+
+    async def simulate_launch_async(self, id: str) -> Report:
+        """The same on the running event loop."""
+        return await self.run_cycle_async(self._launch_budget(id), task=id)
+
+    def simulate_expire(self, id: str) -> None:
+        """Ends the window of a running task now as if its time had run out.
+
+        All its runs are asked to stop (expiring) and are over after its reserve. NotFound: no run of this id is in
+        flight.
+        """
+        key = encode(id, "id")
+        engine = self._engine
+        engine.check(library.selene_task_simulate_expire(engine.handle, key, len(key)))
+        now = engine.now_ns()
+        while not (found := [run for run in tuple(engine.runs.values()) if run._key == key]):
+            # A worker has taken it just now, and shows it in a moment.
+            if self.get(id).state is not State.RUNNING:
+                return
+            time.sleep(0.001)
+        for run in found:
+            for drive in tuple(engine.drives):
+                drive.expire(run.cycle_token, now, now + run.deadline_ns - run.expires_at_ns)
+
+    def _launch_budget(self, id: str) -> Duration:
+        info = self.get(id)
+        if info.state is not State.ENQUEUED or info.schedule is Schedule.STANDING:
+            text = f"id: there is no pending request {id!r}"
+            raise NotFound(_raw.SELENE_ERROR_NOT_FOUND, "NOT_FOUND", text)
+        if self._engine.driver is not None:
+            return self._engine.driver.budget(info.kind)
+        return 30 if info.kind is Kind.REFRESH else 600
 
     def run_forever(
         self,
@@ -157,11 +225,12 @@ class CycleCalls:
     ) -> None:
         """Opens windows until stop(), close() or a signal: whenever something may run, or once in `every` seconds.
 
+        It asks no governor; driver() does.
         In between it sleeps until next_wakeup(), a new task, or new conditions. When it is to end, nothing more is
         started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
         the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
         """
-        Driver(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
+        Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
 
     async def run_forever_async(
         self,
@@ -175,9 +244,10 @@ class CycleCalls:
         signals: bool = True,
     ) -> None:
         """The same on the running event loop; also ends when it is cancelled."""
-        await Driver(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
+        await Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
 
     def stop(self) -> None:
         """Ends every run_forever() that is under way, from any thread, also from a handler; other windows go on."""
-        for driver in tuple(self._engine.drivers):
-            driver.stop()
+        for forever in tuple(self._engine.forevers):
+            forever.stop()
+        raise_kept()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from . import _callbacks, _raw
@@ -48,6 +49,10 @@ class HandlerCalls:
         None as function is for tasks that only pulled cycles (begin) run. The same function again changes nothing;
         another one under a live name raises AlreadyExists.
         """
+        self._add_handler(name, function, on_stop, push)
+
+    def _add_handler(self, name: str, function: Function | None, on_stop: OnStop | None, push: bool) -> bool:
+        """Whether it is new."""
         key = encode(name, "name")
         if function is None:
             function = _not_callable
@@ -60,7 +65,7 @@ class HandlerCalls:
         with engine.changed:
             old = engine.handlers.get(key)
             if old is not None and (old.function, old.on_stop, old.push) == (function, on_stop, push):
-                return
+                return False
             if old is not None:
                 text = f'a handler "{name}" is registered'
                 raise AlreadyExists(_raw.SELENE_ERROR_ALREADY_EXISTS, "ALREADY_EXISTS", text)
@@ -76,6 +81,20 @@ class HandlerCalls:
             engine.check(status)
             engine.handlers[key] = handler
         engine.poke()
+        return True
+
+    @contextlib.contextmanager
+    def _with_handler(
+        self, name: str, function: Function, on_stop: OnStop | None = None, push: bool = False
+    ) -> Iterator[None]:
+        """Registers a handler for what is done meanwhile, and takes it back if that fails."""
+        fresh = self._add_handler(name, function, on_stop, push)
+        try:
+            yield
+        except BaseException:
+            if fresh:
+                self.unregister_handler(name)
+            raise
 
     def unregister_handler(self, name: str) -> None:
         """Unregisters a handler; its tasks stay and wait for another. Runs in flight go on. NotFound."""

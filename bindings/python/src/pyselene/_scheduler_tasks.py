@@ -44,15 +44,8 @@ class TaskCalls(HandlerCalls):
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
             definition = Task(name, **fields)
-            key = definition.handler or name
-            fresh = key.encode() not in self._engine.handlers
-            self.register_handler(key, function, on_stop=on_stop, push=push)
-            try:
+            with self._with_handler(definition.handler or name, function, on_stop, push):
                 self.register(definition)
-            except BaseException:
-                if fresh:
-                    self.unregister_handler(key)
-                raise
             return function
 
         return decorate
@@ -71,7 +64,10 @@ class TaskCalls(HandlerCalls):
         return Disposition(disposition.value)
 
     def register_all(self, tasks: Iterable[Task]) -> list[Disposition | SeleneError]:
-        """Registers many tasks in one commit; a refused one does not stop the others and is answered by its error."""
+        """Registers many tasks in one commit; a refused one does not stop the others and is answered by its error.
+
+        Only the last error says which field was wrong.
+        """
         found = [raw_task(task) for task in tasks]
         count = len(found)
         pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw) for raw, _ in found))
@@ -81,9 +77,11 @@ class TaskCalls(HandlerCalls):
         status = library.selene_task_register_batch(engine.handle, pointers, count, statuses, dispositions)
         engine.check(status)
         engine.poke()
+        # The library keeps the detail of the last one refused; of the others it is known what kind of mistake they are.
+        last = max((place for place, status in enumerate(statuses) if status), default=-1)
         return [
-            error_of(status) if status else Disposition(disposition)
-            for status, disposition in zip(statuses, dispositions, strict=True)
+            error_of(status, latest=place == last) if status else Disposition(disposition)
+            for place, (status, disposition) in enumerate(zip(statuses, dispositions, strict=True))
         ]
 
     def enqueue(
@@ -114,9 +112,10 @@ class TaskCalls(HandlerCalls):
             # In whole microseconds, as datetimes count, and never before the instant.
             delay = timedelta(microseconds=max(0, -((self._engine.now_ns() - instant_ns(at, "at")) // 1_000)))
         task = Task(id, name, schedule=Schedule.ONCE, existing=existing, input=input, delay=delay, **fields)
-        if name is not None and callable(handler):
-            self.register_handler(name, handler)
-        return self.register(task)
+        if name is None or not callable(handler):
+            return self.register(task)
+        with self._with_handler(name, handler):
+            return self.register(task)
 
     def get(self, id: str, position: int = 0) -> TaskInfo:
         """A task's record: the live one, else the last; at position 1 … those that wait behind it. NotFound."""

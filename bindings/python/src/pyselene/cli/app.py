@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import command_run, command_simulate, commands_look  # noqa: F401
+from . import command_run, command_simulate, commands_governor, commands_look  # noqa: F401
 from .problem import Exit, Problem
 from .program import app
 

@@ -58,6 +58,12 @@ def run_command(
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Answer 1 if the last run of any task failed.")] = False,
+    profile: o.Profile = None,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Show each decision of the governor in full.", rich_help_panel=o.GOVERNOR),
+    ] = False,
+    trace: o.Trace = None,
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
@@ -101,11 +107,16 @@ def run_command(
 
     Its exit code says what came of it: 0 new data, 77 no data, 99 abandoned (never to be tried again); any other, or a
     signal: failed, to be tried again (75, EX_TEMPFAIL, is the usual one).
+
+    With --profile each window is asked of the governor, which looks at battery, people, load and so on; kinds that it
+    refuses do not run, and --follow waits until asking again is worth it.
     """
     work = load(workload)
     for spec in work.tasks:
         if spec.command is None:
             raise work.problem(f'found no command in the task "{spec.id}"; it is needed to run', "tasks", spec.id)
+    if why and profile is None:
+        raise Problem("--why needs --profile", Exit.USAGE)
     if now is not None:
         refuse_unknown(work, now)
         if follow:
@@ -117,7 +128,9 @@ def run_command(
     console = new_console()
     is_live = console.is_terminal if live is None else live
     limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, window.every if follow else 0)
-    plan = Plan(window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live)
+    plan = Plan(
+        window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live, profile, why
+    )
 
     def show_output(id: str, lines: list[str]) -> None:
         text = Text("\n").join(Text.assemble(("  " + id, "dim"), (" │ ", "dim"), line) for line in lines)
@@ -130,7 +143,9 @@ def run_command(
         # Only now: tasks of a kind that is off could not be registered.
         wire.enable(scheduler, window.kinds)
         _tell_others(scheduler, work)
-        with wire.refusals():
+        if profile is not None:
+            scheduler.governor.profile = profile
+        with wire.refusals(), wire.recording(scheduler, trace):
             code = Session(console, scheduler, work, runner, plan).run()
     if code:
         raise typer.Exit(code)

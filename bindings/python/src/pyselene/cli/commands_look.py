@@ -15,7 +15,7 @@ from ..testing import VirtualClock
 from . import options as o
 from . import show, to_json, wire
 from .problem import Exit, Problem
-from .program import command, new_console, print_json, refuse_unknown, store_path
+from .program import command, existing, new_console, print_json, refuse_unknown
 from .reader import load
 from .workload import Workload
 
@@ -127,24 +127,22 @@ def _one_of(workload: str | None, store: Path | None) -> Workload | None:
     """The workload; None where a store is asked for."""
     if (workload is None) == (store is None):
         raise Problem("found neither a workload nor --store, or both; allowed is one of them", Exit.USAGE)
-    if store is not None and not store.exists():
-        raise Problem(f"{store}: no such file", Exit.REFUSED)
+    existing(store)
     return None if workload is None else load(workload)
 
 
 @contextmanager
 def _looking(work: Workload | None, store: Path | None, observed_range: bool = False) -> Iterator[Scheduler]:
     """A scheduler to look at: of a store, or of a workload whose tasks were registered a moment ago."""
-    if store is not None and not store.exists():
-        raise Problem(f"{store}: no such file", Exit.REFUSED)
+    path = existing(store)
     clock = VirtualClock(datetime.now(UTC)) if work is not None else None
-    with wire.open_scheduler(store_path(store), wire.Limits(observed_range=observed_range), clock) as scheduler:
+    with wire.open_scheduler(path, wire.Limits(observed_range=observed_range), clock) as scheduler:
         if work is not None and clock is not None:
             wire.register(scheduler, work, None)
             clock.advance(1)
         else:
             wire.stand_in(scheduler)
-        with wire.refusals(store_path(store)):
+        with wire.refusals(path):
             yield scheduler
 
 

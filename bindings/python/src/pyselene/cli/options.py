@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from .. import BuiltIn
 from . import duration, wire
 from .problem import Exit, Problem
 from .workload import KINDS, WindowSpec, Workload
@@ -25,6 +26,7 @@ EXIT_CODES: Final = "\n\n".join(
         "3  the workload is wrong or cannot be read",
         "4  the scheduler or its store refused, as when the task of --now may not run",
         "5  the system refused, as when a file cannot be written",
+        "6  another program has the store open",
         "128 + N  ended by signal N",
     )
 )
@@ -58,6 +60,18 @@ def number(least: int, greatest: int) -> Callable[[str], int]:
     return read
 
 
+def choice(names: Iterable[object]) -> Callable[[str], str]:
+    """A parser of one of these names."""
+    known = [str(name) for name in names]
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise typer.BadParameter(f'found "{text}"; allowed is {", ".join(known)}')
+        return text
+
+    return read
+
+
 def days(text: str) -> float:
     """A parser of days."""
     try:
@@ -82,6 +96,7 @@ _SIMULATED_EVERY: Final = 15 * duration.MINUTE
 WINDOWS: Final = "Windows"
 CONDITIONS: Final = "Conditions; what is not set by hand is read from the system"
 RANKING: Final = "Ranking and limits"
+GOVERNOR: Final = "Governor"
 
 WorkloadFile = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="A workload file in TOML, or - for the standard input.")
@@ -148,6 +163,25 @@ StrictFit = Annotated[
         "--strict-fit",
         help="Start nothing whose estimate does not fit, not even as the first.",
         rich_help_panel=WINDOWS,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        parser=choice(BuiltIn),
+        metavar="NAME",
+        help="What the governor demands of a window: open, apple, server or strict.",
+        rich_help_panel=GOVERNOR,
+        show_default=False,
+    ),
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Record signals, decisions and runs into a new file.",
+        rich_help_panel=GOVERNOR,
+        show_default=False,
     ),
 ]
 Network = Annotated[

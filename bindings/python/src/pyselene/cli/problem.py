@@ -14,6 +14,7 @@ class Exit(IntEnum):
     WORKLOAD = 3
     REFUSED = 4
     SYSTEM = 5
+    LOCKED = 6
     SIGNALLED = 128
     """Plus the number of the signal."""
 

@@ -75,6 +75,13 @@ def store_path(store: Path | None) -> str | None:
     return None if store is None else str(store)
 
 
+def existing(store: Path | None) -> str | None:
+    """The same of a store that is only looked at: it must be there, as opening it would make it."""
+    if store is not None and not store.exists():
+        raise Problem(f"{store}: no such file", Exit.REFUSED)
+    return store_path(store)
+
+
 def refuse_unknown(work: Workload, id: str) -> None:
     """Refuses an id that the workload does not have."""
     if work.task(id) is None:

@@ -30,6 +30,9 @@ from .workload import (
 
 _CONSTRAINT_NAMES: Final = {"network": "network", "power": "power", "external_power": "power"}
 
+#: How the file of a store begins.
+_DATABASE: Final = b"SQLite format 3\0"
+
 
 def load(path: str | FilePath) -> Workload:
     """Reads a workload file; ``-`` is the standard input.
@@ -43,6 +46,8 @@ def load(path: str | FilePath) -> Workload:
         data = sys.stdin.buffer.read() if str(path) == "-" else FilePath(path).read_bytes()
     except OSError as error:
         raise Problem(f"{name}: {error.strerror or error}", Exit.WORKLOAD) from None
+    if data.startswith(_DATABASE):
+        raise Problem(f"{name}: found a store; allowed is a workload in TOML (--store takes a store)", Exit.WORKLOAD)
     try:
         text = data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -173,7 +178,7 @@ class _Reader:
                     key, f"found {key} in a task that is {spec.schedule}; allowed is it in periodic tasks only"
                 )
         if spec.every is not None and spec.flex > spec.every:
-            table.refuse_value("flex", f"at most the period, {duration.write(spec.every)}")
+            table.refuse_value("flex", f"at most every, {duration.write(spec.every)}")
         if "backoff_delay" in table.values and (
             spec.backoff == "none" or (spec.backoff is None and spec.schedule == "standing")
         ):

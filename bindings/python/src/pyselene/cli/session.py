@@ -9,14 +9,26 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 from rich.text import Text
 
-from .. import Busy, Closed, ImmediateRunIneligible, Outcome, ReasonCode, Report, Scheduler, SeleneError
+from .. import (
+    Busy,
+    Closed,
+    Decision,
+    Factor,
+    ImmediateRunIneligible,
+    Kind,
+    Outcome,
+    ReasonCode,
+    Report,
+    Scheduler,
+    SeleneError,
+)
 from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
@@ -35,6 +47,9 @@ registrations that priorities, not lines, decide the first window."""
 _LONGEST_SLEEP = 60.0
 """With ``--follow`` conditions are looked at so often."""
 
+_ASK_AGAIN = 10.0
+"""With ``--follow`` a governor that refused is asked again after so many seconds at the latest."""
+
 _FAILURES = (Outcome.FAILED, Outcome.ABANDONED, Outcome.EXPIRED)
 
 
@@ -48,6 +63,8 @@ class Plan:
     now: str | None = None
     check: bool = False
     live: bool = True
+    profile: str | None = None
+    why: bool = False
 
 
 class Session:
@@ -60,6 +77,8 @@ class Session:
         self.runner = runner
         self.plan = plan
         self.signal = 0
+        self._decisions: list[Decision] = []
+        self._told: dict[Kind, tuple[bool, tuple[Factor, ...]]] = {}
         self._ended = threading.Event()
         self._over = threading.Event()
         self._code: int = Exit.DONE
@@ -134,7 +153,16 @@ class Session:
             if self.plan.follow and not self._sleep_until_wakeup():
                 break
             of = f" of {self.plan.cycles}" if self.plan.cycles is not None else ""
-            report = self._window(f"window {number}{of}")
+            window = self._granted()
+            if window is None:
+                if self.plan.follow:
+                    number -= 1  # it was no window
+                    if self._sleep(self._until_asking_again()):
+                        break
+                elif number < (self.plan.cycles or 0) and self._sleep(self.plan.window.every / 1e9):
+                    break
+                continue
+            report = self._window(f"window {number}{of}", window)
             if not self._anything_left():
                 self.console.print("nothing is left to do")
                 break
@@ -149,14 +177,47 @@ class Session:
 
     def _run_now(self, id: str) -> int:
         try:
-            self._window("one task now", id)
+            self._window("one task now", self.plan.window, id)
         except ImmediateRunIneligible:
             why = show.why_text(self.scheduler.explain(id), self.scheduler.now_ns)
             raise Problem(f"{id} cannot run now: {why}") from None
         return Exit.TASK_FAILED if self._has_failed(id) else Exit.DONE
 
-    def _window(self, title: str, task: str | None = None) -> Report:
-        window, board = self.plan.window, self.runner.board
+    def _granted(self) -> wire.Window | None:
+        """The window with the kinds that the governor grants and the time that it leaves them; None: it refuses all."""
+        window = self.plan.window
+        if self.plan.profile is None:
+            return window
+        self._decisions = [self.scheduler.governor.decide(kind) for kind in window.kinds]
+        self._tell_decisions()
+        granted = [decision for decision in self._decisions if decision.granted]
+        if not granted:
+            return None
+        longest = min((d.longest_window_ns for d in granted if d.longest_window_ns is not None), default=window.budget)
+        budget = max(1, min(window.budget, longest))
+        reserve = window.reserve if window.reserve is None else min(window.reserve, budget)
+        return replace(window, kinds=tuple(str(decision.kind) for decision in granted), budget=budget, reserve=reserve)
+
+    def _tell_decisions(self) -> None:
+        """Shows what was decided, once until it is decided otherwise."""
+        for decision in self._decisions:
+            found = (decision.granted, tuple(finding.factor for finding in decision.vetoes))
+            if self._told.get(decision.kind) == found and not self.plan.why:
+                continue
+            self._told[decision.kind] = found
+            if self.plan.why:
+                self.console.print(Text(str(decision)))
+            elif not decision.granted:
+                self.console.print(Text(f"the governor refuses {decision.kind} windows: {decision.why}", "yellow"))
+
+    def _until_asking_again(self) -> float:
+        """Seconds until another decision is likely; signals of the system may change at any time."""
+        now = self.scheduler.now_ns
+        known = [decision.ask_again_at_ns for decision in self._decisions if decision.ask_again_at_ns is not None]
+        return min([_ASK_AGAIN, *((at - now) / 1e9 for at in known if at > now)])
+
+    def _window(self, title: str, window: wire.Window, task: str | None = None) -> Report:
+        board = self.runner.board
         board.clear()
         head = show.window_text(self.scheduler, window, title, task)
         view = LiveTable(head, window, board, lambda: self._waiting(board, task))

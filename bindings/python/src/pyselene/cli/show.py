@@ -52,6 +52,7 @@ _REASONS: Final = {
     ReasonCode.TOO_SOON: "windows come no faster",
     ReasonCode.NEXT_CYCLE: "waits for the next window",
     ReasonCode.INTERRUPTED: "its process ended during its last run",
+    ReasonCode.GOVERNOR: "the governor refused its kind",
 }
 
 

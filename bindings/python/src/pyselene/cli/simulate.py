@@ -27,7 +27,7 @@ from .report.axis import instant
 from .workload import Behaviour, Outage, TaskSpec, Workload
 
 _NORMAL: Final = NormalDist()
-_NEVER: Final = 1 << 63
+NEVER: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Weather:
     def next_edge(self, at: int) -> int:
         """The next change after an instant."""
         index = bisect_right(self._edges, at)
-        return self._edges[index] if index < len(self._edges) else _NEVER
+        return self._edges[index] if index < len(self._edges) else NEVER
 
 
 class Simulation:
@@ -165,8 +165,12 @@ class Simulation:
                 windows.append(self._window(report, standings))
                 for run in report.runs:
                     index = self._index[run.id]
-                    runs.append(_run(run, index, len(windows) - 1))
+                    runs.append(model_run(run, index, len(windows) - 1))
                     standings[index] = self._standing(scheduler, self.workload.tasks[index])
+        return self.history(windows, runs)
+
+    def history(self, windows: Sequence[model.Window], runs: Sequence[model.Run]) -> model.History:
+        """All that was played."""
         return model.History(
             f"Simulation of {Path(self.workload.path).name}",
             [
@@ -208,7 +212,7 @@ class Simulation:
             # What was stopped by that comes back at once.
             for flight in [flight for flight in self._flights if flight[2].stopping.reason > 1]:
                 self._flights.remove(flight)
-                _complete(flight[2], flight[3])
+                complete(flight[2], flight[3])
             heapq.heapify(self._flights)
 
     def _cycle(self, scheduler: Scheduler) -> Report:
@@ -224,14 +228,14 @@ class Simulation:
         report = cycle.end()
         while self._flights:
             _, _, run, outcome = heapq.heappop(self._flights)
-            _complete(run, outcome)
+            complete(run, outcome)
         return report
 
     def _play(self, scheduler: Scheduler, cycle: Cycle) -> None:
         while (step := cycle.next()) is not None:
             if isinstance(step, Run):
                 draw = self._actors[step.id].draw()
-                ends = _NEVER if draw.takes is None else step.started_at_ns + draw.takes
+                ends = NEVER if draw.takes is None else step.started_at_ns + draw.takes
                 heapq.heappush(self._flights, (ends, next(self._number), step, draw.outcome))
                 continue
             self._wait(scheduler, step)
@@ -239,12 +243,12 @@ class Simulation:
     def _wait(self, scheduler: Scheduler, step: Wait) -> None:
         """Lets time pass to what happens first: a run's end, a change of conditions, an expiry."""
         now = self._clock.now_ns
-        ends = self._flights[0][0] if self._flights else _NEVER
+        ends = self._flights[0][0] if self._flights else NEVER
         at = min(ends, self._weather.next_edge(now), step.wake_at_ns)
         self._set_clock(scheduler, max(at, now))
         while self._flights and self._flights[0][0] <= at:
             _, _, run, outcome = heapq.heappop(self._flights)
-            _complete(run, outcome)
+            complete(run, outcome)
 
     def _window(self, report: Report, standings: Sequence[_Standing]) -> model.Window:
         ran = {self._index[run.id] for run in report.runs}
@@ -318,13 +322,15 @@ def summary(history: model.History) -> dict[str, object]:
     }
 
 
-def _complete(run: Run, outcome: Outcome) -> None:
+def complete(run: Run, outcome: Outcome) -> None:
+    """A run comes back, in time or not."""
     # One that was stopped or expired has come back by this, too.
     with suppress(StaleRun):
         run.complete(outcome)
 
 
-def _run(run: ReportRun, task: int, window: int) -> model.Run:
+def model_run(run: ReportRun, task: int, window: int) -> model.Run:
+    """A run as a report keeps it."""
     return model.Run(
         task,
         window,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from .. import (
@@ -18,6 +19,7 @@ from .. import (
     Scheduler,
     SeleneError,
     StoreError,
+    StoreLocked,
     Task,
 )
 from ..testing import VirtualClock
@@ -130,11 +132,24 @@ def enable(scheduler: Scheduler, kinds: Iterable[str]) -> None:
 
 
 @contextmanager
+def recording(scheduler: Scheduler, path: Path | None) -> Iterator[None]:
+    """Records a trace meanwhile, if it is wanted."""
+    if path is None:
+        yield
+        return
+    with scheduler.record_trace(path):
+        yield
+
+
+@contextmanager
 def refusals(path: str | None = None) -> Iterator[None]:
     """Makes a message of what the library refuses."""
     try:
         yield
     except StoreError as error:
-        raise Problem(f"{path}: {error}" if path else str(error), Exit.REFUSED) from error
+        # Most of them name the file themselves.
+        named = path is None or f'"{path}"' in error.detail
+        code = Exit.LOCKED if isinstance(error, StoreLocked) else Exit.REFUSED
+        raise Problem(str(error) if named else f"{path}: {error}", code) from error
     except SeleneError as error:
         raise Problem(str(error), Exit.REFUSED) from error

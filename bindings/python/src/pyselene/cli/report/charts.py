@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from ..duration import SECOND, show
+from ..duration import MINUTE, SECOND, show
 from .axis import instant, marks
-from .model import OUTCOMES, Fate, History, Window
+from .model import OUTCOMES, Fate, History, Track, Window
+
+_KINDS: Final = ("refresh", "processing")
+_GRANTED_SLOT: Final = 15 * MINUTE
+"""The least time between two windows that the driver opens for standing tasks."""
 
 _MARK: Final = 11
 """Height of a run's mark."""
@@ -87,6 +91,68 @@ def runs(history: History) -> str:
     return _chart("runs", history, frame, height, lane, parts, labels, values, told, "runs")
 
 
+def governor(history: History) -> str:
+    """When windows of each kind were granted, when refused and why; and the signals that this followed."""
+    frame = Frame(history.begin, history.end)
+    kinds = history.kinds
+    lane = 30
+    top = lane * len(kinds)
+    height = top + lane * len(history.tracks)
+    parts = [_backdrop(history, frame, height, bands=False), _lanes(frame, lane, height)]
+    for index, kind in enumerate(kinds):
+        middle = lane * index + lane / 2
+        refused: dict[str, list[str]] = {}
+        for refusal in history.refusals:
+            if refusal.kind == kind:
+                stretch = f"M{frame.x(refusal.begin)} {middle + 5:g}H{frame.x(refusal.end)}"
+                refused.setdefault(refusal.factor, []).append(stretch)
+        parts += [_stroke(f"no {factor}", "".join(found), 10) for factor, found in sorted(refused.items())]
+        ticks, lengths = [], []
+        for window in history.windows:
+            if window.kind == kind:
+                begin = frame.x(window.began_at)
+                ticks.append(f"M{begin} {lane * index + 3}v{lane - 13}")
+                lengths.append(f"M{begin} {middle - 6:g}H{frame.x(window.ended_at)}")
+        parts += [_stroke("granted", "".join(ticks), 2), _stroke("granted", "".join(lengths), lane - 16)]
+    for index, track in enumerate(history.tracks):
+        parts += _track(frame, track, top + lane * index, lane)
+    labels = [(f"{kind} windows", "") for kind in kinds]
+    labels += [(track.name.replace("_", " "), "condition") for track in history.tracks]
+    values = [str(sum(window.kind == kind for window in history.windows)) for kind in kinds]
+    values += [track.summary(history.end) for track in history.tracks]
+    told = "When windows were granted and refused, and the signals"
+    return _chart("governor", history, frame, height, lane, parts, labels, values, told, "in all")
+
+
+def _track(frame: Frame, track: Track, top: int, lane: int) -> list[str]:
+    """One signal: a share as an area, a level as steps, yes as a bar."""
+    ends = [at for at, _ in track.points[1:]] + [frame.end]
+    if not track.unit:
+        y = top + lane / 2
+        times = [(at, end) for (at, value), end in zip(track.points, ends, strict=True) if value]
+        spans = (f"M{frame.x(at)} {y:g}H{frame.x(end)}" for at, end in times)
+        return [_stroke(f"yes {track.name}", "".join(spans), 9)]
+    floor = top + lane - 3
+    most = 1000 if track.unit == "‰" else max(1, *(value for _, value in track.points))
+    room = lane - 7
+    steps = [f"M{frame.x(track.points[0][0])} {floor}"]
+    for (at, value), end in zip(track.points, ends, strict=True):
+        steps.append(f"L{frame.x(at)} {floor - room * value / most:.4g}H{frame.x(end)}")
+    return [f'<path class="track {track.name}" d="{"".join(steps)}V{floor}Z"/>']
+
+
+def governor_legend(history: History) -> str:
+    """The legend of `governor`: the reasons that came."""
+    seen = sorted({refusal.factor for refusal in history.refusals})
+    entries = [("granted", "granted")] + [(f"no {factor}", f"refused: {reason(factor)}") for factor in seen]
+    return legend(entries)
+
+
+def reason(factor: str) -> str:
+    """Why a window was refused, in words."""
+    return "score too low" if factor == "score" else factor.replace("_", " ")
+
+
 def ages(history: History) -> str:
     """How long each task had been waiting at any time; each lane is as high as its greatest age."""
     frame = Frame(history.begin, history.end)
@@ -126,7 +192,7 @@ def use(history: History) -> str:
     frame = Frame(history.begin, history.end)
     height = 120
     shapes: dict[str, list[str]] = {"used": [], "short": [], "idle": []}
-    for window, (left, right) in zip(history.windows, _slots(history), strict=True):
+    for window, (left, right) in zip(history.windows, _slots(history, history.windows), strict=True):
         used = window.used / window.budget
         y = height * (1 - used)
         rest = "short" if window.did_not_fit else "idle"
@@ -150,7 +216,7 @@ def fates(history: History) -> str:
     height = 150
     count = max(len(history.tasks), 1)
     shapes: dict[Fate, list[str]] = {fate: [] for fate in Fate}
-    for found, (left, right) in zip(history.fates, _slots(history), strict=True):
+    for found, (left, right) in zip(history.fates, _slots(history, history.windows), strict=True):
         below = 0
         for fate in Fate:
             if found[fate]:
@@ -193,13 +259,22 @@ def _gone(history: History, condition: str) -> str:
     return show(sum(away.end - away.begin for away in history.away if away.condition == condition))
 
 
-def _slots(history: History) -> list[tuple[int, int]]:
-    """What part of the time axis stands for each window: from its begin to the next."""
-    begins = [window.began_at for window in history.windows]
+def _slots(history: History, windows: Sequence[Window]) -> list[tuple[int, int]]:
+    """What part of the time axis stands for each window: from its begin to the next.
+
+    Where a governor grants them a long time may lie between two: it stands for none.
+    """
+    begins = [window.began_at for window in windows]
     if not begins:
         return []
-    last = begins[-1] + (begins[-1] - begins[-2] if len(begins) > 1 else history.windows[-1].budget)
-    return list(zip(begins, [*begins[1:], min(last, history.end)], strict=True))
+    last = begins[-1] + (begins[-1] - begins[-2] if len(begins) > 1 else windows[-1].budget)
+    ends = [*begins[1:], min(last, history.end)]
+    if history.profile:
+        ends = [
+            min(end, window.began_at + max(window.budget, _GRANTED_SLOT))
+            for window, end in zip(windows, ends, strict=True)
+        ]
+    return list(zip(begins, ends, strict=True))
 
 
 def _box(frame: Frame, left: int, right: int, top: float, bottom: float) -> str:
@@ -211,10 +286,12 @@ def _box(frame: Frame, left: int, right: int, top: float, bottom: float) -> str:
 def _misses(history: History, frame: Frame, top: int, lane: int) -> list[str]:
     """Thin lines below the marks: where a task would have liked to run, and why it did not."""
     lines: dict[Fate, list[str]] = {fate: [] for fate in Fate if fate.is_miss}
-    slots = _slots(history)
-    for task in range(len(history.tasks)):
+    # A task looks at the windows of its kind alone, where they are of one.
+    of_kind = {kind: [window for window in history.windows if window.kind in ("", kind)] for kind in _KINDS}
+    slots = {kind: _slots(history, windows) for kind, windows in of_kind.items()}
+    for task, about in enumerate(history.tasks):
         y = top + lane * (task + 1) - 3
-        for fate, left, right in _stretches(history.windows, slots, task):
+        for fate, left, right in _stretches(of_kind[about.kind], slots[about.kind], task):
             if fate.is_miss:
                 lines[fate].append(f"M{frame.x(left)} {y}H{frame.x(right)}")
     width = 3 if lane >= 24 else 2

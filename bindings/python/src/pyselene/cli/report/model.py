@@ -109,6 +109,8 @@ class Window:
     did_not_fit: int
     fates: str
     """The `Fate` of each task, one letter each; empty if that is not known."""
+    kind: str = ""
+    """Of a window that a governor granted."""
 
     @property
     def used(self) -> int:
@@ -123,6 +125,40 @@ class Away:
     condition: str
     begin: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A signal over time."""
+
+    name: str
+    unit: str
+    """``‰`` is a share, ``level`` one of 0 to 3, empty: yes or no."""
+    points: Sequence[tuple[int, int]]
+    """From when on it has which value."""
+    texts: Sequence[str]
+    """The values for reading."""
+
+    def summary(self, end: int) -> str:
+        """The mean, or for how much of the time it was yes; of a level the greatest."""
+        if self.unit == "level":
+            return max(zip(self.points, self.texts, strict=True), key=lambda point: point[0][1])[1]
+        ends = [at for at, _ in self.points[1:]] + [end]
+        total = sum(value * (until - at) for (at, value), until in zip(self.points, ends, strict=True))
+        span = max(end - self.points[0][0], 1)
+        return f"{total / span * (100 if not self.unit else 0.1):.0f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A time in which a kind got no window, for one reason."""
+
+    kind: str
+    begin: int
+    end: int
+    factor: str
+    """The factor whose veto stood first, or ``score``."""
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +223,10 @@ class History:
     away: Sequence[Away] = ()
     facts: Sequence[str] = ()
     """What else a reader should know, such as the seed."""
+    tracks: Sequence[Track] = ()
+    refusals: Sequence[Refusal] = ()
+    profile: str = ""
+    """Of the governor; empty: there was none."""
 
     @cached_property
     def runs_by_task(self) -> list[list[Run]]:
@@ -207,6 +247,12 @@ class History:
         return [
             Counter({Fate(letter): count for letter, count in Counter(window.fates).items()}) for window in self.windows
         ]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of which the governor granted or refused windows."""
+        found = {window.kind for window in self.windows} | {refusal.kind for refusal in self.refusals}
+        return sorted(found - {""}, reverse=True)
 
     @property
     def budget(self) -> int:
@@ -293,6 +339,16 @@ class History:
                 )
             )
         return result
+
+    def refused(self, wait: Wait) -> Counter[str]:
+        """For how long the governor refused windows to a task's kind in a time, by factor."""
+        kind = self.tasks[wait.task].kind
+        found: Counter[str] = Counter()
+        for refusal in self.refusals:
+            length = min(refusal.end, wait.end) - max(refusal.begin, wait.begin)
+            if refusal.kind == kind and length > 0:
+                found[refusal.factor] += length
+        return found
 
     def why(self, wait: Wait) -> Counter[Fate]:
         """What kept a task from running in a time, in numbers of windows."""

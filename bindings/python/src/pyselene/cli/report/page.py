@@ -34,6 +34,7 @@ def render(history: History) -> str:
             f"<p>{escape(' · '.join((charts.span_text(history), *history.facts)))}</p></header><main>",
             _figures(history),
             _days(history),
+            *([] if not history.profile else [_governor(history)]),
             _section(
                 "Every run",
                 "A lane for each task. A mark is a run; a line below the marks is a time in which the task would"
@@ -68,6 +69,7 @@ def render(history: History) -> str:
             ),
             f'<section class="card">{tables.waits(history)}</section>',
             f'<section class="card">{tables.tasks(history)}</section>',
+            *([] if not history.profile else [f'<section class="card">{tables.refusals(history)}</section>']),
             f'<section class="card">{tables.days(history)}</section>',
             '</main><div id="hint" role="status" hidden></div>',
             f'<script type="application/json" id="data">{_data(history)}</script>',
@@ -84,6 +86,16 @@ def _section(title: str, told: str, legend: str, chart: str) -> str:
     return (
         f'<section class="card"><div class="head"><div><h2>{escape(title)}</h2><p>{escape(told)}</p></div>'
         f"{legend}</div>{chart}</section>"
+    )
+
+
+def _governor(history: History) -> str:
+    return _section(
+        "Why windows opened, and why not",
+        f"What the profile {history.profile} granted each kind, and below it the times in which it refused, by reason."
+        " Then the signals: a bar is yes, an area a share or a level.",
+        charts.governor_legend(history),
+        charts.governor(history),
     )
 
 
@@ -112,6 +124,11 @@ def _figures(history: History) -> str:
             history.tasks[oldest.task].id if oldest else "nothing waited",
         ),
     ]
+    if history.profile:
+        granted = [f"{_count(sum(w.kind == kind for w in history.windows))} {kind}" for kind in history.kinds]
+        preempted = sum(run.stop == "preempted" for run in history.runs)
+        found[1:1] = [("Windows granted", _count(windows), ", ".join(granted) or "none")]
+        found[4:6] = [("Preempted", _count(preempted), "runs that a new veto stopped")]
     tiles = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><dd>{escape(told)}</dd></div>"
         for name, value, told in found
@@ -147,7 +164,7 @@ def _data(history: History) -> str:
     def seconds(duration: int) -> float:
         return round(duration / SECOND, 3)
 
-    data = {
+    data: dict[str, object] = {
         "begin": history.begin // SECOND,
         "end": seconds(history.end - history.begin),
         "outcomes": [outcome.replace("_", " ") for outcome in OUTCOMES],
@@ -166,6 +183,7 @@ def _data(history: History) -> str:
                 window.eligible,
                 window.did_not_fit,
                 window.fates,
+                window.kind,
             ]
             for window in history.windows
         ],
@@ -184,4 +202,16 @@ def _data(history: History) -> str:
             for run in sorted(history.runs, key=lambda run: run.started_at)
         ],
     }
+    if history.profile:
+        data["kinds"] = history.kinds
+        data["refusals"] = [
+            [refusal.kind, seconds(refusal.begin - history.begin), seconds(refusal.end - history.begin),
+             refusal.factor, charts.reason(refusal.factor), refusal.why]
+            for refusal in history.refusals
+        ]  # fmt: skip
+        data["tracks"] = [
+            [track.name.replace("_", " "), [[seconds(at - history.begin), text]
+             for (at, _), text in zip(track.points, track.texts, strict=True)]]
+            for track in history.tracks
+        ]  # fmt: skip
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")

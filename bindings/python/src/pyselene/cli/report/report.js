@@ -90,6 +90,26 @@
     return `${head(data.tasks[task], kind)}${text}<br><em>window ${index + 1}, ${instant(window[0])}</em>`;
   }
   const tell = {
+    governor(s, lane, reach) {
+      const names = data.kinds, kind = names[lane];
+      if (lane >= names.length) {
+        const track = data.tracks[lane - names.length];
+        if (!track) return "";
+        const index = Math.max(0, before(track[1], (point) => point[0], s)), [at, text] = track[1][index];
+        const until = index + 1 < track[1].length ? track[1][index + 1][0] : data.end;
+        return `${head(track[0])}${clean(text)}<br><em>for ${length(until - at)}, since ${instant(at)}</em>`;
+      }
+      const index = data.windows.findIndex((w) => w[6] === kind && w[0] - reach <= s && s <= w[0] + Math.max(w[1], reach));
+      if (index >= 0) {
+        const window = data.windows[index], count = data.runs.filter((run) => run[7] === index).length;
+        return `${head(`${kind} window ${index + 1}`, "granted")}granted, at most ${length(window[2])}`
+          + `<br>${count} ${count === 1 ? "run" : "runs"} in ${length(window[1])}<br><em>${instant(window[0])}</em>`;
+      }
+      const refusal = data.refusals.find((r) => r[0] === kind && r[1] <= s && s < r[2]);
+      if (!refusal) return `${head(`${kind} windows`)}nothing asked for one<br><em>${instant(s)}</em>`;
+      return `${head(`refused: ${refusal[4]}`, `no ${refusal[3]}`)}${clean(refusal[5])}`
+        + `<br><em>for ${length(refusal[2] - refusal[1])}, from ${instant(refusal[1])}</em>`;
+    },
     runs(s, lane, reach) {
       const names = [...new Set(data.away.map((away) => away[0]))].sort();
       if (lane >= names.length) return lane - names.length < data.tasks.length ? tellLane(lane - names.length, s, reach) : "";

@@ -10,6 +10,7 @@ from typing import Final
 
 from ..duration import show
 from .axis import instant
+from .charts import reason
 from .model import OUTCOMES, Fate, History
 
 _PRIORITIES: Final = ("", "very low", "low", "normal", "high", "very high")
@@ -131,6 +132,36 @@ def tasks(history: History) -> str:
     return table("by-task", "Each task", heads, rows)
 
 
+def refusals(history: History) -> str:
+    """A row for each kind and each reason for which it got no window."""
+    heads = [
+        ("Windows", ""),
+        ("Refused for", ""),
+        ("Times", "num"),
+        ("In all", "num"),
+        ("Longest", "num"),
+        ("", "graph"),
+    ]
+    found: dict[tuple[str, str], list[int]] = {}
+    for refusal in history.refusals:
+        found.setdefault((refusal.kind, refusal.factor), []).append(refusal.end - refusal.begin)
+    span = history.end - history.begin
+    rows = [
+        [
+            text(kind),
+            Cell(f"<b>{escape(reason(factor))}</b>", factor),
+            number(len(times)),
+            duration(sum(times)),
+            duration(max(times)),
+            Cell(
+                bar([(f"no {factor}", sum(times), f"{100 * sum(times) / span:.0f} % of the time")], span), None, "graph"
+            ),
+        ]
+        for (kind, factor), times in sorted(found.items(), key=lambda item: -sum(item[1]))
+    ]
+    return table("refusals", "Why no window was granted", heads, rows)
+
+
 def days(history: History) -> str:
     """A row for each day."""
     heads = [
@@ -175,7 +206,22 @@ def waits(history: History) -> str:
     for wait in found[:_WAITS]:
         why = history.why(wait)
         del why[Fate.RAN]
+        graph = fate_bar(why)
         told = ", ".join(f"{fate.label} {count}×" for fate, count in why.most_common(3))
+        if history.profile:
+            # Windows of the other kind do not tell why there was none of this.
+            del why[Fate.OTHER_KIND]
+            refused = history.refused(wait)
+            parts = [f"{reason(factor)} {show(length)}" for factor, length in refused.most_common(3)]
+            parts += [f"{fate.label} {count}×" for fate, count in why.most_common(2)]
+            told = ", ".join(parts)
+            graph = bar(
+                (
+                    (f"no {factor}", length, f"{reason(factor)} {show(length)}")
+                    for factor, length in refused.most_common()
+                ),
+                wait.length,
+            )
         rows.append(
             [
                 Cell(f"<b>{escape(history.tasks[wait.task].id)}</b>", history.tasks[wait.task].id),
@@ -183,7 +229,7 @@ def waits(history: History) -> str:
                 Cell(escape(instant(wait.begin, "%a %-d %b %H:%M")), wait.begin),
                 Cell("still waits" if wait.open else escape(instant(wait.end, "%a %-d %b %H:%M")), wait.end),
                 text(told or "–"),
-                Cell(fate_bar(why), None, "graph"),
+                Cell(graph, None, "graph"),
             ]
         )
     return table("waits", "The longest waits, one of each task", heads, rows)

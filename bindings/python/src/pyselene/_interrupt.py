@@ -1,4 +1,4 @@
-"""Signals that end something which waits, without a moment in which one is lost."""
+"""The process's signals SIGINT and SIGTERM, which end something that waits, without a moment in which one is lost."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Catcher:
             if any(number in numbers for number in _STOPPING):
                 try:
                     self._caught()
-                except Exception:
+                except BaseException:
                     log.exception("a signal could not be obeyed")
             if self._others >= 0:
                 with contextlib.suppress(OSError):
@@ -92,12 +92,29 @@ class Catcher:
 _catchers: list[Catcher] = []
 
 
+#: The signals that the forking thread had blocked before.
+_blocked = threading.local()
+
+
+def _before_fork() -> None:
+    # One to the child that comes before it has ended its copies would ring the parent's bell.
+    if _catchers:
+        _blocked.before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+
+
 def _after_fork() -> None:
+    before = _blocked.__dict__.pop("before", None)
+    if before is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _after_fork_in_child() -> None:
     for catcher in reversed(tuple(_catchers)):
         catcher.forked()
+    _after_fork()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,90 @@
+#define _XOPEN_SOURCE 700
+#include "follow.h"
+
+#include <stdio.h>
+
+#include "keep.h"
+
+/* What the observer keeps from one event to the next. */
+struct follower {
+    const struct session *session;
+    /* What was said last of each kind, so that a refusal is told once. */
+    int32_t refused[SELENE_KIND_PROCESSING + 1];
+    int open_windows;
+};
+
+enum { NOT_REFUSED = -1 };
+
+selene_status follow_profile(const struct session *session) {
+    selene_profile profile = SELENE_PROFILE_INIT;
+    if (session->options->profile >= 0) profile.base = session->options->profile;
+    return selene_governor_set_profile(session->scheduler, &profile);
+}
+
+static void tell_refusal(struct follower *follower, const selene_event *event) {
+    int32_t *refused = &follower->refused[event->kinds];
+    if (*refused == event->detail) return;
+    *refused = event->detail;
+    if (follower->session->options->why) show_decision(follower->session, (int32_t)event->kinds);
+    else show_refusal(follower->session, event);
+}
+
+/* How commands ended is asked until the last window that is open has ended. */
+static void end_window(struct follower *follower) {
+    const struct session *session = follower->session;
+    if (--follower->open_windows == 0) runner_forget(session->runner);
+    if (session->options->store) keep_finished(session);
+    runner_note_window(session->runner);
+}
+
+static void tell(const selene_event *event, void *context) {
+    struct follower *follower = context;
+    const struct session *session = follower->session;
+    switch (event->type) {
+    case SELENE_EVENT_REFUSED:
+        tell_refusal(follower, event);
+        break;
+    case SELENE_EVENT_GRANTED:
+        follower->refused[event->kinds] = NOT_REFUSED;
+        break;
+    case SELENE_EVENT_CYCLE_BEGUN:
+        follower->open_windows++;
+        show_event(session, event);
+        break;
+    case SELENE_EVENT_CYCLE_ENDED:
+        show_event(session, event);
+        end_window(follower);
+        break;
+    default:
+        show_event(session, event);
+        break;
+    }
+    fflush(stdout);
+}
+
+static selene_driver driver_of(const struct options *options) {
+    selene_driver driver = SELENE_DRIVER_INIT;
+    if (options->has_budget)
+        driver.refresh_budget = driver.processing_budget = options->window.budget;
+    driver.refresh_lanes = driver.processing_lanes = options->window.lanes;
+    return driver;
+}
+
+selene_status follow_governor(const struct session *session,
+                              bool (*anything_left)(const struct session *)) {
+    static struct follower follower;
+    const struct options *options = session->options;
+    const selene_driver driver = driver_of(options);
+    selene_status status;
+    int64_t windows = 0;
+    follower = (struct follower){session, {NOT_REFUSED, NOT_REFUSED, NOT_REFUSED}, 0};
+    status = selene_scheduler_observe(session->scheduler, tell, &follower, NULL);
+    if (status == SELENE_OK) status = selene_driver_start(session->scheduler, &driver);
+    if (status) return status;
+    while ((options->cycles < 0 || windows < options->cycles) && anything_left(session))
+        if (!runner_await_windows(session->runner, ++windows)) break;
+    /* Refused when the program was asked to end: then the scheduler is closed. */
+    selene_driver_stop(session->scheduler, options->grace);
+    if (!runner_signal(session->runner) && !anything_left(session)) puts("nothing is left to do");
+    return SELENE_OK;
+}
