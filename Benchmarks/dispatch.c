@@ -1,14 +1,25 @@
 /*
- * dispatch - what a run of a C handler costs, beside a bare call through a function pointer
+ * dispatch - what a run of an empty C handler costs in each way it can be called, beside a bare call
  *
- * Both are measured in turn, in one run. Medians.
+ * Windows of 500 runs, or of 10, with so many tasks registered; all ways in turn, round after round. A run is a pick,
+ * the call, the completion, and its share of begin, ranking, end and report.
+ *
+ * Arguments: --json, numbers of tasks (1000 10000 100000 1000000).
  */
 #include "measure.h"
 
+#include <ffi.h>
 #include <selene.h>
 
-#define ROUNDS 101
-#define MOST_TASKS 1000
+#define RUNS 500
+#define FEW 10
+#define ROUNDS 31
+#define CONDITIONS (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
+
+/* What a handler counts: the run with this number ends its cycle. */
+struct counter {
+    int runs, last;
+};
 
 static void stop_if(int failed, const char *what) {
     if (!failed) return;
@@ -16,96 +27,171 @@ static void stop_if(int failed, const char *what) {
     exit(1);
 }
 
-static uint64_t calls;
-
-static void count(selene_run run, const selene_run_info *info, void *context) {
+static void only_count(selene_run run, const selene_run_info *info, void *context) {
     (void)run, (void)info;
-    ++*(uint64_t *)context;
+    ((struct counter *)context)->runs++;
 }
 
 static void count_and_complete(selene_run run, const selene_run_info *info, void *context) {
-    count(run, info, context);
+    struct counter *counter = context;
+    selene_cycle cycle = info->cycle;
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+    if (__atomic_add_fetch(&counter->runs, 1, __ATOMIC_RELAXED) ==
+        __atomic_load_n(&counter->last, __ATOMIC_RELAXED))
+        selene_cycle_end(cycle, NULL);
+}
+
+/* The same as a host without a C compiler makes it: code made at run time, and data of its own. */
+struct closure {
+    selene_run_fn body;
+    union {
+        void *code;
+        selene_run_fn run;
+    } made;
+};
+
+static void closure_body(ffi_cif *cif, void *result, void **arguments, void *data) {
+    const struct closure *closure = data;
+    (void)cif, (void)result;
+    closure->body(*(selene_run *)arguments[0], *(const selene_run_info **)arguments[1],
+                  *(void **)arguments[2]);
+}
+
+/* The closures live as long as the program. */
+static selene_run_fn closure_of(selene_run_fn body) {
+    static ffi_type *types[] = {&ffi_type_uint64, &ffi_type_pointer, &ffi_type_pointer};
+    static ffi_cif cif;
+    struct closure *closure = malloc(sizeof *closure);
+    ffi_closure *code = ffi_closure_alloc(sizeof *code, &closure->made.code);
+    closure->body = body;
+    if (!code || ffi_prep_cif(&cif, FFI_DEFAULT_ABI, 3, &ffi_type_void, types) != FFI_OK ||
+        ffi_prep_closure_loc(code, &cif, closure_body, closure, closure->made.code) != FFI_OK) {
+        fprintf(stderr, "dispatch: libffi makes no closure\n");
+        exit(1);
+    }
+    return closure->made.run;
 }
 
 /* Calls that the compiler cannot see through. */
-static selene_run_fn volatile bare_handler = count;
-
-static double bare_calls(int number) {
+static double bare_calls(selene_run_fn volatile handler) {
     static selene_run_info info = SELENE_RUN_INFO_INIT;
+    struct counter counter = {0, 0};
     int64_t begin = now();
-    for (int i = 0; i < number; i++)
-        bare_handler((selene_run)i, &info, &calls);
-    return (double)(now() - begin) / number;
+    for (int i = 0; i < RUNS; i++)
+        handler((selene_run)i, &info, &counter);
+    return (double)(now() - begin) / RUNS;
 }
 
-/* A whole inline cycle: begin, ranks, picks, dispatches, completes, reports. */
-static double inline_cycle(selene_scheduler scheduler, int number) {
+/* ---- whole windows ----------------------------------------------------------------- */
+
+static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct counter *counter) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    char id[32];
+    stop_if(selene_scheduler_open(NULL, &scheduler), "open");
+    stop_if(selene_handler_register(scheduler, "count", -1, handler, NULL, counter, NULL),
+            "handler");
+    stop_if(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
+    task.handler = SELENE_TEXT("count");
+    task.expected_response = 0;
+    for (uint64_t i = 0; i < tasks; i++) {
+        task.id.data = id;
+        task.id.length = snprintf(id, sizeof id, "task-%011u", (unsigned)i % 100000000);
+        if (selene_task_register(scheduler, &task, NULL)) stop_if(1, "task");
+    }
+    return scheduler;
+}
+
+static double pushed(selene_scheduler scheduler, struct counter *counter, int runs, uint32_t flags,
+                     uint32_t lanes) {
     selene_window window = SELENE_WINDOW_INIT;
-    uint64_t before = calls;
-    int64_t begin = now(), time;
-    window.flags = SELENE_WINDOW_INLINE;
+    int before = __atomic_load_n(&counter->runs, __ATOMIC_RELAXED);
+    int64_t begin = now();
+    __atomic_store_n(&counter->last, before + runs, __ATOMIC_RELAXED);
+    window.flags = flags;
+    window.lanes = lanes;
     stop_if(selene_cycle_run(scheduler, &window, NULL), "run");
-    time = now() - begin;
-    stop_if(calls - before != (uint64_t)number, "not every task ran");
-    return (double)time / number;
+    begin = now() - begin;
+    /* A run of another lane may still be counted, in this window or the next. */
+    runs = __atomic_load_n(&counter->runs, __ATOMIC_RELAXED) - before;
+    stop_if(runs < FEW, "not so many runs");
+    return (double)begin / runs;
 }
 
-/* The same, pulled: begin and end are not in it, only picks, calls and completions. */
-static double pulled_cycle(selene_scheduler scheduler, int number) {
+static double pulled(selene_scheduler scheduler, struct counter *counter, int runs) {
+    selene_run_fn volatile handler = only_count;
     selene_window window = SELENE_WINDOW_INIT;
     selene_run_info info = SELENE_RUN_INFO_INIT;
     selene_cycle cycle = 0;
-    int32_t step = SELENE_STEP_WAIT;
-    int64_t begin, time;
-    int runs = 0;
+    int32_t step;
+    int64_t begin = now();
     stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
-    begin = now();
-    for (;;) {
+    for (int i = 0; i < runs; i++) {
         stop_if(selene_cycle_next(cycle, &step, &info, NULL), "next");
-        if (step != SELENE_STEP_RUN) break;
-        bare_handler(info.run, &info, &calls);
+        stop_if(step != SELENE_STEP_RUN, "not so many tasks");
+        handler(info.run, &info, counter);
         selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA);
-        runs++;
     }
-    time = now() - begin;
     stop_if(selene_cycle_end(cycle, NULL), "end");
-    stop_if(runs != number, "not every task ran");
-    return (double)time / number;
+    return (double)(now() - begin) / runs;
 }
 
-static void measure_dispatch(int number) {
-    static double bare[ROUNDS], inlined[ROUNDS], pulled[ROUNDS];
-    selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    char id[32], text[64];
-    double bare_median;
-    stop_if(selene_scheduler_open(NULL, &scheduler), "open");
-    stop_if(selene_handler_register(scheduler, "count", -1, count_and_complete, NULL, &calls, NULL),
-            "handler");
-    task.handler = SELENE_TEXT("count");
-    task.expected_response = 0;
-    for (int i = 0; i < number; i++) {
-        task.id.data = id;
-        task.id.length = snprintf(id, sizeof id, "task.%d", i);
-        stop_if(selene_task_register(scheduler, &task, NULL), "task");
-    }
+enum way {
+    BARE,
+    BARE_CLOSURE,
+    PULLED,
+    INLINE,
+    FEW_INLINE,
+    INLINE_CLOSURE,
+    ONE_LANE,
+    TWO_LANES,
+    AFTER_THREADS,
+    WAYS
+};
+
+static const struct {
+    const char *name, *about;
+} ways[WAYS] = {
+    {"bare call", "a function in C through a pointer"},
+    {"bare call of a libffi closure", "the same through code that libffi made at run time"},
+    {"pulled", "begin, 500 times next, call and complete, end"},
+    {"inline", "a window of 500 runs on the thread of the host"},
+    {"inline, 10 runs a window", "the same with 10 runs, which share the cost of the window"},
+    {"inline, libffi closure", "500 runs again, the handler a closure of libffi"},
+    {"library thread, one lane", "a window of 500 runs on a thread of the library"},
+    {"library threads, two lanes", "the same on two"},
+    {"inline, after library threads", "inline while those threads wait for their next window"},
+};
+
+static void measure(uint64_t tasks) {
+    static double samples[WAYS][ROUNDS];
+    struct counter counters[3] = {{0, 0}, {0, 0}, {0, 0}};
+    selene_run_fn closure = closure_of(count_and_complete), bare_closure = closure_of(only_count);
+    selene_scheduler plain = open_with(tasks, count_and_complete, &counters[0]);
+    selene_scheduler other = open_with(tasks, closure, &counters[1]);
+    selene_scheduler threaded = open_with(tasks, count_and_complete, &counters[2]);
     for (int i = 0; i < ROUNDS; i++) {
-        bare[i] = bare_calls(MOST_TASKS);
-        inlined[i] = inline_cycle(scheduler, number);
-        pulled[i] = pulled_cycle(scheduler, number);
+        samples[BARE][i] = bare_calls(only_count);
+        samples[BARE_CLOSURE][i] = bare_calls(bare_closure);
+        samples[PULLED][i] = pulled(plain, &counters[0], RUNS);
+        samples[INLINE][i] = pushed(plain, &counters[0], RUNS, SELENE_WINDOW_INLINE, 1);
+        samples[FEW_INLINE][i] = pushed(plain, &counters[0], FEW, SELENE_WINDOW_INLINE, 1);
+        samples[INLINE_CLOSURE][i] = pushed(other, &counters[1], RUNS, SELENE_WINDOW_INLINE, 1);
+        samples[ONE_LANE][i] = pushed(threaded, &counters[2], RUNS, 0, 1);
+        samples[TWO_LANES][i] = pushed(threaded, &counters[2], RUNS, 0, 2);
+        samples[AFTER_THREADS][i] = pushed(threaded, &counters[2], RUNS, SELENE_WINDOW_INLINE, 1);
     }
-    selene_scheduler_close(scheduler, 0);
-    snprintf(text, sizeof text, "dispatch, %d tasks a window, each run", number);
-    heading(text);
-    bare_median = median(bare, ROUNDS);
-    row("bare call through a function pointer", bare_median, bare_median, "ns");
-    row("pulled: next, call, complete", median(pulled, ROUNDS), bare_median, "ns");
-    row("inline cycle: begin, rank, these, report", median(inlined, ROUNDS), bare_median, "ns");
+    for (int i = 0; i < WAYS; i++)
+        found("dispatch", ways[i].name, tasks, "ns", samples[i], ROUNDS);
+    stop_if(selene_scheduler_close(plain, 0), "close");
+    stop_if(selene_scheduler_close(other, 0), "close");
+    stop_if(selene_scheduler_close(threaded, 0), "close");
 }
 
-int main(void) {
-    measure_dispatch(10);
-    measure_dispatch(MOST_TASKS);
+int main(int count, char **arguments) {
+    count = take_json(count, arguments);
+    for (int i = 0; i < WAYS; i++)
+        about(ways[i].name, ways[i].about);
+    each_size(count, arguments, measure);
     return 0;
 }

@@ -1,15 +1,14 @@
 /*
  * load - what loading the library costs, beside SQLite, which it stands on
  *
- * Each of many fresh processes loads libsqlite3.so.0 and then the library, and takes the time of both. Medians.
+ * Each of many fresh processes loads libsqlite3.so.0 and then the library, and takes the time of both.
  *
- * Argument: the library's file. This program itself is linked with neither.
+ * Arguments: --json, the library's file. This program itself is linked with neither.
  */
 #include "measure.h"
 
 #include <dlfcn.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +33,8 @@ static int load(const char *library) {
         fprintf(stderr, "load: %s\n", dlerror());
         return 1;
     }
-    times[1] = (double)(now() - between) / 1000;
-    times[0] = (double)(between - begin) / 1000;
+    times[1] = (double)(now() - between);
+    times[0] = (double)(between - begin);
     return write(STDOUT_FILENO, times, sizeof times) == (ssize_t)sizeof times ? 0 : 1;
 }
 
@@ -60,20 +59,18 @@ static void measure(char *library, double *sqlite, double *selene) {
 
 int main(int count, char **arguments) {
     static double sqlite[PROCESSES], selene[PROCESSES];
-    struct stat about;
-    double base;
+    struct stat file;
     if (count == 3 && strcmp(arguments[1], "--in-this-process") == 0) return load(arguments[2]);
+    count = take_json(count, arguments);
     if (count != 2) {
-        fprintf(stderr, "usage: load LIBRARY\n");
+        fprintf(stderr, "usage: load [--json] LIBRARY\n");
         return 2;
     }
-    stop_if(stat(arguments[1], &about), arguments[1]);
+    stop_if(stat(arguments[1], &file), arguments[1]);
     for (int i = 0; i < PROCESSES; i++)
         measure(arguments[1], &sqlite[i], &selene[i]);
-    heading("load, in fresh processes");
-    base = median(sqlite, PROCESSES);
-    row("libsqlite3.so.0", base, base, "us");
-    row("libsqlite3.so.0 and libselene.so", base + median(selene, PROCESSES), base, "us");
-    printf("\nsize\n  %-44s %9.1f kB\n", "libselene.so, stripped", (double)about.st_size / 1000);
+    found("load", "libsqlite3.so.0", 0, "ns", sqlite, PROCESSES);
+    found("load", "libselene.so above it", 0, "ns", selene, PROCESSES);
+    found_one("size", "libselene.so, stripped", 0, "bytes", (double)file.st_size);
     return 0;
 }

@@ -1,20 +1,21 @@
 /*
- * scale - what decisions and changes cost as the number of tasks grows, beside sorting all of them
+ * scale - what decisions and changes cost as the number of tasks grows
  *
- * Through the C interface of the shared library, on a host clock, in memory. Arguments: the numbers of tasks (1000 10000
- * 100000 1000000 10000000); --json FILE writes the figures, too.
+ * Through the C interface of the shared library, on a host clock, in memory.
+ *
+ * Arguments: --json, numbers of tasks (1000 10000 100000 1000000).
  */
 #include "measure.h"
+#include "population.h"
 
-#include <inttypes.h>
-#include <malloc.h>
 #include <selene.h>
-#include <string.h>
 
-#define MOST_SAMPLES 2001
-#define S SELENE_SECOND
+#define MOST_SAMPLES 8192
+#define CACHES ((size_t)64 << 20)
+#define CONDITIONS (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 
-static int64_t clock_now = S;
+static double samples[MOST_SAMPLES];
+static int64_t clock_now;
 
 static int64_t read_clock(void *context) {
     (void)context;
@@ -27,259 +28,257 @@ static void stop_if(int failed, const char *what) {
     exit(1);
 }
 
-static uint64_t mix(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
+static uint64_t chance(uint64_t below) {
+    static uint64_t count;
+    return mixed(~++count) % below;
 }
 
-static FILE *json;
+/* ---- the population, registered ------------------------------------------------- */
 
-static void figure(const char *what, uint64_t tasks, double value, double high, const char *unit) {
-    static int count;
-    printf("  %-34s %10" PRIu64 " %12.3f %12.3f %s\n", what, tasks, value, high, unit);
-    fflush(stdout);
-    if (json)
-        fprintf(json,
-                "%s\n  {\"what\": \"%s\", \"tasks\": %" PRIu64
-                ", \"median\": %.4f, \"p90\": %.4f, \"unit\": \"%s\"}",
-                count++ ? "," : "", what, tasks, value, high, unit);
-}
-
-/** Sorts the samples and prints their median and their ninth decile. */
-static void figures(const char *what, uint64_t tasks, double *samples, int count,
-                    const char *unit) {
-    double middle = median(samples, count);
-    figure(what, tasks, middle, samples[count * 9 / 10], unit);
-}
-
-static double in_use(void) {
-    struct mallinfo2 info = mallinfo2();
-    return (double)(info.uordblks + info.hblkhd);
+/* These are satisfied; the others are read from the system in each window. */
+static void set_conditions(selene_scheduler scheduler, uint32_t constraints) {
+    stop_if(selene_conditions_set(scheduler, constraints, constraints), "conditions");
 }
 
 static selene_scheduler open_one(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
+    clock_now = POPULATION_SECOND;
     options.clock = read_clock;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    options.max_pending_processing = SELENE_UNLIMITED;
     stop_if(selene_scheduler_open(&options, &scheduler), "open");
-    stop_if(selene_conditions_set(scheduler, 3, 3), "conditions");
+    set_conditions(scheduler, CONDITIONS);
     stop_if(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL), "handler");
     return scheduler;
 }
 
-/* What a task of the population is: priorities, estimates of 1 ms to 8 s, some constraints, few tags. */
-static void describe(selene_task *task, char id[17], uint64_t number, uint64_t *random) {
-    static const selene_text tag = {"tagged", 6};
+static int64_t write_id(char id[17], uint64_t number) {
     snprintf(id, 17, "task-%011u", (unsigned)number % 100000000);
-    task->id = (selene_text){id, 16};
+    return 16;
+}
+
+static void describe(selene_task *task, char id[17], uint64_t number, uint64_t tasks) {
+    static const selene_text groups[] = {
+        {"group-0", 7}, {"group-1", 7}, {"group-2", 7}, {"group-3", 7}, {"group-4", 7},
+        {"group-5", 7}, {"group-6", 7}, {"group-7", 7}, {"group-8", 7}, {"group-9", 7}};
+    struct member member = member_of(number, tasks);
+    *task = (selene_task)SELENE_TASK_INIT;
+    task->id = (selene_text){id, write_id(id, number)};
     task->handler = SELENE_TEXT("work");
-    task->priority = 1 + (int32_t)(mix(random) % 5);
-    task->expected_response = (1000 + (int64_t)(mix(random) % 16) * 450) * 1000000;
-    task->constraints = mix(random) % 4 ? 0 : 1;
-    task->tags = &tag;
-    task->tag_count = number % 1000 == 0;
+    task->priority = member.priority;
+    task->expected_response = member.estimate;
+    task->constraints = member.needs_network ? SELENE_CONSTRAINT_NETWORK : 0;
+    if (member.group >= 0) task->tags = &groups[member.group], task->tag_count = 1;
 }
 
-/** Begin and all picks of a window of 30 s, each run taking its estimate. */
-static double decide(selene_scheduler scheduler, int *out_picks) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_plan *plan = NULL;
+/* Nothing but an id and the handler's name. */
+static void describe_plain(selene_task *task, char id[17], uint64_t number, uint64_t tasks) {
+    (void)tasks;
+    *task = (selene_task)SELENE_TASK_INIT;
+    task->id = (selene_text){id, write_id(id, number)};
+    task->handler = SELENE_TEXT("work");
+}
+
+typedef void (*describe_fn)(selene_task *task, char id[17], uint64_t number, uint64_t tasks);
+
+/* Fills a scheduler; out_time is what registering took for each task, without describing them. */
+static selene_scheduler populate(uint64_t tasks, describe_fn describe, double *out_time,
+                                 double *out_memory) {
+    double before = in_use();
+    selene_scheduler scheduler = open_one();
+    volatile int64_t described = 0;
+    selene_task task;
+    char id[17];
     int64_t begin = now(), time;
-    stop_if(selene_cycle_plan(scheduler, &window, &plan), "plan");
-    time = now() - begin;
-    *out_picks = (int)plan->run_count;
-    selene_plan_destroy(plan);
-    return (double)time / 1000;
-}
-
-/** A whole pulled window on the clock of the host. */
-static double cycle(selene_scheduler scheduler, int *out_runs) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
-    selene_cycle cycle = 0;
-    int32_t step;
-    int64_t begin = now();
-    *out_runs = 0;
-    stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
-    while (selene_cycle_next(cycle, &step, &info, NULL) == SELENE_OK && step == SELENE_STEP_RUN) {
-        clock_now += info.estimate;
-        selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA);
-        ++*out_runs;
-    }
-    stop_if(selene_cycle_end(cycle, NULL), "end");
-    return (double)(now() - begin) / 1000;
-}
-
-/* ---- the plain rule ---------------------------------------------------------- */
-
-struct plain {
-    double score;
-    int64_t last_run, estimate;
-    uint32_t sequence;
-    int32_t priority;
-};
-
-static int by_score(const void *left, const void *right) {
-    const struct plain *a = left, *b = right;
-    if (a->score != b->score) return a->score < b->score ? 1 : -1;
-    if (a->priority != b->priority) return b->priority - a->priority;
-    return a->sequence < b->sequence ? -1 : 1;
-}
-
-/** What sorting and scanning all of them costs in C. */
-static double sort_and_scan(uint64_t tasks) {
-    struct plain *all = malloc(tasks * sizeof *all);
-    uint64_t random = 7;
-    int64_t begin, left = 28 * S + S / 2, greatest = 1;
     for (uint64_t i = 0; i < tasks; i++) {
-        all[i] =
-            (struct plain){0, (int64_t)(i * 1000), (1 + (int64_t)(mix(&random) % 8000)) * 1000000,
-                           (uint32_t)i, 1 + (int32_t)(mix(&random) % 5)};
+        describe(&task, id, i, tasks);
+        described += task.expected_response;
     }
+    time = now() - begin;
     begin = now();
-    for (uint64_t i = 0; i < tasks; i++)
-        if (clock_now - all[i].last_run > greatest) greatest = clock_now - all[i].last_run;
-    for (uint64_t i = 0; i < tasks; i++)
-        all[i].score =
-            all[i].priority / 5.0 * ((double)(clock_now - all[i].last_run) / (double)greatest);
-    qsort(all, tasks, sizeof *all, by_score);
-    for (uint64_t i = 0; i < tasks; i++)
-        if (all[i].estimate <= left) left -= all[i].estimate;
-    begin = now() - begin;
-    free(all);
-    return (double)begin / 1000 + (double)(left == -1);
+    for (uint64_t i = 0; i < tasks; i++) {
+        describe(&task, id, i, tasks);
+        clock_now = last_run_of(i);
+        if (selene_task_register(scheduler, &task, NULL)) stop_if(1, "register");
+    }
+    *out_time = (double)(now() - begin - time) / (double)tasks;
+    *out_memory = (in_use() - before) / (double)tasks;
+    return scheduler;
 }
 
-/* ---- one population ----------------------------------------------------------- */
+/* The last of the schedulers that were filled. */
+static selene_scheduler measure_register(uint64_t tasks, describe_fn describe, const char *way,
+                                         int repeats) {
+    double memory[3];
+    selene_scheduler scheduler = 0;
+    for (int i = 0; i < repeats; i++) {
+        if (scheduler) stop_if(selene_scheduler_close(scheduler, 0), "close");
+        malloc_trim(0);
+        scheduler = populate(tasks, describe, &samples[i], &memory[i]);
+    }
+    found("register", way, tasks, "ns", samples, repeats);
+    found("memory", way, tasks, "bytes", memory, repeats);
+    return scheduler;
+}
 
-static double samples[MOST_SAMPLES];
+/* ---- decisions -------------------------------------------------------------------- */
 
-static void cool(void) {
+/* Begin and all picks of a window of 30 s, if each run took its estimate. */
+static double decide(selene_scheduler scheduler, selene_plan **out_plan) {
+    selene_window window = SELENE_WINDOW_INIT;
+    int64_t begin = now();
+    stop_if(selene_cycle_plan(scheduler, &window, out_plan), "plan");
+    return (double)(now() - begin);
+}
+
+static void empty_caches(void) {
     static unsigned char *memory;
-    const size_t size = 64 << 20;
-    if (!memory) memory = malloc(size);
-    for (size_t i = 0; i < size; i += 64)
+    if (!memory) memory = calloc(1, CACHES);
+    for (size_t i = 0; i < CACHES; i += 64)
         memory[i]++;
 }
 
-static void measure(uint64_t tasks) {
-    uint64_t random = 1, cancelled = 0;
-    selene_task task = SELENE_TASK_INIT;
+static void measure_decide(selene_scheduler scheduler, uint64_t tasks) {
+    selene_plan *plan = NULL;
+    uint64_t choice = 0;
+    (void)decide(scheduler, &plan);
+    for (uint64_t i = 0; i < plan->run_count; i++)
+        choice = choice_with(choice, strtoull(plan->runs[i].id.data + 5, NULL, 10));
+    found_one("picks", "Selene", tasks, "tasks", (double)plan->run_count);
+    found_one("choice", "Selene", tasks, "hash", (double)choice);
+    selene_plan_destroy(plan);
+    for (int i = 0; i < 501; i++) {
+        samples[i] = decide(scheduler, &plan);
+        selene_plan_destroy(plan);
+    }
+    found("decide", "Selene", tasks, "ns", samples, 501);
+    for (int i = 0; i < 21; i++) {
+        empty_caches();
+        samples[i] = decide(scheduler, &plan);
+        selene_plan_destroy(plan);
+    }
+    found("decide", "Selene, caches emptied", tasks, "ns", samples, 21);
+    set_conditions(scheduler, 0);
+    for (int i = 0; i < 101; i++) {
+        samples[i] = decide(scheduler, &plan);
+        selene_plan_destroy(plan);
+    }
+    found("decide", "Selene, conditions of the system", tasks, "ns", samples, 101);
+    set_conditions(scheduler, CONDITIONS);
+}
+
+/* Whole windows of 30 s, pulled on the host's clock, and the steps of their runs. */
+static void measure_cycle(selene_scheduler scheduler, uint64_t tasks) {
+    static double next[MOST_SAMPLES], complete[MOST_SAMPLES], cycles[301];
+    int runs = 0;
+    for (int i = 0; i < 301; i++) {
+        selene_window window = SELENE_WINDOW_INIT;
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_cycle cycle = 0;
+        int32_t step = SELENE_STEP_RUN;
+        int64_t begin = now(), before, between;
+        stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
+        for (;;) {
+            before = now();
+            stop_if(selene_cycle_next(cycle, &step, &info, NULL), "next");
+            if (step != SELENE_STEP_RUN) break;
+            between = now();
+            clock_now += info.estimate;
+            stop_if(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA), "complete");
+            if (runs == MOST_SAMPLES) continue;
+            complete[runs] = (double)(now() - between);
+            next[runs++] = (double)(between - before);
+        }
+        stop_if(selene_cycle_end(cycle, NULL), "end");
+        cycles[i] = (double)(now() - begin);
+    }
+    found("cycle of 30 s", "Selene", tasks, "ns", cycles, 301);
+    found("next", "Selene", tasks, "ns", next, runs);
+    found("complete", "Selene", tasks, "ns", complete, runs);
+}
+
+/* ---- changes ------------------------------------------------------------------------ */
+
+static void measure_again(selene_scheduler scheduler, uint64_t tasks, int32_t existing,
+                          const char *what) {
+    for (int i = 0; i < 1001; i++) {
+        selene_task task;
+        char id[17];
+        int64_t begin;
+        describe(&task, id, chance(tasks), tasks);
+        task.priority = 1 + (int32_t)chance(5);
+        task.existing = existing;
+        begin = now();
+        stop_if(selene_task_register(scheduler, &task, NULL), what);
+        samples[i] = (double)(now() - begin);
+    }
+    found(what, "Selene", tasks, "ns", samples, 1001);
+}
+
+static void measure_questions(selene_scheduler scheduler, uint64_t tasks) {
     char id[17];
-    double before = in_use();
-    selene_scheduler scheduler = open_one();
-    int64_t begin, time;
-    int picks = 0, count;
-
-    begin = now();
-    for (uint64_t i = 0; i < tasks; i++) {
-        snprintf(id, sizeof id, "task-%011u", (unsigned)i % 100000000);
-        task = (selene_task)SELENE_TASK_INIT;
-        describe(&task, id, i, &random);
-    }
-    time = now() - begin;
-    random = 1;
-    begin = now();
-    for (uint64_t i = 0; i < tasks; i++) {
-        task = (selene_task)SELENE_TASK_INIT;
-        describe(&task, id, i, &random);
-        clock_now += 1000;
-        if (selene_task_register(scheduler, &task, NULL)) stop_if(1, "register");
-    }
-    figure("register", tasks, (double)(now() - begin - time) / (double)tasks, 0, "ns");
-    figure("memory", tasks, (in_use() - before) / (double)tasks, 0, "bytes a task");
-
-    (void)decide(scheduler, &picks);
-    for (count = 0; count < 501; count++)
-        samples[count] = decide(scheduler, &picks);
-    figures("decide (plan of 30 s)", tasks, samples, count, "us");
-    for (count = 0; count < 21; count++) {
-        cool();
-        samples[count] = decide(scheduler, &picks);
-    }
-    figures("decide, caches emptied", tasks, samples, count, "us");
-    for (count = 0; count < 501; count++)
-        samples[count] = cycle(scheduler, &picks);
-    figures("cycle of 30 s (begin, runs, end)", tasks, samples, count, "us");
-    printf("  %-34s %10" PRIu64 " %12d\n", "runs of the last cycle", tasks, picks);
-
-    for (count = 0; count < 1001; count++) {
-        uint64_t number = mix(&random) % tasks;
-        task = (selene_task)SELENE_TASK_INIT;
-        describe(&task, id, number, &random);
-        task.tag_count = 0;
-        begin = now();
-        stop_if(selene_task_register(scheduler, &task, NULL), "update");
-        samples[count] = (double)(now() - begin);
-    }
-    figures("update", tasks, samples, count, "ns");
-    for (count = 0; count < 1001; count++) {
-        uint64_t number = mix(&random) % tasks;
-        task = (selene_task)SELENE_TASK_INIT;
-        describe(&task, id, number, &random);
-        task.existing = SELENE_EXISTING_REPLACE;
-        task.tag_count = 0;
-        begin = now();
-        stop_if(selene_task_register(scheduler, &task, NULL), "replace");
-        samples[count] = (double)(now() - begin);
-    }
-    figures("replace", tasks, samples, count, "ns");
-    for (count = 0; count < 301; count++) {
-        snprintf(id, sizeof id, "task-%011u", (unsigned)(mix(&random) % tasks) % 100000000);
-        begin = now();
-        stop_if(selene_task_cancel(scheduler, id, 16, NULL), "cancel");
-        samples[count] = (double)(now() - begin);
-    }
-    figures("cancel", tasks, samples, count, "ns");
-    for (count = 0; count < 301; count++) {
-        int64_t at;
-        begin = now();
+    for (int i = 0; i < 301; i++) {
+        int64_t at, begin = now();
         stop_if(selene_scheduler_next_wakeup(scheduler, &at, NULL), "wake-up");
-        samples[count] = (double)(now() - begin);
+        samples[i] = (double)(now() - begin);
     }
-    figures("next wake-up", tasks, samples, count, "ns");
-    for (count = 0; count < 101; count++) {
+    found("next wake-up", "Selene", tasks, "ns", samples, 301);
+    for (int i = 0; i < 301; i++) {
         selene_explanation explanation = SELENE_EXPLANATION_INIT;
-        snprintf(id, sizeof id, "task-%011u", (unsigned)(mix(&random) % tasks) % 100000000);
-        begin = now();
-        stop_if(selene_task_explain(scheduler, id, 16, &explanation), "explain");
-        samples[count] = (double)(now() - begin) / 1000;
+        int64_t length = write_id(id, chance(tasks)), begin = now();
+        stop_if(selene_task_explain(scheduler, id, length, &explanation), "explain");
+        samples[i] = (double)(now() - begin);
     }
-    figures("explain", tasks, samples, count, "us");
-    begin = now();
-    stop_if(selene_task_cancel_tag(scheduler, "tagged", -1, &cancelled), "cancel tag");
-    figure("cancel by tag, each", tasks,
-           (double)(now() - begin) / (double)(cancelled ? cancelled : 1), 0, "ns");
-    stop_if(selene_scheduler_close(scheduler, 0), "close");
+    found("explain", "Selene", tasks, "ns", samples, 301);
+}
 
-    if (tasks <= 1000000) {
-        for (count = 0; count < (tasks > 10000 ? 3 : 21); count++)
-            samples[count] = sort_and_scan(tasks);
-        figures("sort and scan in C", tasks, samples, count, "us");
+static void measure_cancel(selene_scheduler scheduler, uint64_t tasks) {
+    char id[17], tag[8];
+    int count = 0;
+    for (int i = 0; i < 301; i++) {
+        int64_t length = write_id(id, chance(tasks)), begin = now();
+        stop_if(selene_task_cancel(scheduler, id, length, NULL), "cancel");
+        samples[i] = (double)(now() - begin);
     }
+    found("cancel", "Selene", tasks, "ns", samples, 301);
+    for (int i = 0; i < 10; i++) {
+        uint64_t cancelled = 0;
+        int64_t begin;
+        snprintf(tag, sizeof tag, "group-%d", i);
+        begin = now();
+        stop_if(selene_task_cancel_tag(scheduler, tag, -1, &cancelled), "cancel tag");
+        if (cancelled) samples[count++] = (double)(now() - begin) / (double)cancelled;
+    }
+    found("cancel by tag, each", "Selene", tasks, "ns", samples, count);
+}
+
+static void measure(uint64_t tasks) {
+    int repeats = tasks > 1000000 ? 1 : 3;
+    selene_scheduler scheduler = 0;
+    if (tasks <= 1000000) {
+        scheduler = measure_register(tasks, describe_plain, "Selene, defaults", repeats);
+        stop_if(selene_scheduler_close(scheduler, 0), "close");
+    }
+    scheduler = measure_register(tasks, describe, "Selene", repeats);
+    measure_decide(scheduler, tasks);
+    measure_cycle(scheduler, tasks);
+    measure_again(scheduler, tasks, SELENE_EXISTING_UPDATE, "update");
+    measure_again(scheduler, tasks, SELENE_EXISTING_REPLACE, "replace");
+    measure_questions(scheduler, tasks);
+    measure_cancel(scheduler, tasks);
+    stop_if(selene_scheduler_close(scheduler, 0), "close");
     malloc_trim(0);
 }
 
-int main(int argc, char **argv) {
-    static const char *const usual[] = {"1000", "10000", "100000", "1000000"};
-    int count = 0;
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = fopen(argv[++i], "w");
-            stop_if(!json, "json");
-            fputs("[", json);
-        } else count++;
-    printf("%-36s %10s %12s %12s\n", "what", "tasks", "median", "9th decile");
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) i++;
-        else measure(strtoull(argv[i], NULL, 10));
-    }
-    for (int i = 0; !count && i < 4; i++)
-        measure(strtoull(usual[i], NULL, 10));
-    if (json) fputs("\n]\n", json), fclose(json);
+int main(int count, char **arguments) {
+    count = take_json(count, arguments);
+    about("Selene", "begin and all picks of a window of 30 s (selene_cycle_plan): priority, age, "
+                    "estimate, constraints that the host sets");
+    about("Selene, defaults", "tasks of an id with 16 bytes, a handler and nothing else");
+    about("Selene, caches emptied", "the same after 64 MB of other memory were written");
+    about("Selene, conditions of the system",
+          "the same; whether there is network and external power "
+          "is read from the system first");
+    each_size(count, arguments, measure);
     return 0;
 }

@@ -2,50 +2,16 @@
  * store - what durability costs, beside plain sqlite3 statements of the same durability
  *
  * Both are measured in turn, in one run, on files in one folder. The plain side has the leanest table that holds such
- * tasks: no secondary index, one prepared statement for each change. Medians.
+ * tasks: no secondary index, one prepared statement for each change.
  *
- * Argument: the folder (default: the current one). It should lie where stores are to lie: syncs differ.
+ * Arguments: --json, the folder (default: the current one). It should lie where stores are to lie: syncs differ.
  */
-#include "measure.h"
+#include "stores.h"
 
-#include <fcntl.h>
-#include <selene.h>
 #include <sqlite3.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define TURNS 400
-#define BATCH 10000
-#define MANY 100000
 #define RUNS 10
-
-static char folder[4000] = ".";
-/* The process that names the files; its children find them by it. */
-static pid_t owner;
-static uint64_t cycle_commits;
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "store: %s: %s\n", what, selene_status_detail());
-    exit(1);
-}
-
-static const char *file_of(const char *name) {
-    static char path[4100];
-    snprintf(path, sizeof path, "%s/selene-bench-%ld-%s", folder, (long)owner, name);
-    return path;
-}
-
-static void remove_file(const char *name) {
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    for (int i = 0; i < 4; i++) {
-        char path[4200];
-        snprintf(path, sizeof path, "%s%s", file_of(name), suffixes[i]);
-        unlink(path);
-    }
-}
 
 /* ---- plain sqlite3 ---------------------------------------------------------- */
 
@@ -137,48 +103,6 @@ static void plain_complete(struct plain *plain, int64_t sequence) {
 
 /* ---- selene ------------------------------------------------------------------- */
 
-static selene_scheduler open_store(const char *name, int relaxed) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
-    if (name) options.path = (selene_text){file_of(name), -1};
-    if (relaxed) options.flags |= SELENE_OPTIONS_RELAXED;
-    options.max_pending_refresh = SELENE_UNLIMITED;
-    stop_if(selene_scheduler_open(&options, &scheduler), "open");
-    stop_if(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, 0), "conditions");
-    stop_if(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL), "handler");
-    return scheduler;
-}
-
-static selene_task task_of(char *id, int number, int schedule) {
-    selene_task task = SELENE_TASK_INIT;
-    task.id.data = id;
-    task.id.length = snprintf(id, 32, "task.%011d", number);
-    task.handler = SELENE_TEXT("work");
-    task.schedule = schedule;
-    task.expected_response = 0;
-    return task;
-}
-
-static void register_one(selene_scheduler scheduler, int number, int schedule) {
-    char id[32];
-    selene_task task = task_of(id, number, schedule);
-    stop_if(selene_task_register(scheduler, &task, NULL), "register");
-}
-
-static void register_batch(selene_scheduler scheduler, int first, int count) {
-    selene_task *tasks = calloc((size_t)count, sizeof *tasks);
-    const selene_task **pointers = calloc((size_t)count, sizeof *pointers);
-    char(*ids)[32] = calloc((size_t)count, sizeof *ids);
-    for (int i = 0; i < count; i++) {
-        tasks[i] = task_of(ids[i], first + i, SELENE_SCHEDULE_STANDING);
-        pointers[i] = &tasks[i];
-    }
-    stop_if(selene_task_register_batch(scheduler, pointers, (uint64_t)count, NULL, NULL), "batch");
-    free(tasks);
-    free(pointers);
-    free(ids);
-}
-
 static void run_cycle(selene_scheduler scheduler, int number) {
     selene_window window = SELENE_WINDOW_INIT;
     selene_run_info info = SELENE_RUN_INFO_INIT;
@@ -221,7 +145,7 @@ static double turn_register(selene_scheduler scheduler, struct plain *plain, int
     begin = now();
     if (scheduler) register_one(scheduler, number, SELENE_SCHEDULE_ONCE);
     else plain_insert(plain, id, length);
-    return (double)(now() - begin) / 1000;
+    return (double)(now() - begin);
 }
 
 /* The whole life of a task: register, start, complete, a commit each. */
@@ -245,7 +169,7 @@ static double turn_life(selene_scheduler scheduler, struct plain *plain, int num
         plain_start(plain, plain->sequence);
         plain_complete(plain, plain->sequence);
     }
-    return (double)(now() - begin) / 1000;
+    return (double)(now() - begin);
 }
 
 /* A cycle of 10 runs; the plain side, too, commits its begin, and a completion together with the next start. */
@@ -262,30 +186,31 @@ static double turn_cycle(selene_scheduler scheduler, struct plain *plain, int nu
             plain_run(plain, plain->commit);
         }
     }
-    return (double)(now() - begin) / 1000;
+    return (double)(now() - begin);
 }
 
 static double turn_batch(selene_scheduler scheduler, struct plain *plain, int number) {
-    int64_t begin = now();
+    struct batch batch = batch_create(number * BATCH, BATCH);
+    int64_t begin = now(), end;
     if (scheduler) {
-        register_batch(scheduler, number * BATCH, BATCH);
+        batch_register(scheduler, &batch);
     } else {
         plain_run(plain, plain->begin);
-        for (int i = 0; i < BATCH; i++) {
-            char id[32];
-            plain_insert(plain, id, snprintf(id, sizeof id, "task.%011d", number * BATCH + i));
-        }
+        for (int i = 0; i < BATCH; i++)
+            plain_insert(plain, batch.ids[i], (int)batch.tasks[i].id.length);
         plain_run(plain, plain->commit);
     }
-    return (double)(now() - begin) / BATCH / 1000;
+    end = now();
+    batch_destroy(&batch);
+    return (double)(end - begin) / BATCH;
 }
 
-static void measure(turn_fn turn, int turns, int relaxed, int standing, const char *plain_name,
-                    const char *name) {
+/* Says both sides under one name, such as "FULL: register". */
+static void measure(const char *what, turn_fn turn, int turns, int relaxed, int standing) {
     static double times[2][TURNS];
     struct plain plain;
     selene_scheduler scheduler;
-    double base;
+    char name[64];
     remove_file("store");
     plain_open(&plain, relaxed);
     scheduler = open_store("store", relaxed);
@@ -297,136 +222,43 @@ static void measure(turn_fn turn, int turns, int relaxed, int standing, const ch
         times[0][i] = turn(0, &plain, standing + i);
         times[1][i] = turn(scheduler, NULL, standing + i);
     }
-    if (turn == turn_cycle) {
+    snprintf(name, sizeof name, "%s: %s", relaxed ? "NORMAL" : "FULL", what);
+    found(name, "plain SQLite", 0, "ns", times[0], turns);
+    found(name, "Selene", 0, "ns", times[1], turns);
+    if (turn == turn_cycle && !relaxed) {
         uint64_t before = commits_of(scheduler);
         turn(scheduler, NULL, 0);
-        cycle_commits = commits_of(scheduler) - before;
+        found_one("commits", "a cycle of 10 runs", 0, "commits",
+                  (double)(commits_of(scheduler) - before));
+    }
+    if (turn == turn_batch && !relaxed) {
+        uint64_t before = commits_of(scheduler);
+        turn(scheduler, NULL, standing + turns);
+        found_one("commits", "a batch of 10 000 tasks", 0, "commits",
+                  (double)(commits_of(scheduler) - before));
     }
     plain_close(&plain);
-    selene_scheduler_close(scheduler, 0);
+    stop_if(selene_scheduler_close(scheduler, 0), "close");
     remove_file("store");
-    base = median(times[0], turns);
-    row(plain_name, base, base, "us");
-    row(name, median(times[1], turns), base, "us");
 }
 
 static void measure_durability(int relaxed) {
-    heading(relaxed ? "synchronous NORMAL" : "synchronous FULL");
-    measure(turn_register, TURNS, relaxed, 0, "INSERT, one commit", "register");
-    measure(turn_life, TURNS / 2, relaxed, 0, "INSERT, UPDATE, UPDATE, a commit each",
-            "register, start, complete");
-    measure(turn_cycle, TURNS / 8, relaxed, RUNS, "21 UPDATEs in 12 commits", "a cycle of 10 runs");
-    measure(turn_batch, 5, relaxed, 0, "INSERT, one commit for 10 000; each",
-            "batch register of 10 000; each");
+    measure("register", turn_register, TURNS, relaxed, 0);
+    measure("register, start, complete", turn_life, TURNS / 2, relaxed, 0);
+    measure("a cycle of 10 runs", turn_cycle, TURNS / 8, relaxed, RUNS);
+    measure("batch of 10 000, each", turn_batch, 5, relaxed, 0);
 }
 
-/* ---- many tasks ----------------------------------------------------------------- */
-
-struct many {
-    double seconds;
-    double kilobytes;
-};
-
-static double resident(void) {
-    long pages = 0, ignored;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &ignored, &pages) != 2) pages = 0;
-    if (file) fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1024;
-}
-
-/* What a body costs in a process of its own. */
-static struct many in_child(void (*body)(void)) {
-    struct many out = {0, 0};
-    int ends[2];
-    int status = 0;
-    pid_t child;
-    stop_if(pipe(ends) != 0, "pipe");
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        double before = resident();
-        int64_t begin = now();
-        body();
-        out.seconds = (double)(now() - begin) / 1e9;
-        out.kilobytes = resident() - before;
-        _exit(write(ends[1], &out, sizeof out) == sizeof out ? 0 : 1);
-    }
-    close(ends[1]);
-    stop_if(read(ends[0], &out, sizeof out) != sizeof out, "child");
-    waitpid(child, &status, 0);
-    close(ends[0]);
-    return out;
-}
-
-static void make_many(void) {
-    selene_scheduler scheduler = open_store("many", 0);
-    for (int i = 0; i < MANY; i += BATCH)
-        register_batch(scheduler, i, BATCH);
-    selene_scheduler_close(scheduler, 0);
-}
-
-static void open_many(void) {
-    open_store("many", 0);
-}
-
-static void register_many(void) {
-    selene_scheduler scheduler = open_store(NULL, 0);
-    for (int i = 0; i < MANY; i++)
-        register_one(scheduler, i, SELENE_SCHEDULE_STANDING);
-}
-
-/* Reads every row of the same file: what opening cannot do without. */
-static void read_many(void) {
-    sqlite3 *database = NULL;
-    sqlite3_stmt *rows = NULL;
-    int64_t sum = 0;
-    stop_if(sqlite3_open(file_of("many"), &database) != SQLITE_OK, "read");
-    stop_if(sqlite3_prepare_v2(database, "SELECT * FROM task", -1, &rows, NULL) != SQLITE_OK,
-            "read");
-    while (sqlite3_step(rows) == SQLITE_ROW)
-        for (int i = 0; i < sqlite3_column_count(rows); i++)
-            sum += sqlite3_column_int64(rows, i);
-    stop_if(sum == 0, "read");
-}
-
-static void measure_many(void) {
-    double seconds[3][3], kilobytes[2][3], base;
-    struct stat found;
-    for (int i = 0; i < 3; i++) {
-        struct many opened, registered, read;
-        remove_file("many");
-        in_child(make_many);
-        opened = in_child(open_many);
-        registered = in_child(register_many);
-        read = in_child(read_many);
-        seconds[0][i] = read.seconds * 1000;
-        seconds[1][i] = opened.seconds * 1000;
-        seconds[2][i] = registered.seconds * 1000;
-        kilobytes[0][i] = registered.kilobytes;
-        kilobytes[1][i] = opened.kilobytes;
-    }
-    stop_if(stat(file_of("many"), &found) != 0, "stat");
-    heading("100 000 tasks");
-    base = median(seconds[0], 3);
-    row("SELECT every row", base, base, "ms");
-    row("open, check and load the store", median(seconds[1], 3), base, "ms");
-    row("register them in memory", median(seconds[2], 3), base, "ms");
-    base = median(kilobytes[0], 3);
-    row("resident after registering in memory", base, base, "kB");
-    row("resident after opening the store", median(kilobytes[1], 3), base, "kB");
-    printf("  the file has %.0f bytes a task\n", (double)found.st_size / MANY);
-    remove_file("many");
-}
-
-int main(int argc, char **argv) {
-    owner = getpid();
-    if (argc > 1) snprintf(folder, sizeof folder, "%s", argv[1]);
-    printf("SQLite %s, files in %s\n", sqlite3_libversion(), folder);
-    /* First, while this process is small: its children begin with what it has. */
-    measure_many();
+int main(int count, char **arguments) {
+    char text[160];
+    count = take_json(count, arguments);
+    choose_folder(count, arguments);
+    snprintf(text, sizeof text,
+             "prepared statements of SQLite %s on the leanest table that holds such tasks, with "
+             "the same commits",
+             sqlite3_libversion());
+    about("plain SQLite", text);
     measure_durability(0);
     measure_durability(1);
-    printf("  a cycle of %d runs made %llu commits\n", RUNS, (unsigned long long)cycle_commits);
     return 0;
 }

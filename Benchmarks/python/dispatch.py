@@ -2,9 +2,9 @@
 
     PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so python Benchmarks/python/dispatch.py
 
-All ways are measured in turn, round after round, in one process. A line has the median of the rounds in µs a run, the
-middle half of them, the processor time of all threads, and how many times the first line it is. What is not installed
-(`pip install './bindings/python[bench]'`) is left out.
+All ways are measured in turn, round after round, in one process; a round of Selene is a window in which all tasks run.
+What does not depend on the number of tasks is measured with 1000 of them. What is not installed is named and left out
+(`pip install './bindings/python[bench]'`).
 
 The way of a run in pyselene: next (ranked, picked, the task set to running), the handler, complete (the task's record
 and place in the ranking), its line in the report; amortised over it begin, the hand-over to a worker, and the report.
@@ -13,13 +13,11 @@ and place in the ranking), its line in the report; amortised over it begin, the 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import gc
 import importlib.metadata
-import json
-import platform
-import sqlite3
-import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -30,10 +28,18 @@ from pathlib import Path
 from typing import Any
 
 import pyselene as selene
+from measure import measured, tell, tell_about
+
+OTHERS_UP_TO = 1_000
+"""With more tasks only what may cost more with more tasks is measured."""
 
 
 def empty(_: object = None) -> None:
     """The handler."""
+
+
+async def empty_async(_: object = None) -> None:
+    """The handler of asyncio."""
 
 
 @dataclass
@@ -41,35 +47,36 @@ class Way:
     """One way to run a function, and what it took in each round."""
 
     name: str
-    note: str
+    about: str
     work: Callable[[], object]
     """Runs the handler `count` times."""
     count: int
-    wall: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
+    samples: list[float] = field(default_factory=list)
 
     def round(self) -> None:
-        """Measures once, in µs a run."""
+        """Measures once, in ns a run."""
         gc.collect()
-        wall, cpu = time.perf_counter(), time.process_time()
+        begin = time.perf_counter_ns()
         self.work()
-        self.cpu.append((time.process_time() - cpu) / self.count * 1e6)
-        self.wall.append((time.perf_counter() - wall) / self.count * 1e6)
-
-    @property
-    def quartiles(self) -> tuple[float, float, float]:
-        """The middle half of the rounds, and the median."""
-        low, middle, high = statistics.quantiles(self.wall, n=4)
-        return low, middle, high
+        self.samples.append((time.perf_counter_ns() - begin) / self.count)
 
 
 @contextlib.contextmanager
-def pyselene(count: int, path: Path | None = None, **options: Any) -> Iterator[selene.Scheduler]:
+def pyselene(
+    count: int, path: Path | None = None, handler: Callable[..., Any] = empty, push: bool = False, **options: Any
+) -> Iterator[selene.Scheduler]:
     """A scheduler of so many standing tasks with one empty handler."""
     with selene.Scheduler(path, **options) as scheduler:
-        scheduler.register_handler("empty", empty)
-        scheduler.register_all([selene.Task(f"task{i:08}", "empty", expected=0) for i in range(count)])
+        scheduler.set_conditions(network=True, power=True)
+        scheduler.register_handler("empty", handler, push=push)
+        scheduler.register_all([selene.Task(f"task-{i:011}", "empty", expected=0) for i in range(count)])
         yield scheduler
+
+
+def called(count: int) -> None:
+    """What calling a function costs here."""
+    for _ in range(count):
+        empty(None)
 
 
 def pulled_by_hand(scheduler: selene.Scheduler) -> None:
@@ -102,18 +109,59 @@ def huey(queue: Any, task: Any, count: int) -> None:
         queue.execute(found)
 
 
-def ways(stack: contextlib.ExitStack, folder: Path, count: int) -> Iterator[Way]:
-    """All that can be measured here; each is open until the end."""
+async def gather(count: int) -> None:
+    """A task of asyncio for each."""
+    await asyncio.gather(*[empty_async() for _ in range(count)])
+
+
+def own_ways(stack: contextlib.ExitStack, count: int) -> Iterator[Way]:
+    """Those of pyselene in memory; each scheduler is open until the end."""
     plain = stack.enter_context(pyselene(count))
-    yield Way("pyselene", "run_cycle(): a worker thread, the report", lambda: plain.run_cycle(3600), count)
+    yield Way("pyselene", "run_cycle(): a worker thread of Python pulls", lambda: plain.run_cycle(3600), count)
     inline = stack.enter_context(pyselene(count))
-    yield Way("pyselene, inline", "run_cycle(inline=True)", lambda: inline.run_cycle(3600, inline=True), count)
+    yield Way(
+        "pyselene, inline", "run_cycle(inline=True): the caller's", lambda: inline.run_cycle(3600, inline=True), count
+    )
     pulled = stack.enter_context(pyselene(count))
-    yield Way("pyselene, pulled", "begin(), next(), complete()", lambda: pulled_by_hand(pulled), count)
+    yield Way("pyselene, pulled by hand", "begin(), next(), complete()", lambda: pulled_by_hand(pulled), count)
+    own = stack.enter_context(pyselene(count, push=True))
+    yield Way(
+        "pyselene, ctypes callback",
+        "run_cycle(push=True, inline=True): the library calls Python back on the caller's thread",
+        lambda: own.run_cycle(3600, push=True, inline=True),
+        count,
+    )
+    foreign = stack.enter_context(pyselene(count, push=True))
+    yield Way(
+        "pyselene, ctypes callback, thread",
+        "run_cycle(push=True): a thread of the library calls Python back",
+        lambda: foreign.run_cycle(3600, push=True),
+        count,
+    )
+    loop = stack.enter_context(contextlib.closing(asyncio.new_event_loop()))
+    awaited = stack.enter_context(pyselene(count, handler=empty_async))
+    yield Way(
+        "pyselene, asyncio",
+        "run_cycle_async() of a handler that is a coroutine",
+        lambda: loop.run_until_complete(awaited.run_cycle_async(3600)),
+        count,
+    )
+
+
+def other_ways(stack: contextlib.ExitStack, folder: Path, count: int) -> Iterator[Way]:
+    """Other libraries, small windows and stores, whose cost does not depend on how many tasks there are."""
     few = stack.enter_context(pyselene(10))
-    yield Way("pyselene, 10 tasks", "run_cycle() of a window of 10", lambda: few.run_cycle(3600), 10)
+    yield Way("pyselene, 10 runs a window", "run_cycle() of 10 tasks", lambda: few.run_cycle(3600), 10)
+    yield Way("call in a loop", "a Python function called by Python", lambda: called(count), count)
     executor = stack.enter_context(ThreadPoolExecutor(1))
-    yield Way("ThreadPoolExecutor", "submit() and result()", lambda: pool(executor, count), count)
+    yield Way(
+        "ThreadPoolExecutor",
+        "submit() and result(): first come, first served; no tasks that stay",
+        lambda: pool(executor, count),
+        count,
+    )
+    loop = stack.enter_context(contextlib.closing(asyncio.new_event_loop()))
+    yield Way("asyncio.gather", "a task of asyncio for each", lambda: loop.run_until_complete(gather(count)), count)
     durable = max(10, count // 20)
     for relaxed in (True, False):
         stored = stack.enter_context(pyselene(durable, folder / f"{relaxed}.db", relaxed=relaxed))
@@ -128,11 +176,16 @@ def ways(stack: contextlib.ExitStack, folder: Path, count: int) -> Iterator[Way]
 
         memory: Any = MemoryHuey(results=False)
         task = memory.task()(empty)
-        yield Way("huey, memory", "enqueue, dequeue, execute", lambda: huey(memory, task, count), count)
+        yield Way(
+            "huey, memory",
+            "enqueue, dequeue, execute: by time and priority; no estimates, budget, history",
+            lambda: huey(memory, task, count),
+            count,
+        )
         file: Any = SqliteHuey(filename=str(folder / "huey.db"), results=False)
         stack.callback(file.storage.close)
         other = file.task()(empty)
-        yield Way("huey, SQLite", "the same, synchronous NORMAL", lambda: huey(file, other, durable), durable)
+        yield Way("huey, SQLite", "the same, synchronous FULL", lambda: huey(file, other, durable), durable)
     with contextlib.suppress(ImportError):
         from apscheduler.executors.pool import ThreadPoolExecutor as Pool
         from apscheduler.schedulers.background import BackgroundScheduler
@@ -143,51 +196,52 @@ def ways(stack: contextlib.ExitStack, folder: Path, count: int) -> Iterator[Way]
         done = threading.Semaphore(0)
         few_jobs = max(10, count // 20)
         yield Way(
-            "APScheduler, memory", "add_job() that is due at once", lambda: apscheduler(jobs, done, few_jobs), few_jobs
+            "APScheduler, memory",
+            "add_job() that is due at once: by time; no priority, estimates, budget",
+            lambda: apscheduler(jobs, done, few_jobs),
+            few_jobs,
         )
 
 
-def versions() -> dict[str, str]:
-    """What was measured with what."""
-    found = {"python": platform.python_version(), "pyselene": selene.library_version, "sqlite": sqlite3.sqlite_version}
-    for name in ("APScheduler", "huey"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+def version_of(package: str) -> str | None:
+    """None if it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
-def table(found: list[Way]) -> Iterator[str]:
-    """Lines for a terminal."""
-    yield f"{'µs a run':28} {'median':>9} {'middle half':>19} {'cpu':>9} {'ratio':>8}"
-    base = found[0].quartiles[1]
-    for way in found:
-        low, middle, high = way.quartiles
-        spread = f"{low:.2f} … {high:.2f}"
-        ratio = f"{middle / base:.2f}"
-        yield f"{way.name:28} {middle:9.2f} {spread:>19} {statistics.median(way.cpu):9.2f} {ratio:>8}   {way.note}"
+def measure(tasks: int, rounds: int, others: bool, as_json: bool) -> None:
+    """Measures, and tells what was found."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        ways = [*own_ways(stack, tasks)]
+        if others:
+            ways += other_ways(stack, Path(folder), tasks)
+        for way in ways:
+            tell_about(way.name, way.about, as_json)
+            way.work()
+        for _ in range(rounds):
+            for way in ways:
+                way.round()
+    for way in ways:
+        tell(measured("dispatch in Python", way.name, tasks, "ns", way.samples), as_json)
 
 
 def main() -> None:
-    """Measures, and prints a table or JSON."""
+    """Reads the arguments."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--count", type=int, default=1_000, help="runs in a round; 1000")
-    parser.add_argument("--rounds", type=int, default=21, help="rounds, of which the median counts; 21")
-    parser.add_argument("--only", default="", help="ways whose names begin so")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("tasks", type=int, nargs="*", default=[1_000], help="numbers of tasks; 1000")
+    parser.add_argument(
+        "--rounds", type=int, default=21, help="rounds, of which the median counts; 21; at most 5 beyond 1000 tasks"
+    )
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each measurement")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        found = [way for way in ways(stack, Path(folder), asked.count) if way.name.startswith(asked.only)]
-        for way in found:
-            way.work()
-        for _ in range(asked.rounds):
-            for way in found:
-                way.round()
-    if asked.json:
-        names = {way.name: {"wall": way.wall, "cpu": way.cpu, "median": way.quartiles[1]} for way in found}
-        print(json.dumps({"unit": "µs", "runs": asked.count, "versions": versions(), "ways": names}, indent=2))
-        return
-    print(*table(found), sep="\n")
-    print(", ".join(f"{name} {version}" for name, version in versions().items()))
+    for package in ("APScheduler", "huey"):
+        if version_of(package) is None:
+            print(f"{package} is not installed and is left out", file=sys.stderr)
+    for tasks in asked.tasks:
+        few = tasks <= OTHERS_UP_TO
+        measure(tasks, asked.rounds if few else min(asked.rounds, 5), few, asked.json)
 
 
 if __name__ == "__main__":
