@@ -35,7 +35,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run run-c run-python test torture bench install uninstall clean format format-check interface examples deps deps-test help
+.PHONY: all libraries examples run run-c run-python test torture bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
@@ -53,16 +53,16 @@ run-python: deps-test all
 test: deps-test
 	@.ci/test
 
-## torture        kills, losses of power, faults and damage by the thousand; takes hours
+## torture        kills, losses of power, faults, damage and random choices by the thousand; takes an hour or more
 torture: deps-test all
-	@.ci/suites/store long
+	@.ci/suites/swift long && .ci/suites/store long
 
-## bench          load time, dispatch and size, as ratios
-bench: deps-test all build/load build/dispatch build/scale build/store
-	@build/load $(SHARED)
-	@build/dispatch
-	@build/scale
-	@build/store
+## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour
+FORM = short
+BENCH_PYTHON = build/bench/venv/bin/python
+bench: deps-bench all benchmarks
+	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
+	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
 
 # ---- the libraries ----------------------------------------------------------
 
@@ -78,7 +78,8 @@ $(EMBEDDED): $(SOURCES)
 # One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
 build/selene.o: $(EMBEDDED) $(SYMBOLS)
 	@mkdir -p build
-	@ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS))) -o $@ $$(cat $(EMBEDDED))
+	@ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
+	  --defsym=posix_memalign=platform_memalign -o $@ $$(cat $(EMBEDDED))
 	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .comment $@
 
 build/selene.map: $(SYMBOLS) include/selene.h
@@ -125,18 +126,26 @@ build/examples/%: bindings/c/examples/%.c $(SHARED)
 build/selene-run: $(RUNNER_SOURCES) $(SHARED)
 	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
-build/dispatch: Benchmarks/dispatch.c Benchmarks/measure.h $(SHARED)
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene
+BENCHMARKS := $(patsubst Benchmarks/%.c,build/bench/%,$(wildcard Benchmarks/*.c))
+PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/peers/*.c))
 
-build/scale: Benchmarks/scale.c Benchmarks/measure.h $(SHARED)
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene
+benchmarks: $(BENCHMARKS) $(PEERS)
+build/bench/scale: NEEDS = -lselene
+build/bench/dispatch: NEEDS = -lselene -lffi
+build/bench/store build/bench/open: NEEDS = -lselene $(SQLITE)
+build/bench/load: NEEDS = -ldl
+build/bench/sqlite: NEEDS = $(SQLITE)
+build/bench/libuv: NEEDS = -luv
 
-build/store: Benchmarks/store.c Benchmarks/measure.h $(SHARED)
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE) -lselene $(SQLITE)
+$(BENCHMARKS): build/bench/%: Benchmarks/%.c $(wildcard Benchmarks/*.h) $(SHARED)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE)/.. $(NEEDS)
 
-build/load: Benchmarks/load.c Benchmarks/measure.h
-	@mkdir -p build
-	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ -ldl
+# Where libuv is not installed, its program is not made, and the others say so.
+$(PEERS): build/bench/%: Benchmarks/peers/%.c $(wildcard Benchmarks/*.h)
+	@mkdir -p $(@D)
+	@if [ $* != libuv ] || echo '#include <uv.h>' | $(CC) -E - >/dev/null 2>&1; then \
+	  $(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(NEEDS); fi
 
 # ---- install ----------------------------------------------------------------
 
@@ -197,6 +206,9 @@ deps:
 ## deps-test      the same for testing
 deps-test:
 	@.ci/deps test
+## deps-bench     the same for measuring
+deps-bench:
+	@.ci/deps bench
 
 ## help           this list
 help:
