@@ -431,6 +431,33 @@ static void test_log_damaged(void) {
     free(file.data);
 }
 
+/** Whatever is left of the file itself: the log stays where it is, and all that it holds is saved. */
+static void test_log_alone(void) {
+    static const size_t sizes[] = {0, 1, 50, 100, 511, 512, 1000, 4095};
+    static struct bytes file;
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    file = read_bytes(path("store"));
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        CHECK(sizes[i] < file.size);
+        write_bytes(path("store"), file.data, sizes[i]);
+        tree_read(&before);
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        CHECK_INT(TASKS, findings.tasks);
+        CHECK_INT(0, findings.damaged);
+        scheduler = open_store(path("fresh"));
+        CHECK_INT(TASKS, count_of(scheduler));
+        close_store(scheduler);
+        CHECK(unlink(path("fresh")) == 0);
+        CHECK_TREE(&before);
+        tree_free(&before);
+    }
+    free(file.data);
+}
+
 /** A frame in the middle of a log was on the disk before those behind it. The end may have been torn. */
 static void test_log_damaged_within(void) {
     static struct bytes log, file;
@@ -614,6 +641,8 @@ int main(int argc, char **argv) {
     run_test("D4 salvage brings nothing back that was deleted", test_salvage_free_pages);
     run_test("D4 salvage counts the rows that are no tasks, and no others", test_salvage_counts);
     run_test("D4 a log whose header is damaged is refused, and salvage reads it", test_log_damaged);
+    run_test("D4 a log whose file is cut to nothing, or nearly so, is kept and saved",
+             test_log_alone);
     run_test("D4 a log that is damaged within is refused, one whose end is torn is not",
              test_log_damaged_within);
     run_test("D2 D4 a RELAXED log may have holes", test_log_relaxed);
