@@ -93,6 +93,36 @@
  *     }
  *
  * ============================================================================
+ *  A HOST THAT PULLS
+ * ============================================================================
+ *
+ * It does the work itself, wherever it likes, and no thread is started: the
+ * handler is a name without functions. A host with an event loop starts a run's
+ * work, completes the run when the work is done, and asks for the next.
+ *
+ *     #include <selene.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void) {
+ *         selene_scheduler scheduler = 0;
+ *         selene_cycle cycle = 0;
+ *         selene_task task = SELENE_TASK_INIT;
+ *         selene_run_info run = SELENE_RUN_INFO_INIT;
+ *         int32_t step;
+ *         if (selene_scheduler_open(NULL, &scheduler)) return 1;
+ *         selene_handler_register(scheduler, "hello", -1, NULL, NULL, NULL, NULL);
+ *         task.id = SELENE_TEXT("hello");
+ *         selene_task_register(scheduler, &task, NULL);
+ *         if (selene_cycle_begin(scheduler, NULL, &cycle)) puts(selene_status_detail());
+ *         while (!selene_cycle_next(cycle, &step, &run, NULL) && step == SELENE_STEP_RUN) {
+ *             printf("pulled %s\n", run.id.data);
+ *             selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA);
+ *         }
+ *         selene_cycle_end(cycle, NULL);
+ *         return selene_scheduler_close(scheduler, 0);
+ *     }
+ *
+ * ============================================================================
  *  CONVENTIONS
  * ============================================================================
  *
@@ -122,10 +152,10 @@
  *
  * Structs. Every struct that crosses the border by itself begins with struct_size
  *   and flags; selene_text and the elements of arrays (selene_rule, selene_quota,
- *   selene_reason, …) do not. Set them with the _INIT macro (or the _init function), which writes
- *   every default. struct_size smaller than the library's: the missing fields
- *   are defaults. Larger: accepted while the excess is zero, else
- *   UNSUPPORTED_STRUCT. Below 8: UNSUPPORTED_STRUCT. Unknown flags:
+ *   selene_reason, …) do not. Set them with the _INIT macro (or the _init
+ *   function), which writes every default. struct_size smaller than the
+ *   library's: the missing fields are defaults. Larger: accepted while the excess
+ *   is zero, else UNSUPPORTED_STRUCT. Below 8: UNSUPPORTED_STRUCT. Unknown flags:
  *   INVALID_ARGUMENT. Structs grow at their end only.
  *
  * Callbacks. A callback is fn, context, destroy. destroy may be NULL; otherwise
