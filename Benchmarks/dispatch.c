@@ -1,8 +1,9 @@
 /*
  * dispatch - what a run of an empty C handler costs in each way it can be called, beside a bare call
  *
- * Windows of 500 runs, or of 10, with so many tasks registered; all ways in turn, round after round. A run is a pick,
- * the call, the completion, and its share of begin, ranking, end and report.
+ * Windows of 500 runs, or of 10, with so many tasks registered; all ways in turn, round after round, each once
+ * unmeasured and then measured. A run is a pick, the call, the completion, and its share of begin, ranking, end and
+ * report.
  *
  * Arguments: --json, numbers of tasks (1000 10000 100000 1000000).
  */
@@ -163,29 +164,53 @@ static const struct {
     {"inline, after library threads", "inline while those threads wait for their next window"},
 };
 
+/* Who is asked to run something, and what. */
+struct ground {
+    selene_run_fn bare_closure;
+    selene_scheduler plain, closed, threaded;
+    struct counter counters[3];
+};
+
+static double sample(struct ground *on, enum way way) {
+    switch (way) {
+    case BARE:
+        return bare_calls(only_count);
+    case BARE_CLOSURE:
+        return bare_calls(on->bare_closure);
+    case PULLED:
+        return pulled(on->plain, &on->counters[0], RUNS);
+    case INLINE:
+        return pushed(on->plain, &on->counters[0], RUNS, SELENE_WINDOW_INLINE, 1);
+    case FEW_INLINE:
+        return pushed(on->plain, &on->counters[0], FEW, SELENE_WINDOW_INLINE, 1);
+    case INLINE_CLOSURE:
+        return pushed(on->closed, &on->counters[1], RUNS, SELENE_WINDOW_INLINE, 1);
+    case ONE_LANE:
+        return pushed(on->threaded, &on->counters[2], RUNS, 0, 1);
+    case TWO_LANES:
+        return pushed(on->threaded, &on->counters[2], RUNS, 0, 2);
+    default:
+        return pushed(on->threaded, &on->counters[2], RUNS, SELENE_WINDOW_INLINE, 1);
+    }
+}
+
 static void measure(uint64_t tasks) {
     static double samples[WAYS][ROUNDS];
-    struct counter counters[3] = {{0, 0}, {0, 0}, {0, 0}};
-    selene_run_fn closure = closure_of(count_and_complete), bare_closure = closure_of(only_count);
-    selene_scheduler plain = open_with(tasks, count_and_complete, &counters[0]);
-    selene_scheduler other = open_with(tasks, closure, &counters[1]);
-    selene_scheduler threaded = open_with(tasks, count_and_complete, &counters[2]);
+    struct ground on = {closure_of(only_count), 0, 0, 0, {{0, 0}, {0, 0}, {0, 0}}};
+    on.plain = open_with(tasks, count_and_complete, &on.counters[0]);
+    on.closed = open_with(tasks, closure_of(count_and_complete), &on.counters[1]);
+    on.threaded = open_with(tasks, count_and_complete, &on.counters[2]);
     for (int i = 0; i < ROUNDS; i++) {
-        samples[BARE][i] = bare_calls(only_count);
-        samples[BARE_CLOSURE][i] = bare_calls(bare_closure);
-        samples[PULLED][i] = pulled(plain, &counters[0], RUNS);
-        samples[INLINE][i] = pushed(plain, &counters[0], RUNS, SELENE_WINDOW_INLINE, 1);
-        samples[FEW_INLINE][i] = pushed(plain, &counters[0], FEW, SELENE_WINDOW_INLINE, 1);
-        samples[INLINE_CLOSURE][i] = pushed(other, &counters[1], RUNS, SELENE_WINDOW_INLINE, 1);
-        samples[ONE_LANE][i] = pushed(threaded, &counters[2], RUNS, 0, 1);
-        samples[TWO_LANES][i] = pushed(threaded, &counters[2], RUNS, 0, 2);
-        samples[AFTER_THREADS][i] = pushed(threaded, &counters[2], RUNS, SELENE_WINDOW_INLINE, 1);
+        for (int way = 0; way < WAYS; way++) {
+            sample(&on, (enum way)way);
+            samples[way][i] = sample(&on, (enum way)way);
+        }
     }
     for (int i = 0; i < WAYS; i++)
         found("dispatch", ways[i].name, tasks, "ns", samples[i], ROUNDS);
-    stop_if(selene_scheduler_close(plain, 0), "close");
-    stop_if(selene_scheduler_close(other, 0), "close");
-    stop_if(selene_scheduler_close(threaded, 0), "close");
+    stop_if(selene_scheduler_close(on.plain, 0), "close");
+    stop_if(selene_scheduler_close(on.closed, 0), "close");
+    stop_if(selene_scheduler_close(on.threaded, 0), "close");
 }
 
 int main(int count, char **arguments) {
