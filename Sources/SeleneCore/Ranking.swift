@@ -54,6 +54,8 @@ package final class Ranking {
     var isBySequence = false
     var state = State.fresh
     var current = OrderedSlot(at: OrderKey(0, 0), slot: 0, cost: .any)
+    /// The score of `current`, as it is compared.
+    var numerator: UInt128 = 0
 
     init(list: Int, taskClass: TaskClass, priority: UInt8, end: OrderKey) {
       (self.list, self.taskClass, self.priority, self.end) = (list, taskClass, priority, end)
@@ -168,34 +170,19 @@ package final class Ranking {
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
     let most = room.map { Cost($0) } ?? .any
-    var best: UnsafeMutablePointer<Head>?
-    var greatest: UInt128 = 0
-    var next = heads
-    for _ in 0..<headCount {
-      let head = next
-      next += 1
-      guard head.pointee.state != .atEnd, head.pointee.taskClass.isOpen(to: offer), advance(head, in: table, room, most)
-      else { continue }
-      let numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.priority, head.pointee.current.at)
-      if let best {
-        if numerator < greatest { continue }
-        if numerator == greatest {
-          if head.pointee.priority < best.pointee.priority { continue }
-          if head.pointee.priority == best.pointee.priority
-            && head.pointee.current.at.sequence > best.pointee.current.at.sequence
-          {
-            continue
-          }
-        }
+    // Whether the first of a head still fits is asked when its turn has come: behind it nothing has a greater score.
+    while let best = leader(in: table, offer, room, most) {
+      guard fits(best, in: table, room, most) else {
+        _ = search(best, in: table, room, most)
+        continue
       }
-      (best, greatest) = (head, numerator)
+      let record = table.records.at(best.pointee.current.slot)
+      return Pick(
+        slot: best.pointee.current.slot, head: best - heads,
+        score: scale.score(priority: best.pointee.priority, elapsed: begin.since(record.pointee.lastRun)),
+        estimate: record.estimate)
     }
-    guard let best else { return nil }
-    let record = table.records.at(best.pointee.current.slot)
-    return Pick(
-      slot: best.pointee.current.slot, head: best - heads,
-      score: scale.score(priority: best.pointee.priority, elapsed: begin.since(record.pointee.lastRun)),
-      estimate: record.estimate)
+    return nil
   }
 
   /// A pick had its turn.
@@ -207,13 +194,32 @@ package final class Ranking {
     heads[pick.head].state = .passed
   }
 
-  /// Moves a head to the first of its list that fits; false if there is none.
+  /// The head whose first has the greatest score of all that a window takes, whether it fits or not.
   @inline(__always)
-  private func advance(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
-    if head.pointee.state == .current, fits(head, in: table, room, most) { return true }
-    return search(head, in: table, room, most)
+  private func leader(in table: TaskTable, _ offer: Offer, _ room: Span?, _ most: Cost) -> UnsafeMutablePointer<Head>? {
+    var leader: UnsafeMutablePointer<Head>?
+    var next = heads
+    for _ in 0..<headCount {
+      let head = next
+      next += 1
+      guard head.pointee.state != .atEnd, head.pointee.taskClass.isOpen(to: offer),
+        head.pointee.state == .current || search(head, in: table, room, most)
+      else { continue }
+      if let leader, !precedes(head, leader) { continue }
+      leader = head
+    }
+    return leader
   }
 
+  /// By score, then priority, then the order of registration.
+  @inline(__always)
+  private func precedes(_ a: UnsafeMutablePointer<Head>, _ b: UnsafeMutablePointer<Head>) -> Bool {
+    if a.pointee.numerator != b.pointee.numerator { return a.pointee.numerator > b.pointee.numerator }
+    if a.pointee.priority != b.pointee.priority { return a.pointee.priority > b.pointee.priority }
+    return a.pointee.current.at.sequence < b.pointee.current.at.sequence
+  }
+
+  /// Moves a head to the next of its list that fits; false if there is none.
   @_optimize(speed)
   private func search(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
     let list = head.pointee.isBySequence ? table.index.born(head.pointee.list) : table.index.aged(head.pointee.list)
@@ -221,6 +227,7 @@ package final class Ranking {
     while let next = list.next(after: passed, costing: most), !(head.pointee.end < next.at) {
       head.pointee.current = next
       if fits(head, in: table, room, most) {
+        head.pointee.numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.priority, next.at)
         head.pointee.state = .current
         return true
       }
