@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeleneCore
 
-@Suite("NumberMap and Ordered: what the engine's own memory and sort answer") struct NumberMapTests {
+@Suite("NumberMap, RecordList and Ordered: what the engine's own memory and sort answer") struct NumberMapTests {
   private final class Token {}
 
   @Test("random inserts and removals answer as a dictionary does", arguments: [4, 60, 3_000])
@@ -47,6 +47,30 @@ import Testing
     #expect(first == nil && last != nil)
     map.removeAll()
     #expect(last == nil && map.isEmpty)
+  }
+
+  @Test("records stay where they are while others are added, and go when all are removed")
+  func places() throws {
+    var records = RecordList()
+    var places: [UnsafeMutablePointer<TaskRecord>] = []
+    weak var definition: TaskDefinition?
+    for slot in 0..<3_000 {
+      let made = try Recipe("task").define()
+      if slot == 2_000 { definition = made }
+      records.append(TaskRecord(made, sequence: UInt64(slot) + 1, state: .enqueued, at: 0))
+      places.append(records.at(slot))
+    }
+    try verify(records.count == 3_000, "\(records.count) records")
+    for slot in places.indices {
+      try verify(records.at(slot) == places[slot], "record \(slot) has moved")
+      try verify(records[slot].sequence == UInt64(slot) + 1, "record \(slot) is another")
+    }
+    #expect(definition != nil)
+    records.removeAll()
+    #expect(definition == nil && records.count == 0)
+    records.append(TaskRecord(try Recipe("task").define(), sequence: 7, state: .held, at: 0))
+    #expect(records[0].sequence == 7)
+    records.removeAll()
   }
 
   @Test("sorting keeps equal keys in their order", arguments: [0, 1, 2, 7, 100, 5_000])
