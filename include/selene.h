@@ -381,7 +381,8 @@ typedef struct selene_options {
      *  every id that begins with what stands before the '*'. At most 65 536. Copied. */
     const selene_text *permitted;
     uint64_t permitted_count;
-    /** Once and periodic tasks that may be enqueued or running at a time; default 1. */
+    /** Once and periodic tasks that may be enqueued or running at a time; default 1, so a host with more of
+     *  them raises this, or sets SELENE_OPTIONS_HOLD; standing tasks do not count. */
     uint32_t max_pending_refresh;
     /** The same for processing; default 10. */
     uint32_t max_pending_processing;
@@ -410,7 +411,7 @@ typedef struct selene_options {
     void *clock_context;
     selene_destroy_fn clock_destroy;
     /** File of the store; empty (default): the tasks live in memory. It is made, with mode 0600, where there
-     *  is none. */
+     *  is none. A relative name counts from the folder that the process is in at open; a link is followed then. */
     selene_text path;
 } selene_options;
 
@@ -966,7 +967,7 @@ enum {
     SELENE_REASON_NOT_DUE = 1,
     /** A constraint is not satisfied; which, is in constraints. */
     SELENE_REASON_CONSTRAINTS = 2,
-    /** No handler has the name. */
+    /** No handler has the name; or the last cycle of its kind called handlers, and this one has no function. */
     SELENE_REASON_NO_HANDLER = 3,
     /** It is held until a place is free. */
     SELENE_REASON_HELD = 4,
@@ -1154,6 +1155,7 @@ typedef struct selene_report {
     /** SELENE_OUTCOME_ number: new data if any run gave it, else failed if any failed, expired or was
      *  abandoned, else no data. Stopped runs do not count. */
     int32_t result;
+    /** SELENE_KIND_ bits of the window; 0 for a window of one task, which occupies no kind. */
     uint32_t kinds;
     int64_t began_at;
     int64_t ended_at;
@@ -1265,8 +1267,9 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
  *
  * @param cycle        of selene_cycle_begin; a pushed one answers UNSUPPORTED
  * @param out_step     a SELENE_STEP_ number
- * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT
- * @param out_wake_at  for STEP_WAIT when to come again: the next expiry. May be NULL
+ * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
+ *                     not touched for the others
+ * @param out_wake_at  for STEP_WAIT when to come again: the next expiry; not touched for the others. May be NULL
  * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
  *
  * Ownership: the texts of out_run are borrowed until the run's first selene_run_complete returns or the
@@ -1533,7 +1536,7 @@ SELENE_API selene_status selene_scheduler_observe(selene_scheduler scheduler,
 typedef struct selene_store_info {
     uint32_t struct_size;
     uint32_t flags;
-    /** The file; empty in memory. */
+    /** The whole name of the file, from the root on and without links; empty in memory. */
     selene_text path;
     /** Version of SQLite in use, as "3.40.1". */
     selene_text sqlite_version;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,25 @@ int64_t platform_read_at(const char *path, int64_t offset, uint8_t *bytes, int64
 int64_t platform_file_size(const char *path) {
     struct stat facts;
     return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
+}
+
+int32_t platform_whole_name(const char *path, char *name) {
+    _Static_assert(PLATFORM_PATH_SIZE >= PATH_MAX, "realpath writes so much");
+    if (realpath(path, name) != NULL) return 0;
+    if (errno != ENOENT) return errno;
+    const char *slash = strrchr(path, '/');
+    const char *file = slash == NULL ? path : slash + 1;
+    if (*file == 0) return ENOENT;
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(file - path));
+    if (folder == NULL) abort();
+    int error = realpath(folder, name) == NULL ? errno : 0;
+    free(folder);
+    if (error != 0) return error;
+    size_t length = strlen(name);
+    if (length + strlen(file) + 2 > PATH_MAX) return ENAMETOOLONG;
+    if (name[length - 1] != '/') name[length++] = '/';
+    strcpy(name + length, file);
+    return 0;
 }
 
 int32_t platform_sync_directory(const char *path) {

@@ -161,6 +161,9 @@ private enum StructBytes {
     }
     let flags = source.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
     guard flags & ~known == 0 else {
+      guard known != 0 else {
+        throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, no flag is allowed")
+      }
       throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, only the bits of \(known) are allowed")
     }
     return Int(size)

@@ -23,6 +23,15 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
 
     package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
 
+    /// A field, or one entry of a field that is an array.
+    package mutating func appendInterpolation(_ field: StaticString, entry: Int?) {
+      appendLiteral(field)
+      guard let entry else { return }
+      appendLiteral("[")
+      appendInterpolation(entry)
+      appendLiteral("]")
+    }
+
     @inline(never)
     package mutating func appendInterpolation(_ number: Int64) {
       if number < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -42,6 +51,21 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
     /// Words from elsewhere, as they are.
     package mutating func appendInterpolation(text: UnsafeRawBufferPointer) { bytes.append(contentsOf: text) }
 
+    /// The name of a file: quoted, of a long one the end.
+    package mutating func appendInterpolation(path: Bytes) {
+      let longest = 160
+      var start = max(0, path.count - longest)
+      while start < path.count && start > 0 && path.buffer[start] & 0xC0 == 0x80 { start += 1 }
+      bytes.append(UInt8(ascii: "\""))
+      if start > 0 { appendLiteral("…") }
+      for byte in path.buffer[start...] { appendPrintable(byte) }
+      bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendPrintable(_ byte: UInt8) {
+      bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte)
+    }
+
     /// A name that a host gave: quoted, cut after at most 64 bytes between characters, without what cannot be printed.
     package mutating func appendInterpolation(name: UnsafeRawBufferPointer) {
       var end = min(64, name.count)
@@ -49,7 +73,7 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
         while end > 0 && name[end] & 0xC0 == 0x80 { end -= 1 }
       }
       bytes.append(UInt8(ascii: "\""))
-      for byte in name.prefix(end) { bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte) }
+      for byte in name.prefix(end) { appendPrintable(byte) }
       if end < name.count { appendLiteral("…") }
       bytes.append(UInt8(ascii: "\""))
     }

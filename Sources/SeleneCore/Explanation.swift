@@ -27,13 +27,16 @@ package struct CycleTrace: Sendable {
   package var stamp: UInt64
   /// The constraints that were satisfied at begin.
   package var satisfied: Constraints
+  /// The library called the handlers.
+  package var pushes: Bool
   /// The room that was left at the last pick.
   package var room: Span?
   package var deadline: Instant
   package var isOpen: Bool
 
-  package init(begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints) {
-    (self.begin, self.stamp, self.deadline, self.satisfied, isOpen) = (begin, stamp, deadline, satisfied, true)
+  package init(begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints, pushes: Bool) {
+    (self.begin, self.stamp, self.deadline, isOpen) = (begin, stamp, deadline, true)
+    (self.satisfied, self.pushes) = (satisfied, pushes)
   }
 }
 
@@ -68,6 +71,8 @@ extension TaskTable {
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
   ) -> Explanation {
     let record = self[slot]
+    // There is a handler, but a cycle that calls handlers has nothing to call.
+    let isOnlyPulled = record.handler >= 0 && trace?.pushes == true && !roster.pushes(Int(record.handler))
     var explanation = Explanation(state: record.state)
     func add(_ reason: Reason, missing: Constraints = [], at time: Instant = .max) {
       explanation.entries.append(Explanation.Entry(reason: reason, missing: missing, mayChangeAt: time))
@@ -87,13 +92,13 @@ extension TaskTable {
       }
       let missing = record.definition.constraints.subtracting(satisfied)
       if !missing.isEmpty { add(.constraints, missing: missing) }
-      if record.handler < 0 { add(.noHandler) }
+      if record.handler < 0 || isOnlyPulled { add(.noHandler) }
       if !record.isPermitted { add(.notPermitted) }
       if !enabled.contains(record.kind) { add(.kindOff) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }
       if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }
     }
-    if record.state == .enqueued, let trace {
+    if record.state == .enqueued, !isOnlyPulled, let trace {
       let wasRanked =
         record.stamp <= trace.stamp && record.earliestBegin <= trace.begin && canRun(records.at(slot))
         && record.definition.constraints.isSubset(of: trace.satisfied)

@@ -6,16 +6,29 @@ package enum Identifier {
 
   /// Accepts 1 to 255 bytes of valid UTF-8 without NUL.
   ///
+  /// - Parameter entry: which of the field's entries it is, if the field is an array.
   /// - Throws: `invalidArgument` that names the field, what was found and where.
-  package static func check(_ text: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) {
-    guard text.count > 0 else {
-      throw SeleneError(.invalidArgument, "\(field): it is empty, 1 to 255 bytes are allowed")
-    }
-    guard text.count <= longest else { throw .range(field, text.count, "1 to 255 bytes of UTF-8") }
+  package static func check(
+    _ text: UnsafeRawBufferPointer, _ field: StaticString, entry: Int? = nil
+  ) throws(SeleneError) {
+    guard (1...longest).contains(text.count) else { throw length(text.count, field, entry) }
     if let position = firstFault(text) {
       let fault: StaticString = text[position] == 0 ? "a NUL" : "no valid UTF-8"
-      throw SeleneError(.invalidArgument, "\(field): \(fault) at byte \(position), valid UTF-8 without NUL is allowed")
+      throw SeleneError(
+        .invalidArgument, "\(field, entry: entry): \(fault) at byte \(position), valid UTF-8 without NUL is allowed")
     }
+  }
+
+  @inline(never)
+  private static func length(_ count: Int, _ field: StaticString, _ entry: Int?) -> SeleneError {
+    guard count > 0 else {
+      return SeleneError(.invalidArgument, "\(field, entry: entry): it is empty, 1 to 255 bytes are allowed")
+    }
+    // Nobody looks further for a text's end, so one byte too many may be any number.
+    guard count > longest + 1 else {
+      return SeleneError(.invalidArgument, "\(field, entry: entry): it is longer than 255 bytes, 1 to 255 are allowed")
+    }
+    return SeleneError(.invalidArgument, "\(field, entry: entry): it has \(count) bytes, 1 to 255 are allowed")
   }
 
   /// Whether eight bytes have no bit 7, and none is a NUL; it may also say no.

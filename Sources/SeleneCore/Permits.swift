@@ -15,8 +15,9 @@ package struct Permits: Sendable {
   /// - Throws: `invalidArgument` for an entry that is no identifier.
   package init(_ entries: [UnsafeRawBufferPointer]) throws(SeleneError) {
     permitsAll = false
-    for entry in entries {
-      try Identifier.check(entry, "permitted")
+    for index in entries.indices {
+      let entry = entries[index]
+      try Identifier.check(entry, "permitted", entry: index)
       let isPrefix =
         entry.count >= 2 && entry[entry.count - 2] == UInt8(ascii: ".") && entry[entry.count - 1] == UInt8(ascii: "*")
       if isPrefix {

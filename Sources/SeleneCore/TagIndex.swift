@@ -35,11 +35,23 @@ struct TagIndex {
     guard var entry = tags[number] else { return }
     tags[number] = nil
     if entry.members.count > 2 * entry.count + 16 {
-      entry.members.removeAll { !carries($0.slot, $0.sequence, tag) }
+      entry.members = Self.swept(entry.members) { carries($0.slot, $0.sequence, tag) }
     }
     entry.members.append((slot, sequence))
     entry.count += 1
     tags[number] = entry
+  }
+
+  /// Each of those that carry the tag, once: one that gave it up and took it again is listed twice.
+  private static func swept(_ members: [Member], carries: (Member) -> Bool) -> [Member] {
+    var order: [Ordered] = []
+    for member in members where carries(member) { order.append(Ordered(Int64(member.sequence), member.slot)) }
+    Ordered.sort(&order)
+    var kept: [Member] = []
+    for member in order where kept.last?.sequence != UInt64(member.key) {
+      kept.append((member.slot, UInt64(member.key)))
+    }
+    return kept
   }
 
   /// A record gave a tag up.

@@ -39,7 +39,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range("response_window", draft.responseWindow, "0 … 30")
     }
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, "0 … 16") }
-    for tag in draft.tags { try Identifier.check(tag, "tags") }
+    for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     guard Constraints.all.rawValue & draft.constraints == draft.constraints else {
       throw .range("constraints", draft.constraints, "bits 1 (network) and 2 (external power)")
     }

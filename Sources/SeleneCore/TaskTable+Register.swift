@@ -114,7 +114,8 @@ extension TaskTable {
     let limit = policy.places[new.kind] ?? .max
     throw SeleneError(
       .tooManyPending,
-      "\(limit) \(new.kind.name) tasks are pending, at most \(limit) are allowed (max_pending_\(new.kind.name), HOLD)")
+      "kind: as many once and periodic tasks are pending as max_pending_\(new.kind.name) allows: \(limit); with HOLD more wait"
+    )
   }
 
   /// Free places go to those who are held (T6).

@@ -9,7 +9,7 @@ extension TaskTable {
     if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
     while endedHead < ended.count {
       let (slot, sequence) = ended[endedHead]
-      let isEnded = slot < records.count && records[slot].sequence == sequence && records[slot].state.isTerminal
+      let isEnded = isEnded(slot, sequence)
       if isEnded, let limit, records[slot].changedAt > limit { break }
       if isEnded {
         remove(slot)
@@ -20,11 +20,16 @@ extension TaskTable {
     return count
   }
 
-  /// Forgets the ended records that are gone; only after a save, so that they cannot come back.
+  private func isEnded(_ slot: Int, _ sequence: UInt64) -> Bool {
+    slot < records.count && records[slot].sequence == sequence && records[slot].state.isTerminal
+  }
+
+  /// Forgets the ended records that are gone, once they are most of the queue; only after a save, so that they cannot
+  /// come back.
   package func compact() {
-    if endedHead > 1024 && endedHead * 2 > ended.count {
-      ended = Array(ended[endedHead...])
-      endedHead = 0
-    }
+    let present = count(.succeeded) + count(.failed) + count(.cancelled)
+    guard UInt64(ended.count) > 2 * present + 1024 else { return }
+    ended = ended[endedHead...].filter { isEnded($0.slot, $0.sequence) }
+    endedHead = 0
   }
 }

@@ -124,7 +124,7 @@ package final class TaskTable {
   }
 
   /// A record got another definition in place of an old one.
-  func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, old, records[slot].definition) }
+  func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, from: old, to: records[slot].definition) }
 
   /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
   func touch(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
@@ -212,12 +212,17 @@ package final class TaskTable {
   /// Puts back what a slot had before.
   func restore(_ slot: Int, _ old: TaskRecord) {
     let definition = isVacant(slot) ? nil : records[slot].definition
+    let sequence = sequence(slot)
     leave(slot)
     stamp += 1
     records[slot] = old
     records[slot].standing = .nowhere
     let restored = isVacant(slot) ? nil : old.definition
-    if definition !== restored { retag(slot, definition, restored) }
+    if let definition, let restored, sequence == old.sequence {
+      retag(slot, from: definition, to: restored)
+    } else {
+      retag(slot, definition, restored)
+    }
     enter(slot)
   }
 
@@ -273,6 +278,16 @@ package final class TaskTable {
     }
     if let new {
       for tag in 0..<new.tagCount { tags.add(new.tag(tag), slot, sequence) { self.carries($0, $1, $2) } }
+    }
+  }
+
+  /// The same for a record that stays: what both definitions have stays where it is.
+  private func retag(_ slot: Int, from old: TaskDefinition, to new: TaskDefinition) {
+    guard old !== new else { return }
+    let sequence = records[slot].sequence
+    for tag in 0..<old.tagCount where !new.carries(tag: old.tag(tag)) { tags.remove(old.tag(tag)) }
+    for tag in 0..<new.tagCount where !old.carries(tag: new.tag(tag)) {
+      tags.add(new.tag(tag), slot, sequence) { self.carries($0, $1, $2) }
     }
   }
 

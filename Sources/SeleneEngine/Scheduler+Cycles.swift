@@ -55,7 +55,8 @@ extension Scheduler {
     nextDue = min(nextDue, time.expiresAt, governance.nextLook)
     for kind in Kind.allCases where kinds.contains(kind) {
       traces[kind] = CycleTrace(
-        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied)
+        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied,
+        pushes: mode != .pulled)
     }
     publish(begun(cycle), at: now)
     return cycle

@@ -83,7 +83,7 @@ extension Scheduler {
   /// - Throws: `busy` while a cycle is open, `reentrant`.
   package func reset(at moment: Moment) throws(SeleneError) {
     try refuseInsideCallback("reset")
-    guard cycles.isEmpty else { throw SeleneError(.busy, "reset: \(cycles.count) cycles are open, none is allowed") }
+    guard cycles.isEmpty else { throw SeleneError(.busy, "reset: open cycles: \(cycles.count), none is allowed") }
     var state = storedState(at: moment.now)
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
     let before = governance

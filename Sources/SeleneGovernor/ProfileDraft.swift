@@ -101,7 +101,9 @@ extension Profile {
 
   private static func checked(_ row: RuleDraft, _ factor: Factor) throws(SeleneError) -> Rule {
     guard let mode = UInt8(exactly: row.mode).flatMap(RuleMode.init) else {
-      throw .range("mode", row.mode, "0 (ignored), 1 (veto) or 2 (weight)")
+      throw SeleneError(
+        .invalidArgument,
+        "mode: \(row.mode) was given for \(factor.name), 0 (ignored), 1 (veto) or 2 (weight) is allowed")
     }
     var rule = Rule()
     guard mode != .ignored else { return rule }
@@ -113,7 +115,10 @@ extension Profile {
         "required: \(row.required) was given for \(factor.name), 0 … \(factor.greatest) is allowed")
     }
     if mode == .weight {
-      guard row.weight >= 1 && row.weight <= greatestWeight else { throw .range("weight", row.weight, "1 … 1000") }
+      guard row.weight >= 1 && row.weight <= greatestWeight else {
+        throw SeleneError(
+          .invalidArgument, "weight: \(row.weight) was given for \(factor.name), 1 … 1000 is allowed")
+      }
       rule.weight = row.weight
     }
     guard !row.preempts || (mode == .veto && factor.signal != nil) else {

@@ -126,7 +126,12 @@ static void test_pulled_only(void) {
     CHECK_INT(0, report->run_count);
     CHECK(report->ended_at < report->deadline);
     selene_report_destroy(report);
+    /* It says so, and not that it did not fit. */
+    selene_report_destroy(push(scheduler, window_of(MS, 0, 1)));
+    CHECK_INT(1, explain(scheduler, "a").reason_count);
+    CHECK_INT(SELENE_REASON_NO_HANDLER, explain(scheduler, "a").reasons[0].reason);
     CHECK_INT(1, pull(scheduler, window_of(AMPLE, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, explain(scheduler, "a").reason_count);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

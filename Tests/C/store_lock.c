@@ -358,6 +358,54 @@ static void test_store_get(void) {
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_store_get(scheduler, &info));
 }
 
+/* A hundred tasks of two pages, so many registrations; after a thousand pages a log is copied into its file and cut. */
+static void write_pages(selene_scheduler scheduler, int count) {
+    static char input[8000];
+    for (int i = 0; i < count; i++) {
+        char id[16];
+        selene_task task = task_of(id);
+        snprintf(id, sizeof id, "much %d", i % 100);
+        memset(input, 'a' + i % 26, sizeof input);
+        task.id.length = -1;
+        task.input = input, task.input_length = sizeof input;
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    }
+}
+
+static void work_in_two_folders(void) {
+    selene_scheduler here, there;
+    selene_store_info *info;
+    CHECK(chdir(path("here")) == 0);
+    here = open_store("store");
+    CHECK(chdir(path("there")) == 0);
+    there = open_store("store");
+    write_pages(there, TASKS);
+    write_pages(here, 700);
+    CHECK(commits_of(here) > 700 && exists(path("here/store-wal")));
+    CHECK_OK(selene_store_get(here, &info));
+    CHECK_TEXT(path("here/store"), info->path);
+    selene_store_info_destroy(info);
+    CHECK(chdir("/") == 0);
+    write_pages(here, 700);
+    close_store(here);
+    CHECK(!exists(path("here/store-wal")) && exists(path("there/store-wal")));
+    die();
+}
+
+/** A name counts from where the host was at open, and two stores of one name are two. */
+static void test_other_folder(void) {
+    selene_scheduler scheduler;
+    new_folder();
+    CHECK(mkdir(path("here"), 0700) == 0 && mkdir(path("there"), 0700) == 0);
+    CHECK_INT(KILLED, in_child(work_in_two_folders));
+    scheduler = open_store(path("there/store"));
+    CHECK_INT(TASKS, count_of(scheduler));
+    close_store(scheduler);
+    scheduler = open_store(path("here/store"));
+    CHECK_INT(100, count_of(scheduler));
+    close_store(scheduler);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
@@ -369,6 +417,7 @@ int main(int argc, char **argv) {
     run_test("D1 of two that open a store at the same time one has it", test_race_to_open);
     run_test("P4 a forked child is told, and takes nothing from its parent", test_forked);
     run_test("D1 a new store has mode 0600 and leaves nothing beside it", test_new_store);
+    run_test("D1 D2 a host that goes to another folder keeps its stores apart", test_other_folder);
     run_test("D1 store_get says what the store is", test_store_get);
     tools_end();
     return check_end();

@@ -89,7 +89,7 @@ static void test_names_are_names(void) {
         selene_store_info *info = NULL;
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
         CHECK_OK(selene_store_get(scheduler, &info));
-        CHECK_TEXT(names[i], info->path);
+        CHECK_TEXT(path(names[i]), info->path);
         selene_store_info_destroy(info);
         close_store(scheduler);
         CHECK(exists(path(names[i])));

@@ -23,8 +23,10 @@ CHECK_UNUSED static const char *name_in(const char *file) {
     return slash ? slash + 1 : file;
 }
 
-/** The detail text must name the file. */
+/** The detail text must name the file, by the name to which links lead. */
 CHECK_UNUSED static void check_detail(const char *file) {
+    static char whole[PATH_MAX];
+    if (realpath(file, whole)) file = whole;
     if (strstr(selene_status_detail(), name_in(file))) return;
     fprintf(stderr, "the detail text does not name %s: \"%s\"\n", name_in(file),
             selene_status_detail());

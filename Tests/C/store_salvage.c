@@ -244,6 +244,33 @@ static void test_salvage_with_log(void) {
     tree_free(&before);
 }
 
+/** SQLite keeps the log beside the file to which a link leads. */
+static void test_link(void) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_scheduler scheduler;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_log_behind));
+    CHECK(mkdir(path("links"), 0700) == 0);
+    CHECK(symlink("../store", path("links/link")) == 0);
+    tree_read(&before);
+    CHECK_OK(selene_store_check(path("links/link"), -1, &findings));
+    CHECK_INT(TASKS, findings.tasks);
+    CHECK_OK(selene_store_salvage(path("links/link"), -1, path("fresh"), -1, &findings));
+    CHECK_INT(TASKS, findings.tasks);
+    CHECK(unlink(path("fresh")) == 0);
+    CHECK_TREE(&before);
+    tree_free(&before);
+    scheduler = open_store(path("links/link"));
+    CHECK_INT(TASKS, count_of(scheduler));
+    register_some(scheduler, TASKS, 3);
+    close_store(scheduler);
+    CHECK(!exists(path("store-wal")) && !exists(path("links/link-wal")));
+    scheduler = open_store(path("store"));
+    CHECK_INT(TASKS + 3, count_of(scheduler));
+    close_store(scheduler);
+}
+
 /** Page by page: what is on the others is saved. */
 static void test_salvage_damaged(void) {
     static struct bytes bytes;
@@ -619,6 +646,13 @@ static void test_salvage_refusals(void) {
     check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, tools_folder, path("fresh"), tools_folder);
     check_not_saved(SELENE_ERROR_STORE_FOREIGN, path("text"), path("fresh"), "text");
     check_not_saved(SELENE_ERROR_STORE_CORRUPT, path("empty"), path("fresh"), "empty");
+    /* The next open would take what lies beside a new file for its own. */
+    write_bytes(path("fresh-wal"), "of another store", 16);
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("fresh"), "fresh");
+    CHECK(rename(path("fresh-wal"), path("fresh-journal")) == 0);
+    check_not_saved(SELENE_ERROR_STORE_CANNOT_OPEN, path("store"), path("fresh"), "fresh");
+    check_refused(SELENE_ERROR_STORE_CORRUPT, path("fresh"));
+    CHECK(unlink(path("fresh-journal")) == 0);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_store_salvage(NULL, -1, path("fresh"), -1, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
@@ -636,6 +670,7 @@ int main(int argc, char **argv) {
     run_test("D1 backup writes over nothing", test_backup_refusals);
     run_test("D4 salvage of a whole store saves all of it", test_salvage_whole);
     run_test("D4 salvage reads the log too", test_salvage_with_log);
+    run_test("D4 a link leads to the store and to its log", test_link);
     run_test("D4 salvage saves what is not on the lost page", test_salvage_damaged);
     run_test("D4 salvage goes by the rows, whatever the header says", test_salvage_header);
     run_test("D4 salvage brings nothing back that was deleted", test_salvage_free_pages);

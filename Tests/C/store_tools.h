@@ -53,10 +53,13 @@ CHECK_UNUSED static int tools_remove(const char *path, const struct stat *found,
 
 /** Call in main before the first test. where: NULL, or the folder to prefer if it can be written. */
 CHECK_UNUSED static void tools_begin(const char *where) {
+    char whole[PATH_MAX];
     const char *parent = getenv("TMPDIR");
     if (!parent || !*parent) parent = "/tmp";
     if (where && access(where, W_OK) == 0) parent = where;
-    snprintf(tools_base, sizeof tools_base, "%s/selene-store.XXXXXX", parent);
+    /* As the library tells it: without links. */
+    if (!realpath(parent, whole)) whole[0] = 0;
+    snprintf(tools_base, sizeof tools_base, "%.4000s/selene-store.XXXXXX", whole);
     if (!mkdtemp(tools_base) || chmod(tools_base, 0755) != 0) {
         perror(tools_base);
         exit(1);

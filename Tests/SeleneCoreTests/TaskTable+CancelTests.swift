@@ -1,7 +1,8 @@
 // Cancelling by id, by tag, all; and the retention of what has ended (T8, T9).
 
-import SeleneCore
 import Testing
+
+@testable import SeleneCore
 
 @Suite("TaskTable cancel") struct TaskTableCancelTests {
   @Test("T8 a cancelled task is cancelled, its run is stopped with CANCELLED")
@@ -142,6 +143,36 @@ import Testing
     #expect(desk.state("a") == .enqueued)
     try desk.run("a", .abandoned)
     #expect(desk.table.prune(endedBefore: .max) == 1)
+  }
+
+  @Test("T5 T8 a tag lists a task once, however often its definition changes")
+  func tagsOfUpdated() throws {
+    let desk = Desk()
+    let tag = Array("shared".utf8)
+    for id in ["a", "b"] { try desk.register(Recipe(id) { $0.tags = ["shared", "own"] }) }
+    for round in 0..<2_000 {
+      try desk.register(Recipe("a") { $0.tags = round % 3 == 0 ? ["shared"] : ["own", "shared", "\(round)"] })
+      if round % 2 == 0 { try desk.register(Recipe("b", existing: .replace) { $0.tags = ["shared"] }) }
+    }
+    tag.withUnsafeBytes { tag in
+      #expect(desk.table.slots(carrying: tag).count == 2)
+      #expect(desk.table.tags.members(tag).count < 32)
+    }
+  }
+
+  @Test("T9 what was replaced after its end is forgotten")
+  func endedAndReplaced() throws {
+    let desk = Desk { $0.places = PerKind(repeating: nil) }
+    try desk.register(Recipe("stays", .once))
+    _ = try desk.cancel("stays")
+    for _ in 0..<5_000 {
+      try desk.register(Recipe("again", .once))
+      _ = try desk.cancel("again")
+      desk.table.compact()
+    }
+    #expect(desk.table.ended.count < 1_100)
+    #expect(desk.table.prune(endedBefore: nil) == 2)
+    #expect(desk.table.ended.count - desk.table.endedHead == 0)
   }
 
   @Test("T9 many ends and prunes keep count")

@@ -110,6 +110,7 @@ int64_t platform_boot_clock(void);
 // ---- The detail text of this thread ----
 
 #define PLATFORM_DETAIL_SIZE 512
+#define PLATFORM_PATH_SIZE 4096
 
 char *_Nonnull platform_detail(void);
 
@@ -190,6 +191,10 @@ int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_No
                          int64_t size);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);
+
+/// Writes the name that a path has from the root on, without links, as SQLite finds it; the file itself may be new. `name`
+/// has room for PLATFORM_PATH_SIZE bytes. Returns an errno, or 0.
+int32_t platform_whole_name(const char *_Nonnull path, char *_Nonnull name);
 // Makes a file of mode 0600 with this content: wholly and durably, or not at all. 0 or errno; EEXIST leaves what is there.
 int32_t platform_create_file(const char *_Nonnull path, const uint8_t *_Nonnull bytes,
                              int64_t size);

@@ -22,7 +22,7 @@ final class SQLite {
   static func open(_ file: Bytes?, flags: Int32) throws(SeleneError) -> SQLite {
     let connection = SQLite(path: file ?? Bytes(count: 0) { _ in })
     connection.hadLog = file.map { $0.appending("-wal").fileSize >= 0 } ?? true
-    let name = file?.sqliteName ?? Bytes(copying: text((":memory:" as StaticString).cString))
+    let name = file ?? Bytes(copying: text((":memory:" as StaticString).cString))
     let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
@@ -39,7 +39,7 @@ final class SQLite {
     func add(_ literal: StaticString) {
       uri.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
-    add(file.isAbsolutePath ? "file:" : "file:./")
+    add("file:")
     let digits: StaticString = "0123456789ABCDEF"
     for byte in file.buffer {
       let isPlain =

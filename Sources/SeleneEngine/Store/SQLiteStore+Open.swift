@@ -8,7 +8,7 @@ extension SQLiteStore {
   ///
   /// - Throws: a status of stores; the file is then as it was.
   package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
-    let file = try checked(path, "path")
+    let file = try located(path, "path")
     platform_fork_hold()
     defer { platform_fork_release() }
     try checkLibrary()
@@ -17,9 +17,9 @@ extension SQLiteStore {
     guard unsynced == 0 else { throw StoreFile.error(unsynced, file) }
     if file.fileSize < 0 {
       // Somebody may have made both meanwhile.
-      guard file.appending("-wal").fileSize < 0 || file.fileSize >= 0 else {
+      if let rest = file.restOfAnother, file.fileSize < 0 {
         throw SeleneError(
-          .storeCorrupt, "store \(name: file.buffer): the file is gone, but its log is there (the same name with -wal)")
+          .storeCorrupt, "store \(path: file): the file is gone, but its log is there (the same name with \(rest))")
       }
       try create(file)
     }
@@ -62,7 +62,7 @@ extension SQLiteStore {
     connection.hold(claim)
     do throws(SeleneError) {
       guard sqlite3_db_readonly(connection.raw, "main") == 0 else {
-        throw SeleneError(.storeCannotOpen, "store \(name: file.buffer): the file is read-only")
+        throw SeleneError(.storeCannotOpen, "store \(path: file): the file is read-only")
       }
       // Nothing is written until all was found good, not even by closing.
       connection.keepLog()
@@ -71,7 +71,7 @@ extension SQLiteStore {
       try connection.run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
       // The first read takes the lock and finds the log.
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
-        throw SeleneError(.storeCorrupt, "store \(name: file.buffer): it has no tables")
+        throw SeleneError(.storeCorrupt, "store \(path: file): it has no tables")
       }
       // The log may have it from a newer library than the header of the file.
       let version = Int32(clamping: try connection.number("PRAGMA user_version"))
@@ -99,7 +99,7 @@ extension SQLiteStore {
     let finding = rows.bytes(0)
     guard finding.equals(UnsafeRawBufferPointer(start: ("ok" as StaticString).utf8Start, count: 2)) else {
       if let error = connection.readError { throw error }
-      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): \(text: finding)")
+      throw SeleneError(.storeCorrupt, "store \(path: connection.path): \(text: finding)")
     }
   }
 
@@ -134,13 +134,26 @@ extension SQLiteStore {
   static func writeImage(_ image: SQLite, to file: Bytes) throws(SeleneError) {
     var size: Int64 = 0
     guard let bytes = sqlite3_serialize(image.raw, "main", &size, 0) else {
-      throw SeleneError(.storeIO, "store \(name: file.buffer): SQLite could not make an image of it")
+      throw SeleneError(.storeIO, "store \(path: file): SQLite could not make an image of it")
     }
     defer { sqlite3_free(bytes) }
     // Bytes 18 and 19 of the header say that the file is written through a log.
     (bytes[18], bytes[19]) = (2, 2)
     let error = file.withCString { platform_create_file($0, bytes, size) }
     guard error == 0 else { throw StoreFile.error(error, file) }
+  }
+
+  /// A path as the whole name of a file: the host may go to another folder, and links lead to one log.
+  ///
+  /// - Throws: `invalidArgument`, `storeCannotOpen` where its folder is not found.
+  static func located(_ path: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) -> Bytes {
+    let given = try checked(path, field)
+    var name = [CChar](repeating: 0, count: Int(PLATFORM_PATH_SIZE))
+    let error = given.withCString { platform_whole_name($0, &name) }
+    guard error == 0 else { throw StoreFile.error(error, given) }
+    return name.withUnsafeBytes { name in
+      Bytes(copying: UnsafeRawBufferPointer(rebasing: name[..<(name.firstIndex(of: 0) ?? name.count)]))
+    }
   }
 
   /// A path as a file name: not empty, without NUL.
@@ -167,17 +180,10 @@ extension Bytes {
 
   func removeFile() { withCString { platform_remove_file($0) } }
 
-  /// The name for SQLite; "./" keeps it from reading a meaning into a relative one.
-  var sqliteName: Bytes { isAbsolutePath ? self : prepending("./") }
-
-  var isAbsolutePath: Bool { buffer.first == UInt8(ascii: "/") }
-
-  /// These bytes with more before them.
-  func prepending(_ prefix: StaticString) -> Bytes {
-    Bytes(count: prefix.utf8CodeUnitCount + count) { whole in
-      whole.copyMemory(from: UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
-      UnsafeMutableRawBufferPointer(rebasing: whole[prefix.utf8CodeUnitCount...]).copyMemory(from: buffer)
-    }
+  /// What another store left beside this name, by its end: SQLite would take it for a new store's own.
+  var restOfAnother: StaticString? {
+    if appending("-wal").fileSize >= 0 { return "-wal" }
+    return appending("-journal").fileSize >= 0 ? "-journal" : nil
   }
 
   /// These bytes with more behind them.

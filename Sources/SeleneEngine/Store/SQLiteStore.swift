@@ -89,7 +89,7 @@ package final class SQLiteStore: Store {
     let rows = try connection.prepare(Schema.readState)
     defer { rows.finish() }
     guard try rows.step() else {
-      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the scheduler is missing")
+      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the scheduler is missing")
     }
     let state = StoredState(
       life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
@@ -97,7 +97,7 @@ package final class SQLiteStore: Store {
       generator: UInt64(bitPattern: rows.int(5)))
     guard state.checksum == rows.int(6), state.life < Token.lifeMask, state.lastSequence <= TaskTable.greatestSequence
     else {
-      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the scheduler was changed")
+      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the scheduler was changed")
     }
     return state
   }
@@ -111,7 +111,7 @@ package final class SQLiteStore: Store {
     while try rows.step() {
       guard let record = rows.record(&table.terms), table.load(record) else {
         throw SeleneError(
-          .storeCorrupt, "store \(name: connection.path.buffer): row \(rows.sequence) of the tasks is no task")
+          .storeCorrupt, "store \(path: connection.path): row \(rows.sequence) of the tasks is no task")
       }
       newest = max(newest, record.lastRun, record.changedAt)
     }
@@ -225,7 +225,7 @@ package final class SQLiteStore: Store {
       backgroundSwitch: rows.optional(0), hostPresence: rows.optional(1), ledger: rows.numbers(2),
       habits: rows.numbers(3))
     guard books.checksum == rows.int(4) else {
-      throw SeleneError(.storeCorrupt, "store \(name: connection.path.buffer): the row of the governor was changed")
+      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the governor was changed")
     }
     return books
   }
@@ -327,14 +327,14 @@ package final class SQLiteStore: Store {
   }
 
   private func refuseIfFailed() throws(SeleneError) {
-    guard !isClosed else { throw SeleneError(.storeIO, "store \(name: connection.path.buffer): it is closed") }
+    guard !isClosed else { throw SeleneError(.storeIO, "store \(path: connection.path): it is closed") }
     guard !isFailed else { throw unknownOutcome }
   }
 
   private var unknownOutcome: SeleneError {
     SeleneError(
       .outcomeUnknown,
-      "store \(name: connection.path.buffer): a commit failed, so what is on the disk is not known; open it again")
+      "store \(path: connection.path): a commit failed, so what is on the disk is not known; open it again")
   }
 
   // MARK: Copies, facts and the end
@@ -346,15 +346,13 @@ package final class SQLiteStore: Store {
     let made = target.withCString { platform_create_empty($0) }
     guard made == 0 else { throw StoreFile.error(made, target) }
     do throws(SeleneError) {
-      let name = target.sqliteName
       let copy = try connection.prepare("VACUUM INTO ?1")
       defer { copy.finish() }
-      copy.bind(1, text: name.buffer)
+      copy.bind(1, text: target.buffer)
       _ = try copy.step()
       // The copy is a store: its header says that it is written through a log.
       let error = target.withCString { platform_finish_file($0, 18, [2, 2], 2) }
       guard error == 0 else { throw StoreFile.error(error, target) }
-      withExtendedLifetime(name) {}
     } catch {
       target.removeFile()
       throw error

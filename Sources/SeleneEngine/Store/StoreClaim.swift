@@ -32,7 +32,7 @@ struct StoreClaim {
     platform_registry_unlock()
     guard isFree else {
       throw SeleneError(
-        .storeLocked, "\(noun) \(name: file.buffer): it is open in this process, or was when it was forked")
+        .storeLocked, "\(noun) \(path: file): it is open in this process, or was when it was forked")
     }
     return claim
   }

@@ -38,17 +38,17 @@ package enum StoreFile {
     guard count >= 0 else { throw error(Int32(-count), file) }
     guard count > 0 else {
       throw SeleneError(
-        .storeCorrupt, "store \(name: file.buffer): the file is empty; a new store is made only where there is no file")
+        .storeCorrupt, "store \(path: file): the file is empty; a new store is made only where there is no file")
     }
     let magic: StaticString = "SQLite format 3"
     for index in 0..<min(Int(count), 16) where header[index] != (index < 15 ? magic.utf8Start[index] : 0) {
-      throw SeleneError(.storeForeign, "store \(name: file.buffer): the file is no database")
+      throw SeleneError(.storeForeign, "store \(path: file): the file is no database")
     }
     guard count == headerSize else {
-      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): the file has only \(count) bytes")
+      throw SeleneError(.storeCorrupt, "store \(path: file): the file has only \(count) bytes")
     }
     guard number(header, 68) == Schema.applicationID else {
-      throw SeleneError(.storeForeign, "store \(name: file.buffer): the database belongs to another application")
+      throw SeleneError(.storeForeign, "store \(path: file): the database belongs to another application")
     }
     let version = Int32(bitPattern: number(header, 60))
     try refuseIfNewer(version, file)
@@ -57,14 +57,14 @@ package enum StoreFile {
     let size = Int64(number(header, 28)) * (pageSize == 1 ? 65_536 : pageSize)
     guard hasLog || file.fileSize == size else {
       throw SeleneError(
-        .storeCorrupt, "store \(name: file.buffer): it has \(file.fileSize) bytes, its header says \(size)")
+        .storeCorrupt, "store \(path: file): it has \(file.fileSize) bytes, its header says \(size)")
     }
     guard header[18] == 2, header[19] == 2 else {
       throw SeleneError(
-        .storeCorrupt, "store \(name: file.buffer): its header says that it is not written through a log")
+        .storeCorrupt, "store \(path: file): its header says that it is not written through a log")
     }
     guard version >= 1 else {
-      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): its schema is version \(version), which never was")
+      throw SeleneError(.storeCorrupt, "store \(path: file): its schema is version \(version), which never was")
     }
   }
 
@@ -72,7 +72,7 @@ package enum StoreFile {
     guard version <= Schema.version else {
       throw SeleneError(
         .storeNewer,
-        "store \(name: file.buffer): its schema is version \(version), this library knows \(Schema.version)")
+        "store \(path: file): its schema is version \(version), this library knows \(Schema.version)")
     }
   }
 
@@ -92,7 +92,7 @@ package enum StoreFile {
     case inputOutput: code = .storeIO
     default: code = .storeCannotOpen
     }
-    return SeleneError(code, "\(noun) \(name: file.buffer): \(text: text(platform_error_text(number)))")
+    return SeleneError(code, "\(noun) \(path: file): \(text: text(platform_error_text(number)))")
   }
 
   // MARK: Check
@@ -101,7 +101,7 @@ package enum StoreFile {
   ///
   /// - Throws: a status of stores.
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
-    let file = try SQLiteStore.checked(path, "path")
+    let file = try SQLiteStore.located(path, "path")
     platform_fork_hold()
     defer { platform_fork_release() }
     let connection = try connectToRead(file)
@@ -124,7 +124,7 @@ package enum StoreFile {
       }
     }
     guard findings.damaged == 0 else {
-      throw SeleneError(.storeCorrupt, "store \(name: file.buffer): \(findings.damaged) rows of the tasks are no tasks")
+      throw SeleneError(.storeCorrupt, "store \(path: file): \(findings.damaged) rows of the tasks are no tasks")
     }
   }
 
@@ -162,12 +162,17 @@ package enum StoreFile {
   package static func salvage(
     _ damaged: UnsafeRawBufferPointer, into fresh: UnsafeRawBufferPointer, _ findings: inout StoreFindings
   ) throws(SeleneError) {
-    let source = try SQLiteStore.checked(damaged, "damaged")
-    let target = try SQLiteStore.checked(fresh, "fresh")
+    let source = try SQLiteStore.located(damaged, "damaged")
+    let target = try SQLiteStore.located(fresh, "fresh")
     platform_fork_hold()
     defer { platform_fork_release() }
     guard target.fileSize < 0 else {
-      throw SeleneError(.storeCannotOpen, "store \(name: target.buffer): it exists, salvage makes a new file")
+      throw SeleneError(.storeCannotOpen, "store \(path: target): it exists, salvage makes a new file")
+    }
+    if let rest = target.restOfAnother {
+      throw SeleneError(
+        .storeCannotOpen,
+        "store \(path: target): a log of another store is there (the same name with \(rest)), salvage makes a new file")
     }
     let claim = try StoreClaim.take(source)
     defer { claim.release() }
@@ -192,7 +197,7 @@ package enum StoreFile {
     defer { gathered.rows.close() }
     guard gathered.isStore else {
       throw refusal
-        ?? SeleneError(.storeCorrupt, "store \(name: source.buffer): nothing in it can be told to be of a store")
+        ?? SeleneError(.storeCorrupt, "store \(path: source): nothing in it can be told to be of a store")
     }
     var found = StoreFindings()
     found.damaged = gathered.damaged

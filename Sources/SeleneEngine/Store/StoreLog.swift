@@ -118,7 +118,7 @@ struct StoreLog {
         guard isBroken, log.isOfLog else { continue }
         guard !isCommitted else {
           throw SeleneError(
-            .storeCorrupt, "store \(name: store.buffer): its log (the same name with -wal) is damaged in the middle")
+            .storeCorrupt, "store \(path: store): its log (the same name with -wal) is damaged in the middle")
         }
         isCommitted = log.pagesOfCommit > 0
       }
@@ -133,7 +133,7 @@ struct StoreLog {
       guard count > 0 else { return }
       guard !chunk[..<Int(count)].contains(where: { $0 != 0 }) else {
         throw SeleneError(
-          .storeCorrupt, "store \(name: store.buffer): the header of its log (the same name with -wal) is damaged")
+          .storeCorrupt, "store \(path: store): the header of its log (the same name with -wal) is damaged")
       }
       offset += count
     }

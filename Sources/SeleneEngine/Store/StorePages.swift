@@ -52,9 +52,11 @@ struct StorePages {
       if log.isWhole && log.pagesOfCommit > 0 { committed = frames }
     }
     guard committed > 0, var log = try StoreLog(of: file, pageSize: pageSize) else { return }
+    // A store grows by what is written; whatever says more is no page of it.
+    let greatest = pageCount + 16 * frames + 1024
     while committed > 0, log.next() {
       committed -= 1
-      guard log.isWhole else {
+      guard log.isWhole, log.page <= greatest else {
         lostFrames += 1
         continue
       }

@@ -32,7 +32,7 @@ _ALLOWED = {
 }
 #: Parts of other texts.
 _TEXTS = {
-    ", HOLD)": ", hold=True)",
+    "; with HOLD more wait": "; with hold=True more wait",
     "flags: PREEMPTS was given for ": "preempts is True for ",
     ", it is allowed for vetoes of factors 1 … 19": "; allowed: for vetoes of signals",
 }
