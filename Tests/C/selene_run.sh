@@ -86,6 +86,12 @@ kill -TERM $child
 wait $child && grep -q "stopping what runs" "$work/log"
 result "and while a command runs" $?
 
+for what in --plan --version; do
+  "$runner" $what "$work/long" >/dev/full 2>"$work/log"
+  [ $? -eq 5 ] && grep -q "the output cannot be written: No space left on device" "$work/log"
+  result "$what: output that cannot be written is said, and is no success" $?
+done
+
 store=$work/store
 printf '%s\n' "first  schedule=once -- echo first >>$work/lines" "always -- echo always >>$work/lines" \
   "late  schedule=once kind=processing initial_delay=1h -- true" >"$work/kept"

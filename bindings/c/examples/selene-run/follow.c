@@ -59,7 +59,7 @@ static void tell(const selene_event *event, void *context) {
         show_event(session, event);
         break;
     }
-    fflush(stdout);
+    write_out();
 }
 
 static selene_driver driver_of(const struct options *options) {

@@ -52,7 +52,7 @@ static selene_status open_scheduler(const struct options *options, selene_schedu
 }
 
 static bool output_works(int *exit_code) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    if (write_out()) return true;
     *exit_code = EXIT_SYSTEM;
     return false;
 }
@@ -111,7 +111,7 @@ static bool sleep_until_wakeup(const struct session *session) {
         if (delay == 0) return !runner_signal(session->runner);
         if (!told && delay == SELENE_NEVER) puts("sleeping until a condition changes\n");
         else if (!told) printf("sleeping %s\n\n", duration_text(delay).text);
-        fflush(stdout);
+        write_out();
         told = true;
         if (!runner_sleep(session->runner, delay < LONGEST_SLEEP ? delay : LONGEST_SLEEP))
             return false;
@@ -290,5 +290,6 @@ int main(int count, char **arguments) {
         workspace_close(&workspace);
     }
     workload_free(&workload);
+    output_works(&exit_code);
     return exit_code;
 }

@@ -9,6 +9,7 @@
 
 #include "duration.h"
 #include "keys.h"
+#include "show.h"
 
 static const char help[] =
     "Usage: selene-run [OPTION]... WORKLOAD\n"
@@ -351,7 +352,7 @@ bool options_read(struct options *options, int count, char **arguments, int *out
         if (option == HELP || option == 'h' || option == VERSION) {
             if (option == VERSION) printf("selene-run %s\n", selene_version_string());
             else fputs(help, stdout);
-            *out_exit = fflush(stdout) ? EXIT_SYSTEM : EXIT_DONE;
+            *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;
             return false;
         }
         if (!read_option(options, option, table[index].name)) return false;

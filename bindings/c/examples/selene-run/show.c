@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "show.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,17 @@ static struct text condition_names(const struct session *session) {
     return out;
 }
 
+bool write_out(void) {
+    static bool told;
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    if (!told)
+        fprintf(stderr, "selene-run: the output cannot be written%s%s\n", errno ? ": " : "",
+                errno ? strerror(errno) : "");
+    told = true;
+    return false;
+}
+
 void show_window(const struct session *session, const char *title, const selene_window *window) {
     int64_t reserve = window->reserve < 0 ? window->budget / 20 : window->reserve;
     printf("%s: %s, reserve %s, %u %s%s, %s; %s\n", title, duration_text(window->budget).text,
@@ -90,7 +102,7 @@ void show_window(const struct session *session, const char *title, const selene_
            window->flags & SELENE_WINDOW_STRICT_FIT ? ", strict fit" : "",
            window->task.data ? "one task" : kind_names(window->kinds).text,
            condition_names(session).text);
-    fflush(stdout);
+    write_out();
 }
 
 /* When it may run again. */
@@ -271,7 +283,7 @@ void show_report(const struct session *session, const selene_window *window,
             show_missing(session, NULL, i, "did not run", &begun);
     }
     show_result(report);
-    fflush(stdout);
+    write_out();
 }
 
 static bool in_plan(const selene_plan *plan, selene_text id) {

@@ -19,6 +19,9 @@ struct session {
 /** The line above a cycle's output: its number, its window, the conditions. */
 void show_window(const struct session *session, const char *title, const selene_window *window);
 
+/** Brings what was printed to the outside; if that fails, or has failed, says why on standard error, once. */
+bool write_out(void);
+
 /** What ran, what did not and why, and the result. */
 void show_report(const struct session *session, const selene_window *window,
                  const selene_report *report);

@@ -53,6 +53,8 @@ class Clock:
         now = self.function()
         if isinstance(now, bool) or not isinstance(now, int):
             raise TypeError(f"the clock must give nanoseconds as an int, not {type(now).__name__}")
+        if not -(1 << 63) <= now < 1 << 63:
+            raise ValueError(f"the clock gave {now}; allowed: nanoseconds in 64 bits")
         self.last = now
         return now
 
@@ -396,6 +398,12 @@ def open_engine(engine: Engine, options: _raw.selene_options) -> None:
         raise error_of(status)
     engine.handle = handle.value
     _engines.add(engine)
+    if engine.clock is not None:
+        try:
+            engine.clock.check()
+        except BaseException:
+            engine.close(0)
+            raise
 
 
 #: How long the exit waits for handlers; what takes longer is left to end with the process.

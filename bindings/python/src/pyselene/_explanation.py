@@ -39,7 +39,7 @@ class ReasonCode(Named):
 _SENTENCES = {
     ReasonCode.NOT_DUE: "its earliest begin has not come",
     ReasonCode.CONSTRAINTS: "missing",
-    ReasonCode.NO_HANDLER: "no handler has the name",
+    ReasonCode.NO_HANDLER: "no handler that can be called has the name",
     ReasonCode.HELD: "held until a place is free",
     ReasonCode.BLOCKED: "waits for the task before it",
     ReasonCode.RUNNING: "it is running",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
+from . import _raw
 from ._cycle import raw_window
 from ._drive import Drive
 from ._drive_async import AsyncDrive
@@ -42,6 +43,8 @@ class Forever:
         if self.every is not None and self.every <= 0:
             raise ValueError(f"every is {every}; allowed: more than 0")
         engine.refuse_in_handler("run_forever()")
+        if engine.closed:
+            raise engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
         if engine.clock is not None:
             raise ValueError("run_forever() waits for real time; on a clock of your own call run_cycle()")
         wanted = sorted(kinds_of(kind_bits(kinds)))

@@ -139,4 +139,7 @@ def encode(value: str, what: str) -> bytes:
     """The UTF-8 of a text parameter; the engine judges its length."""
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{what} has {value[error.start]!a} at {error.start}; allowed: what UTF-8 can write") from None

@@ -152,7 +152,7 @@ class Report(_ReadLater):
             raise BaseExceptionGroup(f"{len(self.errors)} of {len(self.runs)} runs raised", self.errors)
 
     def __str__(self) -> str:
-        kinds = ", ".join(str(kind) for kind in sorted(self.kinds))
+        kinds = ", ".join(str(kind) for kind in sorted(self.kinds)) or "one task's"
         head = (
             f"{kinds} window of {show(self.budget_ns)}: {len(self.runs)} of {self.eligible} eligible ran in "
             f"{show(self.ended_at_ns - self.began_at_ns)}, {self.did_not_fit} did not fit"

@@ -307,9 +307,12 @@ class Run:
         Raises AlreadyCompleted, or StaleRun if the run was stopped or expired before; call it all the same, so that
         the task's id is free again.
         """
-        found = Outcome.of(outcome, "outcome")
-        if found > Outcome.ABANDONED:
-            raise ValueError(f"outcome is {found}; allowed: new_data, no_data, failed, abandoned")
+        try:
+            found = Outcome.of(outcome, "outcome")
+        except ValueError:
+            found = None
+        if found is None or found > Outcome.ABANDONED:
+            raise ValueError(f"outcome is {outcome!r}; allowed: new_data, no_data, failed, abandoned")
         self._engine.complete(self, found)
 
     def retry(self, after: Duration | None = None) -> None:

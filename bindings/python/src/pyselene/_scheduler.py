@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from . import _callbacks, _raw
 from ._conditions import Conditions, Constraint
-from ._engine import Clock, Engine, open_engine
+from ._engine import Clock, Engine, closed, open_engine
 from ._event import Event, EventStream, Mailbox, Subscription
 from ._governor import Governor
 from ._info import SchedulerInfo, scheduler_info
@@ -97,7 +97,7 @@ class Scheduler(CycleCalls):
             if isinstance(permitted, str):
                 raise TypeError("permitted must hold several ids, not be one str")
             # Even an empty list permits something else than no list.
-            listed = raw_texts(texts(permitted, "permitted"))
+            listed = raw_texts(texts(permitted, "permitted"), "permitted")
             raw.permitted = ctypes.cast(listed, ctypes.POINTER(_raw.selene_text)) if len(listed) else _EMPTY
             raw.permitted_count = len(listed)
         raw.max_pending_refresh = _limit(max_pending_refresh, "max_pending_refresh")
@@ -130,10 +130,13 @@ class Scheduler(CycleCalls):
         A run in flight that loses a condition is stopped.
         """
         host = satisfied = 0
-        for value, bit in ((network, _raw.SELENE_CONSTRAINT_NETWORK), (power, _raw.SELENE_CONSTRAINT_EXTERNAL_POWER)):
+        for what, value, bit in (
+            ("network", network, _raw.SELENE_CONSTRAINT_NETWORK),
+            ("power", power, _raw.SELENE_CONSTRAINT_EXTERNAL_POWER),
+        ):
             if value is not None:
                 host |= bit
-                satisfied |= bit if value else 0
+                satisfied |= bit if truth(value, what) else 0
         self._engine.check(self._engine.calls.selene_conditions_set(self._engine.handle, host, satisfied))
         self._engine.poke()
 
@@ -173,7 +176,7 @@ class Scheduler(CycleCalls):
 
     def events(self, size: int = 10_000) -> EventStream:
         """A stream of the events from now on: `for event in …` blocks, `async for event in …` awaits."""
-        box = Mailbox(size)
+        box = Mailbox(whole(size, "size", 1 << 63))
         end = self._subscribe(box.put)
         boxes = self._engine.mailboxes
         boxes.add(box)
@@ -280,6 +283,8 @@ class Scheduler(CycleCalls):
         return self._engine.closed
 
     def __enter__(self) -> Self:
+        if self.closed:
+            raise closed()
         return self
 
     def __exit__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -44,6 +45,7 @@ class TaskCalls(HandlerCalls):
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
             definition = Task(name, **fields)
+            self._check_id(definition.id)
             with self._with_handler(definition.handler or name, function, on_stop, push):
                 self.register(definition)
             return function
@@ -103,6 +105,8 @@ class TaskCalls(HandlerCalls):
         name: str | None
         if handler is None or isinstance(handler, str):
             name = handler
+        elif not callable(handler):
+            raise TypeError(f"handler must be a function or a handler's name, not {type(handler).__name__}")
         else:
             name = getattr(handler, "__name__", "")
             name = name if name.isidentifier() else id
@@ -114,8 +118,14 @@ class TaskCalls(HandlerCalls):
         task = Task(id, name, schedule=Schedule.ONCE, existing=existing, input=input, delay=delay, **fields)
         if name is None or not callable(handler):
             return self.register(task)
+        self._check_id(task.id)
         with self._with_handler(name, handler):
             return self.register(task)
+
+    def _check_id(self, id: str) -> None:
+        """Refuses what can be no id, before a handler gets its name."""
+        with contextlib.suppress(LookupError):
+            self.get(id)
 
     def get(self, id: str, position: int = 0) -> TaskInfo:
         """A task's record: the live one, else the last; at position 1 … those that wait behind it. NotFound."""

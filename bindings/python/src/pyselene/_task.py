@@ -209,6 +209,8 @@ _SIZE = ctypes.sizeof(_raw.selene_task)
 
 def raw_task(task: Task) -> tuple[_raw.selene_task, object]:
     """The structure of a task, and what must live as long as it."""
+    if not isinstance(task, Task):
+        raise TypeError(f"task must be a Task, not {type(task).__name__}")
     raw = _raw.selene_task()
     fast.selene_task_init(ctypes.byref(raw), _SIZE)
     key = task.id.encode()
@@ -230,7 +232,7 @@ def raw_task(task: Task) -> tuple[_raw.selene_task, object]:
     raw.max_attempts = task.max_attempts or 0
     raw.constraints = task.requires
     if task.tags:
-        tags = raw_texts(task.tags)
+        tags = raw_texts(task.tags, "tags")
         raw.tags, raw.tag_count = tags, len(tags)
     raw.expected_response = duration_ns(task.expected, "expected")
     if task.delay:
@@ -379,7 +381,7 @@ def task_info(address: int) -> TaskInfo:
     )
 
 
-def raw_texts(values: Iterable[str]) -> Any:
+def raw_texts(values: Iterable[str], what: str) -> Any:
     """An array of the library's texts."""
-    encoded = [value.encode() for value in values]
+    encoded = [encode(value, what) for value in values]
     return (_raw.selene_text * len(encoded))(*[_raw.selene_text(value, len(value)) for value in encoded])
