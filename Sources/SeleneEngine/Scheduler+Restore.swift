@@ -89,7 +89,7 @@ extension Scheduler {
   ///
   /// - Throws: `unsupported` in memory, a status of stores.
   package func backUp(to path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
-    let target = try SQLiteStore.located(path, "path")
+    let target = try SQLiteStore.located(try SQLiteStore.checked(path, "path"))
     try save(at: moment.now)
     try store.backUp(to: target)
   }

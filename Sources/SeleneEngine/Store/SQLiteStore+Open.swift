@@ -8,7 +8,7 @@ extension SQLiteStore {
   ///
   /// - Throws: a status of stores; the file is then as it was.
   package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
-    let file = try located(path, "path")
+    let file = try located(try checked(path, "path"))
     platform_fork_hold()
     defer { platform_fork_release() }
     try checkLibrary()
@@ -143,11 +143,10 @@ extension SQLiteStore {
     guard error == 0 else { throw StoreFile.error(error, file) }
   }
 
-  /// A path as the whole name of a file: the host may go to another folder, and links lead to one log.
+  /// The whole name of a file: the host may go to another folder, and links lead to one log.
   ///
-  /// - Throws: `invalidArgument`, `storeCannotOpen` where its folder is not found.
-  static func located(_ path: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) -> Bytes {
-    let given = try checked(path, field)
+  /// - Throws: `storeCannotOpen` where its folder is not found.
+  static func located(_ given: Bytes) throws(SeleneError) -> Bytes {
     var name = [CChar](repeating: 0, count: Int(PLATFORM_PATH_SIZE))
     let error = given.withCString { platform_whole_name($0, &name) }
     guard error == 0 else { throw StoreFile.error(error, given) }

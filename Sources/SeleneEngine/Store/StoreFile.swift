@@ -101,7 +101,7 @@ package enum StoreFile {
   ///
   /// - Throws: a status of stores.
   package static func check(_ path: UnsafeRawBufferPointer, _ findings: inout StoreFindings) throws(SeleneError) {
-    let file = try SQLiteStore.located(path, "path")
+    let file = try SQLiteStore.located(try SQLiteStore.checked(path, "path"))
     platform_fork_hold()
     defer { platform_fork_release() }
     let connection = try connectToRead(file)
@@ -162,8 +162,8 @@ package enum StoreFile {
   package static func salvage(
     _ damaged: UnsafeRawBufferPointer, into fresh: UnsafeRawBufferPointer, _ findings: inout StoreFindings
   ) throws(SeleneError) {
-    let source = try SQLiteStore.located(damaged, "damaged")
-    let target = try SQLiteStore.located(fresh, "fresh")
+    let given = (try SQLiteStore.checked(damaged, "damaged"), try SQLiteStore.checked(fresh, "fresh"))
+    let (source, target) = (try SQLiteStore.located(given.0), try SQLiteStore.located(given.1))
     platform_fork_hold()
     defer { platform_fork_release() }
     guard target.fileSize < 0 else {
