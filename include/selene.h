@@ -496,7 +496,7 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
  * Closes a scheduler: stops its runs (SHUTDOWN), waits, and ends.
  *
  * Runs in flight are over at once; their tasks are enqueued again as before the run. Then it waits up to
- * grace for handlers on library threads to return. The handle is invalid as soon as the call begins.
+ * grace for handlers on library threads to return. The handle is invalid as soon as grace was accepted.
  * Callbacks that are still running keep what they need: a handler's destroy follows its last return, even
  * after close has returned. Cycles that still run are reported.
  *
@@ -1947,7 +1947,8 @@ typedef struct selene_finding {
     int32_t source;
     /** SELENE_RULE_PREEMPTS or 0. */
     uint32_t flags;
-    /** In the factor's unit; what its absence stands for if source is UNKNOWN. */
+    /** In the factor's unit. If source is UNKNOWN nothing was observed: what its absence stands for, which passes or
+     *  not as the verdict says and is better shown as a dash. */
     int64_t observed;
     int64_t required;
     /** 0 … 1000 and 1 … 1000, for weights. */
