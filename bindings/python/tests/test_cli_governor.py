@@ -47,8 +47,12 @@ def test_signals_are_shown_with_who_says_them() -> None:
     assert [line.split()[0] for line in told.splitlines()[2:]] == [str(member) for member in selene.Signal]
     # Most read it once; on a busy machine the readings are seconds apart.
     ago = r"(now|\d+ s ago)"
-    assert re.search(rf"^network +(yes|no) +yes/no +probe +{ago} +{ago} *$", told, re.MULTILINE)
-    assert re.search(r"^battery_level +\d+(\.\d)? % +‰ ", told, re.MULTILINE)
+    assert re.search(rf"^network +(yes|no) +probe +{ago} +{ago}$", told, re.MULTILINE)
+    assert re.search(r"^memory_pressure +(\d+(\.\d)? % +probe|– +nobody) ", told, re.MULTILINE)
+    assert "‰" not in told
+    for line in told.splitlines()[2:]:
+        name, value, *_ = line.split()
+        assert (value == "–") == ("nobody" in line), name
 
 
 def test_signals_as_json_and_of_a_store(folder: Path) -> None:
@@ -81,6 +85,7 @@ def test_a_forecast_needs_a_store_and_tells_hours(folder: Path) -> None:
     told = call("forecast", "--store", "tasks.db", "--count", "2").stdout
     assert told.count("UTC") == 4
     assert "refresh windows  profile apple" in told
+    assert "\n\nprocessing windows  profile apple\n" in told
     found = json.loads(call("forecast", "--store", "tasks.db", "--kinds", "refresh", "--json").stdout)
     assert list(found) == ["refresh"]
     assert len(found["refresh"]) == 8

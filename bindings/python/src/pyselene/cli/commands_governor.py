@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.live import Live
@@ -18,10 +18,8 @@ from .duration import SECOND, show
 from .problem import Exit, Problem
 from .program import app, command, existing, new_console, print_json, store_path
 from .report.axis import instant
-from .show import table, words
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from .sheet import Sheet
+from .show import words
 
 _TWO_READINGS = 0.3
 """The share of busy CPU time needs two readings, so many seconds apart."""
@@ -40,7 +38,7 @@ def signals(
     ] = "1s",  # type: ignore[assignment]
     as_json: o.Json = False,
 ) -> None:
-    """Show the signals that the governor looks at: value, unit, who says so, and how old that is."""
+    """Show the signals that the governor looks at: value, who says so, and how old that is."""
     if watch and as_json:
         raise Problem("--watch and --json exclude each other", Exit.USAGE)
     with _opened(store) as scheduler, wire.refusals(store_path(store)):
@@ -86,12 +84,14 @@ def forecast(
             print_json({str(kind): [_forecast_json(window) for window in windows] for kind, windows in found.items()})
             return
         console, now = new_console(), scheduler.now_ns
-        for kind, windows in found.items():
+        for number, (kind, windows) in enumerate(found.items()):
+            if number:
+                console.print()
             console.print(Text.assemble((f"{kind} windows", "bold"), (f"  profile {profile or 'apple'}", "dim")))
             if not windows:
                 console.print(Text(f"  {scheduler.governor.decide(kind).why}", "yellow"))
                 continue
-            rows = table("from", "to", "in", "likely", "", numbers=("in", "likely"))
+            rows = Sheet("from", "to", "in", "likely", "", numbers=("in", "likely"), spare=("",))
             for window in windows:
                 rows.add_row(
                     instant(window.begins_at_ns, "%a %-d %b %H:%M"),
@@ -181,15 +181,14 @@ def _tell(decision: Decision, told: dict[Kind, str], say: object) -> None:
         say(Text(f"{instant(decision.at_ns, '%H:%M:%S')} {text}: {decision.why}"))
 
 
-def _signals_table(scheduler: Scheduler) -> Table:
-    rows = table("signal", "value", "unit", "said by", "read", "since", numbers=("value",))
+def _signals_table(scheduler: Scheduler) -> Sheet:
+    rows = Sheet("signal", "value", "said by", "read", "since", numbers=("value",), spare=("since", "read"))
     now = scheduler.now_ns
     for reading in scheduler.signals.values():
         style = "" if reading.known else "dim"
         rows.add_row(
             Text(str(reading.signal), style),
-            Text(reading.signal.text(reading.value), style),
-            Text(reading.signal.unit or "yes/no", "dim"),
+            Text(reading.signal.text(reading.value) if reading.known else "–", style),
             Text(str(reading.source) if reading.known else "nobody", style),
             _ago(reading.age_ns),
             _ago(None if reading.since_ns is None else now - reading.since_ns),

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from .board import Board, View
 from .duration import SECOND, show
-from .show import OUTCOME_STYLES, table, words
+from .sheet import Sheet
+from .show import OUTCOME_STYLES, words
 from .wire import Window
 
 _BAR = 40
@@ -49,7 +50,7 @@ class LiveTable:
 
 def render(head: Text, window: Window, elapsed: float, view: View, waits: Sequence[tuple[str, str]]) -> RenderableType:
     """One picture of the live table."""
-    rows = table("", "task", "time", "estimate", "", numbers=("time", "estimate"))
+    rows = Sheet("", "task", "time", "estimate", " ", numbers=("time", "estimate"), spare=("estimate",), prose=(" ",))
     for done in view.done[-_DONE:]:
         style = OUTCOME_STYLES[done.outcome]
         rows.add_row(

@@ -15,7 +15,9 @@ from rich.console import Console
 import pyselene
 
 from . import options as o
-from .problem import Exit, Problem
+from .problem import Exit, Problem, printable
+from .sheet import Trimming
+from .toml_table import shown
 from .workload import Workload
 
 app = typer.Typer(
@@ -61,8 +63,13 @@ def root(
 def new_console() -> Console:
     """A console as wide as the terminal."""
     console = Console(highlight=False)
-    # A pipe has no width: tables are as wide as they need to be.
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=200)
+    if console.is_terminal:
+        return console
+    if "COLUMNS" not in os.environ:
+        # A pipe has no width: tables are as wide as they need to be.
+        console = Console(highlight=False, width=200)
+    console.push_render_hook(Trimming())
+    return console
 
 
 def print_json(value: Any) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rich import box
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +13,9 @@ from rich.text import Text
 from .. import Constraint, Explanation, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
 from .board import Board
 from .duration import show
+from .problem import printable
 from .report import model
+from .sheet import Sheet
 from .wire import Window
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def window_text(scheduler: Scheduler, window: Window, title: str, task: str | No
         f"{show(window.budget)}, reserve {show(window.kept)}",
         f"{window.lanes} {'lane' if window.lanes == 1 else 'lanes'}",
         *(["strict fit"] if window.strict_fit else []),
-        f"only {task}" if task else ", ".join(window.kinds),
+        f"only {printable(task)}" if task else ", ".join(window.kinds),
         *condition_texts(scheduler),
     ]
     return Text.assemble((title, "bold"), "  ", (" · ".join(parts), "dim"))
@@ -130,26 +131,13 @@ def condition_texts(scheduler: Scheduler) -> list[str]:
     ]
 
 
-def table(*columns: str, numbers: Iterable[str] = ()) -> Table:
-    """A table in the style of this program."""
-    result = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False)
-    for column in columns:
-        if column in numbers:
-            result.add_column(column, justify="right", no_wrap=True)
-        elif column == "task":
-            result.add_column(column, no_wrap=True, overflow="ellipsis", max_width=36)
-        else:
-            result.add_column(column)
-    return result
-
-
 def show_report(console: Console, scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]) -> None:
     """What a window did, and what it did not do and why."""
     console.print()
     if report.runs:
-        rows = table(
+        rows = Sheet(
             "#", "task", "priority", "score", "estimate", "start", "took", "outcome", "command", "again",
-            numbers=("#", "score", "estimate", "start", "took"),
+            numbers=("#", "score", "estimate", "start", "took"), spare=("score", "priority", "estimate", "start", "#"),
         )  # fmt: skip
         for number, run in enumerate(report.runs, 1):
             outcome = words(run.outcome) + (f", {words(run.stop_reason)}" if run.stop_reason else "")
@@ -195,7 +183,7 @@ def show_waits(
     console: Console, scheduler: Scheduler, ids: Iterable[str], title: str, budget: int | None = None
 ) -> None:
     """Why some tasks do not run."""
-    rows = table("task", title)
+    rows = Sheet("task", title, prose=(title,))
     now = scheduler.now_ns
     for name in ids:
         rows.add_row(Text(name), Text(why_text(scheduler.explain(name), now, budget), "dim"))
@@ -219,7 +207,9 @@ def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan
     console.print(window_text(scheduler, window, "plan of a window"))
     console.print()
     if plan.runs:
-        rows = table("#", "task", "score", "estimate", "start", numbers=("#", "score", "estimate", "start"))
+        rows = Sheet(
+            "#", "task", "score", "estimate", "start", numbers=("#", "score", "estimate", "start"), spare=("score", "#")
+        )
         first = plan.runs[0].starts_at_ns
         for number, run in enumerate(plan.runs, 1):
             rows.add_row(
@@ -238,9 +228,10 @@ def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan
 
 def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
     """The tasks, one a line."""
-    rows = table(
+    rows = Sheet(
         "task", "state", "kind", "schedule", "priority", "needs", "estimate", "due", "attempts", "last run", "tags",
         numbers=("estimate", "attempts"),
+        spare=("attempts", "estimate", "priority", "kind", "tags", "needs", "schedule"),
     )  # fmt: skip
     now = scheduler.now_ns
     for info in infos:
@@ -275,7 +266,7 @@ def show_explanation(
 
     def fact(name: str, value: str, style: str = "") -> None:
         if value:
-            facts.add_row(name, Text(value, style))
+            facts.add_row(name, Text(printable(value, keep="\n"), style))
 
     schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
     attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
@@ -298,17 +289,18 @@ def show_explanation(
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
     fact("why", why_text(why, now, budget), "bold")
-    console.print(Text(info.id, "bold"))
+    console.print(Text(printable(info.id), "bold"))
     console.print(facts)
 
 
 def show_history(console: Console, history: model.History, took: float, page: Path | None) -> None:
     """The sums of a simulation."""
-    rows = table(
+    rows = Sheet(
         "task", "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
         numbers=(
             "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
         ),
+        spare=("every", "mean", "no data", "conditions"),
     )  # fmt: skip
     for task, total in zip(history.tasks, history.task_sums, strict=True):
         rows.add_row(

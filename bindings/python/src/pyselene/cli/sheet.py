@@ -1,0 +1,124 @@
+"""Tables that fit a terminal: where it is too narrow for all columns the least important ones are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.console import RenderHook
+from rich.measure import Measurement
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from .problem import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
+
+_LONGEST_TASK: Final = 36
+_SHORTEST_TASK: Final = 12
+_NARROWEST_PROSE: Final = 24
+_GAP: Final = 3
+"""Characters between two columns."""
+
+
+class Sheet:
+    """A table in the style of this program.
+
+    Args:
+        columns: their heads, which differ, if only in blanks; the column "task" is cut if it must be, but no other.
+        numbers: those that stand at the right.
+        spare: those that may be left out, the least important first.
+        prose: those that may go on in the next line.
+    """
+
+    def __init__(
+        self, *columns: str, numbers: Collection[str] = (), spare: Sequence[str] = (), prose: Collection[str] = ()
+    ) -> None:
+        self._columns = columns
+        self._numbers = numbers
+        self._spare = spare
+        self._prose = prose
+        self._rows: list[list[Text]] = []
+
+    def add_row(self, *cells: str | Text) -> None:
+        """Adds a row; what does not print is escaped."""
+        self._rows.append([_escaped(cell) for cell in cells])
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def fitted(self, width: int) -> Table:
+        """The table with as many columns as have room."""
+        widths = {name: self._width(index) for index, name in enumerate(self._columns)}
+        for name in self._prose:
+            widths[name] = min(widths[name], _NARROWEST_PROSE)
+        for name in self._spare:
+            if _sum(widths) > width:
+                del widths[name]
+        longest = _LONGEST_TASK
+        if "task" in widths:
+            longest = max(_SHORTEST_TASK, widths["task"] - max(0, _sum(widths) - width))
+        table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False)
+        kept = [index for index, name in enumerate(self._columns) if name in widths]
+        for index in kept:
+            name = self._columns[index]
+            head = name.strip()
+            if name in self._numbers:
+                table.add_column(head, justify="right", no_wrap=True)
+            elif name == "task":
+                table.add_column(head, no_wrap=True, overflow="ellipsis", max_width=longest)
+            else:
+                table.add_column(head)
+        for row in self._rows:
+            table.add_row(*(row[index] for index in kept))
+        return table
+
+    def _width(self, index: int) -> int:
+        name = self._columns[index]
+        cells = [row[index] for row in self._rows]
+        natural = max([len(name), *(line.cell_len for cell in cells for line in cell.split("\n"))])
+        return min(natural, _LONGEST_TASK) if name == "task" else natural
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.fitted(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.fitted(options.max_width))
+
+
+def _sum(widths: dict[str, int]) -> int:
+    return sum(widths.values()) + _GAP * (len(widths) - 1)
+
+
+def _escaped(cell: str | Text) -> Text:
+    text = cell if isinstance(cell, Text) else Text(cell)
+    escaped = printable(text.plain, keep="\n")
+    return text if escaped == text.plain else Text(escaped, text.style)
+
+
+class Trimming(RenderHook):
+    """Prints no blanks at the ends of lines, which a reader of a pipe has no use for."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """What is printed, without them."""
+        return [_Trimmed(renderable) for renderable in renderables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trimmed:
+    renderable: ConsoleRenderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in Segment.split_lines(console.render(self.renderable, options)):
+            while line and not line[-1].text.rstrip(" "):
+                line.pop()
+            yield from line[:-1]
+            if line:
+                yield Segment(line[-1].text.rstrip(" "), line[-1].style)
+            yield Segment.line()
