@@ -198,6 +198,11 @@ TASK = "[tasks.a]\n"
         (TASK + "simulate = { failure = 2 }", "2", "found the failure 2; allowed is a number from 0 to 1"),
         (TASK + "[tasks.a.simulate]\nfailure = 0.6\nhang = 0.6", "simulate", "found probabilities whose sum is 1.2"),
         ('[tasks.""]', '""', 'found the id ""; allowed are 1 to 255 bytes'),
+        (r'[tasks."a\u0000b"]', '"a', r'found a NUL in the id "a\u0000b"; allowed are 1 to 255 bytes without NUL'),
+        (f'[tasks."{300 * "x"}"]', '"x', f'found the id "{57 * "x"}..." of 300 bytes; allowed are 1 to 255 bytes'),
+        (TASK + r'tags = ["\u0000"]', '"', r'found a NUL in the tag "\u0000"; allowed are 1 to 255 bytes without NUL'),
+        (TASK + r'command = "a\u0000"', '"a', r'found a NUL in the command "a\u0000"; allowed is text without NUL'),
+        (TASK + r'kind = "a\u001b[1m\n"', '"a', r'found the kind "a\u001b[1m\n"; allowed is refresh, processing'),
         (TASK + "[window]\nlanes = 65", "65", "found the lanes 65; allowed is a number from 1 to 64"),
         (TASK + "[window]\nbudget = 1\nreserve = 2", "2", "found the reserve 2; allowed is at most the budget"),
         (TASK + "[window]\nkinds = ['refresh', 'x']", "'x'", 'found the kinds "x"; allowed is refresh, processing'),
@@ -225,6 +230,17 @@ def test_a_message_has_the_line_and_a_caret_below_the_place() -> None:
         '  \tpriority = "ür" # so',
         "  \t           ^",
     ]
+
+
+def test_of_a_long_line_a_message_has_what_is_around_the_place() -> None:
+    before = ", ".join(f'"{number}"' for number in range(100))
+    told = str(refused(f'[tasks.a]\nrequires = ["network", "wifi", {before}]')).split("\n")
+    assert told[1].endswith("…")
+    assert told[1][told[2].index("^") :].startswith('"wifi"')
+    told = str(refused(f"[tasks.a]\ntags = [{before.replace('99', '')}]")).split("\n")
+    assert max(map(len, told)) < 140
+    assert told[1].startswith("  …")
+    assert told[1][told[2].index("^") :].startswith('"16"')
 
 
 def test_bytes_that_are_no_text_are_shown_where_they_are(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from . import show, to_json, wire
 from .problem import Exit, Problem
 from .program import command, existing, new_console, print_json, refuse_unknown
 from .reader import load
+from .toml_table import shown
 from .workload import Workload
 
 
@@ -150,4 +151,4 @@ def _get(scheduler: Scheduler, id: str) -> TaskInfo:
     try:
         return scheduler.get(id)
     except NotFound:
-        raise Problem(f'no task "{id}" in the store', Exit.USAGE) from None
+        raise Problem(f"no task {shown(id)} in the store", Exit.USAGE) from None

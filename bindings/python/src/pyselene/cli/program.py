@@ -92,5 +92,5 @@ def existing(store: Path | None) -> str | None:
 def refuse_unknown(work: Workload, id: str) -> None:
     """Refuses an id that the workload does not have."""
     if work.task(id) is None:
-        there = ", ".join(task.id for task in work.tasks)
-        raise Problem(f'no task "{id}" in {work.path}; there are {there}', Exit.USAGE)
+        there = printable(", ".join(task.id for task in work.tasks))
+        raise Problem(f"no task {shown(id)} in {work.path}; there are {there}", Exit.USAGE)

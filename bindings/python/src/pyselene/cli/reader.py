@@ -13,7 +13,7 @@ from typing import Any, Final
 from . import duration
 from .locate import error_place
 from .problem import Exit, Problem, WorkloadProblem
-from .toml_table import Table, Text, shown
+from .toml_table import Table, Text, shown, wrong_name
 from .workload import (
     BACKOFFS,
     DAYS,
@@ -133,8 +133,8 @@ class _Reader:
         return window
 
     def task(self, tasks: Table, id: str, defaults: Behaviour) -> TaskSpec:
-        if not 1 <= len(id.encode()) <= 255 or "\0" in id:
-            tasks.refuse(id, f"found the id {shown(id)}; allowed are 1 to 255 bytes", value=False)
+        if wrong := wrong_name("id", id):
+            tasks.refuse(id, wrong, value=False)
         table = Table(self.file, ("tasks", id), tasks.values[id])
         every = table.optional("every", table.duration(1), None)
         schedule = table.optional("schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic")
@@ -200,8 +200,8 @@ class _Reader:
         if not isinstance(values, list):
             table.refuse_value(key, "a list of texts")
         for index, tag in enumerate(values):
-            if not isinstance(tag, str) or not 1 <= len(tag.encode()) <= 255 or "\0" in tag:
-                table.refuse(key, f"found the tag {shown(tag)}; allowed are 1 to 255 bytes of text", index)
+            if wrong := wrong_name("tag", tag):
+                table.refuse(key, wrong, index)
             if index == 16:
                 table.refuse(key, f"found a 17th tag, {shown(tag)}; allowed are at most 16", index)
         return tuple(dict.fromkeys(values))

@@ -8,7 +8,7 @@ from typing import Final, NoReturn, TypeVar, cast
 
 from . import duration
 from .locate import Path, find
-from .problem import WorkloadProblem
+from .problem import WorkloadProblem, printable
 
 LONGEST: Final = 3650 * duration.DAY
 _ELSEWHERE: Final = {
@@ -19,6 +19,9 @@ _ELSEWHERE: Final = {
     "recurrence": "anchored",
 }
 """Names that these keys have in the C interface."""
+
+_LONGEST: Final = 60
+"""Characters of a text that a message shows."""
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -71,13 +74,15 @@ class Table:
                 elsewhere = _ELSEWHERE.get(key)
                 hint = f'"{elsewhere}" (as it is called here)' if elsewhere in self.asked else ""
                 allowed = hint or ", ".join(self.asked)
-                self.refuse(key, f'found the key "{key}"; allowed is {allowed}', value=False)
+                self.refuse(key, f"found the key {shown(key)}; allowed is {allowed}", value=False)
 
     def text(self, key: str) -> str:
         """A text."""
         value = self.values[key]
-        if not isinstance(value, str) or "\0" in value:
+        if not isinstance(value, str):
             self.refuse_value(key, "text")
+        if "\0" in value:
+            self.refuse(key, f"found a NUL in the {key} {shown(value)}; allowed is text without NUL")
         return value
 
     def truth(self, key: str) -> bool:
@@ -166,12 +171,25 @@ def _named(value: object) -> str:
     return shown(value)
 
 
+def wrong_name(what: str, name: object) -> str:
+    """What is wrong with an id or a tag; nothing: ""."""
+    allowed = "allowed are 1 to 255 bytes"
+    if not isinstance(name, str):
+        return f"found the {what} {shown(name)}; {allowed} of text"
+    if "\0" in name:
+        return f"found a NUL in the {what} {shown(name)}; {allowed} without NUL"
+    length = len(name.encode())
+    if length > 255:
+        return f"found the {what} {shown(name)} of {length} bytes; {allowed}"
+    return "" if name else f'found the {what} ""; {allowed}'
+
+
 def shown(value: object) -> str:
     """A value as a message shows it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value if len(value) <= 60 else value[:57] + "..."}"'
+        return f'"{printable(value if len(value) <= _LONGEST else value[: _LONGEST - 3] + "...")}"'
     if isinstance(value, Mapping):
         return "a table"
     return str(value)
