@@ -448,12 +448,14 @@ priority = "high"
 expected = "2s"
 tags = ["x"]
 [tasks.b]
+command = "true"
 every = "1h"
 requires = ["network", "power"]
 max_attempts = 3
 backoff = "linear"
 backoff_delay = "12s"
 [tasks.c]
+command = "true"
 expected = "1h"
 """
 
@@ -476,6 +478,14 @@ def test_a_plan_tells_what_would_run_and_what_not(folder: Path) -> None:
     told = here("plan", "w.toml", "--no-network").stdout
     assert "c      takes 1 h, more than a whole window; it runs when it ranks first" in told
     assert "1 of 2 eligible would run" in told
+
+
+def test_a_plan_refuses_what_a_run_refuses(folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'true'\n[tasks.b]\n")
+    for name in ("plan", "run"):
+        assert here(name, "w.toml", code=3).stderr.startswith('w.toml:3:8: found no command in the task "b"')
+    here("list", "w.toml")
+    here("simulate", "w.toml", "--days", "1")
 
 
 def test_a_task_is_explained(folder: Path) -> None:
@@ -529,8 +539,8 @@ def test_tasks_are_cancelled(folder: Path) -> None:
 def test_looking_makes_no_store_and_needs_exactly_one_place(folder: Path) -> None:
     write(folder, LOOK)
     for arguments in (("plan",), ("list",), ("explain", "a")):
-        here(*arguments, code=2)
-        here(*arguments, "w.toml", "--store", "tasks.db", code=2)
+        assert "found neither a workload nor --store" in here(*arguments, code=2).stderr
+        assert "found both a workload and --store" in here(*arguments, "w.toml", "--store", "tasks.db", code=2).stderr
         assert "tasks.db: no such file" in here(*arguments, "--store", "tasks.db", code=4).stderr
     assert not (folder / "tasks.db").exists()
     (folder / "tasks.db").write_text("this is a file of something else, long enough to be looked at closely\n" * 20)

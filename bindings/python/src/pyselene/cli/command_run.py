@@ -12,8 +12,8 @@ from rich.text import Text
 from .. import Scheduler
 from . import duration, wire
 from . import options as o
-from .problem import Exit, Problem
-from .program import command, new_console, refuse_unknown, store_path
+from .problem import Exit, Problem, printable
+from .program import command, new_console, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .runner import Runner
 from .session import Plan, Session
@@ -112,9 +112,7 @@ def run_command(
     refuses do not run, and --follow waits until asking again is worth it.
     """
     work = load(workload)
-    for spec in work.tasks:
-        if spec.command is None:
-            raise work.problem(f'found no command in the task "{spec.id}"; it is needed to run', "tasks", spec.id)
+    refuse_idle(work)
     if why and profile is None:
         raise Problem("--why needs --profile", Exit.USAGE)
     if now is not None:
@@ -133,7 +131,7 @@ def run_command(
     )
 
     def show_output(id: str, lines: list[str]) -> None:
-        text = Text("\n").join(Text.assemble(("  " + id, "dim"), (" │ ", "dim"), line) for line in lines)
+        text = Text("\n").join(Text.assemble(("  " + printable(id), "dim"), (" │ ", "dim"), line) for line in lines)
         console.print(text)
 
     with Workspace(logs) as workspace, wire.open_scheduler(store_path(store), limits) as scheduler:
@@ -156,5 +154,5 @@ def _tell_others(scheduler: Scheduler, work: Workload) -> None:
     others = [info.id for info in scheduler.tasks() if work.task(info.id) is None and not info.state.terminal]
     if others:
         sys.stderr.write(
-            f"pyselene: the store has tasks that are not in {work.path}, which go on: {', '.join(others)}\n"
+            f"pyselene: the store has tasks that are not in {work.path}, which go on: {printable(', '.join(others))}\n"
         )

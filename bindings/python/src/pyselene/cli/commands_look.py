@@ -15,7 +15,7 @@ from ..testing import VirtualClock
 from . import options as o
 from . import show, to_json, wire
 from .problem import Exit, Problem
-from .program import command, existing, new_console, print_json, refuse_unknown
+from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown
 from .reader import load
 from .toml_table import shown
 from .workload import Workload
@@ -37,6 +37,8 @@ def plan(
 ) -> None:
     """Tell what a window would run now, what it would not run, and why."""
     work = _one_of(workload, store)
+    if work is not None:
+        refuse_idle(work)
     window = o.window_of(work, budget, reserve, None, lanes, kinds, strict_fit)
     with _looking(work, store, observed_range) as scheduler:
         scheduler.set_conditions(network=network, power=power)
@@ -126,8 +128,10 @@ def cancel(
 
 def _one_of(workload: str | None, store: Path | None) -> Workload | None:
     """The workload; None where a store is asked for."""
-    if (workload is None) == (store is None):
-        raise Problem("found neither a workload nor --store, or both; allowed is one of them", Exit.USAGE)
+    if workload is None and store is None:
+        raise Problem("found neither a workload nor --store; needed is one of them", Exit.USAGE)
+    if workload is not None and store is not None:
+        raise Problem("found both a workload and --store; allowed is one of them", Exit.USAGE)
     existing(store)
     return None if workload is None else load(workload)
 

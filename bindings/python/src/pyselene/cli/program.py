@@ -89,6 +89,13 @@ def existing(store: Path | None) -> str | None:
     return store_path(store)
 
 
+def refuse_idle(work: Workload) -> None:
+    """Refuses a task that has no command: there is nothing to run."""
+    for spec in work.tasks:
+        if spec.command is None:
+            raise work.problem(f"found no command in the task {shown(spec.id)}; it is needed to run", "tasks", spec.id)
+
+
 def refuse_unknown(work: Workload, id: str) -> None:
     """Refuses an id that the workload does not have."""
     if work.task(id) is None:
