@@ -27,6 +27,7 @@ from pyselene.cli.app import run
 from pyselene.cli.board import Active, Board, Done
 from pyselene.cli.live import budget_bar, render
 from pyselene.cli.runner import outcome_of
+from pyselene.cli.sheet import Sheet
 from pyselene.cli.wire import Window
 
 SOURCES = Path(pyselene.__file__).parent.parent
@@ -329,6 +330,115 @@ def test_a_reader_that_goes_away_is_no_reason_to_leave_children(folder: Path) ->
     )  # fmt: skip
     assert done.stdout == "{\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help", "list w.toml", "run w.toml", "plan w.toml --json"])
+def test_a_reader_that_went_away_is_the_systems_affair_and_nothing_is_said(arguments: str, folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'true'\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as gone:  # noqa: PTH123
+        done = subprocess.run(
+            command(*arguments.split()), env=environment(), stdout=gone, stderr=subprocess.PIPE, text=True, timeout=300
+        )
+    assert (done.returncode, done.stderr) == (5, "")
+
+
+@pytest.mark.parametrize("arguments", ["--version", "run w.toml"])
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        (">&-", "pyselene: the standard output is closed; allowed is anything that can be written to\n"),
+        (">/dev/full", "pyselene: No space left on device\n"),
+        (">&- 2>&-", ""),
+    ],
+)
+def test_an_output_that_takes_nothing_is_told_in_one_line(arguments: str, where: str, told: str, folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'touch ran'\n")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{' '.join(command(*arguments.split()))} {where}"],
+        env=environment(), stderr=subprocess.PIPE, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (5, told)
+    assert where == ">/dev/full" or not (folder / "ran").exists()
+
+
+def test_a_closed_input_is_a_workload_that_cannot_be_read(folder: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{' '.join(command('list', '-'))} <&-"],
+        env=environment(), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (3, "standard input: it is closed\n")
+
+
+# ---- what fits a terminal ------------------------------------------------------------------------------------------
+
+
+def test_in_80_columns_a_run_is_one_line_with_what_matters(folder: Path) -> None:
+    text = "".join(
+        f"[tasks.{name}]\nbackoff = 'linear'\ncommand = '{work}'\n"
+        for name, work in (("tell", "true"), ("build-the-index-of-everything-there-is", "exit 75"), ("kill", "kill $$"))
+    )
+    told = call("run", write(folder, text), COLUMNS="80").stdout.splitlines()
+    assert max(map(len, told)) <= 80
+    head = next(line for line in told if line.startswith("  task "))
+    assert head.split() == ["task", "took", "outcome", "command", "again"]
+    rows = told[told.index(head) + 2 : told.index(head) + 5]
+    assert re.fullmatch(r"  tell +\S+ \S+ +new data +exit 0 +next window", rows[0])
+    assert re.fullmatch(r"  build-the-index-of-every\S*… +\S+ \S+ +failed +exit 75 +in \S+ s", rows[1])
+    assert re.fullmatch(r"  kill +\S+ \S+ +failed +SIGTERM +in \S+ s", rows[2])
+
+
+def test_in_80_columns_a_list_cuts_nothing(folder: Path) -> None:
+    write(folder, LOOK)
+    told = call("list", "w.toml", COLUMNS="80").stdout.splitlines()
+    assert len(told) == 5
+    assert max(map(len, told)) <= 80
+    assert not any("…" in line for line in told)
+    assert {"task", "state", "due", "last"} <= set(told[0].split())
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (80, ["task", "priority", "score", "took", "why"]),
+        (44, ["task", "score", "took", "why"]),
+        (36, ["task", "took", "why"]),
+        (20, ["task", "took", "why"]),
+    ],
+)
+def test_a_table_leaves_out_its_least_important_columns(width: int, columns: list[str]) -> None:
+    sheet = Sheet("task", "priority", "score", "took", "why", numbers=("score", "took"), spare=("priority", "score"))
+    sheet.add_row("indexing", "very high", "1.000", "2.34 ms", "new data")
+    assert [column.header for column in sheet.fitted(width).columns] == columns
+
+
+def test_what_does_not_print_is_escaped_everywhere(folder: Path) -> None:
+    shown = "a\\u001b[31mb\\u009b"
+    write(folder, f'[tasks."{shown}"]\ncommand = "true"\n')
+    for told in (
+        here("list", "w.toml").stdout,
+        here("plan", "w.toml").stdout,
+        here("plan", "w.toml", "--budget", "1s").stdout,
+        here("explain", "a\x1b[31mb\x9b", "w.toml").stdout,
+        here("explain", "x", "w.toml", code=2).stderr,
+        call("run", "w.toml").stdout,
+        call("run", "w.toml", "--now", "a\x1b[31mb\x9b").stdout,
+    ):
+        assert shown in told
+        assert all(c.isprintable() or c == "\n" for c in told)
+
+
+def test_no_line_ends_with_blanks_where_nobody_sees_them(folder: Path) -> None:
+    write(folder, LOOK)
+    for told in (
+        call("run", "w.toml", "--no-network").stdout,
+        here("list", "w.toml").stdout,
+        here("explain", "b", "w.toml").stdout,
+        here("plan", "w.toml", "--no-network").stdout,
+        here("simulate", "w.toml", "--days", "1").stdout,
+    ):
+        assert not [line for line in told.splitlines() if line != line.rstrip()]
 
 
 # ---- the live table ------------------------------------------------------------------------------------------------

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 
 from . import command_run, command_simulate, commands_governor, commands_look  # noqa: F401
-from .problem import Exit, Problem
+from .problem import Exit, Problem, printable
 from .program import app
 
 
 def run() -> int:
     """Runs the command line and gives the exit code."""
+    if sys.stderr is None:
+        # Else the next file that is opened, such as a store, would be what others write their messages to.
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if sys.stdout is None:
+        _tell("pyselene: the standard output is closed; allowed is anything that can be written to")
+        return Exit.SYSTEM
     code = _run()
     try:
         sys.stdout.flush()
-    except OSError:
-        # A reader that went away, as of `| head`; what is left must not be tried again at exit.
+    except OSError as error:
+        # What is left must not be tried again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A reader that went away, as of `| head`, wants to hear no more.
+        if not code and error.errno != errno.EPIPE:
+            _tell(f"pyselene: standard output: {error.strerror}")
         return code or Exit.SYSTEM
     return code
 
@@ -28,14 +39,22 @@ def _run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Problem as problem:
-        sys.stderr.write(f"pyselene: {problem}\n" if not _has_place(problem) else f"{problem}\n")
+        _tell(f"{problem}" if _has_place(problem) else f"pyselene: {problem}")
         return problem.code
     except KeyboardInterrupt:
         return Exit.SIGNALLED + 2
     except OSError as error:
-        sys.stderr.write(f"pyselene: {error}\n")
+        place = f"{error.filename}: " if error.filename is not None else ""
+        _tell(f"pyselene: {place}{error.strerror or error}")
         return Exit.SYSTEM
     return Exit.DONE
+
+
+def _tell(message: str) -> None:
+    """What goes wrong while telling what went wrong is told to nobody."""
+    with suppress(OSError):
+        sys.stderr.write(printable(message, keep="\n\t") + "\n")
+        sys.stderr.flush()
 
 
 def _has_place(problem: Problem) -> bool:

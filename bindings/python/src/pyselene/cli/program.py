@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 import pyselene
 
@@ -20,8 +22,32 @@ from .sheet import Trimming
 from .toml_table import shown
 from .workload import Workload
 
+
+class _Program(TyperGroup):
+    """Ends with the code of the system where a reader went away; else its libraries would choose one."""
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        with _reader_gone():
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _reader_gone():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _reader_gone() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise SystemExit(Exit.SYSTEM) from None
+    except SystemExit as end:  # so rich tells it; commands end by typer.Exit
+        raise SystemExit(Exit.SYSTEM if end.code == 1 else end.code) from None
+
+
 app = typer.Typer(
     name="pyselene",
+    cls=_Program,
     help="Runs background work in windows of limited time, the worthiest first, and says why the rest waits.",
     epilog=o.EXIT_CODES,
     no_args_is_help=True,

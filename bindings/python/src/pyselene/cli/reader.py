@@ -43,7 +43,12 @@ def load(path: str | FilePath) -> Workload:
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else FilePath(path).read_bytes()
+        if str(path) != "-":
+            data = FilePath(path).read_bytes()
+        elif sys.stdin is not None:
+            data = sys.stdin.buffer.read()
+        else:
+            raise Problem(f"{name}: it is closed", Exit.WORKLOAD)
     except OSError as error:
         raise Problem(f"{name}: {error.strerror or error}", Exit.WORKLOAD) from None
     if data.startswith(_DATABASE):
