@@ -735,9 +735,12 @@ def test_a_wrong_option_says_what_is_allowed(arguments: tuple[str, ...], message
     assert message in " ".join(here("run", "w.toml", *arguments, code=2).stderr.replace("│", " ").split())
 
 
-@pytest.mark.parametrize("name", ["", "run", "plan", "explain", "list", "cancel", "simulate"])
+@pytest.mark.parametrize(
+    "name", ["", "run", "plan", "explain", "list", "cancel", "simulate", "signals", "forecast", "trace record",
+             "trace replay"],
+)  # fmt: skip
 def test_help_tells_the_exit_codes(name: str) -> None:
-    told = here(*([name] if name else []), "--help").stdout
+    told = here(*name.split(), "--help").stdout
     for line in ("Exit codes", "0  done, whatever the tasks' outcomes", "128 + N  ended by signal N"):
         assert line in told
 

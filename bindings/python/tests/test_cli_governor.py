@@ -111,7 +111,10 @@ def test_a_trace_is_recorded_replayed_and_compared(folder: Path) -> None:
     told = call("trace", "replay", "day.trace", "--json", code=1).stdout
     assert json.loads(told)["first_difference"] == number + 1
     call("trace", "record", "day.trace", "--for", "0s", code=4)
-    call("trace", "replay", "none", code=4)
+    assert call("trace", "replay", "none", code=3).stderr == "none: No such file or directory\n"
+    (folder / "other").write_text("another file\n")
+    assert "this is no trace" in call("trace", "replay", "other", code=3).stderr
+    assert "No such file" in call("trace", "record", "none/day.trace", "--for", "0s", code=5).stderr
 
 
 def test_a_run_asks_the_governor_and_says_why(work: Path) -> None:
@@ -133,6 +136,7 @@ def test_a_run_asks_the_governor_and_says_why(work: Path) -> None:
 def test_a_run_can_be_recorded(work: Path, folder: Path) -> None:
     call("run", "work.toml", "--profile", "open", "--budget", "20s", "--quiet", "--trace", "run.trace")
     assert selene.replay_trace("run.trace").same
+    assert "No such file" in call("run", "work.toml", "--trace", "none/run.trace", code=5).stderr
     assert re.search(r"^T \d+ 1 \d+ 0 0 tell$", (folder / "run.trace").read_text(), re.MULTILINE)
 
 

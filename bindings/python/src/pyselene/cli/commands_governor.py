@@ -11,7 +11,17 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .. import Decision, ForecastWindow, Kind, Reading, Scheduler, replay_trace
+from .. import (
+    Decision,
+    ForecastWindow,
+    InvalidArgument,
+    Kind,
+    Reading,
+    Scheduler,
+    StoreCannotOpen,
+    StoreIO,
+    replay_trace,
+)
 from . import duration, wire
 from . import options as o
 from .duration import SECOND, show
@@ -107,7 +117,7 @@ _traces = typer.Typer(help="Record what the governor sees and decides, and repla
 app.add_typer(_traces, name="trace", epilog=o.EXIT_CODES)
 
 
-@_traces.command()
+@command(of=_traces)
 def record(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
     profile: o.Profile = None,
@@ -131,7 +141,7 @@ def record(
     told: dict[Kind, str] = {}
     with _opened(None) as scheduler, wire.refusals(str(file)):
         scheduler.governor.profile = profile or "apple"
-        with scheduler.record_trace(file):
+        with wire.recorder(scheduler, file):
             end = None if lasting is None else scheduler.now_ns + lasting
             while True:
                 list(scheduler.signals.values())
@@ -147,14 +157,20 @@ def record(
     console.print(f"the trace is in {file}", highlight=False)
 
 
-@_traces.command()
+@command(of=_traces)
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The trace.")],
     as_json: o.Json = False,
 ) -> None:
     """Decide again what a trace decided, from what was known then; answers 1 if anything is decided otherwise."""
-    with wire.refusals(str(file)):
+    try:
         found = replay_trace(file)
+    except StoreCannotOpen as error:
+        # As a workload that cannot be read is told, which begins with its name.
+        _, _, reason = error.detail.rpartition('": ')
+        raise Problem(f"{file}: {reason}", Exit.WORKLOAD) from None
+    except (InvalidArgument, StoreIO) as error:
+        raise Problem(error.detail, Exit.WORKLOAD) from None
     if as_json:
         print_json({"decisions": found.decisions, "first_difference": found.first_difference})
     else:

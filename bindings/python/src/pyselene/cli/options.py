@@ -23,7 +23,7 @@ EXIT_CODES: Final = "\n\n".join(
         "0  done, whatever the tasks' outcomes; also --follow ended by a signal",
         "1  the task of --now failed; with --check: the last run of some task failed",
         "2  a wrong option, or an id that does not exist",
-        "3  the workload is wrong or cannot be read",
+        "3  the workload, or the trace to replay, is wrong or cannot be read",
         "4  the scheduler or its store refused, as when the task of --now may not run",
         "5  the system refused, as when a file cannot be written",
         "6  another program has the store open",

@@ -60,13 +60,13 @@ app = typer.Typer(
 _F = TypeVar("_F", bound=Callable[..., None])
 
 
-def command(name: str | None = None) -> Callable[[_F], _F]:
+def command(name: str | None = None, of: typer.Typer = app) -> Callable[[_F], _F]:
     """Makes a command of a function; its docstring is the help, in which a line is as long as the terminal is wide."""
 
     def decorate(function: _F) -> _F:
         paragraphs = (inspect.getdoc(function) or "").split("\n\n")
         told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return app.command(name, help=told, epilog=o.EXIT_CODES)(function)
+        return of.command(name, help=told, epilog=o.EXIT_CODES)(function)
 
     return decorate
 

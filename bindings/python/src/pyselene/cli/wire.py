@@ -21,6 +21,7 @@ from .. import (
     StoreError,
     StoreLocked,
     Task,
+    Trace,
 )
 from ..testing import VirtualClock
 from .duration import SECOND
@@ -137,8 +138,16 @@ def recording(scheduler: Scheduler, path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    with scheduler.record_trace(path):
+    with recorder(scheduler, path):
         yield
+
+
+def recorder(scheduler: Scheduler, path: Path) -> Trace:
+    """Begins a recording; that its file cannot be written is no refusal of the scheduler's."""
+    try:
+        return scheduler.record_trace(path)
+    except StoreError as error:
+        raise Problem(str(error), Exit.SYSTEM) from error
 
 
 @contextmanager
