@@ -722,11 +722,14 @@ def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--budget", "soon"), 'found "soon"; allowed is a number with ns'),
+        (("--budget", "soon"), 'found "soon"; allowed is seconds, or a number with ns'),
         (("--budget", "2d"), 'found "2d"; allowed is from 1ms to 1d'),
+        (("--budget", "0"), 'found "0"; allowed is from 1ms to 1d'),
+        (("--budget", "-1s"), 'found "-1s", which is negative; allowed is from 1ms to 1d'),
         (("--lanes", "65"), 'found "65"; allowed is a number from 1 to 64'),
         (("--kinds", "long"), 'found "long"; allowed is refresh, processing or'),
-        (("--budget", "1s", "--reserve", "2s"), "--reserve is longer than --budget"),
+        (("--budget", "1s", "--reserve", "2s"), "--reserve 2s is longer than --budget 1s"),
+        (("--reserve", "40s"), "--reserve 40s is longer than the budget 30s, which is the default"),
         (("--nonsense",), "No such option: --nonsense"),
     ],
 )
@@ -743,6 +746,26 @@ def test_help_tells_the_exit_codes(name: str) -> None:
     told = here(*name.split(), "--help").stdout
     for line in ("Exit codes", "0  done, whatever the tasks' outcomes", "128 + N  ended by signal N"):
         assert line in told
+
+
+def test_a_reserve_that_is_too_long_says_whose_budget_it_is_longer_than(folder: Path) -> None:
+    write(folder, "[window]\nbudget = 5\n[simulate.window]\nbudget = 3\n[tasks.a]\ncommand = 'true'\n")
+    for name, budget in (("run", "5s of [window]"), ("simulate", "3s of [simulate.window]")):
+        told = here(name, "w.toml", "--reserve", "6", code=2).stderr
+        assert told == (
+            f"pyselene: --reserve 6s is longer than the budget {budget} in w.toml; allowed is at most the budget\n"
+        )
+
+
+def test_a_plain_number_is_seconds_as_in_the_file(folder: Path) -> None:
+    write(folder, LOOK)
+    assert look("plan", "w.toml", "--budget", "20")["budget"] == 20.0
+    assert look("plan", "w.toml", "--budget", "2.5", "--reserve", "0")["budget"] == 2.5
+
+
+def test_help_tells_what_is_not_obvious() -> None:
+    assert "comes back with the next run of that workload" in here("cancel", "--help").stdout
+    assert "0 only registers the tasks" in " ".join(here("run", "--help").stdout.replace("│", " ").split())
 
 
 def test_the_version_is_told() -> None:

@@ -32,7 +32,8 @@ def run_command(
         typer.Option(
             parser=o.number(0, o.MANY),
             metavar=o.NUMBER,
-            help="How many windows. [dim](1; without end with --follow)[/]",
+            help="How many windows; 0 only registers the tasks, for later if there is --store."
+            " [dim](1; without end with --follow)[/]",
             rich_help_panel=o.WINDOWS,
             show_default=False,
         ),

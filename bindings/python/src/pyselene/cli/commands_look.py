@@ -111,7 +111,10 @@ def cancel(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every task.")] = False,
 ) -> None:
-    """Cancel tasks of a store; what waits behind them is cancelled, too."""
+    """Cancel tasks of a store; what waits behind them is cancelled, too.
+
+    A task that still stands in a workload comes back with the next run of that workload on the store.
+    """
     if bool(ids) + (tag is not None) + everything != 1:
         raise Problem("cancel needs ids, or --tag, or --all", Exit.USAGE)
     with _looking(None, store) as scheduler:

@@ -7,7 +7,19 @@ from typing import Final
 
 from .._time import show
 
-__all__ = ["ALLOWED", "DAY", "HOUR", "MILLISECOND", "MINUTE", "NANOSECONDS", "SECOND", "read", "show", "write"]
+__all__ = [
+    "ALLOWED",
+    "DAY",
+    "HOUR",
+    "MILLISECOND",
+    "MINUTE",
+    "NANOSECONDS",
+    "SECOND",
+    "read",
+    "read_option",
+    "show",
+    "write",
+]
 
 NANOSECONDS: Final = {
     "ns": 1,
@@ -28,6 +40,7 @@ DAY: Final = NANOSECONDS["d"]
 ALLOWED: Final = "a number with ns, us, ms, s, m, h, d or w, such as 250ms, 5s or 1h30m"
 """What `read` accepts, for messages."""
 
+_SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _PART: Final = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ns|us|ms|s|m|h|d|w)")
 _GREATEST: Final = 2**63 - 1
 
@@ -57,6 +70,18 @@ def read(text: str) -> int:
     if not text or at < len(text) or total > _GREATEST:
         raise ValueError(f'found "{text}"; allowed is {ALLOWED}')
     return total
+
+
+def read_option(text: str) -> int:
+    """Reads what an option says: a duration, or a plain number of seconds, as in a file.
+
+    >>> read_option("2.5") == read_option("2500ms")
+    True
+
+    Raises:
+        ValueError: the text is neither, or too long.
+    """
+    return read(f"{text}s" if _SECONDS.fullmatch(text) else text)
 
 
 def write(nanoseconds: int) -> str:

@@ -36,14 +36,16 @@ def time(least: int, greatest: int) -> Callable[[str], int]:
     """A parser of durations, in ns."""
 
     def read(text: str) -> int:
+        allowed = f"allowed is from {duration.write(least)} to {duration.write(greatest)}"
+        negative = text.startswith("-")
         try:
-            value = duration.read(text)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
+            value = duration.read_option(text[1:] if negative else text)
+        except ValueError:
+            raise typer.BadParameter(f'found "{text}"; allowed is seconds, or {duration.ALLOWED}') from None
+        if negative:
+            raise typer.BadParameter(f'found "{text}", which is negative; {allowed}')
         if not least <= value <= greatest:
-            raise typer.BadParameter(
-                f'found "{text}"; allowed is from {duration.write(least)} to {duration.write(greatest)}'
-            )
+            raise typer.BadParameter(f'found "{text}"; {allowed}')
         return value
 
     return read
@@ -253,5 +255,21 @@ def window_of(
         strict_fit=strict_fit or bool(said.strict_fit),
     )
     if result.reserve is not None and result.reserve > result.budget:
-        raise Problem("--reserve is longer than --budget; allowed is at most the budget", Exit.USAGE)
+        kept, whole = duration.write(result.reserve), duration.write(result.budget)
+        named = f"--reserve {kept}" if reserve is not None else f"the reserve {kept}{_place(workload, 'reserve', said)}"
+        if budget is not None:
+            than = f"--budget {whole}"
+        elif said.budget is not None:
+            than = f"the budget {whole}{_place(workload, 'budget', said)}"
+        else:
+            than = f"the budget {whole}, which is the default"
+        raise Problem(f"{named} is longer than {than}; allowed is at most the budget", Exit.USAGE)
     return result
+
+
+def _place(workload: Workload | None, key: str, said: WindowSpec) -> str:
+    """Where a file says something about windows."""
+    if workload is None:
+        return ""
+    table = "[window]" if getattr(workload.window, key) == getattr(said, key) else "[simulate.window]"
+    return f" of {table} in {workload.path}"
