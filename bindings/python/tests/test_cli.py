@@ -299,9 +299,12 @@ def test_a_signal_ends_everything(
 def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     write(folder, "[tasks.a]\nevery = '1h'\ncommand = 'touch ran'\n")
     process = started("run", "w.toml", "--follow")
-    wait_for((folder / "ran").exists)
+    assert process.stdout is not None
+    while "sleeping" not in process.stdout.readline():
+        assert process.poll() is None
     process.terminate()
-    assert process.communicate(timeout=60)[1].startswith("pyselene: stopping")
+    assert process.communicate(timeout=60)[1] == "pyselene: stopping\n"
+    assert (folder / "ran").exists()
     assert process.returncode == 0
 
 

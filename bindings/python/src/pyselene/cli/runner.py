@@ -109,6 +109,11 @@ class Runner:
 
         return stop
 
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs; waits for nobody, so that handlers of signals may ask."""
+        return self._running > 0
+
     def kill(self) -> None:
         """Kills everything without grace."""
         self._at_once = True

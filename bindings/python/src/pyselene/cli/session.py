@@ -126,7 +126,8 @@ class Session:
             return
         self.signal = number
         self._ended.set()
-        sys.stderr.write("pyselene: stopping what runs; once more kills it at once\n")
+        told = "stopping what runs; once more kills it at once" if self.runner.busy else "stopping"
+        sys.stderr.write(f"pyselene: {told}\n")
         # On a thread of its own: a signal may come while this thread holds whatever it holds.
         threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
 
