@@ -156,8 +156,8 @@ def refusals(path: str | None = None) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        # Most of them name the file themselves.
-        named = path is None or f'"{path}"' in error.detail
+        # Most of them name the file themselves, some with the folders that it is in.
+        named = path is None or f'{Path(path).name}"' in error.detail
         code = Exit.LOCKED if isinstance(error, StoreLocked) else Exit.REFUSED
         raise Problem(str(error) if named else f"{path}: {error}", code) from error
     except SeleneError as error:
