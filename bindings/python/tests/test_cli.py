@@ -347,6 +347,26 @@ def test_a_reader_that_went_away_is_the_systems_affair_and_nothing_is_said(argum
     assert (done.returncode, done.stderr) == (5, "")
 
 
+def test_a_reader_that_goes_away_stops_what_runs_and_fails_nothing(folder: Path) -> None:
+    text = "[tasks.a]\npriority = 5\ncommand = 'until [ -e gone ]; do sleep 0.05; done; echo told; touch told'\n"
+    write(folder, text + "[tasks.b]\ncommand = 'echo $$ >pid; sleep 60'\n")
+    arguments = ("run", "w.toml", "--lanes", "2", "--budget", "1h", "--store", "tasks.db")
+    with subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("window 1 of 1")
+        wait_for(told_in(folder / "pid"))
+        process.stdout.close()
+        (folder / "gone").touch()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 5
+    assert not is_running(int((folder / "pid").read_text()))
+    found = {task["id"]: task["last_outcome"] for task in look("list", "--store", "tasks.db")}
+    assert found == {"a": "new_data", "b": "stopped"}
+
+
 @pytest.mark.parametrize("arguments", ["--version", "run w.toml"])
 @pytest.mark.parametrize(
     ("where", "told"),

@@ -43,6 +43,10 @@ class Runner:
         self.workspace = workspace
         self.grace = grace
         self.board = Board()
+        self.lost: OSError | SystemExit | None = None
+        """Why what commands print reaches nobody."""
+        self.on_lost: Callable[[], None] = lambda: None
+        """Called when that happens."""
         self._show_output = show_output
         self._lock = threading.Lock()
         self._leaving = False
@@ -77,13 +81,22 @@ class Runner:
                 lines = lines_from(log, begin)
             finally:
                 os.close(log)
-            if self._show_output and lines:
-                self._show_output(run.id, lines)
+            self._show(run.id, lines)
         except OSError as error:
             problem = error.strerror or str(error)
         outcome = outcome_of(status)
         self.board.end(Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun))
         return outcome
+
+    def _show(self, id: str, lines: list[str]) -> None:
+        if self._show_output is None or not lines or self.lost:
+            return
+        try:
+            self._show_output(id, lines)
+        except (OSError, SystemExit) as error:  # the latter is how rich tells of a reader that went away
+            # It is no failure of the command.
+            self.lost = error
+            self.on_lost()
 
     def _stop_of(self, run: Run) -> Callable[[], float | None]:
         """Says whether a command shall stop, and how long it may take for that."""

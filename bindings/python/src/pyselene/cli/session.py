@@ -94,6 +94,7 @@ class Session:
         # at once, and whatever thread the signal hit.
         ringing = signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         before = self._catch_signals()
+        self.runner.on_lost = self._stop
         driver.start()
         try:
             while not self._over.is_set():
@@ -107,8 +108,8 @@ class Session:
             os.close(news)
             os.close(bell)
         reap_strays()
-        if self._error is not None:
-            raise self._error
+        if error := self._error or self.runner.lost:
+            raise error
         if self.signal and self._code == Exit.DONE and not self.plan.follow:
             return Exit.SIGNALLED + self.signal
         return self._code
@@ -125,9 +126,12 @@ class Session:
             self.runner.kill()
             return
         self.signal = number
-        self._ended.set()
         told = "stopping what runs; once more kills it at once" if self.runner.busy else "stopping"
         sys.stderr.write(f"pyselene: {told}\n")
+        self._stop()
+
+    def _stop(self) -> None:
+        self._ended.set()
         # On a thread of its own: a signal may come while this thread holds whatever it holds.
         threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
 
@@ -135,7 +139,7 @@ class Session:
         try:
             self._code = self._work()
         except Closed as error:
-            self._error = None if self.signal else error
+            self._error = None if self.signal or self.runner.lost else error
         except BaseException as error:  # raised again where `run` waits
             self._error = error
         finally:
