@@ -29,9 +29,9 @@ class Sheet:
     """A table in the style of this program.
 
     Args:
-        columns: their heads, which differ, if only in blanks; the column "task" is cut if it must be, but no other.
+        columns: their heads, which differ, if only in blanks.
         numbers: those that stand at the right.
-        spare: those that may be left out, the least important first.
+        spare: those that may be left out, the least important first; "task" is cut instead, at its place or at last.
         prose: those that may go on in the next line.
     """
 
@@ -59,11 +59,14 @@ class Sheet:
         for name in self._prose:
             widths[name] = min(widths[name], _NARROWEST_PROSE)
         for name in self._spare:
-            if _sum(widths) > width:
+            if _sum(widths) <= width:
+                break
+            if name == "task":
+                widths[name] = min(widths[name], _SHORTEST_TASK)
+            else:
                 del widths[name]
-        longest = _LONGEST_TASK
-        if "task" in widths:
-            longest = max(_SHORTEST_TASK, widths["task"] - max(0, _sum(widths) - width))
+        room = width - _sum(widths)
+        longest = min(_LONGEST_TASK, max(_SHORTEST_TASK, widths.get("task", 0) + room))
         table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False)
         kept = [index for index, name in enumerate(self._columns) if name in widths]
         for index in kept:

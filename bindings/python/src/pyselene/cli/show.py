@@ -137,7 +137,8 @@ def show_report(console: Console, scheduler: Scheduler, report: Report, board: B
     if report.runs:
         rows = Sheet(
             "#", "task", "priority", "score", "estimate", "start", "took", "outcome", "command", "again",
-            numbers=("#", "score", "estimate", "start", "took"), spare=("score", "priority", "estimate", "start", "#"),
+            numbers=("#", "score", "estimate", "start", "took"),
+            spare=("score", "priority", "estimate", "start", "#", "task", "command", "took"),
         )  # fmt: skip
         for number, run in enumerate(report.runs, 1):
             outcome = words(run.outcome) + (f", {words(run.stop_reason)}" if run.stop_reason else "")
