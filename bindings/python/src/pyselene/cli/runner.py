@@ -6,9 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
-from .. import Outcome, Run, StopReason
+from .. import Outcome, Run, StaleRun, StopReason
 from .board import Active, Board, Done
 from .child import Child, end_text
 from .workspace import Workspace, lines_from
@@ -69,6 +70,7 @@ class Runner:
 
     def _run(self, run: Run) -> Outcome:
         begun = time.monotonic()
+        lost = self.lost
         status = None
         problem = ""
         self.board.start(Active(run.token, run.id, run.attempt, run.score, run.estimate, begun))
@@ -86,6 +88,11 @@ class Runner:
             problem = error.strerror or str(error)
         outcome = outcome_of(status)
         self.board.end(Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun))
+        if self.lost is not lost:
+            # It is no failure of the command, whose outcome counts before all else is stopped.
+            with suppress(StaleRun):
+                run.complete(outcome)
+            self.on_lost()
         return outcome
 
     def _show(self, id: str, lines: list[str]) -> None:
@@ -94,9 +101,7 @@ class Runner:
         try:
             self._show_output(id, lines)
         except (OSError, SystemExit) as error:  # the latter is how rich tells of a reader that went away
-            # It is no failure of the command.
             self.lost = error
-            self.on_lost()
 
     def _stop_of(self, run: Run) -> Callable[[], float | None]:
         """Says whether a command shall stop, and how long it may take for that."""

@@ -131,6 +131,8 @@ class Session:
         self._stop()
 
     def _stop(self) -> None:
+        if self._ended.is_set():
+            return
         self._ended.set()
         # On a thread of its own: a signal may come while this thread holds whatever it holds.
         threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
