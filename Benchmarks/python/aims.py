@@ -13,7 +13,7 @@ THOUSAND, MILLION = 1_000, 1_000_000
 
 @dataclass(frozen=True)
 class Found:
-    """The median of the repeats, and the least of them: other work on the machine raises the one more than the other."""
+    """The median of the repeats, and the least of them, which other work on the machine raises less."""
 
     median: float
     best: float
