@@ -106,4 +106,21 @@ CHECK_UNUSED static void told_at_once(void) {
     } while (!was_at_once(begin, S + check_slack(), &tries));
 }
 
+CHECK_UNUSED static void leave_log_behind(void) {
+    selene_scheduler scheduler = open_store(path("store"));
+    fill(scheduler, TASKS);
+    die();
+}
+
+/** Checking must answer so, name the file, and leave everything as it was. */
+CHECK_UNUSED static void check_examined(selene_status expected, const char *file) {
+    static struct tree before;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    tree_read(&before);
+    CHECK_STATUS(expected, selene_store_check(file, -1, &findings));
+    check_detail(file);
+    CHECK_TREE(&before);
+    tree_free(&before);
+}
+
 #endif /* STORE_OPEN_H */
