@@ -92,7 +92,7 @@ import Testing
       }
     }
     #expect(detail([]).hasPrefix("handler: it is empty"))
-    #expect(detail([UInt8](repeating: 65, count: 256)).hasPrefix("handler: 256 was given"))
+    #expect(detail([UInt8](repeating: 65, count: 256)).hasPrefix("handler: it is longer than 255 bytes"))
     #expect(detail([65, 66, 0xFF]).contains("at byte 2"))
     #expect(detail([65, 0]).contains("NUL at byte 1"))
   }
