@@ -96,6 +96,8 @@ class Engine:
         self.closed = False
         #: Whether the exit of the interpreter closed it.
         self.exiting = False
+        #: Threads that wait for cycles here.
+        self.waiters: set[int] = set()
         self.clock = clock
         #: Whether nobody but the host's own code lets time pass; any other clock goes on by itself.
         self.stands_still = clock is not None and clock.virtual is not None
@@ -145,13 +147,34 @@ class Engine:
             return closed()
         return error_of(status)
 
-    def park_at_exit(self) -> None:
-        """A daemon thread that the exit has closed the scheduler under waits for the end, which is near.
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While a thread waits for a cycle; the exit of the interpreter waits until it is out of the way.
 
-        It holds no lock, and would only print a traceback.
+        A daemon thread that the exit has closed the scheduler under then waits for the end, which is near: it would
+        only print a traceback, and an interpreter that goes while a thread comes back may crash.
         """
-        if self.exiting and threading.current_thread().daemon:
-            threading.Event().wait()
+        thread = threading.get_ident()
+        with self.changed:
+            is_first = thread not in self.waiters
+            self.waiters.add(thread)
+        try:
+            yield
+        finally:
+            parks = self.exiting and threading.current_thread().daemon
+            if is_first or parks:
+                with self.changed:
+                    self.waiters.discard(thread)
+                    self.changed.notify_all()
+            if parks:
+                threading.Event().wait()
+
+    def settle(self, until: int) -> None:
+        """At exit: waits until those who waited, and the workers, are out of the way."""
+        with self.changed:
+            while self.waiters and (rest := until - _NOW()) > 0:
+                self.changed.wait(rest / SECOND)
+        self.workers.join(until)
 
     def now_ns(self) -> int:
         """Scheduler time."""
@@ -415,6 +438,7 @@ def _close_all() -> None:
         try:
             engine.exiting = True
             engine.close(_EXIT_GRACE)
+            engine.settle(_NOW() + _EXIT_GRACE // 4)
         except BaseException:
             log.exception("a scheduler could not be closed at exit")
 
@@ -431,6 +455,7 @@ def _after_fork() -> None:
         engine.forevers.clear()
         engine.driver = None
         engine.left = 0
+        engine.waiters.clear()
     _engines.clear()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 
@@ -18,6 +19,7 @@ class Workers:
     def __init__(self) -> None:
         self._idle: list[SimpleQueue[Job | None]] = []
         self._closed = False
+        self._threads: set[threading.Thread] = set()
         self._numbers = itertools.count(1)
 
     def submit(self, job: Job) -> None:
@@ -37,7 +39,20 @@ class Workers:
             except IndexError:
                 return
 
+    def join(self, until: int) -> None:
+        """Waits for threads that were told to end, until an instant of the monotonic clock in ns."""
+        for thread in tuple(self._threads):
+            thread.join(max(0, until - time.monotonic_ns()) / 1e9)
+
     def _main(self, job: Job | None) -> None:
+        thread = threading.current_thread()
+        self._threads.add(thread)
+        try:
+            self._work(job)
+        finally:
+            self._threads.discard(thread)
+
+    def _work(self, job: Job | None) -> None:
         inbox: SimpleQueue[Job | None] = SimpleQueue()
         while job is not None:
             try:
