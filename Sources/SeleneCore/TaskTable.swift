@@ -124,7 +124,7 @@ package final class TaskTable {
   }
 
   /// A record got another definition in place of an old one.
-  func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, from: old, to: records[slot].definition) }
+  func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, old, records[slot].definition, stays: true) }
 
   /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
   func touch(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
@@ -218,11 +218,7 @@ package final class TaskTable {
     records[slot] = old
     records[slot].standing = .nowhere
     let restored = isVacant(slot) ? nil : old.definition
-    if let definition, let restored, sequence == old.sequence {
-      retag(slot, from: definition, to: restored)
-    } else {
-      retag(slot, definition, restored)
-    }
+    if definition !== restored { retag(slot, definition, restored, stays: sequence == old.sequence) }
     enter(slot)
   }
 
@@ -271,23 +267,16 @@ package final class TaskTable {
     taken[kind] = taken[kind] &+ UInt32(bitPattern: Int32(change))
   }
 
-  private func retag(_ slot: Int, _ old: TaskDefinition?, _ new: TaskDefinition?) {
+  /// The record in a slot carries the tags of another definition; of one that stays, those that both have stay, too.
+  private func retag(_ slot: Int, _ old: TaskDefinition?, _ new: TaskDefinition?, stays: Bool = false) {
     let sequence = records[slot].sequence
     if let old {
-      for tag in 0..<old.tagCount { tags.remove(old.tag(tag)) }
+      for tag in 0..<old.tagCount where !stays || new?.carries(tag: old.tag(tag)) != true { tags.remove(old.tag(tag)) }
     }
     if let new {
-      for tag in 0..<new.tagCount { tags.add(new.tag(tag), slot, sequence) { self.carries($0, $1, $2) } }
-    }
-  }
-
-  /// The same for a record that stays: what both definitions have stays where it is.
-  private func retag(_ slot: Int, from old: TaskDefinition, to new: TaskDefinition) {
-    guard old !== new else { return }
-    let sequence = records[slot].sequence
-    for tag in 0..<old.tagCount where !new.carries(tag: old.tag(tag)) { tags.remove(old.tag(tag)) }
-    for tag in 0..<new.tagCount where !old.carries(tag: new.tag(tag)) {
-      tags.add(new.tag(tag), slot, sequence) { self.carries($0, $1, $2) }
+      for tag in 0..<new.tagCount where !stays || old?.carries(tag: new.tag(tag)) != true {
+        tags.add(new.tag(tag), slot, sequence) { self.carries($0, $1, $2) }
+      }
     }
   }
 

@@ -45,8 +45,9 @@ class TaskCalls(HandlerCalls):
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
             definition = Task(name, **fields)
-            self._check_id(definition.id)
-            with self._with_handler(definition.handler or name, function, on_stop, push):
+            handler = definition.handler or name
+            self._check_id(definition.id, handler)
+            with self._with_handler(handler, function, on_stop, push):
                 self.register(definition)
             return function
 
@@ -118,14 +119,15 @@ class TaskCalls(HandlerCalls):
         task = Task(id, name, schedule=Schedule.ONCE, existing=existing, input=input, delay=delay, **fields)
         if name is None or not callable(handler):
             return self.register(task)
-        self._check_id(task.id)
+        self._check_id(task.id, name)
         with self._with_handler(name, handler):
             return self.register(task)
 
-    def _check_id(self, id: str) -> None:
-        """Refuses what can be no id, before a handler gets its name."""
-        with contextlib.suppress(LookupError):
-            self.get(id)
+    def _check_id(self, id: str, handler: str) -> None:
+        """Refuses what can be no id, before a new handler gets its name."""
+        if encode(handler, "handler") not in self._engine.handlers:
+            with contextlib.suppress(LookupError):
+                self.get(id)
 
     def get(self, id: str, position: int = 0) -> TaskInfo:
         """A task's record: the live one, else the last; at position 1 … those that wait behind it. NotFound."""
