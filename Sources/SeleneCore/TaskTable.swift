@@ -160,7 +160,7 @@ package final class TaskTable {
       records.append(new)
       journal?.noteNew(slot)
     }
-    retag(slot, nil, records[slot].definition)
+    if records[slot].definition.tagCount > 0 { retag(slot, nil, records[slot].definition) }
     enter(slot)
     if records[slot].state.isTerminal { noteEnd(slot) }
     return slot
