@@ -2,6 +2,8 @@
  * governor_driver.c - the driver on a library thread: wakes in time, opens windows, asks, stops, and costs nothing while
  * there is nothing to do
  *
+ * Where a test says nothing of a signal, the machine must not either: the user is active where somebody types at a
+ * terminal; only hosts say what is metered.
  * Argument: the filter of check.h.
  */
 #include "governor.h"
@@ -114,8 +116,8 @@ static void test_asks_again(void) {
     selene_scheduler scheduler = open_real();
     struct work work = {.behaviour = COMPLETE};
     int64_t said_at = check_now(), latest;
-    set_stopping(scheduler, SELENE_FACTOR_USER_ACTIVE, PROCESSING);
-    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_USER_ACTIVE, 1, REAL(300)));
+    set_stopping(scheduler, SELENE_FACTOR_METERED, PROCESSING);
+    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_METERED, 1, REAL(300)));
     latest = check_now() + REAL(300);
     start(scheduler);
     add_due(scheduler, "a", PROCESSING, &work);
@@ -193,13 +195,13 @@ static void test_wakes(void) {
 static void test_preempted(void) {
     selene_scheduler scheduler = open_real();
     struct work first = {.behaviour = UNTIL_STOPPED}, second = {.behaviour = UNTIL_STOPPED};
-    set_stopping(scheduler, SELENE_FACTOR_USER_ACTIVE, PROCESSING);
+    set_stopping(scheduler, SELENE_FACTOR_METERED, PROCESSING);
     observe(scheduler);
     add_once(scheduler, "first", PROCESSING, &first);
     add_once(scheduler, "second", PROCESSING, &second);
     start(scheduler);
     wait_for("the first", &first.started, 1);
-    say(scheduler, SELENE_SIGNAL_USER_ACTIVE, 1);
+    say(scheduler, SELENE_SIGNAL_METERED, 1);
     wait_for("the return", &first.returned, 1);
     wait_for_events(0, SELENE_EVENT_CYCLE_ENDED, -1, 1);
     WAIT_UNTIL(why(scheduler, "second", SELENE_REASON_GOVERNOR).reason == SELENE_REASON_GOVERNOR);
@@ -207,7 +209,7 @@ static void test_preempted(void) {
     CHECK_INT(0, atomic_load(&second.started));
     CHECK_INT(1, count_events(0, SELENE_EVENT_CYCLE_ENDED, -1));
     CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "first").state);
-    say(scheduler, SELENE_SIGNAL_USER_ACTIVE, 0);
+    say(scheduler, SELENE_SIGNAL_METERED, 0);
     wait_for("the first again", &first.started, 2);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
