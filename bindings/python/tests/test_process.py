@@ -189,6 +189,29 @@ def test_what_belongs_to_a_process_cannot_be_pickled() -> None:
                 copy.deepcopy(thing)
 
 
+@pytest.mark.parametrize("push", [False, True])
+def test_a_daemon_thread_that_opens_a_window_after_the_exit_began_says_nothing(push: bool) -> None:
+    program = f"""
+        import atexit, threading, time
+        closed = threading.Event()
+        def after():  # what is registered first is called last
+            closed.set()
+            thread.join(0.3)
+            print("alive" if thread.is_alive() else "dead")
+        atexit.register(after)
+        import pyselene as selene
+        s = selene.Scheduler()
+        def run():
+            closed.wait()
+            s.run_cycle(push={push})
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+    """
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+
+
 #: Ways to be busy at the exit, in EXIT.
 WAYS = 10
 EXIT = textwrap.dedent("""

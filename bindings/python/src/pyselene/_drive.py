@@ -166,21 +166,20 @@ class Drive:
 
     def run(self) -> Report:
         """Works the cycle off and reports, by the deadline."""
-        with self.engine.waiting():
-            try:
-                if self.inline:
-                    self._run_inline()
-                else:
-                    self.start()
-                    self._wait_for_workers()
-            finally:
-                report = self._end()
-            # A lane completes its run before it tells why: another one may have ended the cycle in between.
-            fatal = self.fatal or interrupting(self.exceptions) or self._kept()
-            if fatal is not None:
-                raise fatal
-            assert report is not None
-            return report
+        try:
+            if self.inline:
+                self._run_inline()
+            else:
+                self.start()
+                self._wait_for_workers()
+        finally:
+            report = self._end()
+        # A lane completes its run before it tells why: another one may have ended the cycle in between.
+        fatal = self.fatal or interrupting(self.exceptions) or self._kept()
+        if fatal is not None:
+            raise fatal
+        assert report is not None
+        return report
 
     def _kept(self) -> BaseException | None:
         threads = [lane.thread for lane in tuple(self.lanes)]

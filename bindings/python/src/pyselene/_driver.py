@@ -141,7 +141,8 @@ class Driver:
         self._engine.refuse_in_handler("run_due()")
         reports = []
         while token := self._step():
-            reports.append(Drive(self._engine, self._window, inline=True, cycle=token).run())
+            with self._engine.waiting():
+                reports.append(Drive(self._engine, self._window, inline=True, cycle=token).run())
             self._tell(reports[-1])
         return reports
 
@@ -234,7 +235,9 @@ class Driver:
 
     def _work(self, drive: Drive) -> None:
         try:
-            self._tell(drive.run())
+            with self._engine.waiting():
+                report = drive.run()
+            self._tell(report)
         except BaseException as error:
             self._fail(error)
         finally:

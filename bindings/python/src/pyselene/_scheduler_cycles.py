@@ -65,13 +65,11 @@ class CycleCalls(TaskCalls):
             inline = engine.stands_still
         elif not inline and engine.stands_still:
             raise _unsupported("on a clock that stands still a scheduler runs handlers inline only")
-        if push:
-            report = self._run_pushed(raw_window(budget, kinds, reserve, lanes, strict_fit, task), inline)
-        else:
-            window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
-            if inline and lanes != 1:
-                raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
-            report = Drive(engine, window, inline).run()
+        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
+        if inline and not push and lanes != 1:
+            raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
+        with engine.waiting():
+            report = self._run_pushed(window, inline) if push else Drive(engine, window, inline).run()
         if engine.clock is not None:
             engine.clock.check()
         if check:
