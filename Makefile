@@ -71,7 +71,7 @@ EMBEDDED = .build/embedded/release/selene.product/Objects.LinkFileList
 $(EMBEDDED): $(SOURCES)
 	@echo "compiling Sources"
 	@$(QUIETLY) swift build -c release --traits Embedded --product selene --scratch-path .build/embedded \
-	  --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
+	  --manifest-cache local --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
 	  -Xcc -ffunction-sections -Xcc -fdata-sections -Xcc -gdwarf-4
 	@touch $@
 

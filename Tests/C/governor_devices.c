@@ -393,6 +393,33 @@ static void test_memory(void) {
     remove_group();
 }
 
+/** For how many microseconds nothing in the group could go on. */
+static long long stalled(void) {
+    char text[512] = "";
+    FILE *file = fopen("/proc/pressure/memory", "re");
+    const char *full, *total;
+    CHECK(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    full = strstr(text, "full ");
+    total = full ? strstr(full, "total=") : NULL;
+    return total ? atoll(total + 6) : 0;
+}
+
+/** Whether who writes where the tests do waits for a disk. 0 or errno. */
+static int see_waiting(void) {
+    const char *file = file_named("waiting");
+    const int64_t limit = check_now() + 3 * S + check_slack();
+    const long long before = stalled();
+    int status, found;
+    pid_t child = begin_waiting(file);
+    while ((found = stalled() > before + 10000) == 0 && check_now() < limit)
+        check_sleep(20 * MS);
+    CHECK_INT(0, kill(child, SIGKILL));
+    CHECK_INT(child, waitpid(child, &status, 0));
+    return found ? 0 : ETIME;
+}
+
 /** Whether a child may do what `test_memory` needs, and whether the disk of the tests makes anybody wait. */
 static const char *check_group(int *is_refused) {
     static char why[128];
@@ -401,13 +428,16 @@ static const char *check_group(int *is_refused) {
     CHECK(child >= 0);
     if (child == 0) {
         int wrong = enter_group();
+        if (wrong == 0) wrong = see_waiting();
         remove_group();
         _exit(wrong);
     }
     CHECK_INT(child, waitpid(child, &status, 0));
     if (status == 0) return NULL;
-    /* ENODEV, ENOENT: the kernel has no such groups, or counts no pressure. */
+    /* ENODEV, ENOENT: the kernel has no such groups, or counts no pressure. ETIME: nobody waits for this disk. */
     *is_refused = WIFEXITED(status);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == ETIME)
+        return "nobody waits for the disk of /tmp";
     snprintf(why, sizeof why, "no group of processes of its own: %s",
              WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : "killed");
     return why;

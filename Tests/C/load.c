@@ -225,7 +225,7 @@ static void test_exit_in_use(void) {
     if (child == 0) {
         selene_scheduler scheduler = 0;
         selene_task task = SELENE_TASK_INIT;
-        alarm(20);
+        alarm((unsigned)check_environment("SELENE_TEST_ALARM", 60) / 2);
         farewell = ends[1];
         CHECK_INT(0, atexit(say_farewell));
         load();

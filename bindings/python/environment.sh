@@ -3,7 +3,7 @@
 # environment.sh FOLDER EXTRA... Without arguments it prints which Python it would take. Needs a package registry.
 set -u
 project=$(dirname "$0")/pyproject.toml
-export PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10
 
 # The newest Python of this machine that is new enough.
 python() {

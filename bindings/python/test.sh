@@ -9,7 +9,7 @@ out=$root/build/python
 bin=$out/venv/bin
 # What one process of a test compiles, the next need not; __pycache__ is ignored by git.
 unset PYTHONDONTWRITEBYTECODE
-export PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10
 mkdir -p "$out/log"
 status=0
 
@@ -81,7 +81,7 @@ example() {
 # locks of whose runtime do not survive a fork that finds other threads at work.
 address() {
   (cd "$root" && .ci/quietly swift build --sanitize=address --scratch-path .build/address --product selene \
-    -Xlinker -fuse-ld=lld) || return 1
+    --manifest-cache local -Xlinker -fuse-ld=lld) || return 1
   local library=$root/.build/address/debug/libselene.so
   ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=5 \
     LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests tests -m 'not forks' --deselect tests/test_same_as_c.py \
