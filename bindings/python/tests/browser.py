@@ -29,12 +29,12 @@ def browse(browser: str, page: Path, *options: str) -> str:
             *options,
             page.as_uri(),
         ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        capture_output=True,
         text=True,
         timeout=300,
-        check=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

@@ -11,6 +11,10 @@ from hypothesis import HealthCheck, settings
 
 from browser import BROWSERS
 
+# Whoever runs the tests may want colours of programs whose output is no terminal; typer reads this when it is imported.
+for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(variable, None)
+
 # How fast examples come is the machine's affair.
 settings.register_profile(
     "selene", database=None, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

@@ -125,7 +125,7 @@ def test_what_a_stop_function_raises_at_the_end_of_a_window_surfaces(error: type
             time.sleep(0.1)
 
         with pytest.raises(error):
-            scheduler.run_cycle(3, reserve=2.5, push=push)
+            scheduler.run_cycle(33, reserve=30, push=push)
 
 
 def test_what_a_stop_function_raises_surfaces_from_stop_and_close() -> None:

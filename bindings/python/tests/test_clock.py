@@ -47,8 +47,8 @@ def test_c5_on_a_clock_that_goes_on_a_window_ends_on_time() -> None:
     with selene.Scheduler(clock=time.time_ns) as scheduler:
         scheduler.task("deaf", expected=0.1)(lambda run: release.wait(60))
         begin = time.monotonic()
-        assert outcomes(scheduler.run_cycle(0.5)) == {"deaf": "expired"}
-        assert 0.4 < time.monotonic() - begin < 30
+        assert outcomes(scheduler.run_cycle(3)) == {"deaf": "expired"}
+        assert 2.9 < time.monotonic() - begin < 30
         release.set()
 
 
@@ -61,7 +61,7 @@ def test_c5_on_a_clock_that_goes_on_a_window_on_a_loop_ends_on_time() -> None:
                 await asyncio.sleep(60)
 
             begin = time.monotonic()
-            report = await scheduler.run_cycle_async(2, reserve=1.5)
+            report = await scheduler.run_cycle_async(33, reserve=30)
             assert outcomes(report) == {"work": "failed"}
             assert time.monotonic() - begin < 30
 

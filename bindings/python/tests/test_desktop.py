@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -36,21 +37,21 @@ CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 
 
 @pytest.fixture
-def bus(tmp_path: Path) -> Iterator[str]:
+def bus() -> Iterator[str]:
     daemon = shutil.which("dbus-daemon")
     if daemon is None:
         if os.environ.get("CI"):
             pytest.fail("there is no dbus-daemon; install the package dbus")
         pytest.skip("there is no dbus-daemon; install the package dbus")
-    configuration = tmp_path / "bus.conf"
-    configuration.write_text(CONFIGURATION.format(folder=tmp_path))
-    process = subprocess.Popen(
-        [daemon, f"--config-file={configuration}", "--nofork", "--print-address=1"], stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+    # The path of a socket has at most 107 bytes.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        configuration = Path(folder, "bus.conf")
+        configuration.write_text(CONFIGURATION.format(folder=folder))
+        command = [daemon, f"--config-file={configuration}", "--nofork", "--print-address=1"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+            process.terminate()
 
 
 class Login(ServiceInterface):

@@ -52,7 +52,7 @@ def test_it_books_what_it_opens_and_tells_its_reports() -> None:
     told = threading.Event()
     with selene.Scheduler() as scheduler:
         scheduler.governor.profile = "apple"
-        scheduler.signals.set("user_active", False)
+        scheduler.signals.set("discharging", False)
 
         def on_report(report: selene.Report) -> None:
             reports.append(report)

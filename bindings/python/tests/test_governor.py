@@ -206,6 +206,7 @@ def test_habits_and_ledger_are_kept_in_the_store(tmp_path: Path) -> None:
         begin = scheduler.governor.balance("refresh").last_begin
     with selene.Scheduler(path) as scheduler:
         scheduler.governor.profile = "apple"
+        scheduler.signals.set("discharging", False)
         assert scheduler.governor.balance("refresh").last_begin == begin
         assert scheduler.governor.decide("refresh").vetoes[0].factor is Factor.RATE
 

@@ -79,7 +79,7 @@ def test_c8_the_end_of_a_window_does_not_cancel_a_coroutine_again() -> None:
                 finally:
                     over.set()
 
-            report = await scheduler.run_cycle_async(2, reserve=1.8)
+            report = await scheduler.run_cycle_async(4, reserve=1)
             assert outcomes(report) == {"work": "expired"}
             await asyncio.wait_for(over.wait(), WAIT)
         return seen
