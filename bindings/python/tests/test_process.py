@@ -189,35 +189,67 @@ def test_what_belongs_to_a_process_cannot_be_pickled() -> None:
                 copy.deepcopy(thing)
 
 
-@pytest.mark.parametrize("push", [False, True])
-def test_a_daemon_thread_that_opens_a_window_after_the_exit_began_says_nothing(push: bool) -> None:
+@pytest.mark.parametrize(
+    "call",
+    [
+        "s.run_cycle()",
+        "s.run_cycle(push=True)",
+        "s.run_forever()",
+        "asyncio.run(s.run_cycle_async())",
+        "asyncio.run(s.run_cycle_async(push=True))",
+        "asyncio.run(s.run_forever_async())",
+    ],
+)
+def test_a_daemon_thread_that_opens_a_window_after_the_exit_began_says_nothing(call: str) -> None:
     program = f"""
-        import atexit, threading, time
+        import asyncio, atexit, threading
         closed = threading.Event()
         def after():  # what is registered first is called last
             closed.set()
             thread.join(0.3)
-            print("alive" if thread.is_alive() else "dead")
         atexit.register(after)
         import pyselene as selene
         s = selene.Scheduler()
         def run():
             closed.wait()
-            s.run_cycle(push={push})
+            {call}
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
     """
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("call", ["s.run_cycle()", "asyncio.run(s.run_cycle_async())"])
+def test_a_run_for_which_the_exit_leaves_no_thread_did_not_fail(call: str) -> None:
+    program = f"""
+        import asyncio, atexit
+        from concurrent.futures import ThreadPoolExecutor
+        import pyselene as selene
+        s = selene.Scheduler(executor=ThreadPoolExecutor(1))
+        s.task("work")(print)
+        def late():
+            try:
+                {call}
+            except RuntimeError as error:
+                print(error)
+            print(s.get("work").last_outcome is selene.Outcome.FAILED)
+        atexit.register(late)
+    """
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    told = "cannot schedule new futures after interpreter shutdown\nFalse\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
 
 
 #: Ways to be busy at the exit, in EXIT.
-WAYS = 10
+WAYS = 12
 EXIT = textwrap.dedent("""
     import asyncio, random, sys, threading, time
     import pyselene as selene
-    ways = ["thread", "push", "events", "forever", "async", "overrun", "plain", "executor", "store", "governor"]
+    ways = ["thread", "push", "events", "forever", "async", "overrun", "plain", "executor", "store", "governor",
+        "loop", "loop forever"]
     turn, number = divmod(int(sys.argv[1]), len(ways))
     way = ways[number]
     s = selene.Scheduler(sys.argv[2] if way == "store" else None)
@@ -243,14 +275,20 @@ EXIT = textwrap.dedent("""
     elif way == "governor":
         s.governor.profile = "server"
         s.driver(refresh_lanes=2).__enter__()
-    elif way == "async":
+    elif way in ("async", "loop", "loop forever"):
         @s.task(expected=0.01)
         async def sleeper(run):
             await asyncio.sleep(5)
         async def main():
             asyncio.get_running_loop().slow_callback_duration = 60
-            await s.run_cycle_async(0.05, lanes=3)
-        asyncio.run(main())
+            if way == "loop forever":
+                await s.run_forever_async(lanes=3, signals=False)
+            else:
+                await s.run_cycle_async(0.05 if way == "async" else 10, lanes=3)
+        if way == "async":
+            asyncio.run(main())
+        else:
+            threading.Thread(target=asyncio.run, args=(main(),), daemon=True).start()
     elif way == "overrun":
         s.run_cycle(0.02, lanes=2)
     elif way != "plain":

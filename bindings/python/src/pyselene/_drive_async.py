@@ -149,7 +149,9 @@ class AsyncDrive:
             except BaseException as error:
                 with engine.changed:
                     self.inside.pop(run.token, None)
-                fail(run, error, self.exceptions)
+                # At the exit it did not fail: it never began.
+                if not engine.exiting:
+                    fail(run, error, self.exceptions)
                 raise
 
     async def _work(self, run: Run, handler: Handler) -> None:

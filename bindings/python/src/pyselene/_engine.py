@@ -149,7 +149,7 @@ class Engine:
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """While a thread waits for a cycle; the exit of the interpreter waits until it is out of the way.
+        """While a thread or its event loop waits for cycles: the exit of the interpreter lets it get out of the way.
 
         A daemon thread that the exit has closed the scheduler under then waits for the end, which is near: it would
         only print a traceback, and an interpreter that goes while a thread comes back may crash.

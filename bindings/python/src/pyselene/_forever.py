@@ -87,7 +87,7 @@ class Forever:
         """Drives on the calling thread."""
         self.engine.forevers.add(self)
         try:
-            with stopping_signals(self.stop) if signals else contextlib.nullcontext(), self.engine.waiting():
+            with stopping_signals(self.stop) if signals else contextlib.nullcontext():
                 self._run()
         except Closed:
             if not self.engine.closed:

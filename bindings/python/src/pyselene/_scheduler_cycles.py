@@ -95,10 +95,8 @@ class CycleCalls(TaskCalls):
         engine = self._engine
         engine.refuse_in_handler("a cycle to wait for")
         window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
-        if push:
-            report = await Pushed(engine).run(window)
-        else:
-            report = await AsyncDrive(engine, window).run()
+        with engine.waiting():
+            report = await (Pushed(engine).run(window) if push else AsyncDrive(engine, window).run())
         if check:
             report.check()
         return report
@@ -228,7 +226,8 @@ class CycleCalls(TaskCalls):
         started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
         the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
         """
-        Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
+        with self._engine.waiting():
+            Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
 
     async def run_forever_async(
         self,
@@ -242,7 +241,8 @@ class CycleCalls(TaskCalls):
         signals: bool = True,
     ) -> None:
         """The same on the running event loop; also ends when it is cancelled."""
-        await Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
+        with self._engine.waiting():
+            await Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
 
     def stop(self) -> None:
         """Ends every run_forever() that is under way, from any thread, also from a handler; other windows go on."""
