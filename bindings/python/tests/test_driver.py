@@ -209,6 +209,28 @@ def test_an_ordinary_exception_does_not() -> None:
         assert not driver.wait(0)
 
 
+@pytest.mark.parametrize("name", ["pyselene driver", "pyselene-1"])
+def test_where_no_thread_can_be_had_it_ends_and_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with selene.Scheduler() as scheduler:
+        scheduler.task("a")(lambda run: None)
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refused)
+            with pytest.raises(RuntimeError, match="can't start new thread"), scheduler.driver() as driver:
+                assert driver.wait(WAIT)
+        reports: list[selene.Report] = []
+        with scheduler.driver(on_report=reports.append) as driver:
+            scheduler.enqueue("b", handler=lambda run: driver.stop())
+            assert driver.wait(WAIT)
+        assert "b" in {run.id for report in reports for run in report.runs}
+
+
 def test_it_ends_when_the_scheduler_is_closed() -> None:
     scheduler = selene.Scheduler()
     with scheduler.driver() as driver:

@@ -8,6 +8,7 @@ import ctypes
 import os
 import select
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
 
 from . import _raw
 from ._callbacks import log, raise_kept, take_kept
-from ._cycle import Cycle, granted
+from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._errors import Closed, SeleneError
@@ -23,7 +24,7 @@ from ._library import fast, library
 from ._report import Report
 from ._run import Kind
 from ._task import whole
-from ._time import Duration, duration_ns, maybe_instant, never_is_none, seconds
+from ._time import SECOND, Duration, duration_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -201,7 +202,11 @@ class Driver:
         if self._engine.clock is None:
             self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
             self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
-            self._thread.start()
+            try:
+                self._thread.start()
+            except RuntimeError:
+                self._shut()
+                raise
         return self
 
     def __exit__(
@@ -226,8 +231,13 @@ class Driver:
                 elif token := self._step():
                     drive = Drive(self._engine, self._window, inline=False, cycle=token)
                     self._add(drive)
-                    # Not on the host's executor, whose threads may be fewer than windows and lanes.
-                    self._engine.workers.submit(lambda drive=drive: self._work(drive))  # type: ignore[misc]
+                    try:
+                        # Not on the host's executor, whose threads may be fewer than windows and lanes.
+                        self._engine.submit(lambda drive=drive: self._work(drive), on_worker=True)  # type: ignore[misc]
+                    except BaseException:
+                        self._remove(drive)
+                        end(self._engine, token, {})
+                        raise
                 else:
                     poll.poll()
         except BaseException as error:
@@ -235,9 +245,7 @@ class Driver:
 
     def _work(self, drive: Drive) -> None:
         try:
-            with self._engine.waiting():
-                report = drive.run()
-            self._tell(report)
+            self._tell(drive.run())
         except BaseException as error:
             self._fail(error)
         finally:
@@ -354,7 +362,8 @@ class Driver:
             self._on_report(report)
 
     def _fail(self, error: BaseException) -> None:
-        if not (isinstance(error, SeleneError) and self._engine.closed) and self._error is None:
+        is_over = self._engine.exiting or (isinstance(error, SeleneError) and self._engine.closed)
+        if not is_over and self._error is None:
             self._error = error
             log.error("the driver ends", exc_info=error)
         self._stop()
@@ -371,6 +380,12 @@ class Driver:
         with self._changed:
             self._changed.notify_all()
         self._ring()
+
+    def join(self, until: int) -> None:
+        """Waits until its thread has ended, or until an instant of the monotonic clock in ns."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(max(0, until - time.monotonic_ns()) / SECOND)
 
     def _ring(self) -> None:
         with contextlib.suppress(OSError):

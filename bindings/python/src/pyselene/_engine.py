@@ -170,11 +170,13 @@ class Engine:
                 threading.Event().wait()
 
     def settle(self, until: int) -> None:
-        """At exit: waits until those who waited, and the workers, are out of the way."""
+        """At exit: until who waited, the driver and workers are out of the way, but for those that are in handlers."""
         with self.changed:
-            while self.waiters and (rest := until - _NOW()) > 0:
+            while self.waiters - self._threads() and (rest := until - _NOW()) > 0:
                 self.changed.wait(rest / SECOND)
-        self.workers.join(until)
+        if self.driver is not None:
+            self.driver.join(until)
+        self.workers.join(until, self._threads())
 
     def now_ns(self) -> int:
         """Scheduler time."""
@@ -308,9 +310,9 @@ class Engine:
 
     # ---- threads --------------------------------------------------------------
 
-    def submit(self, job: Job) -> None:
-        """Runs a job on a worker or on the executor."""
-        pool = self.workers if self.executor is None else self.executor
+    def submit(self, job: Job, on_worker: bool = False) -> None:
+        """Runs a job on the executor, if there is one, or on a worker."""
+        pool = self.workers if on_worker or self.executor is None else self.executor
         try:
             pool.submit(job)
         except RuntimeError as error:
@@ -429,7 +431,7 @@ def open_engine(engine: Engine, options: _raw.selene_options) -> None:
             raise
 
 
-#: How long the exit waits for handlers; what takes longer is left to end with the process.
+#: How long the exit waits for handlers, and then for threads; what takes longer is left to end with the process.
 _EXIT_GRACE = SECOND
 
 
@@ -438,7 +440,7 @@ def _close_all() -> None:
         try:
             engine.exiting = True
             engine.close(_EXIT_GRACE)
-            engine.settle(_NOW() + _EXIT_GRACE // 4)
+            engine.settle(_NOW() + _EXIT_GRACE)
         except BaseException:
             log.exception("a scheduler could not be closed at exit")
 

@@ -19,7 +19,6 @@ class Workers:
     def __init__(self) -> None:
         self._idle: list[SimpleQueue[Job | None]] = []
         self._closed = False
-        self._threads: set[threading.Thread] = set()
         self._numbers = itertools.count(1)
 
     def submit(self, job: Job) -> None:
@@ -27,8 +26,7 @@ class Workers:
         try:
             self._idle.pop().put(job)
         except IndexError:
-            name = f"pyselene-{next(self._numbers)}"
-            threading.Thread(target=self._main, args=(job,), name=name, daemon=True).start()
+            _Worker(self, job, f"pyselene-{next(self._numbers)}").start()
 
     def close(self) -> None:
         """Ends the idle threads; the others end after their jobs."""
@@ -39,18 +37,19 @@ class Workers:
             except IndexError:
                 return
 
-    def join(self, until: int) -> None:
-        """Waits for threads that were told to end, until an instant of the monotonic clock in ns."""
-        for thread in tuple(self._threads):
-            thread.join(max(0, until - time.monotonic_ns()) / 1e9)
-
-    def _main(self, job: Job | None) -> None:
-        thread = threading.current_thread()
-        self._threads.add(thread)
-        try:
-            self._work(job)
-        finally:
-            self._threads.discard(thread)
+    def join(self, until: int, but: set[int]) -> None:
+        """After close: waits for all threads but some, by their numbers, or until an instant of the monotonic clock."""
+        while (rest := until - time.monotonic_ns()) > 0:
+            workers = [
+                thread for thread in threading.enumerate() if isinstance(thread, _Worker) and thread.pool is self
+            ]
+            thread = next((thread for thread in workers if thread.ident not in but), None)
+            if thread is None:
+                return
+            try:
+                thread.join(rest / 1e9)
+            except RuntimeError:  # it is being started
+                time.sleep(0.001)
 
     def _work(self, job: Job | None) -> None:
         inbox: SimpleQueue[Job | None] = SimpleQueue()
@@ -66,3 +65,14 @@ class Workers:
             if self._closed:
                 self.close()
             job = inbox.get()
+
+
+class _Worker(threading.Thread):
+    def __init__(self, pool: Workers, job: Job, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self.pool = pool
+        self._first: Job | None = job
+
+    def run(self) -> None:
+        job, self._first = self._first, None
+        self.pool._work(job)
