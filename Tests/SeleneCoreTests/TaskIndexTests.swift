@@ -9,6 +9,8 @@ import Testing
     let table: TaskTable
     var now: Instant = 1_000 * Time.day
     private var lastRun: UInt64 = 0
+    /// Of runs that never come back: a run holds its definition as long as that is taken.
+    private var unreturned: [TaskDefinition] = []
     private var next = 0
     private let estimates: [Span]
 
@@ -58,7 +60,7 @@ import Testing
       table.dispatch(slot, as: lastRun, at: now)
       table.take(slot)
       if chance.once(in: 2) { now += chance.anySpan(upTo: Time.second) }
-      guard !chance.once(in: 6) else { return }
+      guard !chance.once(in: 6) else { return unreturned.append(definition) }
       var changes = Changes(isObserved: false)
       table.complete(
         slot, chance.pick([.newData, .failed, .abandoned]), at: now, responseTime: chance.pick(estimates),
