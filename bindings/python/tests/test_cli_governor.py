@@ -124,8 +124,9 @@ def test_a_run_asks_the_governor_and_says_why(work: Path) -> None:
     # The machine may have more to say: whoever types at a terminal meanwhile is an active user.
     told = [" ".join(line.split()) for line in re.split(r"\n(?=the )", done.stdout.strip())]
     for line, kind in zip(told, ("refresh", "processing"), strict=True):
-        assert line.startswith(f"the governor refuses {kind} windows: ")
-        assert line.endswith("background_switch is no, yes is required")
+        refused, reasons = line.split(": ", 1)
+        assert refused == f"the governor refuses {kind} windows"
+        assert reasons.split("; ")[-1] == "background_switch is no, yes is required"
     with selene.Scheduler("tasks.db") as scheduler:
         scheduler.signals.clear("background_switch")
     done = call("run", "work.toml", "--store", "tasks.db", "--profile", "apple", "--budget", "20s", "--why", "--quiet")
