@@ -333,6 +333,45 @@ static void test_release(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* All at one instant: the events come in the order of the runs, whatever order the library keeps them in. */
+static void test_release_order(void) {
+    enum { COUNT = 40 };
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler;
+    struct work work = {.behaviour = COMPLETE};
+    selene_run runs[COUNT];
+    selene_cycle cycle;
+    char ids[COUNT][8];
+    int released = 0;
+    options.release_after = 60 * S;
+    scheduler = open_virtual(options);
+    observe(scheduler);
+    add_handler(scheduler, "work", &work);
+    for (int k = 0; k < COUNT; k++) {
+        selene_task task;
+        snprintf(ids[k], sizeof ids[k], "%d", k);
+        task = task_of(ids[k]);
+        task.handler = SELENE_TEXT("work");
+        add(scheduler, task);
+    }
+    cycle = begin(scheduler, window_of(10 * S, 0, COUNT));
+    for (int k = 0; k < COUNT; k++)
+        runs[k] = next(cycle, ids[k]);
+    advance(10 * S);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(60 * S);
+    CHECK_INT(0, explain(scheduler, "0").reason_count);
+    CHECK_INT(COUNT, count_events(0, SELENE_EVENT_RELEASED, -1));
+    for (int k = 0; k < atomic_load(&noted_count); k++) {
+        if (noted[k].event.type != SELENE_EVENT_RELEASED) continue;
+        CHECK_INT(runs[released], noted[k].event.run);
+        CHECK_STRING(ids[released], noted[k].id);
+        CHECK_INT(START + 70 * S, noted[k].event.time);
+        released++;
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_release_threads(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
@@ -379,6 +418,7 @@ int main(int argc, char **argv) {
              test_complete_then_stuck);
     run_test("C4 what does not come back is let go after release_after, with an event",
              test_release);
+    run_test("C4 runs that are let go at one instant are told in their order", test_release_order);
     run_test("C4 a handler on a library thread is let go too, its thread still counts",
              test_release_threads);
     return check_end();

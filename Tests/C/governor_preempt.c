@@ -169,6 +169,37 @@ static void test_raised_by_time(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
+/* A veto that time raised while no window was open stands when the next begins, and is not new in it. */
+static void test_raised_between(void) {
+    const selene_rule rule = {SELENE_FACTOR_STORAGE_FREE, PROCESSING, SELENE_RULE_VETO,
+                              SELENE_RULE_PREEMPTS,       0,          1000};
+    selene_scheduler scheduler = 0;
+    selene_options options = stored_options(file_named("store"));
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_run run;
+    int32_t reason = -1;
+    int64_t now, until;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    set_rules(scheduler, &rule, 1);
+    CHECK(hear(scheduler, SELENE_SIGNAL_STORAGE_FREE).value < 1000);
+    add_once(scheduler, "a", PROCESSING, &work);
+    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_STORAGE_FREE, 1000, 50 * MS));
+    CHECK_OK(selene_scheduler_now(scheduler, &until));
+    until += 50 * MS;
+    for (now = 0; now < until;)
+        CHECK_OK(selene_scheduler_now(scheduler, &now));
+    cycle = begin(scheduler, window_for(PROCESSING, AMPLE));
+    run = next(cycle, "a");
+    CHECK_INT(0, granted(scheduler, PROCESSING));
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_NONE, reason);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, atomic_load(&work.stopped));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 /* A profile that is set while a window is open counts as news, too. */
 static void test_profile(void) {
     selene_scheduler scheduler = open_plain();
@@ -281,6 +312,8 @@ int main(int argc, char **argv) {
     run_test("G6 a second veto beside one that stands does", test_second_veto);
     run_test("G6 the end of a validity lifts a veto", test_validity);
     run_test("G6 a veto that time raises stops, too", test_raised_by_time);
+    run_test("G6 a veto that time raised between windows does not stop the next",
+             test_raised_between);
     run_test("G6 another profile stops what it would not have granted", test_profile);
     run_test("G6 after that the window starts no further run of the kind", test_no_further_run);
     run_test("G6 on library threads the handler is asked to stop and the report comes",

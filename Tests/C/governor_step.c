@@ -380,6 +380,32 @@ static void test_nothing_runs(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* However long nothing runs: it waits 1, 2, 4, … s, but never longer than a minute. */
+static void test_longest_pause(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    int64_t expected = S, wake_at;
+    add_once(scheduler, "a", PROCESSING, &work);
+    open_driver(scheduler);
+    for (int windows = 0; windows < 20; windows++) {
+        selene_cycle cycle = step(scheduler, NULL);
+        CHECK(cycle != 0);
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_INT(0, step(scheduler, &wake_at));
+        CHECK_INT(expected, wake_at - clock_now);
+        expected = expected * 2 < MIN ? expected * 2 : MIN;
+        advance(wake_at - clock_now);
+    }
+    CHECK_INT(MIN, expected);
+    /* Once something ran, the pauses begin anew. */
+    CHECK_INT(1, work_through(step(scheduler, NULL), SELENE_OUTCOME_NEW_DATA, S));
+    add_once(scheduler, "b", PROCESSING, &work);
+    CHECK_OK(selene_cycle_end(step(scheduler, NULL), NULL));
+    CHECK_INT(0, step(scheduler, &wake_at));
+    CHECK_INT(S, wake_at - clock_now);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* Nor two kinds in turn, each ending the wait of the other. */
 static void test_nothing_runs_of_two(void) {
     selene_scheduler scheduler = open_plain();
@@ -650,6 +676,8 @@ int main(int argc, char **argv) {
     run_test("G4 a driver's window is cut to what the budget leaves", test_cut);
     run_test("G7 a window in which nothing runs is not opened at once again", test_nothing_runs);
     run_test("G7 nor are windows of two kinds in turn", test_nothing_runs_of_two);
+    run_test("G7 between windows in which nothing runs it waits up to a minute",
+             test_longest_pause);
     run_test("G7 beside a host's own window the driver waits for its end", test_beside_host);
     run_test("G7 forgotten windows end at their deadline", test_forgotten);
     run_test("G7 a weight of the books makes no haste", test_weighed);

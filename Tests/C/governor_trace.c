@@ -107,6 +107,39 @@ static void test_kept(void) {
     }
 }
 
+#define REPLAYERS 4
+
+static pthread_barrier_t replayers;
+static atomic_int replaying, most_replaying;
+
+static void *replay_often(void *context) {
+    uint64_t difference = 77;
+    (void)context;
+    pthread_barrier_wait(&replayers);
+    for (int time = 0; time < 25; time++) {
+        int now = atomic_fetch_add(&replaying, 1) + 1;
+        if (now > atomic_load(&most_replaying)) atomic_store(&most_replaying, now);
+        CHECK_OK(selene_trace_replay("Tests/vectors/day.trace", -1, NULL, &difference));
+        atomic_fetch_sub(&replaying, 1);
+        CHECK_INT(0, difference);
+    }
+    return NULL;
+}
+
+/* A trace that is only read may be read by several at once. */
+static void test_replays_at_once(void) {
+    pthread_t threads[REPLAYERS];
+    CHECK_INT(0, pthread_barrier_init(&replayers, NULL, REPLAYERS));
+    /* Until some were seen at once: one processor may serve them one after another. */
+    for (int round = 0; round < 40 && atomic_load(&most_replaying) < REPLAYERS; round++) {
+        for (int k = 0; k < REPLAYERS; k++)
+            CHECK_INT(0, pthread_create(&threads[k], NULL, replay_often, NULL));
+        for (int k = 0; k < REPLAYERS; k++)
+            CHECK_INT(0, pthread_join(threads[k], NULL));
+    }
+    CHECK(atomic_load(&most_replaying) > 1);
+}
+
 /* Closing ends a recording as stopping does; what a driver on a thread does is in it, too. */
 static void test_live_driver(void) {
     const char *path = file_named("trace");
@@ -288,6 +321,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("G9 a replay decides the same, byte for byte", test_same);
     run_test("G9 a day that was kept, ten times", test_kept);
+    run_test("G9 a trace may be replayed by several threads at once", test_replays_at_once);
     run_test("G9 a trace of a driver on its thread, ended by close", test_live_driver);
     run_test("G9 a trace is a new file, one at a time", test_file);
     run_test("G9 a file that cannot be written ends the recording with an event", test_full);

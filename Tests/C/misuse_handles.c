@@ -394,11 +394,14 @@ static void test_tokens_are_not_reused(void) {
 /** The last 65 536 runs that were stopped are remembered; none is ever taken for one in flight. */
 static void test_many_stale(void) {
     struct live live = open_live();
-    selene_run first = live.run, second = 0;
-    selene_status got;
-    int i, count = 65536 + 2;
+    enum { KEPT = 65536, FORGOTTEN = 2 };
+    selene_run first[FORGOTTEN + 1], last = 0;
+    int i, count = KEPT + FORGOTTEN;
     if (rounds(count) < count) count = rounds(count);
+    CHECK(count > FORGOTTEN);
     for (i = 0; i < count; i++) {
+        last = live.run;
+        if (i <= FORGOTTEN) first[i] = live.run;
         CHECK_OK(selene_task_cancel(live.scheduler, "task", -1, NULL));
         CHECK_STATUS(SELENE_ERROR_STALE_RUN,
                      selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
@@ -406,11 +409,14 @@ static void test_many_stale(void) {
         add_task(live.scheduler, "task");
         CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
         live.run = take_run(live.cycle);
-        if (i == count - 3) second = live.run;
     }
-    got = selene_run_complete(first, SELENE_OUTCOME_NEW_DATA);
-    CHECK(got == (count > 65536 ? SELENE_ERROR_ALREADY_COMPLETED : SELENE_ERROR_STALE_RUN));
-    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(second, SELENE_OUTCOME_NEW_DATA));
+    /* Exactly so many: the oldest of them, too, and none before it. */
+    for (i = 0; i < FORGOTTEN; i++)
+        CHECK_STATUS(i < count - KEPT ? SELENE_ERROR_ALREADY_COMPLETED : SELENE_ERROR_STALE_RUN,
+                     selene_run_complete(first[i], SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(first[FORGOTTEN], SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(last, SELENE_OUTCOME_NEW_DATA));
     close_live(live);
 }
 

@@ -212,6 +212,40 @@ import Testing
     #expect(slots.count == 0 && slots.first == nil && slots.last == nil)
     #expect(slots.next(after: nil, costing: .any) == nil)
   }
+
+  /// Nodes that are thinned out until neighbours merge: the bound of a merged node is the least of both.
+  @Test("what costs little is found whatever its node was merged with", arguments: [1, 16, 64])
+  func merged(each: Int) throws {
+    var chance = Chance("merged slots \(each)")
+    let count = 8_000
+    var slots = OrderedSlots()
+    defer { slots.removeAll() }
+    var model: [Entry] = []
+    for number in 0..<count {
+      // Mostly dear: where the cheap ones are, a bound that is too high hides them.
+      let span: Span = chance.once(in: 300) ? Int64(chance.below(8)) << 16 : 1 << 40
+      model.append(Entry(key: Int64(number), sequence: 1, slot: number, span: span))
+      slots.insert(number, at: OrderKey(Int64(number), 1), cost: Cost(span))
+    }
+    let kept = Set(model.indices.filter { model[$0].span < 1 << 40 || chance.once(in: each * 2) })
+    var removed = model.indices.filter { !kept.contains($0) }
+    // From the front, from the back, and in any order, so that left and right are merged.
+    if each == 16 { removed.reverse() }
+    if each == 64 { removed.shuffle(using: &chance) }
+    for index in removed { slots.remove(at: OrderKey(model[index].key, 1)) }
+    model = kept.sorted().map { model[$0] }
+    for room in 0...8 {
+      let cost = Cost(Int64(room) << 16)
+      var found: [Int] = []
+      var place: OrderKey?
+      while let next = slots.next(after: place, costing: cost) {
+        found.append(next.slot)
+        place = next.at
+      }
+      let expected = model.filter { Cost($0.span) <= cost }.map { $0.slot }
+      try SeleneCoreTests.verify(found == expected, "at most \(room): \(found.count) of \(expected.count)")
+    }
+  }
 }
 
 extension Array {
