@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import pyselene as selene
+from pyselene._library import library
 from pyselene.testing import VirtualClock
 from test_process import in_child
 
@@ -209,6 +210,76 @@ def test_an_ordinary_exception_does_not() -> None:
         assert not driver.wait(0)
 
 
+@pytest.mark.parametrize("kind", ["refresh", "processing"])
+def test_r9_it_survives_handlers_that_overrun_their_windows(kind: str) -> None:
+    gate = threading.Event()
+    reports: list[selene.Report] = []
+    begun = threading.Semaphore(0)
+    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+
+        def work(run: selene.Run) -> None:
+            begun.release()
+            gate.wait(WAIT)
+
+        try:
+            with scheduler.driver(refresh_budget=0.2, processing_budget=0.2, on_report=reports.append) as driver:
+                for name in map(str, range(8)):
+                    # Each in a window of its own, as no window's handler comes back before all have begun.
+                    scheduler.enqueue(name, handler=work, kind=kind, backoff=selene.Exponential(3600))
+                    assert begun.acquire(timeout=WAIT), driver
+                    assert driver.running and driver.error is None and repr(driver) == "<Driver, open>"
+                deadline = time.monotonic() + WAIT
+                while len(reports) < 8 and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                gate.set()
+                assert driver.running
+        finally:
+            gate.set()
+    assert [[str(run.outcome) for run in report.runs] for report in reports] == [["expired"]] * 8
+    assert not driver.running and repr(driver) == "<Driver>"
+
+
+def test_r9_it_survives_that_somebody_else_ends_its_window() -> None:
+    inside, back, again = threading.Event(), threading.Event(), threading.Event()
+    cycles: list[int] = []
+    with selene.Scheduler() as scheduler:
+
+        @scheduler.task
+        def work(run: selene.Run) -> None:
+            cycles.append(run.cycle_token)
+            if inside.is_set():
+                again.set()
+                return
+            inside.set()
+            back.wait(WAIT)
+
+        with scheduler.driver() as driver:
+            assert inside.wait(WAIT)
+            # Its number, as any part of the program may know it.
+            assert not library.selene_cycle_end(cycles[0], None)
+            back.set()
+            scheduler.enqueue("more", handler="work")
+            assert again.wait(WAIT), driver
+            assert driver.running
+
+
+def test_r9_it_says_why_it_ended() -> None:
+    with selene.Scheduler() as scheduler:
+        scheduler.task("a")(lambda run: None)
+
+        def on_report(report: selene.Report) -> None:
+            raise LookupError("no such place")
+
+        driver = scheduler.driver(on_report=on_report)
+        driver.__enter__()
+        assert driver.wait(WAIT)
+        assert not driver.running
+        assert isinstance(driver.error, LookupError)
+        assert repr(driver) == "<Driver, ended by LookupError('no such place')>"
+        with pytest.raises(LookupError):
+            driver.close()
+
+
 @pytest.mark.parametrize("name", ["pyselene driver", "pyselene-1"])
 def test_where_no_thread_can_be_had_it_ends_and_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     start = threading.Thread.start
@@ -371,6 +442,47 @@ def test_on_a_loop_functions_run_on_threads_and_lanes_are_kept() -> None:
         assert loop.is_running()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_coroutine", [True, False])
+def test_r9_on_a_loop_it_survives_handlers_that_overrun_their_windows(is_coroutine: bool) -> None:
+    reports: list[selene.Report] = []
+
+    async def main() -> None:
+        gate, begun = threading.Event(), asyncio.Semaphore(0)
+        loop = asyncio.get_running_loop()
+        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+
+            async def stubborn(run: selene.Run) -> None:
+                begun.release()
+                while not gate.is_set():
+                    try:
+                        await asyncio.sleep(0.01)
+                    except asyncio.CancelledError:
+                        pass
+
+            def deaf(run: selene.Run) -> None:
+                loop.call_soon_threadsafe(begun.release)
+                gate.wait(WAIT)
+
+            try:
+                async with scheduler.driver(refresh_budget=0.2, on_report=reports.append) as driver:
+                    for name in map(str, range(5)):
+                        scheduler.enqueue(
+                            name, handler=stubborn if is_coroutine else deaf, backoff=selene.Exponential(3600)
+                        )
+                        await asyncio.wait_for(begun.acquire(), WAIT)
+                        assert driver.running and driver.error is None
+                    deadline = time.monotonic() + WAIT
+                    while len(reports) < 5 and time.monotonic() < deadline:
+                        await asyncio.sleep(0.01)
+                    gate.set()
+                    assert driver.running
+            finally:
+                gate.set()
+
+    asyncio.run(main())
+    assert [[str(run.outcome) for run in report.runs] for report in reports] == [["expired"]] * 5
 
 
 def test_on_a_loop_it_stops_from_a_handler_and_when_cancelled() -> None:

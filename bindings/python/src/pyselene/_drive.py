@@ -40,6 +40,8 @@ class Drive:
         self.spare: int = window.lanes
         self.lanes: set[Lane] = set()
         self.over = False
+        #: The library's cycle has ended, or could not be ended.
+        self.ended = False
         self.done = False
         self.draining = False
         self.fatal: BaseException | None = None
@@ -198,7 +200,7 @@ class Drive:
                 if self.done or self.fatal is not None:
                     return
                 now = self.engine.now_ns()
-                end_at = self.latest if self.deadline is None else self.deadline
+                end_at = self.ends_at
                 if self.draining:
                     end_at = min(end_at, self.latest)
                 if now >= end_at:
@@ -228,6 +230,13 @@ class Drive:
         except SeleneError as error:
             self.fatal = self.fatal or error
             return None
+        finally:
+            self.ended = True
+
+    @property
+    def ends_at(self) -> int:
+        """When it ends at the latest."""
+        return self.latest if self.deadline is None else self.deadline
 
     def _leave_behind(self, lane: Lane) -> None:
         lane.left = True

@@ -28,7 +28,7 @@ class AsyncDrive:
     def __init__(self, engine: Engine, window: _raw.selene_window, cycle: int | None = None) -> None:
         """Begins a cycle, or takes over one that the library has begun."""
         self.engine = engine
-        self.latest = engine.now_ns() + window.budget
+        self.latest: int = engine.now_ns() + window.budget
         self.token = begin(engine, window) if cycle is None else cycle
         self.loop = asyncio.get_running_loop()
         self.news = asyncio.Event()
@@ -38,6 +38,8 @@ class AsyncDrive:
         #: Tokens of functions that are on workers now, and their threads. Guarded by engine.changed, as is `over`.
         self.inside: dict[int, int] = {}
         self.over = False
+        #: The library's cycle has ended, or could not be ended.
+        self.ended = False
         #: What it has in common with Drive.
         self.lanes: frozenset[Lane] = frozenset()
         self.waiting = 1
@@ -61,6 +63,11 @@ class AsyncDrive:
             if run.cycle_token == self.token:
                 run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
         self.wake()
+
+    @property
+    def ends_at(self) -> int:
+        """When it ends at the latest."""
+        return self.latest
 
     def wake(self) -> None:
         """Something came back, on any thread."""
@@ -190,6 +197,8 @@ class AsyncDrive:
         except SeleneError as error:
             self.fatal = self.fatal or error
             report = None
+        finally:
+            self.ended = True
         _linger.update(self.tasks)
         for task, run in tuple(self.tasks.items()):
             task.add_done_callback(_linger.discard)

@@ -19,7 +19,7 @@ from ._callbacks import log, raise_kept, take_kept
 from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Closed, SeleneError
+from ._errors import Closed, InvalidHandle, SeleneError
 from ._library import fast, library
 from ._report import Report
 from ._run import Kind
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
 
+#: How long the end of a window that is due is waited for, again and again, in seconds.
+_MOMENT = 0.001
 #: While too many handlers have overrun, windows wait and this looks again after so many seconds.
 _PAUSE = 1.0
 
@@ -151,6 +153,16 @@ class Driver:
         """Seconds of the windows that it opens for a kind."""
         return seconds(self._raw.refresh_budget if kind is Kind.REFRESH else self._raw.processing_budget)
 
+    @property
+    def running(self) -> bool:
+        """Whether it opens windows: it is open, was not told to stop, and no error has ended it."""
+        return self._is_open and not self._stopping
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended it before it was told to stop; None: nothing did. close() and the end of `with` raise it."""
+        return self._error
+
     def stop(self) -> None:
         """Asks it to end, from any thread, also from a handler.
 
@@ -228,6 +240,8 @@ class Driver:
             while not self._stopping:
                 if self._is_crowded():
                     bell.poll(_PAUSE * 1_000)
+                elif self._is_ending():
+                    time.sleep(_MOMENT)
                 elif token := self._step():
                     drive = Drive(self._engine, self._window, inline=False, cycle=token)
                     self._add(drive)
@@ -245,7 +259,12 @@ class Driver:
 
     def _work(self, drive: Drive) -> None:
         try:
-            self._tell(drive.run())
+            try:
+                report = drive.run()
+            except InvalidHandle:
+                self._lost()
+            else:
+                self._tell(report)
         except BaseException as error:
             self._fail(error)
         finally:
@@ -300,6 +319,8 @@ class Driver:
                     self._loop.remove_reader(self._fd)
                     self._loop.call_later(_PAUSE, self._look_again)
                     return
+                if self._is_ending():
+                    return  # the descriptor stays readable
                 token = self._step()
                 if not token:
                     return
@@ -318,7 +339,12 @@ class Driver:
 
     async def _await(self, drive: AsyncDrive) -> None:
         try:
-            self._tell(await drive.run())
+            try:
+                report = await drive.run()
+            except InvalidHandle:
+                self._lost()
+            else:
+                self._tell(report)
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -346,6 +372,22 @@ class Driver:
     def _is_crowded(self) -> bool:
         return self._engine.left >= self._engine.max_left > 0
 
+    def _is_ending(self) -> bool:
+        """Whether a window is about to be ended by who works it off; a step would end it first, and lose its report."""
+        now = None
+        for drive in tuple(self._drives):
+            if not drive.ended:
+                now = self._engine.now_ns() if now is None else now
+                if drive.ends_at <= now:
+                    return True
+        return False
+
+    def _lost(self) -> None:
+        """Somebody else has ended a window: its report is lost, the next window may come."""
+        if self._engine.closed:
+            raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
+        log.warning("a window was ended by somebody else: it has no report")
+
     def _add(self, drive: Drive | AsyncDrive) -> None:
         with self._changed:
             self._drives.add(drive)
@@ -369,8 +411,7 @@ class Driver:
         self._stop()
 
     def _raise(self) -> None:
-        error, self._error = self._error, None
-        error = error or take_kept()
+        error = self._error or take_kept()
         if error is not None:
             raise error
 
@@ -413,4 +454,9 @@ class Driver:
         raise TypeError("a Driver cannot be pickled: it belongs to the process that opened it")
 
     def __repr__(self) -> str:
-        return f"<Driver{', open' if self._is_open else ''}>"
+        state = ""
+        if self._error is not None:
+            state = f", ended by {self._error!r}"
+        elif self._is_open:
+            state = ", stopping" if self._stopping else ", open"
+        return f"<Driver{state}>"
