@@ -1058,7 +1058,15 @@ enum {
     SELENE_WINDOW_STRICT_FIT = 1,
     /** selene_cycle_run only: handlers run on the calling thread, one after another (lanes must be 1). Only
      *  handlers that look at selene_run_stopping end on time then. */
-    SELENE_WINDOW_INLINE = 2
+    SELENE_WINDOW_INLINE = 2,
+    /**
+     * Each pick looks at what is eligible at that moment, with the ages and scores of that moment; without it a
+     * cycle picks from what was eligible at its begin. So a task that becomes due, or is registered, while the
+     * window is open begins in the next free lane, and one long run holds up no other task. A once or periodic
+     * task may run again in the same window when it is due again; a standing task runs at most once. The cycle is
+     * done when nothing runs and nothing that fits is eligible. Ignored for a window of one task.
+     */
+    SELENE_WINDOW_ROLLING = 4
 };
 
 /** An opportunity to work. Initialise with SELENE_WINDOW_INIT. */
@@ -1269,7 +1277,8 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
  * @param out_step     a SELENE_STEP_ number
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
- * @param out_wake_at  for STEP_WAIT when to come again: the next expiry; not touched for the others. May be NULL
+ * @param out_wake_at  for STEP_WAIT when to come again: the next expiry, or, in a rolling window, the instant before
+ *                     it at which a task becomes due; not touched for the others. May be NULL
  * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
  *
  * Ownership: the texts of out_run are borrowed until the run's first selene_run_complete returns or the

@@ -24,6 +24,7 @@ extension selene_window: SizedStruct {
     draft.budget = budget
     draft.reserve = reserve
     draft.strictFit = flags & UInt32(SELENE_WINDOW_STRICT_FIT) != 0
+    draft.isRolling = flags & UInt32(SELENE_WINDOW_ROLLING) != 0
     draft.isInline = flags & UInt32(SELENE_WINDOW_INLINE) != 0
     draft.task = try borrow(task, "task")
     return try Window(draft)
@@ -33,7 +34,7 @@ extension selene_window: SizedStruct {
 /// A host's window, or all defaults.
 private func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
   guard let pointer else { return try selene_window.initial.checked() }
-  let known = UInt32(SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE)
+  let known = UInt32(SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING)
   return try read(pointer, flags: known, "window").checked()
 }
 

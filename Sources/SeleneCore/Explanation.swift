@@ -33,10 +33,14 @@ package struct CycleTrace: Sendable {
   package var room: Span?
   package var deadline: Instant
   package var isOpen: Bool
+  /// Each pick looked at what was eligible then, not at begin (R1).
+  package var isRolling: Bool
 
-  package init(begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints, pushes: Bool) {
+  package init(
+    begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints, pushes: Bool, isRolling: Bool
+  ) {
     (self.begin, self.stamp, self.deadline, isOpen) = (begin, stamp, deadline, true)
-    (self.satisfied, self.pushes) = (satisfied, pushes)
+    (self.satisfied, self.pushes, self.isRolling) = (satisfied, pushes, isRolling)
   }
 }
 
@@ -100,9 +104,14 @@ extension TaskTable {
     }
     if record.state == .enqueued, !isOnlyPulled, let trace {
       let wasRanked =
-        record.stamp <= trace.stamp && record.earliestBegin <= trace.begin && canRun(records.at(slot))
-        && record.definition.constraints.isSubset(of: trace.satisfied)
-      if trace.isOpen && !wasRanked {
+        canRun(records.at(slot))
+        && (trace.isRolling
+          ? record.earliestBegin <= now && record.definition.constraints.isSubset(of: satisfied)
+          : record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
+            && record.definition.constraints.isSubset(of: trace.satisfied))
+      if record.isSpent {
+        add(.hadItsRun, at: trace.deadline)
+      } else if trace.isOpen && !trace.isRolling && !wasRanked {
         let ranSince = record.hasRun && record.lastRun >= trace.begin
         add(hadItsRun || ranSince ? .hadItsRun : .nextCycle, at: trace.deadline)
       } else if wasRanked, let room = trace.room, record.estimate > room {

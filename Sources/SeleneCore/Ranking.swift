@@ -83,28 +83,42 @@ package final class Ranking {
     }
   }
 
-  /// As many as there are.
-  private let heads: UnsafeMutablePointer<Head>
-  private let headCount: Int
+  /// Heads that are in use, of as many as there is room for.
+  private var heads: UnsafeMutablePointer<Head>
+  private var headCount = 0
+  private var headRoom = 8
   let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
   private var only: (slot: Int, sequence: UInt64)?
-  private let scale: ScoreScale
-  /// How many tasks were eligible at begin.
-  package let eligibleCount: Int
+  private var scale: ScoreScale
+  /// How many tasks were eligible when it was frozen.
+  package private(set) var eligibleCount = 0
 
   /// Ranks what is eligible now.
   ///
   /// - Complexity: O(1) in the number of tasks but for those that became due since the last look.
   package init(_ table: TaskTable, _ offer: Offer, at now: Instant) {
+    heads = .allocate(capacity: headRoom)
+    frozen = .allocate(capacity: 1)
+    frozen.initialize(to: Frozen(begin: now, stamp: 0))
+    scale = ScoreScale(greatestElapsed: 0)
+    freeze(table, offer, at: now)
+  }
+
+  /// Ranks anew what is eligible now: the next pick of a rolling window goes by this moment (R1).
+  package func renew(_ table: TaskTable, _ offer: Offer, at now: Instant) {
+    guard only == nil else { return }
+    freeze(table, offer, at: now)
+  }
+
+  private func freeze(_ table: TaskTable, _ offer: Offer, at now: Instant) {
     table.settle(at: now)
     if offer.observedRange { table.keepBirths() }
     let index = table.index
-    var frozen = Frozen(begin: now, stamp: table.stamp)
+    frozen.pointee = Frozen(begin: now, stamp: table.stamp)
+    (headCount, eligibleCount) = (0, 0)
     var priorities: ClosedRange<UInt8>?
     var ages: ClosedRange<Age>?
-    var count = 0
-    var heads: [Head] = []
     for number in 0..<TaskClass.count {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
@@ -112,9 +126,9 @@ package final class Ranking {
         let list = TaskIndex.list(taskClass, priority)
         let aged = index.aged(list)
         guard let oldest = aged.first, let youngest = aged.last else { continue }
-        heads.append(Head(list: list, taskClass: taskClass, priority: priority, end: youngest.at))
-        frozen.left[number] += aged.count
-        count += aged.count
+        append(Head(list: list, taskClass: taskClass, priority: priority, end: youngest.at))
+        frozen.pointee.left[number] += aged.count
+        eligibleCount += aged.count
         priorities =
           priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
         let (low, high) = (now.since(youngest.at.key), now.since(oldest.at.key))
@@ -127,17 +141,22 @@ package final class Ranking {
       offer.observedRange
       ? ScoreScale(priorities: range, elapsed: elapsed) : ScoreScale(greatestElapsed: elapsed.upperBound)
     if offer.observedRange && range.lowerBound < range.upperBound {
-      for head in heads.indices where heads[head].priority == range.lowerBound {
-        heads[head].isBySequence = true
-        if let last = index.born(heads[head].list).last { heads[head].end = last.at }
+      for head in heads..<(heads + headCount) where head.pointee.priority == range.lowerBound {
+        head.pointee.isBySequence = true
+        if let last = index.born(head.pointee.list).last { head.pointee.end = last.at }
       }
     }
-    headCount = heads.count
-    self.heads = .allocate(capacity: headCount)
-    for head in heads.indices { (self.heads + head).initialize(to: heads[head]) }
-    eligibleCount = count
-    self.frozen = .allocate(capacity: 1)
-    self.frozen.initialize(to: frozen)
+  }
+
+  private func append(_ head: Head) {
+    if headCount == headRoom {
+      let wider = UnsafeMutablePointer<Head>.allocate(capacity: headRoom * 2)
+      wider.moveInitialize(from: heads, count: headCount)
+      heads.deallocate()
+      (heads, headRoom) = (wider, headRoom * 2)
+    }
+    (heads + headCount).initialize(to: head)
+    headCount += 1
   }
 
   /// A ranking of one task, whatever its earliest begin (C14).
@@ -146,8 +165,7 @@ package final class Ranking {
     scale = ScoreScale(
       spanningOnly: record.priority, elapsed: now.since(record.lastRun), observedRange: observedRange)
     only = (slot, record.sequence)
-    headCount = 0
-    heads = .allocate(capacity: 0)
+    (heads, headRoom) = (.allocate(capacity: 0), 0)
     eligibleCount = 1
     frozen = .allocate(capacity: 1)
     frozen.initialize(to: Frozen(begin: now, stamp: table.stamp))

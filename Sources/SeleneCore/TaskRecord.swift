@@ -119,6 +119,8 @@ package struct TaskRecord {
   package var stopReason: StopReason = .none
   /// An earlier run of this id has not come back (C4).
   package var isTaken = false
+  /// It is standing and had its run of the rolling window that is open (R1).
+  package var isSpent = false
   /// Whether the scheduler permits its id (T7).
   package var isPermitted = true
   /// Where the index has it, and in which of the lists there.

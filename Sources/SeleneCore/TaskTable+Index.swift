@@ -5,7 +5,7 @@ extension TaskTable {
   @inline(__always)
   func canRun(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
     record.pointee.state == .enqueued && record.pointee.handler >= 0 && record.pointee.isPermitted
-      && !record.pointee.isTaken
+      && !record.pointee.isTaken && !record.pointee.isSpent
   }
 
   /// The class of a task that has a handler.

@@ -7,6 +7,18 @@ extension TaskTable {
     modify(slot) { $0.dispatch(as: run, at: now) }
   }
 
+  /// The task of a run in flight had its run of a rolling window; until `renew` it is not eligible (R1).
+  package func spend(_ slot: Int) {
+    // A running record stands in no line, so none has to be left.
+    records[slot].isSpent = true
+  }
+
+  /// The rolling window of a record is over.
+  package func renew(_ slot: Int, _ sequence: UInt64) {
+    guard slots.contains(slot), records[slot].sequence == sequence, records[slot].isSpent else { return }
+    touch(slot) { $0.isSpent = false }
+  }
+
   /// Whether a run is in flight for the record in a slot; not if that was cancelled, replaced or removed.
   package func isRunning(_ run: UInt64, in slot: Int) -> Bool {
     slots.contains(slot) && run != 0 && records.at(slot).run == run

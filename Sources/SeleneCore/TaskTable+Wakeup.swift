@@ -19,6 +19,16 @@ package struct Pace: Sendable {
 }
 
 extension TaskTable {
+  /// When a window's next task becomes eligible by time alone; `Time.never` if none does.
+  package func nextDue(_ offer: Offer, at now: Instant) -> Instant {
+    settle(at: now)
+    var next = Time.never
+    for number in 0..<TaskClass.count where TaskClass(number: number).isOpen(to: offer) {
+      if let first = index.due(TaskClass(number: number)).first { next = min(next, first.at.key) }
+    }
+    return next
+  }
+
   /// The earliest instant at which a task that waits for nothing but time may run; at least now, or nil.
   ///
   /// - Parameter offer: the kinds that are switched on and not in a cycle, and the constraints satisfied.

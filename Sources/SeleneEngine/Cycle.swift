@@ -19,6 +19,8 @@ package final class Cycle {
   /// Runs at a time.
   let laneLimit: Int
   let strictFit: Bool
+  /// Each pick looks at what is eligible then (R1).
+  let isRolling: Bool
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
   /// The kinds whose ledger it is charged to.
@@ -32,6 +34,8 @@ package final class Cycle {
 
   /// Its runs in order of dispatch.
   var runs: [Run] = []
+  /// Of a rolling cycle the records of the standing tasks that had their run.
+  var spent: [(slot: Int, sequence: UInt64)] = []
   /// Runs that are not decided.
   var openRuns = 0
   /// Runs in flight were asked to stop (C7).
@@ -46,13 +50,14 @@ package final class Cycle {
   var receivers: [ReportReceiver] = []
 
   init(
-    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, kinds: KindSet, booked: KindSet, drivenKind: Kind?,
-    time: Budget, ranking: Ranking
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, booked: KindSet,
+    drivenKind: Kind?, time: Budget, ranking: Ranking
   ) {
     self.handle = handle
     self.mode = mode
     self.laneLimit = laneLimit
     self.strictFit = strictFit
+    self.isRolling = isRolling
     self.kinds = kinds
     self.booked = booked
     self.drivenKind = drivenKind

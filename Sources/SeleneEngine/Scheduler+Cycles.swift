@@ -47,8 +47,8 @@ extension Scheduler {
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
       ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
-      handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit, kinds: kinds,
-      booked: booked, drivenKind: driving, time: time, ranking: ranking)
+      handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
+      isRolling: window.isRolling, kinds: kinds, booked: booked, drivenKind: driving, time: time, ranking: ranking)
     cycles.append(cycle)
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
@@ -56,7 +56,7 @@ extension Scheduler {
     for kind in Kind.allCases where kinds.contains(kind) {
       traces[kind] = CycleTrace(
         begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied,
-        pushes: mode != .pulled)
+        pushes: mode != .pulled, isRolling: window.isRolling)
     }
     publish(begun(cycle), at: now)
     return cycle
@@ -149,9 +149,15 @@ extension Scheduler {
     }
     guard cycle.openRuns < cycle.laneLimit else {
       try save(at: moment.now)
-      return .wait(until: cycle.time.nextExpiry(after: moment.now))
+      return .wait(until: nextChange(of: cycle, after: moment.now))
     }
     return try advance(cycle, at: moment.now)
+  }
+
+  /// When time alone changes something for a cycle: its next expiry, or, if it rolls, what becomes eligible before.
+  private func nextChange(of cycle: Cycle, after now: Instant) -> Instant {
+    let expiry = cycle.time.nextExpiry(after: now)
+    return cycle.isRolling ? min(expiry, table.nextDue(offer(of: cycle), at: now)) : expiry
   }
 
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
@@ -163,7 +169,7 @@ extension Scheduler {
       return .run(run)
     }
     try save(at: now)
-    return cycle.openRuns > 0 ? .wait(until: cycle.time.nextExpiry(after: now)) : .done
+    return cycle.openRuns > 0 ? .wait(until: nextChange(of: cycle, after: now)) : .done
   }
 
   /// Whose turn it is in a cycle now, or nil (C2, C3).
@@ -182,6 +188,7 @@ extension Scheduler {
     case .upTo(let span): room = span
     }
     trace(cycle) { $0?.room = room }
+    if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     return cycle.ranking.best(in: table, offer(of: cycle), room: room)
   }
 
@@ -205,6 +212,7 @@ extension Scheduler {
     cycle.report = report
     drove(cycle, at: now)
     table.close(cycle.ranking)
+    for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
     for run in cycle.runs { run.leaveCycle() }
     cycle.runs = []
     cycles = cycles.filter { $0 !== cycle }

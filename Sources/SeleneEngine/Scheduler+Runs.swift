@@ -18,6 +18,7 @@ extension Scheduler {
     table.dispatch(pick.slot, as: token, at: now)
     try save(at: now)
     table.take(pick.slot)
+    spend(pick.slot, in: cycle)
     lastRun = number
     let run = Run(
       token: token, of: pick, in: table, handler: handler, cycle: cycle, at: now)
@@ -29,6 +30,18 @@ extension Scheduler {
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
     return run
+  }
+
+  /// A standing task runs at most once in a rolling window, also where it runs in another one now (R1, C14).
+  private func spend(_ slot: Int, in cycle: Cycle) {
+    let (sequence, kind, schedule) = table.withRecord(slot) {
+      ($0.pointee.sequence, $0.pointee.kind, $0.pointee.definition.schedule)
+    }
+    guard schedule == .standing,
+      let rolling = cycle.isRolling ? cycle : cycles.first(where: { $0.isRolling && $0.kinds.contains(kind) })
+    else { return }
+    table.spend(slot)
+    rolling.spent.append((slot, sequence))
   }
 
   private func started(_ run: Run) -> Change {

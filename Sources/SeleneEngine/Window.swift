@@ -10,6 +10,8 @@ package struct WindowDraft {
   /// −1: a twentieth of the budget.
   package var reserve: Span = -1
   package var strictFit = false
+  /// Each pick looks at what is eligible then, not at begin (R1).
+  package var isRolling = false
   package var isInline = false
   /// The one task that shall run now; empty for all.
   package var task = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -24,6 +26,7 @@ package struct Window {
   let budget: Span
   let reserve: Span
   let strictFit: Bool
+  let isRolling: Bool
   let isInline: Bool
   /// The one task that shall run now, or nil; borrowed from the draft.
   let task: UnsafeRawBufferPointer?
@@ -51,6 +54,8 @@ package struct Window {
     budget = draft.budget
     reserve = draft.reserve == -1 ? Budget.reserve(of: draft.budget) : draft.reserve
     strictFit = draft.strictFit
+    // The one task of a window is picked once.
+    isRolling = draft.isRolling && !onlyTask
     isInline = draft.isInline
     task = onlyTask ? draft.task : nil
   }

@@ -54,10 +54,11 @@ import Testing
       }
     }
 
-    func run(_ slot: Int, _ chance: inout Chance) {
+    func run(_ slot: Int, _ chance: inout Chance, dispatched: () -> Void = {}) {
       lastRun += 1
       let definition = table[slot].definition
       table.dispatch(slot, as: lastRun, at: now)
+      dispatched()
       table.take(slot)
       if chance.once(in: 2) { now += chance.anySpan(upTo: Time.second) }
       guard !chance.once(in: 6) else { return unreturned.append(definition) }
@@ -118,6 +119,75 @@ import Testing
       try verify(ranking.remaining(in: table, offer) == plain.remaining(in: table, offer), "pick \(pick): remaining")
     }
     return compared
+  }
+
+  /// Plays one rolling window on both: each pick is the best of what is eligible then.
+  private func roll(_ yard: Yard, picks: Int, _ chance: inout Chance) throws -> Int {
+    let table = yard.table
+    var offer = Offer(
+      kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
+      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3), observedRange: chance.once(in: 2))
+    let begin = yard.now
+    let ranking = table.openRanking(offer, at: begin)
+    var spent: [(slot: Int, sequence: UInt64)] = []
+    var compared = 0
+    let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
+    for pick in 0..<picks {
+      compared += 2
+      let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
+      ranking.renew(table, offer, at: yard.now)
+      var plain = PlainRanking(table, offer, at: yard.now)
+      let found = ranking.best(in: table, offer, room: room)
+      let expected = plain.take(in: table, offer, room: room)
+      try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
+      try verify(ranking.eligibleCount == plain.eligibleCount + (expected == nil ? 0 : 1), "pick \(pick): eligible")
+      if let found, let expected {
+        try verify(abs(found.score - expected.score) < 1e-12, "pick \(pick): \(found.score) is not \(expected.score)")
+        let record = table[found.slot]
+        try verify(
+          !spent.contains { $0.sequence == record.sequence } || record.definition.schedule != .standing,
+          "pick \(pick): a standing task runs once a window")
+        ranking.remove(found)
+        let sequence = record.sequence
+        let isStanding = record.definition.schedule == .standing
+        yard.run(found.slot, &chance) { if isStanding { table.spend(found.slot) } }
+        if isStanding { spent.append((found.slot, sequence)) }
+      } else {
+        // What time alone lets be eligible next.
+        let next = table.nextDue(offer, at: yard.now)
+        let plainly = table.slots
+          .filter { !table.isVacant($0) && table.isRunnable($0, offer) && table[$0].earliestBegin > yard.now }
+          .map { table[$0].earliestBegin }.min()
+        try verify(next == plainly ?? Time.never, "pick \(pick): next due")
+        yard.now = next == Time.never || chance.once(in: 2) ? yard.now + chance.anySpan(upTo: Time.second) : next
+      }
+      if chance.once(in: 3) { try yard.interfere(&chance) }
+      if chance.once(in: 10) { offer.satisfied = chance.pick([.all, .network, .externalPower, []]) }
+    }
+    table.close(ranking)
+    for (slot, sequence) in spent { table.renew(slot, sequence) }
+    table.checkInvariants()
+    try verify(table.slots.allSatisfy { !table[$0].isSpent }, "nothing is spent after the window")
+    return compared
+  }
+
+  @Test("R1 in a rolling window each pick is what sorting all picks at that moment")
+  func rolling() throws {
+    var chance = Chance("index rolling")
+    var compared = 0
+    for _ in 0..<30 * Effort.times {
+      let yard = try Yard(&chance)
+      for _ in 0..<12 {
+        try yard.grow(by: chance.below(12), &chance)
+        compared += try roll(yard, picks: 30, &chance)
+        yard.now += chance.anySpan(upTo: Time.minute)
+      }
+    }
+    let yard = try Yard(&chance)
+    try yard.grow(by: 3_000, &chance)
+    compared += try roll(yard, picks: 20, &chance)
+    print("\(compared) answers of rolling windows compared")
+    #expect(compared > 10_000 * Effort.times)
   }
 
   @Test("S2 S3 S4 C2 the index picks what sorting all picks, while tasks come, go, change and run")
