@@ -109,13 +109,37 @@ extension Scheduler {
         call(run)
         awaitDecision(of: run)
       case .wait(let until):
-        if !settleDeliveries() { slot.monitor.wait(until.subtracting(now)) }
+        if !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
       case .done: break lane
       }
     }
     cycle.lanes -= 1
     slot.monitor.broadcast()
   }
+
+  /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
+  private func rest(in cycle: Cycle, _ time: Span) {
+    guard cycle.isRolling else { return slot.monitor.wait(time) }
+    workers.rolledStamp = table.stamp
+    workers.rollingWaiters += 1
+    slot.monitor.wait(time)
+    workers.rollingWaiters -= 1
+  }
+
+  /// Lets lanes that wait in rolling cycles look again if the table is not what they saw.
+  func wakeLanes() {
+    guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
+    workers.rolledStamp = table.stamp
+    slot.monitor.broadcast()
+  }
+
+  /// Something that the table does not show may let a task run: a condition, a kind that is switched on.
+  func lookAgain() {
+    governance.driver?.lookAgain()
+    lookAgainInLanes()
+  }
+
+  func lookAgainInLanes() { if workers.rollingWaiters > 0 { slot.monitor.broadcast() } }
 
   /// The next step of a cycle, or nil when the store refuses it; then the cycle goes no further.
   private func step(of cycle: Cycle, at now: Instant) -> Step? {

@@ -32,7 +32,7 @@ extension Scheduler {
       throw .range("kinds", kinds, "bits 1 (refresh) and 2 (processing)")
     }
     enabled = KindSet(rawValue: kinds)
-    governance.driver?.lookAgain()
+    lookAgain()
   }
 
   // MARK: Conditions (C17)
@@ -52,7 +52,7 @@ extension Scheduler {
     changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
     try stop(openRuns(without: changed.satisfied), .constraintLost, at: moment.now)
     conditions = changed
-    governance.driver?.lookAgain()
+    lookAgain()
   }
 
   package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
@@ -61,7 +61,9 @@ extension Scheduler {
 
   /// What the system says becomes what picks go by.
   func apply(_ probe: Probe, at now: Instant) {
+    let before = conditions.satisfied
     conditions.apply(probe)
+    if !conditions.satisfied.isSubset(of: before) { lookAgainInLanes() }
     for run in openRuns(without: conditions.satisfied) { stop(run, .constraintLost, at: now) }
   }
 

@@ -239,6 +239,7 @@ package final class Scheduler: @unchecked Sendable {
     table.checkInvariants()
     flushTrace()
     governance.driver?.follow(table.stamp)
+    wakeLanes()
     while !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) {
       deliver()
       notify()

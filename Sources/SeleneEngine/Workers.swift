@@ -26,6 +26,10 @@ struct Workers {
   var handedOver: [Delivery] = []
   /// Threads in handlers that overran the end of their cycle.
   var leftBehind = 0
+  /// Lanes of rolling cycles that wait for something to do.
+  var rollingWaiters = 0
+  /// The table's stamp when they were last told to look.
+  var rolledStamp: UInt64 = 0
   /// Library threads that are in a callback of the host.
   var inHost = 0
   /// Threads that have not left.
