@@ -1,7 +1,8 @@
 # Builds, runs, tests and installs Selene; `make help` lists what it can do.
 #
-# SwiftPM compiles (Package.swift). The linking of what ships is here, so that libselene.so and libselene.a are the same
-# object code, export exactly what Sources/SeleneABI/symbols.txt lists, and need nothing but libc and LIBS.
+# What ships is compiled and linked here, in Embedded Swift and C, so that libselene.so and libselene.a are the same object
+# code, export exactly what Sources/SeleneABI/symbols.txt lists, and need nothing but libc and LIBS. SwiftPM
+# (Package.swift) makes the ordinary build of the same sources, for tests and sanitizers.
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -21,10 +22,14 @@ SQLITE = -lsqlite3
 LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
-SOURCES := $(shell find Sources -name '*.swift' -o -name '*.c' -o -name '*.h') Package.swift include/selene.h \
-	include/module.modulemap
+SWIFT_SOURCES := $(sort $(shell find Sources -name '*.swift'))
+C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c))
+C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/include/*.h)
 SYMBOLS = Sources/SeleneABI/symbols.txt
-SHARED = build/libselene.so.$(VERSION)
+# OUT: where the libraries are put; everything else stays in build/.
+OUT = build
+SHARED = $(OUT)/libselene.so.$(VERSION)
+ARCHIVE = $(OUT)/libselene.a
 SONAME = libselene.so.$(MAJOR)
 EXAMPLES := $(patsubst bindings/c/examples/%.c,build/examples/%,$(wildcard bindings/c/examples/*.c))
 RUNNER_SOURCES := $(wildcard bindings/c/examples/selene-run/*.[ch])
@@ -39,7 +44,7 @@ QUIETLY = .ci/quietly
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
-libraries: $(SHARED) build/libselene.a
+libraries: $(SHARED) $(ARCHIVE)
 
 ## run            builds everything and runs the example workload for a few short windows; HOST=python: from Python
 HOST = c
@@ -66,21 +71,39 @@ bench: deps-bench all benchmarks
 
 # ---- the libraries ----------------------------------------------------------
 
-EMBEDDED = .build/embedded/release/selene.product/Objects.LinkFileList
+# For both compilers: each function in a section of its own, so that the linker drops what nothing uses; no frame
+# pointers, since debuggers have the .debug file; and the same bytes in whatever folder this is built.
+COMPILED = build/compiled
+HERE = $(CURDIR)=.
+FOR_C = -fPIC -g -gdwarf-4 -ffunction-sections -fdata-sections -fomit-frame-pointer -fblocks \
+	-ffile-prefix-map=$(HERE)
 
-$(EMBEDDED): $(SOURCES)
+# All Swift as one module: smaller and faster than the layers one by one, which Package.swift keeps apart. Small; the
+# functions that runs and registrations pass through are marked for speed. Exclusivity is checked while compiling and in
+# the ordinary build.
+SWIFT_FLAGS = -swift-version 6 -warnings-as-errors -parse-as-library -whole-module-optimization -Osize -g \
+	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs \
+	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene -module-cache-path $(COMPILED)/modules \
+	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap \
+	$(addprefix -Xcc ,$(FOR_C))
+
+$(COMPILED)/swift.o: $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap Sources/module.modulemap \
+	Makefile
 	@echo "compiling Sources"
-	@$(QUIETLY) swift build -c release --traits Embedded --product selene --scratch-path .build/embedded \
-	  --manifest-cache local --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
-	  -Xcc -ffunction-sections -Xcc -fdata-sections -Xcc -gdwarf-4
-	@touch $@
+	@mkdir -p $(COMPILED)
+	@$(QUIETLY) swiftc $(SWIFT_FLAGS) -c $(SWIFT_SOURCES) -o $@
+
+$(COMPILED)/%.o: Sources/CPlatform/%.c $(C_HEADERS) Makefile
+	@mkdir -p $(COMPILED)
+	@$(QUIETLY) clang -std=gnu17 -Os -Wall -Wextra -Werror $(FOR_C) -ISources/CPlatform/include -c $< -o $@
+
+OBJECTS = $(COMPILED)/swift.o $(C_SOURCES:Sources/CPlatform/%.c=$(COMPILED)/%.o)
 
 # One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
-build/selene.o: $(EMBEDDED) $(SYMBOLS)
-	@mkdir -p build
+build/selene.o: $(OBJECTS) $(SYMBOLS)
 	@ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
-	  --defsym=posix_memalign=platform_memalign -o $@ $$(cat $(EMBEDDED))
-	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .comment $@
+	  --defsym=posix_memalign=platform_memalign -o $@ $(OBJECTS)
+	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .swift_modhash -R .comment $@
 
 build/selene.map: $(SYMBOLS) include/selene.h
 	@mkdir -p build
@@ -88,16 +111,18 @@ build/selene.map: $(SYMBOLS) include/selene.h
 
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
 $(SHARED): build/selene.o build/selene.map
+	@mkdir -p $(OUT)
 	@$(QUIETLY) $(CC) -shared -o $@ build/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=build/selene.map \
 	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,-z,noseparate-code,--gc-sections,--as-needed,--build-id $(LIBS)
 	@objcopy --only-keep-debug $@ $@.debug
 	@strip $@
-	@cd build && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)
-	@ln -sf $(notdir $@) build/$(SONAME)
-	@ln -sf $(SONAME) build/libselene.so
+	@cd $(OUT) && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)
+	@ln -sf $(notdir $@) $(OUT)/$(SONAME)
+	@ln -sf $(SONAME) $(OUT)/libselene.so
 	@echo "$@"
 
-build/libselene.a: build/selene.o
+$(ARCHIVE): build/selene.o
+	@mkdir -p $(OUT)
 	@strip --strip-debug -o build/selene-archive.o build/selene.o
 	@rm -f $@
 	@ar rcsD $@ build/selene-archive.o
@@ -133,6 +158,7 @@ benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
 build/bench/store build/bench/open: NEEDS = -lselene $(SQLITE)
+build/bench/instructions: NEEDS = -lselene
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)
 build/bench/libuv: NEEDS = -luv
@@ -165,7 +191,7 @@ install: all
 	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
 	@ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	@ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libselene.so'
-	@install -m 644 build/libselene.a '$(DESTDIR)$(LIBDIR)/libselene.a'
+	@install -m 644 $(ARCHIVE) '$(DESTDIR)$(LIBDIR)/libselene.a'
 	@$(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(PKGCONFIG)' '$(PREFIX)')|g" \
 	  bindings/c/selene.pc.in >'$(DESTDIR)$(PKGCONFIG)/selene.pc'
 	@for file in SeleneConfig SeleneConfigVersion; do \

@@ -17,16 +17,7 @@ from setuptools.command.sdist import sdist
 HERE = Path(__file__).resolve().parent
 #: The sources of the library: beside this folder, or in a source distribution's own copy.
 ROOT = HERE / "native" if (HERE / "native").exists() else HERE.parent.parent
-NEEDED = (
-    "Makefile",
-    "Package.swift",
-    "Sources",
-    "include",
-    ".ci",
-    "Tests/SeleneCoreTests",
-    "Tests/SeleneEngineTests",
-    "LICENSE",
-)
+NEEDED = ("Makefile", "Sources", "include", ".ci", "LICENSE")
 
 
 def make(folder: Path, *arguments: str) -> None:
@@ -47,19 +38,13 @@ def need_tools(folder: Path) -> None:
 
 
 def build_library() -> Path:
-    """Compiles the library where the project does, and links it with SQLite inside in a folder of its own."""
+    """Compiles the library where the project does, and links it with SQLite inside."""
     if os.environ.get("PYSELENE_LIBRARY"):
         return Path(os.environ["PYSELENE_LIBRARY"]).resolve()
-    objects = ".build/embedded/release/selene.product/Objects.LinkFileList"
-    make(ROOT, objects)
-    # The same Makefile, linking into another build/: the project's own libselene.so stays as it is.
-    tree = ROOT / "build/python/tree"
-    shutil.rmtree(tree, ignore_errors=True)
-    tree.mkdir(parents=True)
-    for name in (*{needed.split("/")[0] for needed in NEEDED}, ".build"):
-        (tree / name).symlink_to(ROOT / name)
-    make(tree, "-o", objects, "SQLITE=-l:libsqlite3.a", "libraries")
-    return (tree / "build/libselene.so").resolve()
+    # In a folder of its own: the project's libselene.so stays as it is.
+    folder = "build/python/library"
+    make(ROOT, f"OUT={folder}", "SQLITE=-l:libsqlite3.a", "libraries")
+    return (ROOT / folder / "libselene.so").resolve()
 
 
 class BuildLibrary(build_py):

@@ -1,0 +1,59 @@
+/*
+ * instructions - a fixed amount of work, to count instructions with callgrind
+ *
+ * Registers a thousand tasks and pulls windows of so many runs each. Nothing is measured here; the counts are the same
+ * on a busy machine as on a quiet one:
+ *
+ *   valgrind --tool=callgrind --callgrind-out-file=out build/bench/instructions 10 500
+ *   callgrind_annotate --inclusive=yes out | grep selene_
+ *
+ * divided by the calls that this program prints.
+ *
+ * Arguments: runs in a window (10), windows (500).
+ */
+#include <selene.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TASKS 1000
+#define CONDITIONS (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
+
+static void need(selene_status status, const char *what) {
+    if (status == SELENE_OK) return;
+    fprintf(stderr, "instructions: %s: %s\n", what, selene_status_detail());
+    exit(1);
+}
+
+int main(int count, char **arguments) {
+    int runs = count > 1 ? atoi(arguments[1]) : 10;
+    int windows = count > 2 ? atoi(arguments[2]) : 500;
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    char id[32];
+
+    need(selene_scheduler_open(NULL, &scheduler), "open");
+    need(selene_handler_register(scheduler, "count", -1, NULL, NULL, NULL, NULL), "handler");
+    need(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
+    task.handler = SELENE_TEXT("count");
+    task.expected_response = 0;
+    for (int i = 0; i < TASKS; i++) {
+        task.id.data = id;
+        task.id.length = snprintf(id, sizeof id, "task-%011d", i);
+        need(selene_task_register(scheduler, &task, NULL), "task");
+    }
+    for (int i = 0; i < windows; i++) {
+        selene_cycle cycle = 0;
+        need(selene_cycle_begin(scheduler, &window, &cycle), "begin");
+        for (int run = 0; run < runs; run++) {
+            selene_run_info info = SELENE_RUN_INFO_INIT;
+            int32_t step = 0;
+            need(selene_cycle_next(cycle, &step, &info, NULL), "next");
+            need(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA), "complete");
+        }
+        need(selene_cycle_end(cycle, NULL), "end");
+    }
+    printf("register %d, begin %d, next %d, complete %d, end %d\n", TASKS, windows, runs * windows,
+           runs * windows, windows);
+    return selene_scheduler_close(scheduler, 0) != SELENE_OK;
+}
