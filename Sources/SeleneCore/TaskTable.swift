@@ -103,9 +103,9 @@ package final class TaskTable {
     return limit > taken[kind] ? limit - taken[kind] : 0
   }
 
-  /// S1 without the time.
+  /// S1 without the time, also for what had its run of a rolling window.
   package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
-    canRun(records.at(slot)) && taskClass(of: records.at(slot)).isOpen(to: offer)
+    canRunNow(records.at(slot)) && taskClass(of: records.at(slot)).isOpen(to: offer)
   }
 
   // MARK: Writing: every change of a record goes through these

@@ -31,6 +31,8 @@ package final class Cycle {
   var preempted: KindSet = []
   /// Who may run, until the cycle ends.
   let ranking: Ranking
+  /// How many tasks were eligible at its begin.
+  let eligible: Int
 
   /// Its runs in order of dispatch.
   var runs: [Run] = []
@@ -63,6 +65,7 @@ package final class Cycle {
     self.drivenKind = drivenKind
     self.time = time
     self.ranking = ranking
+    eligible = ranking.eligibleCount
   }
 
   /// A cycle of one task occupies no kind.

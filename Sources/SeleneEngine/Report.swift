@@ -21,7 +21,7 @@ package struct Report {
     kinds = cycle.kinds
     time = cycle.time
     endedAt = min(now, cycle.time.deadline)
-    eligible = cycle.ranking.eligibleCount
+    eligible = cycle.eligible
     self.didNotFit = didNotFit
     self.isStored = isStored
     runs = cycle.runs

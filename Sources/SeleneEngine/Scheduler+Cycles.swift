@@ -206,6 +206,7 @@ extension Scheduler {
     expireOpenRuns(of: cycle, at: now)
     book(endOf: cycle, at: now)
     let isStored = (try? save(at: now)) != nil && cycle.failure == nil
+    if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     let didNotFit = cycle.ranking.remaining(in: table, offer(of: cycle))
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)

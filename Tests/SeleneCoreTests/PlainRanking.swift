@@ -55,6 +55,6 @@ struct PlainRanking {
 extension TaskTable {
   /// All of S1; the library itself has the tasks that are due in its index.
   func isEligible(_ slot: Int, _ offer: Offer, at now: Instant) -> Bool {
-    self[slot].earliestBegin <= now && isRunnable(slot, offer)
+    self[slot].earliestBegin <= now && !self[slot].isSpent && isRunnable(slot, offer)
   }
 }

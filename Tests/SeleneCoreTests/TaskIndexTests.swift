@@ -156,7 +156,10 @@ import Testing
         // What time alone lets be eligible next.
         let next = table.nextDue(offer, at: yard.now)
         let plainly = table.slots
-          .filter { !table.isVacant($0) && table.isRunnable($0, offer) && table[$0].earliestBegin > yard.now }
+          .filter {
+            !table.isVacant($0) && !table[$0].isSpent && table.isRunnable($0, offer)
+              && table[$0].earliestBegin > yard.now
+          }
           .map { table[$0].earliestBegin }.min()
         try verify(next == plainly ?? Time.never, "pick \(pick): next due")
         yard.now = next == Time.never || chance.once(in: 2) ? yard.now + chance.anySpan(upTo: Time.second) : next

@@ -9,7 +9,7 @@ extension Model {
 
   /// A begin ends first what was forgotten (C5).
   private func endForgotten() {
-    for cycle in cycles where now > cycle.deadline { _ = end(cycle.handle) }
+    for cycle in cycles where now > cycle.deadline { end(cycle.handle).map(renew) }
   }
 
   /// Whether a window of these kinds may begin; the order of refusals is the design's.
@@ -36,7 +36,7 @@ extension Model {
       ModelCycle(
         handle: handle, kinds: task == nil ? kinds : [], lanes: Int(window.lanes), begin: now,
         expiresAt: now + window.budget - reserve, deadline: now + window.budget, strictFit: window.strictFit,
-        isOfOneTask: task != nil, candidates: candidates, eligible: candidates.count))
+        isRolling: window.isRolling && task == nil, isOfOneTask: task != nil, candidates: candidates, eligible: candidates.count))
     if task == nil { for kind in Kind.allCases where kinds.contains(kind) { lastBegin[kind] = now } }
   }
 
@@ -59,15 +59,30 @@ extension Model {
   func next(_ handle: UInt64) -> Step {
     guard let cycle = cycles.first(where: { $0.handle == handle }) else { return .done }
     let open = cycle.runs.filter { runs[$0]?.isOpen == true }.count
-    let wait = Step.wait(until: now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1)
+    let expiry = now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1
+    let wait = Step.wait(until: cycle.isRolling ? min(expiry, nextDue(cycle)) : expiry)
     if open >= cycle.lanes { return wait }
     if let pick = pick(cycle) { return .run(pick) }
     return open > 0 ? wait : .done
   }
 
+  /// When the next task of a cycle becomes eligible by time alone (R1).
+  private func nextDue(_ cycle: ModelCycle) -> Instant {
+    records.values
+      .filter {
+        $0.earliestBegin > now && isRunnable($0, kinds: cycle.kinds.intersection(enabled)) && !spent.contains($0.sequence)
+      }
+      .map(\.earliestBegin).min() ?? Time.never
+  }
+
+  /// Who may be picked now, best first.
+  func candidates(_ cycle: ModelCycle) -> [(sequence: UInt64, score: Fraction)] {
+    cycle.isRolling ? ranked(cycle.kinds.intersection(enabled)) : cycle.candidates
+  }
+
   private func pick(_ cycle: ModelCycle) -> UInt64? {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
-    return cycle.candidates.first { candidate in
+    return candidates(cycle).first { candidate in
       guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds) else { return false }
       return fits(sight.estimate, in: cycle)
     }?.sequence
@@ -83,7 +98,7 @@ extension Model {
   /// Those that could still run and have not.
   func remaining(_ cycle: ModelCycle) -> Int {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
-    return cycle.candidates.filter { records[$0.sequence].map { isRunnable($0, kinds: kinds) } ?? false }.count
+    return candidates(cycle).filter { records[$0.sequence].map { isRunnable($0, kinds: kinds) } ?? false }.count
   }
 
   func dispatch(_ run: Run, of sequence: UInt64) {
@@ -98,6 +113,8 @@ extension Model {
     // In the reserve there is nothing to ask any more.
     if cycles[index].hasExpired { made.reason = .expiring }
     runs[run.token] = made
+    let rolls = cycles[index].isRolling || cycles.contains { $0.isRolling && $0.kinds.contains(sight.kind) }
+    if rolls && sight.definition.schedule == .standing { spent.insert(sequence) }
     cycles[index].runs.append(run.token)
   }
 
@@ -184,6 +201,12 @@ extension Model {
     let ended = cycles.first { $0.handle == handle }
     cycles.removeAll { $0.handle == handle }
     return ended
+  }
+
+  /// A rolling cycle has made its report: its standing tasks may run again.
+  func renew(_ cycle: ModelCycle) {
+    guard cycle.isRolling else { return }
+    spent = spent.filter { records[$0].map { !cycle.kinds.contains($0.kind) } ?? false }
   }
 
   /// Time passes: what expires and what is let go on the way, in its order (C4, C5, C7).

@@ -33,6 +33,8 @@ struct ModelCycle {
   let expiresAt: Instant
   let deadline: Instant
   let strictFit: Bool
+  /// Each pick looks at what is eligible then (R1).
+  let isRolling: Bool
   /// It is the window of one task (C14).
   let isOfOneTask: Bool
   /// Those who were eligible at begin, best first, without those who ran or changed since.
@@ -65,6 +67,8 @@ final class Model {
   var enabled = KindSet.all
   var lastBegin = PerKind<Instant?>(repeating: nil)
   var cycles: [ModelCycle] = []
+  /// Numbers of the standing records that had their run of the rolling cycle that is open (R1).
+  var spent: Set<UInt64> = []
   var runs: [UInt64: ModelRun] = [:]
 
   init(_ draft: OptionsDraft, at now: Instant) {
@@ -97,7 +101,9 @@ final class Model {
 
   /// The eligible tasks of some kinds, best first.
   func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
-    let eligible = records.values.filter { $0.earliestBegin <= now && isRunnable($0, kinds: kinds) }.map(\.entrant)
+    let eligible = records.values
+      .filter { $0.earliestBegin <= now && isRunnable($0, kinds: kinds) && !spent.contains($0.sequence) }
+      .map(\.entrant)
     return Oracle.ranked(eligible, observedRange: observedRange, at: now).map { ($0.entrant.sequence, $0.score) }
   }
 

@@ -12,6 +12,7 @@ extension Walk {
     draft.budget = chance.pick([Time.second, 10 * Time.second, 30 * Time.second, 5 * Time.minute])
     draft.reserve = chance.pick([-1, 0, draft.budget / 2, draft.budget])
     draft.strictFit = chance.once(in: 4)
+    draft.isRolling = chance.once(in: 3)
     return draft
   }
 
@@ -71,7 +72,7 @@ extension Walk {
     try verify(run.estimate == sight.estimate, "estimate \(sight.estimate) expected, got \(run.estimate)")
     try verify(run.attempt == sight.attempts + 1, "attempt \(run.attempt) after \(sight.attempts)")
     try verify(run.startedAt == host.now && run.deadline == cycle.deadline, "the run's times are wrong")
-    if let score = cycle.candidates.first(where: { $0.sequence == sequence })?.score.value {
+    if let score = model.candidates(cycle).first(where: { $0.sequence == sequence })?.score.value {
       try verify(abs(score - run.score) < 1e-9, "score \(score) expected, got \(run.score)")
     }
     tokens.append(run.token)
@@ -119,6 +120,7 @@ extension Walk {
     try verify(report.eligible == cycle.eligible, "\(report.eligible) were eligible, \(cycle.eligible) expected")
     let remaining = model.remaining(cycle)
     try verify(report.didNotFit == remaining, "\(report.didNotFit) did not fit, \(remaining) expected")
+    model.renew(cycle)
     let outcomes = runs.compactMap(\.outcome)
     let isFailed = outcomes.contains { [.failed, .expired, .abandoned].contains($0) }
     let result = outcomes.contains(.newData) ? Outcome.newData : isFailed ? .failed : .noData
