@@ -176,6 +176,10 @@
  *   child may open schedulers of its own, but not a store that the parent had
  *   open at the fork (STORE_LOCKED). The parent is not affected; its fork() waits
  *   for calls of other threads that are just reading or writing a store.
+ *   A callback may fork. If the child returns from it, no other callback is called
+ *   there and nothing is written: the call that it was made in returns FORKED; if
+ *   it was on a thread of the library, that thread ends, and with the last thread
+ *   the process, with status 0.
  *
  * Memory. A failed allocation ends the process.
  */

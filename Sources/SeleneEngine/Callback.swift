@@ -4,14 +4,20 @@ import CPlatform
 import SeleneCore
 
 /// Calls into the host without a lock, so that the thread knows where it is (REENTRANT).
+///
+/// - Throws: `forked` when the host forked and this is the child: nothing of the parent's may be touched any more, its lock
+///   neither, and the call or the thread ends (P4).
 @inline(__always)
-func callHost<R>(_ owner: UInt64, _ body: () -> R) -> R {
+func callHost<R>(_ owner: UInt64, _ body: () -> R) throws(SeleneError) -> R {
+  let process = platform_fork_generation()
   var frame = platform_frame()
-  return withUnsafeMutablePointer(to: &frame) { frame in
+  let result = withUnsafeMutablePointer(to: &frame) { frame in
     platform_frame_push(frame, owner)
     defer { platform_frame_pop(frame) }
     return body()
   }
+  guard platform_fork_generation() == process else { throw .forked }
+  return result
 }
 
 /// A host object whose `destroy` is called exactly once, after its last use.
@@ -46,8 +52,10 @@ package class Callback {
   }
 
   /// Ends the host's context. Called once, without a lock.
-  final func finish(_ owner: UInt64) {
-    if let destroy { callHost(owner) { destroy() } }
+  ///
+  /// - Throws: `forked`.
+  final func finish(_ owner: UInt64) throws(SeleneError) {
+    if let destroy { try callHost(owner) { destroy() } }
   }
 }
 

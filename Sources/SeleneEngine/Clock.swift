@@ -13,7 +13,9 @@ package final class HostClock: Callback {
   }
 
   /// Reads it; the caller holds no lock, and has begun a use.
-  func now() -> Instant { callHost(PLATFORM_CLOCK_OWNER) { read() } }
+  ///
+  /// - Throws: `forked`.
+  func now() throws(SeleneError) -> Instant { try callHost(PLATFORM_CLOCK_OWNER) { read() } }
 }
 
 /// Where a scheduler's time comes from.

@@ -16,8 +16,8 @@ extension Scheduler {
       scheduler.shutDown(at: moment.now)
       return scheduler
     }
-    scheduler.awaitHandlers(grace)
-    scheduler.retire()
+    try scheduler.awaitHandlers(grace)
+    try scheduler.retire()
     if let error = scheduler.closingError { throw error }
   }
 
@@ -45,7 +45,7 @@ extension Scheduler {
     store.close()
   }
 
-  private func awaitHandlers(_ grace: Span) {
+  private func awaitHandlers(_ grace: Span) throws(SeleneError) {
     lock()
     let until = platform_boot_clock().adding(grace)
     // What was handed over is called by a thread that may only be about to.
@@ -54,11 +54,11 @@ extension Scheduler {
       guard left > 0 else { break }
       slot.monitor.wait(left)
     }
-    leave()
+    try leave()
   }
 
   /// Lets the slot go, ends the threads that are not in a callback, and waits for them.
-  private func retire() {
+  private func retire() throws(SeleneError) {
     lock()
     Registry.retire(slot)
     var left: [Run] = []
@@ -70,7 +70,7 @@ extension Scheduler {
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads
     let allLeft = workers.alive == 0
-    leave()
+    try leave()
     // Which thread is in which callback is not known, so either all are joined or none.
     for thread in threads { allLeft ? platform_thread_join(thread) : platform_thread_detach(thread) }
     Registry.recycle(slot)

@@ -54,7 +54,7 @@ extension Scheduler {
       guard left > 0 else { break }
       scheduler.slot.monitor.wait(left)
     }
-    scheduler.leave()
+    try scheduler.leave()
   }
 
   /// From here on nobody steps it.

@@ -18,21 +18,20 @@ extension Scheduler {
   /// Works on, or waits for, a cycle of `start` until it is over. The caller holds no lock.
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
-    defer {
-      if cycle.mode == .pushed { handOver() }
-      leave()
+    return try leaving { () throws(SeleneError) in
+      if cycle.mode == .inline {
+        try runInline(cycle)
+      } else {
+        awaitEnd(of: cycle)
+      }
+      defer { if cycle.mode == .pushed { handOver() } }
+      let now = clock.host == nil ? tick() : clock.last
+      let report = end(cycle, at: now)
+      // The cycle is over whatever the store says; who waits for it is told that its outcomes are not durable.
+      if let failure = cycle.failure { throw failure }
+      if !report.isStored { try save(at: now) }
+      return report
     }
-    if cycle.mode == .inline {
-      runInline(cycle)
-    } else {
-      awaitEnd(of: cycle)
-    }
-    let now = clock.host == nil ? tick() : clock.last
-    let report = end(cycle, at: now)
-    // The cycle is over whatever the store says; who waits for it is told that its outcomes are not durable.
-    if let failure = cycle.failure { throw failure }
-    if !report.isStored { try save(at: now) }
-    return report
   }
 
   // MARK: Asynchronous
@@ -99,17 +98,19 @@ extension Scheduler {
   }
 
   /// Calls handlers until the cycle has nothing for this lane. Called and left with the lock held.
-  func runLane(_ cycle: Cycle) {
+  ///
+  /// - Throws: `forked`, as `leave`; so do all who call it or are called by it.
+  func runLane(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
       let now = tick()
       advance(to: now)
       guard let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
-        call(run)
-        awaitDecision(of: run)
+        try call(run)
+        try awaitDecision(of: run)
       case .wait(let until):
-        if !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
+        if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
       case .done: break lane
       }
     }
@@ -152,14 +153,14 @@ extension Scheduler {
   }
 
   /// The same on the thread of the host, where nobody else may let time pass.
-  private func runInline(_ cycle: Cycle) {
+  private func runInline(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
-      let now = present()
+      let now = try present()
       guard !cycle.isEnded, let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
-        call(run)
-        if clock.host == nil { awaitDecision(of: run) } else { advance(to: present()) }
+        try call(run)
+        if clock.host == nil { try awaitDecision(of: run) } else { advance(to: try present()) }
         // With a host clock only another call could decide it, so there is no lane left.
         if run.isOpen { break lane }
       case .wait, .done: break lane
@@ -168,16 +169,16 @@ extension Scheduler {
   }
 
   /// Scheduler time on the thread of an inline cycle. Called and left with the lock held.
-  private func present() -> Instant {
-    let now = clock.tick(clock.host == nil ? nil : readHostClock())
+  private func present() throws(SeleneError) -> Instant {
+    let now = clock.tick(clock.host == nil ? nil : try readHostClock())
     advance(to: now)
     return now
   }
 
   /// Calls a handler without the lock. Called and left with the lock held.
-  private func call(_ run: Run) {
+  private func call(_ run: Run) throws(SeleneError) {
     let handler = run.handler
-    _ = settleDeliveries()
+    _ = try settleDeliveries()
     guard run.isOpen else {
       // Stopped before its handler saw it: nobody else will bring it back.
       run.wasGivenOutcome = true
@@ -186,31 +187,33 @@ extension Scheduler {
     }
     run.isInHandler = true
     handler.beginUse()
-    outside { if let function = handler.run { callHost(life) { function(run) } } }
+    try outside { () throws(SeleneError) in
+      if let function = handler.run { try callHost(life) { function(run) } }
+    }
     run.isInHandler = false
     if !run.isInCycle && run.mode == .pushed { workers.leftBehind -= 1 }
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
-    _ = settleDeliveries()
+    _ = try settleDeliveries()
   }
 
   /// Keeps the lane of a run whose handler returned while it was still at work. Called and left with the lock held.
-  private func awaitDecision(of run: Run) {
+  private func awaitDecision(of run: Run) throws(SeleneError) {
     while run.isOpen && run.isInCycle {
       let now = tick()
       advance(to: now)
       guard run.isOpen else { return }
-      if !settleDeliveries() {
+      if try !settleDeliveries() {
         slot.monitor.wait(Budget.nextExpiry(run.expiresAt, run.deadline, after: now).subtracting(now))
       }
     }
   }
 
   /// Delivers what waits, if anything does. Called and left with the lock held.
-  private func settleDeliveries() -> Bool {
+  private func settleDeliveries() throws(SeleneError) -> Bool {
     guard !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) else { return false }
-    leave()
+    try leave()
     lock()
     return true
   }

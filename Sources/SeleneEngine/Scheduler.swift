@@ -73,17 +73,19 @@ package final class Scheduler: @unchecked Sendable {
       let (slot, life) = try Registry.claim(after: store.opened.life)
       do throws(SeleneError) {
         let scheduler = Scheduler(slot, life: life, options, hostClock, store)
-        try scheduler.restore(hostClock?.now())
+        try scheduler.restore(try hostClock?.now())
         slot.monitor.lock()
         defer { slot.monitor.unlock() }
         return slot.open(scheduler).rawValue
       } catch {
+        if error.isOfChild { throw error }
         Registry.retire(slot)
         Registry.recycle(slot)
         throw error
       }
     } catch {
-      store.close()
+      // In a child of the host's clock neither is its own.
+      if !error.isOfChild { store.close() }
       throw error
     }
   }
@@ -98,8 +100,7 @@ package final class Scheduler: @unchecked Sendable {
     _ handle: UInt64, probing: Bool = false, _ body: (Scheduler, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(handle, probing: probing)
-    defer { scheduler.leave() }
-    return try body(scheduler, moment)
+    return try scheduler.leaving { () throws(SeleneError) in try body(scheduler, moment) }
   }
 
   /// The same with the scheduler and the cycle of a cycle's handle.
@@ -108,9 +109,10 @@ package final class Scheduler: @unchecked Sendable {
     cycle handle: UInt64, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(cycle: handle)
-    defer { scheduler.leave() }
-    guard let cycle = scheduler.cycles.first(where: { $0.handle == handle }) else { throw .closedHandle }
-    return try body(scheduler, cycle, moment)
+    return try scheduler.leaving { () throws(SeleneError) in
+      guard let cycle = scheduler.cycles.first(where: { $0.handle == handle }) else { throw .closedHandle }
+      return try body(scheduler, cycle, moment)
+    }
   }
 
   /// The same with the scheduler of a run's token, also while it closes.
@@ -119,8 +121,9 @@ package final class Scheduler: @unchecked Sendable {
     run token: UInt64, _ body: (Scheduler, UInt64, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(run: token)
-    defer { scheduler.leave() }
-    return try body(scheduler, Token(rawValue: token).number, moment)
+    return try scheduler.leaving { () throws(SeleneError) in
+      try body(scheduler, Token(rawValue: token).number, moment)
+    }
   }
 
   @inline(never)
@@ -168,7 +171,7 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Locks a slot and brings its scheduler up to the present; nil, unlocked, if it is not the one.
   ///
-  /// - Throws: `reentrant`.
+  /// - Throws: `reentrant`, `forked`.
   private static func lock(
     _ slot: Slot, _ door: Door, probing: Bool
   ) throws(SeleneError) -> (Scheduler, Moment)? {
@@ -183,11 +186,11 @@ package final class Scheduler: @unchecked Sendable {
     var reading: Instant?
     var probe = Probe()
     if scheduler.clock.host != nil || !wanted.isEmpty {
-      reading = scheduler.readHostClock {
+      reading = try scheduler.readHostClock {
         if !wanted.isEmpty { probe = Conditions.probe(wanted) }
       }
       guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
-        scheduler.leave()
+        try scheduler.leave()
         return nil
       }
     }
@@ -200,13 +203,15 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Reads the host's clock, if there is one, and does what else is done without the lock. Called and left with the lock
   /// held; nil once the clock has ended.
-  func readHostClock(_ also: () -> Void = {}) -> Instant? {
+  ///
+  /// - Throws: `forked`, as `leave`.
+  func readHostClock(_ also: () -> Void = {}) throws(SeleneError) -> Instant? {
     let host = clock.host
     let isUsable = host?.isRetired == false
     if isUsable { host?.beginUse() }
     unlock()
     also()
-    let reading = isUsable ? host?.now() : nil
+    let reading = isUsable ? try host?.now() : nil
     lock()
     if isUsable, let host { finishIfLast(host.endUse(), host) }
     return reading
@@ -234,26 +239,43 @@ package final class Scheduler: @unchecked Sendable {
   /// The present, read again; the caller holds the lock and the clock is the system's.
   func tick() -> Instant { clock.tick(nil) }
 
+  /// Calls a body with the lock held, then leaves.
+  @inline(__always)
+  func leaving<R>(_ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
+    let result: R
+    do throws(SeleneError) {
+      result = try body()
+    } catch {
+      if !error.isOfChild { try leave() }
+      throw error
+    }
+    try leave()
+    return result
+  }
+
   /// Unlocks, then hands the host what was caused meanwhile.
-  func leave() {
+  ///
+  /// - Throws: `forked` in a child that came back from a callback. Who throws it holds no lock, also where the lock is held
+  ///   otherwise, and whoever gets it touches nothing and throws it on.
+  func leave() throws(SeleneError) {
     table.checkInvariants()
     flushTrace()
     governance.driver?.follow(table.stamp)
     wakeLanes()
     while !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) {
-      deliver()
-      notify()
+      try deliver()
+      try notify()
     }
     unlock()
   }
 
   /// Stops, ends and reports; any thread delivers its own. Called and left with the lock held.
-  private func deliver() {
+  private func deliver() throws(SeleneError) {
     while !deliveries.isEmpty {
       // Who waits for a report does not wait for a stop function.
       let batch = deliveries.filter { $0.isReport } + deliveries.filter { !$0.isReport }
       deliveries = []
-      outside { for delivery in batch { deliver(delivery) } }
+      try outside { () throws(SeleneError) in for delivery in batch { try deliver(delivery) } }
       for case .stop(let run, _) in batch { endUse(of: run.handler) }
       for case .report(let receiver, _) in batch {
         _ = receiver.retire()
@@ -262,26 +284,26 @@ package final class Scheduler: @unchecked Sendable {
     }
   }
 
-  private func deliver(_ delivery: Delivery) {
+  private func deliver(_ delivery: Delivery) throws(SeleneError) {
     switch delivery {
-    case .stop(let run, let reason): if let stop = run.handler.stop { callHost(life) { stop(run.token, reason) } }
-    case .finish(let callback): callback.finish(life)
-    case .report(let receiver, let report): if let receive = receiver.receive { callHost(life) { receive(report) } }
+    case .stop(let run, let reason): if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
+    case .finish(let callback): try callback.finish(life)
+    case .report(let receiver, let report): if let receive = receiver.receive { try callHost(life) { receive(report) } }
     }
   }
 
   /// Events, one at a time and in order: only one thread delivers. Called and left with the lock held.
-  private func notify() {
+  private func notify() throws(SeleneError) {
     guard !isNotifying else { return }
     isNotifying = true
     while !notices.isEmpty {
       let batch = notices
       notices = []
-      outside {
+      try outside { () throws(SeleneError) in
         for notice in batch {
           switch notice {
-          case .event(let observer, let event): callHost(life) { observer.observe(event) }
-          case .end(let observer): observer.finish(life)
+          case .event(let observer, let event): try callHost(life) { observer.observe(event) }
+          case .end(let observer): try observer.finish(life)
           }
         }
       }

@@ -42,6 +42,8 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   var scheduler: Scheduler? { place.pointee.scheduler }
   /// The process that opened it. Written under the registry lock before the slot is used.
   fileprivate var forkGeneration: UInt32 { place.pointee.forkGeneration }
+  /// Not in a child of the process that opened it.
+  var isOfThisProcess: Bool { forkGeneration == platform_fork_generation() }
 
   /// A monitor that another process's threads may have left locked is of no use any more.
   fileprivate func enterProcess(_ generation: UInt32) {
@@ -138,7 +140,7 @@ enum Registry {
   /// - Throws: `invalidHandle`, `forked`.
   static func find(_ handle: Handle) throws(SeleneError) -> Slot {
     guard let slot = slot(handle.slot) else { throw .closedHandle }
-    guard slot.forkGeneration == platform_fork_generation() else { throw .forked }
+    guard slot.isOfThisProcess else { throw .forked }
     return slot
   }
 
@@ -153,7 +155,7 @@ enum Registry {
     }
     for index in 0..<Int(platform_load(used)) where platform_load(lives + index) == token.life {
       guard let slot = slot(index) else { break }
-      guard slot.forkGeneration == platform_fork_generation() else { throw .forked }
+      guard slot.isOfThisProcess else { throw .forked }
       return slot
     }
     throw .earlierLife
@@ -167,6 +169,8 @@ extension SeleneError {
   static var forked: SeleneError {
     SeleneError(.forked, "the handle belongs to the parent process, the child may open its own")
   }
+  /// This process is a child, and what the call stood on is its parent's.
+  var isOfChild: Bool { code == .forked }
   static var earlierLife: SeleneError {
     SeleneError(.staleRun, "run: it belongs to an earlier life of the scheduler")
   }

@@ -76,7 +76,8 @@ extension Scheduler {
     var frame = platform_frame()
     withUnsafeMutablePointer(to: &frame) { frame in
       platform_frame_push(frame, workerOwner)
-      takeJobs()
+      // In a child this thread has nothing to do; if it is the only one there, the process ends with it.
+      try? takeJobs()
       platform_frame_pop(frame)
     }
   }
@@ -85,12 +86,14 @@ extension Scheduler {
   private var workerOwner: UInt64 { life | 1 << 62 }
 
   /// Unlocks for a callback of the host, and locks again.
-  func outside(_ body: () -> Void) {
+  ///
+  /// - Throws: `forked`, as `leave`.
+  func outside(_ body: () throws(SeleneError) -> Void) throws(SeleneError) {
     // A callback within a callback is on the same thread.
     let isOnWorker = platform_frame_within(workerOwner) != 0 && !isInsideCallback
     if isOnWorker { workers.inHost += 1 }
     unlock()
-    body()
+    try body()
     lock()
     if isOnWorker {
       workers.inHost -= 1
@@ -98,13 +101,13 @@ extension Scheduler {
     }
   }
 
-  private func takeJobs() {
+  private func takeJobs() throws(SeleneError) {
     lock()
     while true {
       if !workers.jobs.isEmpty {
         let job = workers.jobs.removeFirst()
         workers.idle -= 1
-        perform(job)
+        try perform(job)
         workers.idle += 1
       } else if workers.isStopping {
         break
@@ -119,9 +122,9 @@ extension Scheduler {
   }
 
   /// Called and left with the lock held.
-  private func perform(_ job: Job) {
+  private func perform(_ job: Job) throws(SeleneError) {
     switch job {
-    case .lane(let cycle): runLane(cycle)
+    case .lane(let cycle): try runLane(cycle)
     case .coordinate(let cycle):
       awaitEnd(of: cycle)
       handOver()
@@ -132,11 +135,13 @@ extension Scheduler {
     case .drive(let driver):
       unlock()
       follow(driver)
+      // A child comes here from a callback of a step.
+      guard slot.isOfThisProcess else { throw .forked }
       lock()
       driver.hasLeft = true
       slot.monitor.broadcast()
     }
-    leave()
+    try leave()
     lock()
   }
 }

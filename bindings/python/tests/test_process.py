@@ -76,6 +76,59 @@ def test_a_child_is_told_that_the_scheduler_is_its_parents() -> None:
     scheduler.close()
 
 
+RETURNS = """
+import os, sys, time
+import pyselene as selene
+
+def ends(child):
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    return "hangs"
+
+host = os.getpid()
+codes = []
+with selene.Scheduler({path!r}, max_pending_refresh=None) as scheduler:
+
+    def handler(run):
+        if os.getpid() != host:
+            os.write(1, b"called in the child;")
+        elif run.id == "first":
+            child = os.fork()
+            if child == 0:
+                {leaves}
+            codes.append(ends(child))
+
+    for name in ("first", "second", "third"):
+        scheduler.task(name, schedule=selene.ONCE, expected=0.001)(handler)
+    try:
+        report = scheduler.run_cycle(budget=60, lanes={lanes})
+    except selene.Forked:
+        os.write(1, b"FORKED;")
+        os._exit(0)
+    if os.getpid() != host:
+        os.write(1, b"goes on in the child;")
+        os._exit(0)
+    os.write(1, f"{{codes}} {{[run.outcome.name for run in report.runs]}};".encode())
+"""
+
+
+@pytest.mark.forks
+@pytest.mark.parametrize("leaves", ["return", "sys.exit()"])
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_p4_a_child_that_returns_from_a_handler_ends(tmp_path: Path, leaves: str, lanes: int) -> None:
+    program = RETURNS.format(path=str(tmp_path / "store"), leaves=leaves, lanes=lanes)
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert ran.stdout == "[0] ['NEW_DATA', 'NEW_DATA', 'NEW_DATA'];", ran.stdout + ran.stderr
+    assert ran.returncode == 0
+
+
 @pytest.mark.forks
 def test_forks_while_threads_run_and_register() -> None:
     with selene.Scheduler(max_pending_refresh=None) as scheduler:

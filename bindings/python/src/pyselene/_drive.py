@@ -158,6 +158,10 @@ class Drive:
                 self.expires_at, self.deadline = expires_at, deadline
                 self.condition.notify_all()
 
+    def forked(self) -> None:
+        """This is a child, whose only thread may be in a handler: no thread of the parent gives the lock back."""
+        self.condition = threading.Condition()
+
     def closed(self) -> None:
         """The scheduler was closed under the cycle."""
         with self.condition:

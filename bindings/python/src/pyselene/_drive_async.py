@@ -46,6 +46,9 @@ class AsyncDrive:
         self.draining = False
         engine.drives.add(self)
 
+    def forked(self) -> None:
+        """This is a child; all that is guarded here belongs to the loop's thread."""
+
     def closed(self) -> None:
         """The scheduler was closed under the cycle."""
         self.wake()

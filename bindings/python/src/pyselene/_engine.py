@@ -452,7 +452,11 @@ def _after_fork() -> None:
     # Threads of the parent may have held these; nobody holds them here.
     for engine in list(_engines):
         engine.changed = threading.Condition()
+        # Where a worker forked, it is the only thread here: it ends behind its handler, and the process with it.
+        engine.workers.close()
         engine.workers = Workers()
+        for drive in engine.drives:
+            drive.forked()
         engine.drives.clear()
         engine.forevers.clear()
         engine.driver = None
