@@ -21,7 +21,7 @@ static struct {
     atomic_int later;
     /** The host has done all that it wanted. */
     atomic_int is_done;
-} *shared;
+} * shared;
 
 enum { TASKS = 6, LATE = 50 };
 
@@ -191,8 +191,8 @@ static void be_host(void) {
     if (fork_where == IN_CLOCK) options.clock = host_clock;
     HOST_OK(selene_scheduler_open(&options, &scheduler));
     HOST_OK(selene_scheduler_observe(scheduler, host_observer, NULL, NULL));
-    HOST_OK(selene_handler_register(scheduler, "handler", -1, host_run, host_stop, NULL,
-                                    host_destroy));
+    HOST_OK(
+        selene_handler_register(scheduler, "handler", -1, host_run, host_stop, NULL, host_destroy));
     register_tasks("task", TASKS);
     window.kinds = SELENE_KIND_PROCESSING;
     window.budget = check_stretch(fork_where == IN_STOP ? SELENE_SECOND : SELENE_MINUTE);
@@ -260,8 +260,9 @@ static void test_return(void) {
     CHECK_INT(1, shared->is_done);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     /* Either the thread of a call came back from it, or a library thread ended. */
-    CHECK(shared->answer == SELENE_ERROR_FORKED ||
-          (shared->answer == -1 && (fork_how == PUSHED || fork_how == ASYNC || fork_how == DRIVEN)));
+    CHECK(
+        shared->answer == SELENE_ERROR_FORKED ||
+        (shared->answer == -1 && (fork_how == PUSHED || fork_how == ASYNC || fork_how == DRIVEN)));
     CHECK(shared->later == -1 || shared->later == SELENE_ERROR_FORKED);
     CHECK_INT(0, shared->called);
 

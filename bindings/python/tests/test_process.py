@@ -104,7 +104,7 @@ with selene.Scheduler({path!r}, max_pending_refresh=None) as scheduler:
             codes.append(ends(child))
 
     for name in ("first", "second", "third"):
-        scheduler.task(name, schedule=selene.ONCE, expected=0.001)(handler)
+        scheduler.task(name, schedule=selene.Schedule.ONCE, expected=0.001)(handler)
     try:
         report = scheduler.run_cycle(budget=60, lanes={lanes})
     except selene.Forked:

@@ -159,7 +159,7 @@ class Drive:
                 self.condition.notify_all()
 
     def forked(self) -> None:
-        """This is a child, whose only thread may be in a handler: no thread of the parent gives the lock back."""
+        """In a child, whose only thread may be in a handler: no thread of the parent gives the lock back."""
         self.condition = threading.Condition()
 
     def closed(self) -> None:

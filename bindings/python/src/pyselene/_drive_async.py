@@ -47,7 +47,7 @@ class AsyncDrive:
         engine.drives.add(self)
 
     def forked(self) -> None:
-        """This is a child; all that is guarded here belongs to the loop's thread."""
+        """In a child: all that is guarded here belongs to the loop's thread."""
 
     def closed(self) -> None:
         """The scheduler was closed under the cycle."""
