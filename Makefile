@@ -60,7 +60,7 @@ test: deps-test
 
 ## torture        kills, losses of power, faults, damage and random choices by the thousand; takes an hour or more
 torture: deps-test all
-	@.ci/suites/swift long && .ci/suites/store long
+	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible
 
 ## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour
 FORM = short
@@ -105,9 +105,9 @@ build/selene.o: $(OBJECTS) $(SYMBOLS)
 	  --defsym=posix_memalign=platform_memalign -o $@ $(OBJECTS)
 	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .swift_modhash -R .comment $@
 
-build/selene.map: $(SYMBOLS) include/selene.h
+build/selene.map: .ci/nodes include/selene.h
 	@mkdir -p build
-	@{ echo 'SELENE_$(MAJOR).$(MINOR) {'; echo '  global:'; sed 's/.*/    &;/' $(SYMBOLS); echo '  local: *;'; echo '};'; } >$@
+	@.ci/nodes map >$@
 
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
 $(SHARED): build/selene.o build/selene.map

@@ -206,11 +206,11 @@ extern "C" {
  * ========================================================================= */
 
 #define SELENE_VERSION_MAJOR 0
-#define SELENE_VERSION_MINOR 1
+#define SELENE_VERSION_MINOR 2
 #define SELENE_VERSION_PATCH 0
 /** major * 1 000 000 + minor * 1 000 + patch. */
-#define SELENE_VERSION_NUMBER 1000
-#define SELENE_VERSION_STRING "0.1.0"
+#define SELENE_VERSION_NUMBER 2000
+#define SELENE_VERSION_STRING "0.2.0"
 
 /**
  * The version of the library that is loaded, composed as SELENE_VERSION_NUMBER.

@@ -57,8 +57,42 @@ nothing "8.8 the list of symbols is sorted, each once"
 same "8.8 the list of symbols is what the header declares" header symbols.txt
 
 version=$(sed -n 's/^#define SELENE_VERSION_STRING "\(.*\)"/\1/p' "$header")
-major=${version%%.*} minor=${version#*.} minor=${minor%%.*}
-node=SELENE_$major.$minor
+major=${version%%.*}
+"$root/.ci/nodes" "$(realpath "$header")" >"$work/nodes" 2>"$work/log"
+nothing "X3 each function of the header says since which version it is there"
+cut -d ' ' -f 2 "$work/nodes" | sort -u -V >"$work/names"
+[ "$(printf '%s\n' "$(tail -n 1 "$work/names")" "SELENE_$version" | sort -V | tail -n 1)" = "SELENE_$version" ]
+result "X3 no function is from a version that is still to come" $?
+
+# What each earlier release exported, and in which node: "selene_x SELENE_0.1", from its library's own table.
+releases=("$root"/Tests/C/releases/*.symbols)
+for list in "${releases[@]}"; do
+  release=$(basename "$list" .symbols)
+  [ "$release" = "$version" ] && continue
+  node=SELENE_${release%.*}
+  grep " $node\$" "$work/nodes" | LC_ALL=C comm -23 - "$list" >"$work/log"
+  nothing "X3 what the header says is there since ${release%.*} was in $release"
+done
+
+# starts LIST LIBRARY: a program that uses every function of an earlier release, and was linked when only those were
+# there, is loaded with this library, all its functions found.
+starts() {
+  local folder=$work/old name
+  mkdir -p "$folder"
+  { cut -d ' ' -f 2 "$1" | sort -u -V | while read -r node; do
+    echo "$node { global:$(sed -n "s/ $node\$/;/p" "$1" | tr '\n' ' ')};"
+  done; } >"$folder/map"
+  sed 's/ .*/(void) { __builtin_trap(); }/; s/^/void /' "$1" >"$folder/stub.c"
+  { cut -d ' ' -f 1 "$1" | sed 's/.*/void &(void);/'
+    echo 'void (*volatile functions[])(void) = {'
+    cut -d ' ' -f 1 "$1" | sed 's/$/,/'
+    echo '}; int main(void) { return functions[0] == 0; }'; } >"$folder/program.c"
+  gcc -shared -fPIC -o "$folder/libselene.so.$major" -Wl,-soname,"libselene.so.$major" -Wl,--version-script="$folder/map" \
+    "$folder/stub.c" && gcc -o "$folder/program" "$folder/program.c" "$folder/libselene.so.$major" &&
+    readelf -V "$folder/program" | grep -q 'Name: SELENE_' || return
+  mkdir -p "$folder/now" && ln -sf "$(realpath "$2")" "$folder/now/libselene.so.$major"
+  LD_BIND_NOW=1 LD_LIBRARY_PATH=$folder/now "$folder/program"
+}
 
 # The flags and needs of a shared library.
 check_shared() {
@@ -66,9 +100,17 @@ check_shared() {
   nm -D --defined-only "$library" >"$work/dynamic"
   awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' "$work/dynamic" | sort >"$work/exports"
   same "8.8 $2 exports the list of symbols" symbols.txt exports
-  awk -v node="$node" '$2 != "A" && $3 !~ "@@" node "$" { print $3 " is not in " node }
-    $2 == "A" && $3 != node { print $3 " is a node too many" }' "$work/dynamic" >"$work/log"
-  nothing "8.8 $2 has its symbols in the node $node"
+  awk '$2 != "A" { sub(/@+/, " ", $3); print $3 }' "$work/dynamic" | sort >"$work/found"
+  same "8.8 $2 has each symbol in the node of its version" nodes found
+  awk '$2 == "A" { print $3 }' "$work/dynamic" | grep -v -x -F -f "$work/names" >"$work/log"
+  nothing "8.8 $2 has no other nodes"
+  local list
+  for list in "${releases[@]}"; do
+    LC_ALL=C comm -23 "$list" "$work/found" >"$work/log"
+    nothing "X3 $2 has every symbol of $(basename "$list" .symbols), in its node"
+    starts "$list" "$library" >"$work/log" 2>&1
+    result "X3 a program linked with $(basename "$list" .symbols) starts with $2" $?
+  done
   awk '$2 != "T" && $2 != "A" { print $2, $3 }' "$work/dynamic" >"$work/log"
   nothing "8.7 $2 exports functions only, no data"
 

@@ -49,12 +49,12 @@ by_cmake() { # COMPILER PREFIX
 }
 
 wrong_version_is_refused() {
-  sed 's/find_package(Selene 0.1/find_package(Selene 0.2/' Tests/install/CMakeLists.txt >"$work/wrong/CMakeLists.txt"
+  sed 's/find_package(Selene 0.2/find_package(Selene 0.3/' Tests/install/CMakeLists.txt >"$work/wrong/CMakeLists.txt"
   ! cmake -S "$work/wrong" -B "$work/wrong/build" -DCMAKE_PREFIX_PATH="$1"
 }
 
 pkg_config_agrees() {
-  [ "$(pkg-config --modversion selene)" = "$version" ] && pkg-config --exists --print-errors 'selene >= 0.1'
+  [ "$(pkg-config --modversion selene)" = "$version" ] && pkg-config --exists --print-errors 'selene >= 0.2'
 }
 
 # The lines that README.md shows, as they stand there.

@@ -37,7 +37,7 @@ from ._task import Backoff, Disposition, Existing, Exponential, Linear, NoBackof
 from ._time import Duration
 from ._trace import Replay, Trace, replay_trace
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "PENDING",
