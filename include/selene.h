@@ -452,6 +452,18 @@ enum {
     SELENE_KIND_PROCESSING = 2
 };
 
+/** What can keep a scheduler from working; bits in selene_scheduler_info, one number in an event. Since: 0.2. */
+enum {
+    /** The store refused the last commit: STORE_FULL, STORE_IO, or OUTCOME_UNKNOWN, which lasts until it is opened
+     *  again. Ends with the next commit that succeeds. */
+    SELENE_TROUBLE_STORE = 1,
+    /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
+    SELENE_TROUBLE_THREAD = 2,
+    /** max_overrun_threads handlers overran, so that no window can be opened on library threads (BUSY). Ends when one
+     *  returns. */
+    SELENE_TROUBLE_OVERRUN = 4
+};
+
 /** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
 typedef struct selene_scheduler_info {
     uint32_t struct_size;
@@ -472,10 +484,14 @@ typedef struct selene_scheduler_info {
     uint64_t dispatched;
     /** The number of this life; grows with each scheduler opened. */
     uint64_t life;
+    /** SELENE_TROUBLE_ bits of what keeps it from working now. Since: 0.2. */
+    uint32_t troubles;
+    /** 0. */
+    uint32_t reserved;
 } selene_scheduler_info;
 
 #define SELENE_SCHEDULER_INFO_INIT                                                                 \
-    { (uint32_t)sizeof(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { (uint32_t)sizeof(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Opens a scheduler.
@@ -553,7 +569,9 @@ SELENE_API selene_status selene_scheduler_enable(selene_scheduler scheduler, uin
  * kind's last begin + minimum interval where that is later. A standing task that is due asks for its
  * kind's last begin + minimum interval, or + 15 min if none is set; now if there was no cycle yet. Kinds
  * that are in a cycle or switched off do not count; a pulled cycle past its deadline, which the next begin
- * ends, keeps no kind. A change of conditions is a wake-up of its own.
+ * ends, keeps no kind. A change of conditions is a wake-up of its own. While a begin would be refused for want of a
+ * thread (BUSY) the kinds whose last window called handlers do not count either, and after a refusal by the store or by
+ * the system (EXHAUSTED) it is at the earliest a second later, so that a loop around this call never spins.
  *
  * @param out_at     the instant, at least now; SELENE_NEVER if there is none. May be NULL
  * @param out_delay  ns from now, 0 or more; SELENE_NEVER if there is none. May be NULL
@@ -998,7 +1016,11 @@ enum {
     /** Its last run was interrupted by the end of its process, and it waits out the backoff of that. */
     SELENE_REASON_INTERRUPTED = 15,
     /** The governor refused its kind the last time it was asked; selene_governor_last says why. */
-    SELENE_REASON_GOVERNOR = 16
+    SELENE_REASON_GOVERNOR = 16,
+    /** The store refused the last commit (SELENE_TROUBLE_STORE). Since: 0.2. */
+    SELENE_REASON_STORE_REFUSES = 17,
+    /** No library thread can be had for a window (SELENE_TROUBLE_OVERRUN or _THREAD). Since: 0.2. */
+    SELENE_REASON_NO_THREAD = 18
 };
 
 /** One reason of an explanation. */
@@ -1487,7 +1509,11 @@ enum {
     /** The governor granted a window of kinds. */
     SELENE_EVENT_GRANTED = 16,
     /** The recording of a trace ended, because the file could not be written. */
-    SELENE_EVENT_TRACE_ENDED = 17
+    SELENE_EVENT_TRACE_ENDED = 17,
+    /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. Told once when
+     *  it begins and once when it ends; one that comes and goes, at most once a minute, unless it becomes worse.
+     *  Since: 0.2. */
+    SELENE_EVENT_TROUBLE = 18
 };
 
 /** One change. */
@@ -1510,7 +1536,8 @@ typedef struct selene_event {
     /** The cycle, or 0. */
     selene_cycle cycle;
     /** REGISTERED: a SELENE_DISPOSITION_ number. COMPLETED: the outcome. STOPPED: the reason.
-     *  CYCLE_ENDED: the result. REFUSED: the first factor whose veto refused, 0 if the score was too low. Else 0. */
+     *  CYCLE_ENDED: the result. REFUSED: the first factor whose veto refused, 0 if the score was too low.
+     *  TROUBLE: a SELENE_TROUBLE_ number. Else 0. */
     int32_t detail;
     /** Attempts after it. */
     uint32_t attempts;
@@ -1519,8 +1546,10 @@ typedef struct selene_event {
     int64_t time_at;
     /** SELENE_KIND_ bits of the task, the cycle or the decision. */
     uint32_t kinds;
-    /** 0. */
-    uint32_t reserved;
+    /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
+    selene_status status;
+    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it. Else empty. Since: 0.2. */
+    selene_text message;
 } selene_event;
 
 /** Receives every change, one at a time; what it changes itself is queued behind. */
@@ -2285,6 +2314,8 @@ SELENE_API const char *selene_disposition_name(int32_t disposition);
 SELENE_API const char *selene_reason_name(int32_t reason);
 /** "registered", "started", …; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_event_name(int32_t type);
+/** "store", "thread", "overrun"; "unknown". Static text. Since: 0.2. */
+SELENE_API const char *selene_trouble_name(int32_t trouble);
 /** "network", "external_power" for one bit; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_constraint_name(uint32_t constraint);
 /** "battery_level", "external_power", …; "unknown". Static text. Since: 0.1. */

@@ -26,6 +26,11 @@ public func selene_scheduler_observe(
   }
 }
 
+/// The empty text, which ends with a NUL, too.
+private var noText: UnsafeRawBufferPointer {
+  UnsafeRawBufferPointer(start: ("" as StaticString).cString, count: 0)
+}
+
 extension selene_event {
   fileprivate init(_ event: borrowing Event) {
     self.init()
@@ -35,12 +40,14 @@ extension selene_event {
     type = change.type.rawValue
     state = change.state.map { Int32($0.rawValue) } ?? -1
     time = event.time
-    id = change.definition.map { lend($0.id) } ?? selene_text(data: ("" as StaticString).cString, length: 0)
+    id = lend(change.definition?.id ?? noText)
     run = change.run
     cycle = change.cycle
     detail = change.detail
     attempts = change.attempts
     time_at = change.timeAt
     kinds = change.definition.map { KindSet($0.kind).rawValue } ?? change.kinds.rawValue
+    status = change.status
+    message = lend(change.message?.buffer ?? noText)
   }
 }

@@ -108,6 +108,7 @@ extension selene_scheduler_info: SizedStruct {
     cancelled = census.count(.cancelled)
     dispatched = census.dispatched
     life = census.life
+    troubles = census.troubles
   }
 }
 

@@ -46,6 +46,11 @@ public func selene_event_name(_ type: Int32) -> UnsafePointer<CChar>! {
   (EventType(rawValue: type)?.name ?? unknown).cString
 }
 
+@_cdecl("selene_trouble_name") @implementation
+public func selene_trouble_name(_ trouble: Int32) -> UnsafePointer<CChar>! {
+  (Trouble(rawValue: UInt32(bitPattern: trouble))?.name ?? unknown).cString
+}
+
 @_cdecl("selene_constraint_name") @implementation
 public func selene_constraint_name(_ constraint: UInt32) -> UnsafePointer<CChar>! {
   (Constraints(rawValue: constraint).name ?? unknown).cString

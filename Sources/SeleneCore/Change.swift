@@ -19,6 +19,7 @@ package enum EventType: Int32, Sendable {
   case refused = 15
   case granted = 16
   case traceEnded = 17
+  case trouble = 18
 }
 
 /// One change.
@@ -33,10 +34,13 @@ package struct Change {
   package var cycle: UInt64 = 0
   /// The kinds of a cycle or a decision; none where a task is named.
   package var kinds: KindSet = []
-  /// A disposition, outcome, reason, result or factor, by type.
+  /// A disposition, outcome, reason, result, factor or trouble, by type.
   package var detail: Int32 = 0
   /// When it is due again, or the deadline, by type.
   package var timeAt: Instant = 0
+  /// Of a trouble that begins: what calls are refused with, and the words for it.
+  package var status: Int32 = 0
+  package var message: Bytes?
 
   package init(_ type: EventType) { self.type = type }
 

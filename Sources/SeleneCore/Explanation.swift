@@ -18,6 +18,8 @@ package enum Reason: Int32, Sendable {
   case nextCycle = 14
   case interrupted = 15
   case governor = 16
+  case storeRefuses = 17
+  case noThread = 18
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.

@@ -88,6 +88,8 @@ extension Reason {
     case .nextCycle: "next_cycle"
     case .interrupted: "interrupted"
     case .governor: "governor"
+    case .storeRefuses: "store_refuses"
+    case .noThread: "no_thread"
     }
   }
 }
@@ -112,6 +114,17 @@ extension EventType {
     case .refused: "refused"
     case .granted: "granted"
     case .traceEnded: "trace_ended"
+    case .trouble: "trouble"
+    }
+  }
+}
+
+extension Trouble {
+  package var name: StaticString {
+    switch self {
+    case .store: "store"
+    case .thread: "thread"
+    case .overrun: "overrun"
     }
   }
 }

@@ -112,6 +112,9 @@ package final class Driver {
   /// When a kind may be asked about.
   func asksAt(_ kind: Kind) -> Instant { max(askAgainAt[kind], pausedUntil[kind]) }
 
+  /// When a kind whose last window could not be opened is tried again.
+  func triesAgainAt(_ kind: Kind) -> Instant { pausedUntil[kind] }
+
   /// A window of a kind came to nothing: the next is asked for later.
   func giveWay(_ kind: Kind, at now: Instant) {
     pausedUntil[kind] = now.adding(pause[kind])

@@ -156,7 +156,7 @@ extension Scheduler {
   }
 
   private func dueAt(_ kind: Kind, _ driver: Driver, with satisfied: Constraints, at now: Instant) -> Instant? {
-    guard enabled.contains(kind), !openKinds.contains(kind) else { return nil }
+    guard enabled.contains(kind), !openKinds.contains(kind), !(driver.hasThread && isAtThreadCap) else { return nil }
     return table.nextWakeup(offer(kind, driver, satisfied), pace, at: now)
   }
 

@@ -61,11 +61,7 @@ extension Scheduler {
     }
     endForgotten(at: moment.now)
     if window.task == nil { try refuse(window.kinds, at: moment.now) }
-    guard workers.leftBehind == 0 || workers.leftBehind < Int(options.maxOverrunThreads) else {
-      throw SeleneError(
-        .busy,
-        "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
-    }
+    guard !isAtThreadCap else { throw threadCapError }
     try ensureThreads(window.lanes + coordinators)
     let cycle = try begin(window, .pushed, driving: driving, at: moment)
     cycle.lanes = window.lanes
@@ -191,7 +187,7 @@ extension Scheduler {
       if let function = handler.run { try callHost(life) { function(run) } }
     }
     run.isInHandler = false
-    if !run.isInCycle && run.mode == .pushed { workers.leftBehind -= 1 }
+    if !run.isInCycle && run.mode == .pushed { threadCameBack() }
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
@@ -223,7 +219,7 @@ extension Scheduler {
   /// Threads that are in a handler of a cycle when it ends are left behind.
   func leaveBehind(_ cycle: Cycle) {
     guard cycle.mode == .pushed else { return }
-    workers.leftBehind += cycle.runs.reduce(0) { $0 + ($1.isInHandler ? 1 : 0) }
+    threadsStayBehind(cycle.runs.reduce(0) { $0 + ($1.isInHandler ? 1 : 0) })
   }
 
   /// Hands a report to those who wait for it, on the thread that ends the cycle.

@@ -56,9 +56,11 @@ extension Scheduler {
   func save(at now: Instant) throws(SeleneError) {
     guard store.isDurable else { return table.compact() }
     guard !isClosing else { return }
+    let commits = store.commits
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: false)
     } catch {
+      troubleBegins(.store, error, at: now)
       table.rollBack()
       mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
       throw error
@@ -67,6 +69,7 @@ extension Scheduler {
     governance.isUnsaved = false
     table.noteSaved()
     table.compact()
+    if store.commits != commits { troubleEnds(.store, at: now) }
   }
 
   /// The present call stands; the next save makes it durable (D2: completions, stops).

@@ -6,6 +6,8 @@ import SeleneCore
 package struct Census {
   package let kinds: KindSet
   package let overrunThreads: Int
+  /// The bits of `Trouble` that are on.
+  package let troubles: UInt32
   package let dispatched: UInt64
   package let life: UInt64
   private let table: TaskTable
@@ -13,6 +15,7 @@ package struct Census {
   fileprivate init(_ scheduler: Scheduler) {
     kinds = scheduler.enabled
     overrunThreads = scheduler.workers.leftBehind
+    troubles = scheduler.troubles.on
     dispatched = scheduler.lastRun
     life = scheduler.life
     table = scheduler.table

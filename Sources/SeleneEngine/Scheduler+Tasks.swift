@@ -92,8 +92,10 @@ extension Scheduler {
       try store.erase(state, governance.books(at: moment.now))
     } catch {
       governance = before
+      troubleBegins(.store, error, at: moment.now)
       throw error
     }
+    troubleEnds(.store, at: moment.now)
     table.removeAll()
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
@@ -152,6 +154,7 @@ extension Scheduler {
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
     }
+    if record.state == .enqueued { explanation.entries += troubleReasons(record.kind) }
     return explanation
   }
 
@@ -160,9 +163,9 @@ extension Scheduler {
     // A forgotten cycle keeps nobody waiting, the next begin ends it.
     let free = cycles.reduce(enabled) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
     let offer = Offer(
-      kinds: free, satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
+      kinds: free.subtracting(cappedKinds), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)
-    return table.nextWakeup(offer, pace, at: moment.now)
+    return table.nextWakeup(offer, pace, at: moment.now).map { max($0, beginsAgainAt) }
   }
 
   func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: StaticString = "id") throws(SeleneError) -> Int {

@@ -35,6 +35,7 @@ package final class Scheduler: @unchecked Sendable {
 
   var governance = Governance()
   var workers = Workers()
+  var troubles = Troubles()
 
   var observer: Observer?
   var lastEvent: UInt64 = 0

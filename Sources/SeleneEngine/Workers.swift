@@ -57,13 +57,16 @@ extension Scheduler {
       let thread = platform_thread_start(threadBody, start.toOpaque())
       guard thread != 0 else {
         start.release()
-        throw SeleneError(.exhausted, "the system refused to start a thread")
+        let error = SeleneError(.exhausted, "the system refused to start a thread")
+        troubleBegins(.thread, error, at: clock.last)
+        throw error
       }
       workers.threads.append(thread)
       workers.alive += 1
       // It counts as idle from here: its first act is to look for a job.
       workers.idle += 1
     }
+    troubleEnds(.thread, at: clock.last)
   }
 
   func submit(_ job: Job) {

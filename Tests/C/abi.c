@@ -65,7 +65,9 @@ FIELD(selene_scheduler_info, failed, 56, 8);
 FIELD(selene_scheduler_info, cancelled, 64, 8);
 FIELD(selene_scheduler_info, dispatched, 72, 8);
 FIELD(selene_scheduler_info, life, 80, 8);
-SIZE(selene_scheduler_info, life, 88);
+FIELD(selene_scheduler_info, troubles, 88, 4);
+FIELD(selene_scheduler_info, reserved, 92, 4);
+SIZE(selene_scheduler_info, reserved, 96);
 
 FIELD(selene_task, struct_size, 0, 4);
 FIELD(selene_task, flags, 4, 4);
@@ -240,8 +242,9 @@ FIELD(selene_event, detail, 64, 4);
 FIELD(selene_event, attempts, 68, 4);
 FIELD(selene_event, time_at, 72, 8);
 FIELD(selene_event, kinds, 80, 4);
-FIELD(selene_event, reserved, 84, 4);
-SIZE(selene_event, reserved, 88);
+FIELD(selene_event, status, 84, 4);
+FIELD(selene_event, message, 88, 16);
+SIZE(selene_event, message, 104);
 
 FIELD(selene_store_info, struct_size, 0, 4);
 FIELD(selene_store_info, flags, 4, 4);
@@ -464,6 +467,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_NEXT_CYCLE, 14, "next_cycle", selene_reason_name),
     NUMBER(SELENE_REASON_INTERRUPTED, 15, "interrupted", selene_reason_name),
     NUMBER(SELENE_REASON_GOVERNOR, 16, "governor", selene_reason_name),
+    NUMBER(SELENE_REASON_STORE_REFUSES, 17, "store_refuses", selene_reason_name),
+    NUMBER(SELENE_REASON_NO_THREAD, 18, "no_thread", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
@@ -501,6 +506,11 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_REFUSED, 15, "refused", selene_event_name),
     NUMBER(SELENE_EVENT_GRANTED, 16, "granted", selene_event_name),
     NUMBER(SELENE_EVENT_TRACE_ENDED, 17, "trace_ended", selene_event_name),
+    NUMBER(SELENE_EVENT_TROUBLE, 18, "trouble", selene_event_name),
+
+    NUMBER(SELENE_TROUBLE_STORE, 1, "store", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_THREAD, 2, "thread", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_OVERRUN, 4, "overrun", selene_trouble_name),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),

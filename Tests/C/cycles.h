@@ -431,6 +431,7 @@ CHECK_UNUSED static selene_report *join_runner(struct runner *runner) {
 struct noted {
     selene_event event;
     char id[64];
+    char message[256];
 };
 
 CHECK_UNUSED static struct noted noted[1024];
@@ -445,6 +446,8 @@ CHECK_UNUSED static void note(const selene_event *event, void *context) {
     noted[index].event = *event;
     CHECK(event->id.length < (int64_t)sizeof noted[index].id);
     if (event->id.length) memcpy(noted[index].id, event->id.data, (size_t)event->id.length + 1);
+    CHECK(event->message.length < (int64_t)sizeof noted[index].message);
+    memcpy(noted[index].message, event->message.data, (size_t)event->message.length + 1);
     atomic_store(&noted_count, index + 1);
     atomic_fetch_sub(&observing, 1);
 }

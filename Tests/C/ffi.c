@@ -80,6 +80,7 @@ static struct function functions[] = {
     FUNCTION(selene_disposition_name, "pi"),
     FUNCTION(selene_reason_name, "pi"),
     FUNCTION(selene_event_name, "pi"),
+    FUNCTION(selene_trouble_name, "pi"),
     FUNCTION(selene_constraint_name, "pu"),
     FUNCTION(selene_signal_set, "ihill"),
     FUNCTION(selene_signal_clear, "ihi"),
@@ -325,6 +326,7 @@ static void test_every_function(void) {
     CALL_STRING("held", "selene_disposition_name", i32(SELENE_DISPOSITION_HELD));
     CALL_STRING("next_cycle", "selene_reason_name", i32(SELENE_REASON_NEXT_CYCLE));
     CALL_STRING("released", "selene_event_name", i32(SELENE_EVENT_RELEASED));
+    CALL_STRING("overrun", "selene_trouble_name", i32(SELENE_TROUBLE_OVERRUN));
     CALL_STRING("external_power", "selene_constraint_name", u32(SELENE_CONSTRAINT_EXTERNAL_POWER));
 
     memset(&options, 0xa5, sizeof options);

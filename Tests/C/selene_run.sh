@@ -114,4 +114,21 @@ kill -KILL $child "$(cat "$work/slow")"
 ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*enqueued .* 1  interrupted' -- --store "$store" --list
 ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
 
+# A disk that is full while it waits for the next window, and has room again.
+echo "late  schedule=once initial_delay=1s -- echo ran" >"$work/full"
+(
+  trap '' XFSZ # as a host must, for the limit of a file's size stands for the disk
+  exec "$runner" --profile open --follow --store "$work/full.store" "$work/full" 2>&1
+) > >(cat >"$work/log") &
+child=$!
+eventually waits_for_signals $child
+prlimit --pid $child --fsize=0:unlimited
+eventually grep -q '^trouble: store ' "$work/log"
+prlimit --pid $child --fsize=unlimited:unlimited
+wait $child
+eventually grep -q 'nothing is left to do' "$work/log"
+[ "$(grep -c '^trouble: ' "$work/log")" -eq 1 ] && grep -q '^trouble is over: store$' "$work/log" &&
+  grep -q 'late  *new_data' "$work/log"
+result "a store that refuses is told of once, and when it does not any more" $?
+
 results

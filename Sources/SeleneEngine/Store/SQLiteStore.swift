@@ -18,7 +18,6 @@ package final class SQLiteStore: Store {
   private let pageSize: Int64
   /// What the file says.
   private var written: StoredState
-  private var commits: UInt64 = 0
   private var isClosed = false
   /// A first commit was made, so the file may be changed from here on, also by closing.
   private var isTrusted = false

@@ -46,6 +46,9 @@ package class Store {
   /// - Throws: `storeCorrupt`, `storeIO`.
   func loadBooks() throws(SeleneError) -> StoredBooks? { nil }
 
+  /// Commits since it was opened.
+  final var commits: UInt64 = 0
+
   /// Where it is kept, or nil.
   var path: Bytes? { nil }
 

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -305,6 +306,18 @@ def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callabl
     assert process.communicate(timeout=60)[1] == "pyselene: stopping\n"
     assert (folder / "ran").exists()
     assert process.returncode == 0
+
+
+def test_r5_a_store_that_refuses_is_said(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+    write(folder, "[tasks.a]\nevery = '3s'\ncommand = 'touch ran'\n")
+    process = started("run", "w.toml", "--follow", "--every", "3s", "--store", "tasks.db")
+    wait_for(lambda: (folder / "ran").exists())
+    # As a full disk; Python ignores the signal that goes with it.
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    output, errors = process.communicate(timeout=60)
+    assert output.count("trouble: store ") == 1
+    assert "store " in errors
+    assert process.returncode != 0
 
 
 def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:

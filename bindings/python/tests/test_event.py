@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 import pickle
+import resource
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +84,30 @@ def test_the_same_function_may_observe_twice() -> None:
         second.close()
         scheduler.register(selene.Task("c"))
     assert [event.id for event in seen] == ["a", "a", "b"]
+
+
+def test_r5_a_store_that_refuses_is_told_once_and_when_it_does_not_any_more(tmp_path: Path) -> None:
+    with selene.Scheduler(tmp_path / "store") as scheduler, scheduler.events() as stream:
+        scheduler.register_handler("sync", lambda run: None)
+        scheduler.register(selene.Task("sync", schedule="once"))
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # as a full disk
+        try:
+            for _ in range(2):
+                with pytest.raises(selene.StoreError) as refused:
+                    scheduler.cancel("sync")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert scheduler.info().troubles == {selene.Trouble.STORE}
+        reasons = scheduler.explain("sync").reasons
+        assert [reason.code for reason in reasons] == [selene.ReasonCode.STORE_REFUSES]
+        assert "the store refused the last commit" in str(reasons[0])
+        scheduler.cancel("sync")
+        assert not scheduler.info().troubles
+        begins, ends = (event for event in stream.read() if event.type is selene.EventType.TROUBLE)
+        assert begins.detail is ends.detail is selene.Trouble.STORE
+        assert type(begins.error) is type(refused.value)
+        assert str(begins.error) == str(refused.value)
+        assert ends.error is None
+        assert str(ends).endswith("trouble (store) is over")
+        assert str(begins).endswith(f"trouble (store) {refused.value}")

@@ -200,6 +200,12 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_GOVERNOR:
         append(&out, "", "the governor refused a window");
         break;
+    case SELENE_REASON_STORE_REFUSES:
+        append(&out, "", "the store refused the last commit");
+        break;
+    case SELENE_REASON_NO_THREAD:
+        append(&out, "", "no thread can be had for a window");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -527,6 +533,11 @@ void show_event(const struct session *session, const selene_event *event) {
         break;
     case SELENE_EVENT_CYCLE_ENDED:
         printf("window of %s: over, %s\n", window_name(event), selene_outcome_name(event->detail));
+        break;
+    case SELENE_EVENT_TROUBLE:
+        if (event->status == SELENE_OK)
+            printf("trouble is over: %s\n", selene_trouble_name(event->detail));
+        else printf("trouble: %s\n", event->message.data);
         break;
     default:
         break;

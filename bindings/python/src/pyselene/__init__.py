@@ -22,7 +22,7 @@ from ._decision import Decision, Finding, Verdict
 from ._driver import Driver
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
-from ._event import Event, EventStream, EventType, Subscription
+from ._event import Event, EventStream, EventType, Subscription, Trouble
 from ._explanation import Explanation, Reason, ReasonCode
 from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
@@ -99,6 +99,7 @@ __all__ = [
     "TaskInfo",
     "Thermal",
     "Trace",
+    "Trouble",
     "Verdict",
     "Wait",
     "check_store",

@@ -7,13 +7,14 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from . import _raw
-from ._library import read, text
+from ._errors import SeleneError
+from ._library import error_told, read, text
 from ._names import Named
 from ._profile import Factor
 from ._run import Kind, Outcome, StopReason
@@ -41,6 +42,15 @@ class EventType(Named):
     REFUSED = _raw.SELENE_EVENT_REFUSED
     GRANTED = _raw.SELENE_EVENT_GRANTED
     TRACE_ENDED = _raw.SELENE_EVENT_TRACE_ENDED
+    TROUBLE = _raw.SELENE_EVENT_TROUBLE
+
+
+class Trouble(Named):
+    """What can keep a scheduler from working: a store that refuses, a thread that cannot be had, overrun handlers."""
+
+    STORE = _raw.SELENE_TROUBLE_STORE
+    THREAD = _raw.SELENE_TROUBLE_THREAD
+    OVERRUN = _raw.SELENE_TROUBLE_OVERRUN
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {
@@ -49,6 +59,7 @@ _DETAILS: dict[int, Callable[[int], Named | None]] = {
     EventType.STOPPED: StopReason,
     EventType.CYCLE_ENDED: Outcome,
     EventType.REFUSED: lambda factor: Factor(factor) if factor else None,
+    EventType.TROUBLE: Trouble,
 }
 
 
@@ -56,9 +67,10 @@ _DETAILS: dict[int, Callable[[int], Named | None]] = {
 class Event:
     """One change.
 
-    `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result), a StopReason (stopped) or
-    the Factor whose veto refused (refused; None: the score was too low). `time_at` is when it is due again (retry), the
-    deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a signal changes).
+    `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result), a StopReason (stopped), the
+    Factor whose veto refused (refused; None: the score was too low) or a Trouble. `error` is what calls raise because
+    of a trouble; None: it is over. `time_at` is when it is due again (retry), the deadline (started, cycle_begun), or
+    when asking again may be worth it (refused; None: when a signal changes).
     `kinds` are those of the task, the cycle or the decision.
     """
 
@@ -69,10 +81,11 @@ class Event:
     id: str
     run: int
     cycle: int
-    detail: Disposition | Outcome | StopReason | Factor | None
+    detail: Disposition | Outcome | StopReason | Factor | Trouble | None
     attempts: int
     time_at_ns: int | None
     kinds: frozenset[Kind] = frozenset()
+    error: SeleneError | None = field(default=None, compare=False)
 
     @property
     def time(self) -> datetime:
@@ -89,14 +102,16 @@ class Event:
         words += [self.id] if self.id else []
         words += [str(kind) for kind in sorted(self.kinds) if not self.id]
         words += [f"({self.detail})"] if self.detail is not None else []
+        if self.type is EventType.TROUBLE:
+            words += ["is over" if self.error is None else str(self.error)]
         return " ".join(words)
 
 
 def read_event(address: int) -> Event:
     """Reads an event of the library."""
     # fmt: off
-    _, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at, kinds, _ = read(
-        _raw.selene_event, address)
+    (_, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at, kinds, status,
+     *message) = read(_raw.selene_event, address)
     # fmt: on
     meaning: Any = _DETAILS.get(kind)
     return Event(
@@ -111,6 +126,7 @@ def read_event(address: int) -> Event:
         attempts=attempts,
         time_at_ns=never_is_none(time_at) or None,
         kinds=kinds_of(kinds),
+        error=error_told(status, text(*message)) if status else None,
     )
 
 

@@ -34,6 +34,8 @@ class ReasonCode(Named):
     NEXT_CYCLE = _raw.SELENE_REASON_NEXT_CYCLE
     INTERRUPTED = _raw.SELENE_REASON_INTERRUPTED
     GOVERNOR = _raw.SELENE_REASON_GOVERNOR
+    STORE_REFUSES = _raw.SELENE_REASON_STORE_REFUSES
+    NO_THREAD = _raw.SELENE_REASON_NO_THREAD
 
 
 _SENTENCES = {
@@ -53,6 +55,8 @@ _SENTENCES = {
     ReasonCode.NEXT_CYCLE: "the open cycle began before it could run",
     ReasonCode.INTERRUPTED: "its process ended during its last run; it waits out the backoff",
     ReasonCode.GOVERNOR: "the governor refused its kind a window",
+    ReasonCode.STORE_REFUSES: "the store refused the last commit",
+    ReasonCode.NO_THREAD: "no thread can be had for a window",
 }
 
 

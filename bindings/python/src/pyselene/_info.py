@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import _raw
+from ._event import Trouble
 from ._library import layout
 from ._run import Kind
 from ._task import kinds_of
@@ -12,7 +13,10 @@ from ._task import kinds_of
 
 @dataclass(frozen=True, slots=True)
 class SchedulerInfo:
-    """Kinds that are on, handlers that overran, tasks by state, runs since the opening, the number of this life."""
+    """Kinds that are on, handlers that overran, tasks by state, runs since the opening, the number of this life.
+
+    `troubles` are what keeps it from working now.
+    """
 
     kinds: frozenset[Kind]
     overrun_threads: int
@@ -25,9 +29,11 @@ class SchedulerInfo:
     cancelled: int
     dispatched: int
     life: int
+    troubles: frozenset[Trouble]
 
 
 def scheduler_info(raw: _raw.selene_scheduler_info, left: int) -> SchedulerInfo:
     """Reads the library's counts; `left` are Python's own threads that overran."""
-    _, _, kinds, overrun, *counts = layout(_raw.selene_scheduler_info).unpack_from(raw)
-    return SchedulerInfo(kinds_of(kinds), overrun + left, *counts)
+    _, _, kinds, overrun, *counts, troubles, _ = layout(_raw.selene_scheduler_info).unpack_from(raw)
+    found = frozenset(trouble for trouble in Trouble if trouble & troubles)
+    return SchedulerInfo(kinds_of(kinds), overrun + left, *counts, found)

@@ -73,6 +73,11 @@ def error_of(status: int, *, latest: bool = True) -> SeleneError:
     return error_class(status)(status, name, detail or message)
 
 
+def error_told(status: int, detail: str) -> SeleneError:
+    """The exception of a status that the library told of, with its detail text."""
+    return error_class(status)(status, fast.selene_status_name(status).decode(), words(detail))
+
+
 def check(status: int) -> None:
     """Raises the exception of a status unless it is OK."""
     if status:

@@ -68,6 +68,9 @@ SELENE_OPTIONS_OBSERVED_RANGE = 2
 SELENE_OPTIONS_RELAXED = 4
 SELENE_KIND_REFRESH = 1
 SELENE_KIND_PROCESSING = 2
+SELENE_TROUBLE_STORE = 1
+SELENE_TROUBLE_THREAD = 2
+SELENE_TROUBLE_OVERRUN = 4
 SELENE_SCHEDULE_STANDING = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
@@ -119,6 +122,8 @@ SELENE_REASON_TOO_SOON = 13
 SELENE_REASON_NEXT_CYCLE = 14
 SELENE_REASON_INTERRUPTED = 15
 SELENE_REASON_GOVERNOR = 16
+SELENE_REASON_STORE_REFUSES = 17
+SELENE_REASON_NO_THREAD = 18
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -157,6 +162,7 @@ SELENE_EVENT_CLOCK_MOVED = 14
 SELENE_EVENT_REFUSED = 15
 SELENE_EVENT_GRANTED = 16
 SELENE_EVENT_TRACE_ENDED = 17
+SELENE_EVENT_TROUBLE = 18
 SELENE_SIGNAL_BATTERY_LEVEL = 1
 SELENE_SIGNAL_EXTERNAL_POWER = 2
 SELENE_SIGNAL_LOW_POWER_MODE = 3
@@ -282,6 +288,8 @@ class selene_scheduler_info(Structure):
         ("cancelled", c_uint64),
         ("dispatched", c_uint64),
         ("life", c_uint64),
+        ("troubles", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -514,7 +522,8 @@ class selene_event(Structure):
         ("attempts", c_uint32),
         ("time_at", c_int64),
         ("kinds", c_uint32),
-        ("reserved", c_uint32),
+        ("status", c_int32),
+        ("message", selene_text),
     )
 
 
@@ -775,6 +784,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_disposition_name": (c_char_p, (c_int32,)),
     "selene_reason_name": (c_char_p, (c_int32,)),
     "selene_event_name": (c_char_p, (c_int32,)),
+    "selene_trouble_name": (c_char_p, (c_int32,)),
     "selene_constraint_name": (c_char_p, (c_uint32,)),
     "selene_signal_name": (c_char_p, (c_int32,)),
     "selene_source_name": (c_char_p, (c_int32,)),
@@ -867,6 +877,7 @@ class Functions:
         "selene_disposition_name",
         "selene_reason_name",
         "selene_event_name",
+        "selene_trouble_name",
         "selene_constraint_name",
         "selene_signal_name",
         "selene_source_name",
@@ -954,6 +965,7 @@ class Functions:
     selene_disposition_name: Any
     selene_reason_name: Any
     selene_event_name: Any
+    selene_trouble_name: Any
     selene_constraint_name: Any
     selene_signal_name: Any
     selene_source_name: Any

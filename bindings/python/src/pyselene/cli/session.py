@@ -20,6 +20,8 @@ from .. import (
     Busy,
     Closed,
     Decision,
+    Event,
+    EventType,
     Factor,
     ImmediateRunIneligible,
     Kind,
@@ -95,6 +97,7 @@ class Session:
         ringing = signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         before = self._catch_signals()
         self.runner.on_lost = self._stop
+        self.scheduler.observe(self._tell_trouble)
         driver.start()
         try:
             while not self._over.is_set():
@@ -129,6 +132,11 @@ class Session:
         told = "stopping what runs; once more kills it at once" if self.runner.busy else "stopping"
         sys.stderr.write(f"pyselene: {told}\n")
         self._stop()
+
+    def _tell_trouble(self, event: Event) -> None:
+        if event.type is EventType.TROUBLE:
+            told = f"trouble is over: {event.detail}" if event.error is None else f"trouble: {event.error.detail}"
+            self.console.print(Text(told, "yellow"))
 
     def _stop(self) -> None:
         if self._ended.is_set():

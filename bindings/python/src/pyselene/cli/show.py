@@ -54,6 +54,8 @@ _REASONS: Final = {
     ReasonCode.NEXT_CYCLE: "waits for the next window",
     ReasonCode.INTERRUPTED: "its process ended during its last run",
     ReasonCode.GOVERNOR: "the governor refused its kind",
+    ReasonCode.STORE_REFUSES: "the store refused the last commit",
+    ReasonCode.NO_THREAD: "no thread can be had for a window",
 }
 
 

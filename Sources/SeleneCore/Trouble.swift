@@ -1,0 +1,73 @@
+// What keeps a scheduler from working, and what of it was told: once a cause, again when it ends, never a flood (R5).
+
+/// The causes; the raw values are the header's bits.
+package enum Trouble: UInt32, CaseIterable, Sendable {
+  /// The store refused the last commit.
+  case store = 1
+  /// The system refused to start a thread.
+  case thread = 2
+  /// As many threads as are allowed are in handlers that overran.
+  case overrun = 4
+}
+
+/// The troubles of one scheduler.
+package struct Troubles: Sendable {
+  private struct State {
+    var isOn = false
+    /// The observer was told of it since it began.
+    var isTold = false
+    /// The status that was told last, and when.
+    var toldStatus: Int32 = 0
+    var toldAt: Instant = .min
+    /// When it last kept something from working.
+    var lastAt: Instant = .min
+  }
+
+  private var states = [State](repeating: State(), count: Trouble.allCases.count)
+
+  /// A trouble that comes and goes is told of no oftener than this.
+  private static let quiet = Time.minute
+  /// Trying again sooner than this after a refusal is not worth it.
+  private static let pause = Time.second
+
+  package init() {}
+
+  private static func place(of trouble: Trouble) -> Int { trouble.rawValue.trailingZeroBitCount }
+
+  package func isOn(_ trouble: Trouble) -> Bool { states[Self.place(of: trouble)].isOn }
+
+  /// The bits of those that are on.
+  package var on: UInt32 { Trouble.allCases.reduce(0) { $0 | (isOn($1) ? $1.rawValue : 0) } }
+
+  /// When it is worth trying again what a trouble refused; the distant past without one.
+  package func triesAgainAt(_ trouble: Trouble) -> Instant {
+    let state = states[Self.place(of: trouble)]
+    return state.isOn ? state.lastAt.adding(Self.pause) : .min
+  }
+
+  /// Something did not work because of it.
+  ///
+  /// - Returns: whether to tell of it: it is new, or worse (a greater status) than what was told.
+  package mutating func begin(_ trouble: Trouble, status: Int32, at now: Instant) -> Bool {
+    let place = Self.place(of: trouble)
+    var state = states[place]
+    let isNew = !(state.isOn && state.isTold)
+    let isQuiet = state.toldStatus != 0 && now < state.toldAt.adding(Self.quiet)
+    let tells = status > state.toldStatus || (isNew && !isQuiet)
+    state.isOn = true
+    state.lastAt = now
+    if tells { (state.isTold, state.toldStatus, state.toldAt) = (true, status, now) }
+    states[place] = state
+    return tells
+  }
+
+  /// It works again.
+  ///
+  /// - Returns: whether to tell of it: its begin was told.
+  package mutating func end(_ trouble: Trouble) -> Bool {
+    let place = Self.place(of: trouble)
+    let tells = states[place].isOn && states[place].isTold
+    (states[place].isOn, states[place].isTold) = (false, false)
+    return tells
+  }
+}

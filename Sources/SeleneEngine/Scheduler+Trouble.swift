@@ -1,0 +1,81 @@
+// Trouble is told (R5): to the observer, by explain, and to who asks when to open a window.
+
+import SeleneCore
+
+extension Scheduler {
+  /// Something could not be done because of a trouble.
+  func troubleBegins(_ trouble: Trouble, _ error: SeleneError, at now: Instant) {
+    guard troubles.begin(trouble, status: error.code.rawValue, at: now) else { return }
+    publish(told(trouble, error), at: now)
+  }
+
+  /// What a trouble kept from working works again.
+  func troubleEnds(_ trouble: Trouble, at now: Instant) {
+    guard troubles.isOn(trouble) else { return }
+    if troubles.end(trouble) { publish(told(trouble, nil), at: now) }
+    governance.driver?.lookAgain()
+  }
+
+  private func told(_ trouble: Trouble, _ error: SeleneError?) -> Change {
+    var change = Change(.trouble)
+    change.detail = Int32(bitPattern: trouble.rawValue)
+    if let error {
+      change.status = error.code.rawValue
+      change.message = error.detail.bytes.withUnsafeBytes { Bytes(copying: $0) }
+    }
+    return change
+  }
+
+  // MARK: Threads left behind (R4)
+
+  /// No window can be opened on library threads until one comes back.
+  var isAtThreadCap: Bool { workers.leftBehind > 0 && workers.leftBehind >= Int(options.maxOverrunThreads) }
+
+  var threadCapError: SeleneError {
+    SeleneError(
+      .busy,
+      "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
+  }
+
+  /// Threads are in handlers of a cycle that ended.
+  func threadsStayBehind(_ count: Int) {
+    workers.leftBehind += count
+    if isAtThreadCap { troubleBegins(.overrun, threadCapError, at: clock.last) }
+  }
+
+  /// One of them has come back. Called with the lock held, maybe long after its run was let go.
+  func threadCameBack() {
+    workers.leftBehind -= 1
+    guard !isAtThreadCap else { return }
+    troubleEnds(.overrun, at: clock.last)
+    governance.driver?.follow(table.stamp)
+  }
+
+  /// The kinds whose next window is one on library threads, as far as is known.
+  private func pushes(_ kind: Kind) -> Bool { governance.driver?.hasThread ?? traces[kind]?.pushes ?? true }
+
+  /// The kinds for which `begin` would answer that no thread is free.
+  var cappedKinds: KindSet {
+    guard isAtThreadCap else { return [] }
+    return Kind.allCases.reduce(KindSet()) { pushes($1) ? $0.union(KindSet($1)) : $0 }
+  }
+
+  // MARK: Telling who asks
+
+  /// What of a task's waiting is owed to troubles.
+  func troubleReasons(_ kind: Kind) -> [Explanation.Entry] {
+    let triesAt = governance.driver?.triesAgainAt(kind) ?? .min
+    let mayChangeAt = triesAt > clock.last ? triesAt : Time.never
+    var entries: [Explanation.Entry] = []
+    if troubles.isOn(.store) { entries.append(Explanation.Entry(reason: .storeRefuses, mayChangeAt: mayChangeAt)) }
+    if isAtThreadCap && pushes(kind) {
+      entries.append(Explanation.Entry(reason: .noThread))
+    } else if troubles.isOn(.thread) && pushes(kind) {
+      entries.append(Explanation.Entry(reason: .noThread, mayChangeAt: mayChangeAt))
+    }
+    return entries
+  }
+
+  /// When a begin that was refused is worth another try.
+  var beginsAgainAt: Instant { max(troubles.triesAgainAt(.store), troubles.triesAgainAt(.thread)) }
+}

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import SeleneCore
+
+@Suite struct TroubleTests {
+  @Test("R5 a trouble is told once when it begins and once when it ends")
+  func once() {
+    var troubles = Troubles()
+    #expect(troubles.on == 0)
+    #expect(troubles.begin(.store, status: 53, at: 0))
+    #expect(!troubles.begin(.store, status: 53, at: Time.second))
+    #expect(!troubles.begin(.store, status: 53, at: Time.day))
+    #expect(troubles.on == Trouble.store.rawValue)
+    #expect(troubles.end(.store))
+    #expect(!troubles.end(.store))
+    #expect(troubles.on == 0)
+  }
+
+  @Test("R5 each cause is told for itself")
+  func causes() {
+    var troubles = Troubles()
+    for trouble in Trouble.allCases { #expect(troubles.begin(trouble, status: 25, at: 0)) }
+    #expect(troubles.on == 7)
+    #expect(troubles.end(.thread))
+    #expect(troubles.isOn(.store) && !troubles.isOn(.thread) && troubles.isOn(.overrun))
+  }
+
+  @Test("R5 one that comes and goes is told once a minute, its end only if its begin was")
+  func quiet() {
+    var troubles = Troubles()
+    var told: [Instant] = []
+    for second in 0..<180 {
+      let now = Instant(second) * Time.second
+      let begins = troubles.begin(.store, status: 54, at: now)
+      if begins { told.append(now) }
+      #expect(troubles.isOn(.store))
+      #expect(troubles.end(.store) == begins)
+    }
+    #expect(told == [0, Time.minute, 2 * Time.minute])
+  }
+
+  @Test("R5 one that lasts beyond the minute in which it was not told is told then")
+  func lasts() {
+    var troubles = Troubles()
+    #expect(troubles.begin(.thread, status: 29, at: 0))
+    #expect(troubles.end(.thread))
+    #expect(!troubles.begin(.thread, status: 29, at: Time.second))
+    #expect(!troubles.begin(.thread, status: 29, at: 59 * Time.second))
+    #expect(troubles.begin(.thread, status: 29, at: Time.minute))
+    #expect(!troubles.begin(.thread, status: 29, at: 5 * Time.minute))
+    #expect(troubles.end(.thread))
+  }
+
+  @Test("R5 one that becomes worse is told at once, but not when it is better again")
+  func worse() {
+    var troubles = Troubles()
+    #expect(troubles.begin(.store, status: 53, at: 0))
+    #expect(troubles.begin(.store, status: 55, at: 1))
+    #expect(!troubles.begin(.store, status: 53, at: 2))
+    #expect(!troubles.begin(.store, status: 55, at: 3))
+    #expect(troubles.end(.store))
+  }
+
+  @Test("R5 what was refused is worth another try a second later, while the trouble lasts")
+  func again() {
+    var troubles = Troubles()
+    #expect(troubles.triesAgainAt(.store) == .min)
+    _ = troubles.begin(.store, status: 53, at: 7)
+    _ = troubles.begin(.store, status: 53, at: 9)
+    #expect(troubles.triesAgainAt(.store) == Time.second + 9)
+    #expect(troubles.triesAgainAt(.thread) == .min)
+    _ = troubles.end(.store)
+    #expect(troubles.triesAgainAt(.store) == .min)
+  }
+}
