@@ -26,7 +26,7 @@ cat >"$work/tasks" <<'END'
 once   schedule=once kind=processing     -- echo once
 retry  schedule=once max_attempts=2 backoff_delay=50ms -- echo tried; exit 75
 END
-echo 'later  schedule=once initial_delay=1h -- echo later' >"$work/later"
+echo 'later  schedule=once delay=1h -- echo later' >"$work/later"
 
 ends "an unknown option is refused in our words" 2 '^selene-run: --nope: there is no such option; try --help$' -- \
   --nope "$work/tasks"
@@ -44,15 +44,19 @@ ends "whole options are read in both ways" 0 'window 1 of 1: 5.00 s' 'once' -- -
 
 ends "an unknown profile is refused" 2 'found "phone"; allowed is open, apple, server or strict' -- --profile phone --follow \
   "$work/tasks"
-ends "a profile without windows of its own is refused" 2 'allowed is --follow or --why' -- --profile apple "$work/tasks"
-ends "what the driver does not know is refused" 2 'allowed is neither with --profile' -- --profile open --follow \
+ends "a profile is asked about the windows that the clock opens, too" 0 'window 1 of 1: .*refresh, processing' -- \
+  --profile open "$work/later"
+ends "what the driver does not know is refused" 2 'allowed is neither with --follow and --profile' -- --profile open --follow \
   --reserve 1s "$work/tasks"
 ends "--why shows a decision about each kind, factor by factor" 0 '^refresh: ' '^processing: ' 'host_presence  *-  *at most 1' \
   'rate .*at least 15 m 00 s' -- --profile apple --why "$work/later"
 ends "--why of one kind" 0 '^processing: ' -- --profile apple --why --kinds processing "$work/later"
 grep -q '^refresh' "$work/log"
 result "… says nothing of the other" $(($? == 0))
-ends "--why without a profile demands nothing" 0 'nothing is demanded' -- --why "$work/later"
+ends "--why without a profile demands nothing" 0 'nothing is demanded' 'window 1 of 1' -- --why "$work/later"
+ends "--why without windows only asks" 0 'nothing is demanded' -- --why --cycles 0 "$work/later"
+grep -q window "$work/log"
+result "… and opens none" $(($? == 0))
 ends "--follow with a profile runs what is due until nothing is left" 0 'window of processing: 10 m 00 s' \
   'window of refresh: 30.00 s' 'once  *new_data  *exit 0  *succeeded' 'retry  *failed  *exit 75  *failed' \
   'window of processing: over, new_data' 'nothing is left to do' -- --profile open --follow --every 0s "$work/tasks"
@@ -94,7 +98,7 @@ done
 
 store=$work/store
 printf '%s\n' "first  schedule=once -- echo first >>$work/lines" "always -- echo always >>$work/lines" \
-  "late  schedule=once kind=processing initial_delay=1h -- true" >"$work/kept"
+  "late  schedule=once kind=processing delay=1h -- true" >"$work/kept"
 ends "--store: a first call runs what is due" 0 'window' -- --store "$store" "$work/kept"
 ends "a second one goes on: what succeeded for good does not run again" 0 'window' -- --store "$store" "$work/kept"
 [ "$(sort "$work/lines" | uniq -c | tr -s ' \n' ' ')" = " 2 always 1 first " ]
@@ -102,7 +106,12 @@ result "… as the commands saw it" $?
 ends "--list shows what the store holds, without a workload" 0 'first .*succeeded' 'always .*enqueued' -- --store "$store" --list
 echo "always priority=high -- true" >"$work/kept"
 ends "a task that left the workload is cancelled, and that is said" 0 'late.*cancel' -- --store "$store" "$work/kept"
-ends "--list without a store is refused" 2 'allowed is --store FILE' -- --list
+ends "--list of nothing is refused" 2 'neither a workload nor --store' -- --list
+ends "--list of a workload shows what would be registered" 0 'always .*enqueued .*never ran' -- --list "$work/kept"
+ends "--explain and --plan of a store need no workload" 0 'always' 'would run' 'nothing is missing' -- --store "$store" \
+  --explain always --plan
+ends "an id that the store does not have is refused" 2 'no task "nope" in .*there are:.* always' -- --store "$store" \
+  --explain nope
 
 echo "slow  schedule=once max_attempts=3 -- echo \$\$ >$work/slow; exec sleep 600" >"$work/kept"
 "$runner" --store "$store" --budget 60s "$work/kept" >"$work/log" 2>&1 &

@@ -34,12 +34,14 @@ def work(folder: Path) -> Path:
 
 
 def test_signals_of_a_store_that_is_not_there_make_none(folder: Path) -> None:
-    assert "tasks.db: no such file" in call("signals", "--store", "tasks.db", code=4).stderr
+    assert "tasks.db: No such file" in call("signals", "--store", "tasks.db", code=4).stderr
     assert not (folder / "tasks.db").exists()
 
 
-def test_why_is_refused_without_a_profile_that_could_tell(work: Path) -> None:
-    assert "--why needs --profile" in call("run", work.name, "--why", code=2).stderr
+def test_why_without_a_profile_tells_what_the_open_one_decides(work: Path) -> None:
+    told = call("run", work.name, "--why", "--cycles", "0").stdout
+    assert "refresh window granted" in told
+    assert "window 1" not in told
 
 
 def test_signals_are_shown_with_who_says_them() -> None:
@@ -161,11 +163,11 @@ def test_follow_waits_for_the_governor_and_ends_on_a_signal(work: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--profile", "phone"), "open, apple, server, strict"),
+        (("--profile", "phone"), "open, apple, server or strict"),
         (("--usage", "person"), "need --profile"),
         (("--trace", "day.trace"), "need --profile"),
         (("--profile", "apple", "--every", "15m"), "without --profile"),
-        (("--profile", "apple", "--usage", "cat"), "person, server"),
+        (("--profile", "apple", "--usage", "cat"), "person or server"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(work: Path, arguments: tuple[str, ...], told: str) -> None:

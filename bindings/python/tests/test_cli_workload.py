@@ -44,6 +44,8 @@ def at(text: str, problem: WorkloadProblem) -> str:
         ("5s", 5 * SECOND),
         ("1h30m", 90 * MINUTE),
         ("1.5h", 90 * MINUTE),
+        ("5", 5 * SECOND),
+        ("2.5", 2500 * MILLISECOND),
         ("0s", 0),
         ("1us", 1000),
         ("2w1d", 15 * duration.DAY),
@@ -53,15 +55,34 @@ def test_a_duration_is_read_exactly(text: str, value: int) -> None:
     assert duration.read(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "5", "s", "5 s", "-5s", "5s ", "5sec", "1.s", ".5s", "9999999999999999h"])
+@pytest.mark.parametrize("text", ["", "s", "5 s", "-5s", "5s ", "5sec", "1.s", ".5s", "9999999999999999h"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="allowed is a number with ns, us, ms, s, m, h, d or w"):
+    with pytest.raises(ValueError, match="allowed is seconds, or a number with ns, us, ms, s, m, h, d or w"):
         duration.read(text)
 
 
 @given(st.integers(0, 2**62))
 def test_a_written_duration_is_read_as_it_was(value: int) -> None:
     assert duration.read(duration.write(value)) == value
+
+
+def test_lists_nested_too_deeply_are_refused_where_they_are() -> None:
+    problem = refused("[tasks.a]\ncommand = 'true'\ntags = " + "[" * 100_000 + "]" * 100_000)
+    assert "nested too deeply" in problem.message
+    assert problem.line == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("[task.a]\ncommand = 'true'", "tasks"),
+        ("[tasks.a]\ncomand = 'true'", "command"),
+        ("[tasks.a]\ncommand = 'true'\nperid = 5", "every"),
+        ("[window]\nbugdet = 5\n[tasks.a]\ncommand = 'true'", "budget"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_one_that_was_meant(text: str, meant: str) -> None:
+    assert refused(text).message.endswith(f'; did you mean "{meant}"?')
 
 
 # ---- what a file may say -------------------------------------------------------------------------------------------
@@ -86,7 +107,7 @@ def test_a_task_can_say_everything() -> None:
         backoff = "exponential"
         backoff_delay = "10s"
         max_attempts = 5
-        requires = ["network", "external_power"]
+        requires = ["network", "power"]
         tags = ["x", "y", "x"]
         simulate = { response = "3s", jitter = 0.5, no_data = 0.1, failure = 0.2, abandon = 0.01, hang = 0.02 }
     """
@@ -182,14 +203,14 @@ TASK = "[tasks.a]\n"
         (TASK + "expected = -1", "-1", "found the expected -1; allowed is 0s to 1d"),
         (TASK + 'expected = "soon"', '"soon"', "allowed is seconds, or a number with ns"),
         (TASK + 'every = "0s"', '"0s"', "allowed is 1ns to 3650d"),
-        (TASK + 'expected_response = "1s"', "expected_response", 'allowed is "expected" (as it is called here)'),
+        (TASK + 'expected_response = "1s"', "expected_response", 'allowed is "expected", as it is called here'),
         (TASK + "comand = 'x'", "comand", 'found the key "comand"; allowed is every, schedule'),
         (TASK + "command = '  '", "'  '", "found an empty command; allowed is any shell command"),
         (TASK + "command = 3", "3", "found the command 3; allowed is text"),
         (TASK + "schedule = 'periodic'", "'periodic'", "found a periodic task without a period"),
         (TASK + "schedule = 'once'\nevery = 3", "3", "found every in a task that is once; allowed is it in periodic"),
         (TASK + "flex = 3", "3", "found flex in a task that is standing"),
-        (TASK + "every = 3\nflex = 4", "4", "found the flex 4; allowed is at most every, 3s"),
+        (TASK + "every = 3\nflex = 4", "4", "longer than the period; allowed is at most every, 3s"),
         (TASK + "backoff_delay = 3", "3", "found a backoff_delay without backoff"),
         (TASK + 'requires = ["network", "wifi"]', '"wifi"', 'found the requires "wifi"; allowed is network, power'),
         (TASK + 'tags = ["a", ""]', '""', 'found the tag ""; allowed are 1 to 255 bytes'),
@@ -334,16 +355,17 @@ def test_the_example_has_the_tasks_of_the_example_in_c() -> None:
             "kind": task.kind,
             "schedule": task.schedule,
             "priority": ["very_low", "low", "normal", "high", "very_high"][task.priority - 1],
-            "expected_response": duration.write(task.expected),
+            "expected": duration.write(task.expected),
             "max_attempts": str(task.max_attempts),
             "backoff": task.backoff,
             "backoff_delay": duration.write(task.backoff_delay),
-            "period": None if task.every is None else duration.write(task.every),
-            "constraints": ",".join(name.replace("power", "external_power") for name in task.requires),
+            "every": None if task.every is None else duration.write(task.every),
+            "requires": ",".join(task.requires),
             "tags": ",".join(task.tags),
         }
         default = {
-            "kind": "refresh", "schedule": "standing", "priority": "normal", "expected_response": "5s",
-            "max_attempts": "0", "backoff": None, "backoff_delay": "30s", "period": None, "constraints": "", "tags": "",
+            "kind": "refresh", "schedule": "periodic" if "every" in said else "standing", "priority": "normal",
+            "expected": "5s", "max_attempts": "0", "backoff": None, "backoff_delay": "30s", "every": None,
+            "requires": "", "tags": "",
         }  # fmt: skip
         assert found == {**default, **said}

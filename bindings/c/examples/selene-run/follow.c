@@ -25,7 +25,7 @@ static void tell_refusal(struct follower *follower, const selene_event *event) {
     int32_t *refused = &follower->refused[event->kinds];
     if (*refused == event->detail) return;
     *refused = event->detail;
-    if (follower->session->options->why) show_decision(follower->session, (int32_t)event->kinds);
+    if (follower->session->options->why) show_decisions(follower->session, event->kinds);
     else show_refusal(follower->session, event);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "nearest.h"
 
 struct choice {
     const char *name;
@@ -28,16 +29,13 @@ static const struct choice priorities[] = {{"very_low", SELENE_PRIORITY_VERY_LOW
                                            {"5", 5},
                                            {NULL, 0}};
 static const struct choice recurrences[] = {
-    {"after_completion", SELENE_RECURRENCE_AFTER_COMPLETION},
-    {"anchored", SELENE_RECURRENCE_ANCHORED},
-    {NULL, 0}};
+    {"true", SELENE_RECURRENCE_ANCHORED}, {"false", SELENE_RECURRENCE_AFTER_COMPLETION}, {NULL, 0}};
 static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
                                          {"linear", SELENE_BACKOFF_LINEAR},
                                          {"exponential", SELENE_BACKOFF_EXPONENTIAL},
                                          {NULL, 0}};
-static const struct choice constraints[] = {{"network", SELENE_CONSTRAINT_NETWORK},
-                                            {"external_power", SELENE_CONSTRAINT_EXTERNAL_POWER},
-                                            {NULL, 0}};
+static const struct choice requirements[] = {
+    {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
 enum key_type { CHOICE, BITS, NUMBER, DURATION, TAGS };
 
@@ -46,28 +44,36 @@ struct key {
     enum key_type type;
     size_t field;
     const struct choice *choices;
+    int64_t least;
     int64_t greatest;
 };
 
-#define KEY(type, name, choices, greatest)                                                         \
-    { #name, type, offsetof(selene_task, name), choices, greatest }
+#define FIELD(name) offsetof(selene_task, name)
+#define LONGEST (3650 * SELENE_DAY)
 
 static const struct key keys[KEYS] = {
-    KEY(CHOICE, kind, kinds, 0),
-    KEY(CHOICE, schedule, schedules, 0),
-    KEY(CHOICE, priority, priorities, 0),
-    KEY(DURATION, expected_response, NULL, SELENE_DAY),
-    KEY(NUMBER, response_window, NULL, SELENE_RESPONSE_TIMES),
-    KEY(DURATION, initial_delay, NULL, 3650 * SELENE_DAY),
-    KEY(DURATION, period, NULL, 3650 * SELENE_DAY),
-    KEY(DURATION, flex, NULL, 3650 * SELENE_DAY),
-    KEY(CHOICE, recurrence, recurrences, 0),
-    KEY(CHOICE, backoff, backoffs, 0),
-    KEY(DURATION, backoff_delay, NULL, 3650 * SELENE_DAY),
-    KEY(NUMBER, max_attempts, NULL, INT32_MAX),
-    KEY(BITS, constraints, constraints, 0),
-    KEY(TAGS, tags, NULL, 0),
+    {"kind", CHOICE, FIELD(kind), kinds, 0, 0},
+    {"schedule", CHOICE, FIELD(schedule), schedules, 0, 0},
+    {"priority", CHOICE, FIELD(priority), priorities, 0, 0},
+    {"expected", DURATION, FIELD(expected_response), NULL, 0, SELENE_DAY},
+    {"response_window", NUMBER, FIELD(response_window), NULL, 0, SELENE_RESPONSE_TIMES},
+    {"delay", DURATION, FIELD(initial_delay), NULL, 0, LONGEST},
+    {"every", DURATION, FIELD(period), NULL, 1, LONGEST},
+    {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST},
+    {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0},
+    {"backoff", CHOICE, FIELD(backoff), backoffs, 0, 0},
+    {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
+    {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
+    {"requires", BITS, FIELD(constraints), requirements, 0, 0},
+    {"tags", TAGS, 0, NULL, 0, 0},
 };
+
+/* What keys are called in selene_task, and were called here before 0.2. */
+static const struct {
+    const char *old;
+    const char *name;
+} renamed[] = {{"expected_response", "expected"}, {"initial_delay", "delay"},  {"period", "every"},
+               {"recurrence", "anchored"},        {"constraints", "requires"}, {NULL, NULL}};
 
 static bool equals(selene_text text, const char *name) {
     return (size_t)text.length == strlen(name) && memcmp(text.data, name, strlen(name)) == 0;
@@ -111,11 +117,40 @@ static bool refuse_choice(struct key_problem *problem, selene_text found, const 
     return false;
 }
 
+static const char *name_of(selene_text old) {
+    for (size_t i = 0; renamed[i].old; i++)
+        if (equals(old, renamed[i].old)) return renamed[i].name;
+    return NULL;
+}
+
+static const char *nearest_key(selene_text found) {
+    struct nearest nearest = nearest_to(found.data, (size_t)found.length);
+    for (size_t i = 0; i < KEYS; i++)
+        nearest_try(&nearest, keys[i].name);
+    for (size_t i = 0; renamed[i].old; i++) {
+        const char *before = nearest.name;
+        nearest_try(&nearest, renamed[i].old);
+        if (nearest.name != before) nearest.name = renamed[i].name;
+    }
+    return nearest.name;
+}
+
 static bool refuse_key(struct key_problem *problem, selene_text found) {
+    const char *name = name_of(found);
+    const char *nearest = nearest_key(found);
+    char advice[64];
+    if (name) {
+        snprintf(advice, sizeof advice, "\"%s\", as it is called here", name);
+        return refuse(problem, found, "key", advice);
+    }
     refuse(problem, found, "key", "");
     for (size_t i = 0; i < KEYS; i++) {
         append(problem->message, sizeof problem->message, keys[i].name);
         if (i + 1 < KEYS) append(problem->message, sizeof problem->message, ", ");
+    }
+    if (nearest) {
+        snprintf(advice, sizeof advice, "; did you mean \"%s\"?", nearest);
+        append(problem->message, sizeof problem->message, advice);
     }
     return false;
 }
@@ -143,8 +178,9 @@ static bool read_duration(const struct key *key, selene_text value, void *field,
     char allowed[128];
     if (!duration_read(value.data, (size_t)value.length, &duration))
         return refuse(problem, value, key->name, DURATION_ALLOWED);
-    if (duration > key->greatest) {
-        snprintf(allowed, sizeof allowed, "at most %lldd", (long long)(key->greatest / SELENE_DAY));
+    if (duration < key->least || duration > key->greatest) {
+        snprintf(allowed, sizeof allowed, "%s to %s", duration_exact(key->least).text,
+                 duration_exact(key->greatest).text);
         return refuse(problem, value, key->name, allowed);
     }
     *(int64_t *)field = duration;
@@ -219,7 +255,7 @@ const char *key_place(const struct key_places *places, const char *name) {
 }
 
 bool kinds_read(const char *list, uint32_t *out) {
-    static const struct key key = {"kinds", BITS, 0, kinds, 0};
+    static const struct key key = {"kinds", BITS, 0, kinds, 0, 0};
     struct key_problem problem;
     uint32_t bits = 0;
     if (!read_bits(&key, (selene_text){list, (int64_t)strlen(list)}, &bits, &problem)) return false;

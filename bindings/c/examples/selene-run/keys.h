@@ -1,4 +1,4 @@
-/* The keys of a workload's tasks; they are called as the fields of selene_task. */
+/* The keys of a workload's tasks; they are called as in the workloads of pyselene. */
 #ifndef KEYS_H
 #define KEYS_H
 

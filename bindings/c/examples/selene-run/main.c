@@ -7,13 +7,16 @@
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "duration.h"
 #include "follow.h"
+#include "grant.h"
 #include "keep.h"
+#include "look.h"
 #include "options.h"
 #include "runner.h"
 #include "show.h"
@@ -131,11 +134,13 @@ static int run_windows(const struct session *session) {
     int exit_code = EXIT_DONE;
     int64_t begin = monotonic_now();
     for (int64_t number = 1; options->cycles < 0 || number <= options->cycles; number++) {
+        selene_window window;
         char title[64];
         if (options->follow && !sleep_until_wakeup(session)) break;
         write_title(title, sizeof title, number, options->cycles);
         begin = monotonic_now();
-        if (!run_window(session, title, &options->window, &exit_code)) break;
+        window = options->window;
+        if (grant(session, &window) && !run_window(session, title, &window, &exit_code)) break;
         if (!anything_left(session)) {
             puts("nothing is left to do");
             break;
@@ -183,19 +188,6 @@ static int run_now(const struct session *session) {
     return exit_code;
 }
 
-static int look(const struct session *session) {
-    const struct options *options = session->options;
-    for (int32_t kind = SELENE_KIND_REFRESH; kind <= SELENE_KIND_PROCESSING; kind++)
-        if (options->why && (options->window.kinds & (uint32_t)kind) &&
-            show_decision(session, kind))
-            return refused(session, "no decision");
-    if (options->plan && show_plan(session)) return refused(session, "no plan");
-    if (options->explain && show_task(session, options->explain))
-        return refused(session, "no explanation");
-    if (options->list && keep_list(session->scheduler)) return refused(session, "no list");
-    return EXIT_DONE;
-}
-
 static int work(const struct session *session) {
     const struct options *options = session->options;
     int exit_code = EXIT_DONE;
@@ -207,13 +199,18 @@ static int work(const struct session *session) {
     /* Only now: tasks of a kind that is off could not be registered. */
     if (selene_scheduler_enable(session->scheduler, options->window.kinds))
         return refused(session, "the kinds were refused");
+    if (options->trace && selene_trace_record(session->scheduler, options->trace, -1)) {
+        refused(session, options->trace);
+        return EXIT_SYSTEM;
+    }
     if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
     if (options->now) exit_code = run_now(session);
     if (follow_profile(session)) return refused(session, "the profile was refused");
     if (exit_code == EXIT_DONE)
         exit_code =
             options->follow && options->profile >= 0 ? run_governed(session) : run_windows(session);
-    if (exit_code == EXIT_DONE && !runner_signal(session->runner)) exit_code = look(session);
+    if (exit_code == EXIT_DONE && !runner_signal(session->runner) && look(session))
+        return refused(session, "nothing to show");
     if (exit_code == EXIT_DONE && options->check && any_failed(session))
         exit_code = EXIT_TASK_FAILED;
     return exit_code;
@@ -224,21 +221,26 @@ static int opening_failed(selene_status status) {
     return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
 }
 
-/* --list without a workload: nothing is registered, nothing runs. */
-static int list_store(const struct options *options) {
+/* A store without a workload: nothing is registered, nothing runs. */
+static int look_at_store(const struct options *options) {
     selene_scheduler scheduler = 0;
-    int exit_code = EXIT_DONE;
     selene_status status;
+    int exit_code;
     if (access(options->store, F_OK)) {
         fprintf(stderr, "selene-run: %s: %s\n", options->store, strerror(errno));
         return EXIT_REFUSED;
     }
     status = open_scheduler(options, &scheduler);
     if (status) return opening_failed(status);
-    if (keep_list(scheduler)) exit_code = EXIT_REFUSED;
+    exit_code = look_stored(options, scheduler);
     output_works(&exit_code);
     selene_scheduler_close(scheduler, 0);
     return exit_code;
+}
+
+/* What --follow waits for. A terminal that goes away asks for nothing: a supervisor should start it again. */
+static bool is_request(int number) {
+    return number == SIGINT || number == SIGTERM;
 }
 
 static int run_session(const struct options *options, const struct workload *workload,
@@ -259,18 +261,9 @@ static int run_session(const struct options *options, const struct workload *wor
     exit_code = work(&session);
     number = runner_signal(&runner);
     runner_close(&runner);
-    if (number && exit_code == EXIT_DONE && !options->follow) return EXIT_SIGNALLED + number;
+    if (number && exit_code == EXIT_DONE && !(options->follow && is_request(number)))
+        return EXIT_SIGNALLED + number;
     return exit_code;
-}
-
-static bool knows(const struct workload *workload, const char *option, const char *id) {
-    if (id == NULL || workload_find(workload, id, strlen(id))) return true;
-    fprintf(stderr, "selene-run: %s: no task \"%s\" in %s; there are:", option, id, workload->path);
-    for (size_t i = 0; i < workload->count; i++)
-        fprintf(stderr, " %.*s", (int)workload->tasks[i].definition.id.length,
-                workload->tasks[i].definition.id.data);
-    fputc('\n', stderr);
-    return false;
 }
 
 int main(int count, char **arguments) {
@@ -279,11 +272,11 @@ int main(int count, char **arguments) {
     struct workspace workspace;
     int exit_code;
     if (!options_read(&options, count, arguments, &exit_code)) return exit_code;
-    if (options.workload == NULL) return list_store(&options);
+    if (options.workload == NULL) return look_at_store(&options);
     exit_code = EXIT_SYSTEM;
     if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;
-    else if (!knows(&workload, "--now", options.now) ||
-             !knows(&workload, "--explain", options.explain))
+    else if (!look_knows(&workload, "--now", options.now) ||
+             !look_knows(&workload, "--explain", options.explain))
         exit_code = EXIT_USAGE;
     else if (workspace_open(&workspace, options.logs)) {
         exit_code = run_session(&options, &workload, &workspace);

@@ -9,7 +9,10 @@
 
 #include "duration.h"
 #include "keys.h"
+#include "nearest.h"
 #include "show.h"
+
+#define MANY (SELENE_UNLIMITED - 1)
 
 static const char help[] =
     "Usage: selene-run [OPTION]... WORKLOAD\n"
@@ -19,9 +22,9 @@ static const char help[] =
     "  --budget TIME      length of a window (30s)\n"
     "  --reserve TIME     kept free at its end, for stopping what still runs (budget / 20)\n"
     "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
-    "  --cycles N         how many windows (1; without end with --follow; 0 with --plan, "
-    "--explain,\n"
-    "                     --why)\n"
+    "  --cycles N         how many windows; 0: only registers the tasks, or only looks (1; without "
+    "end\n"
+    "                     with --follow; 0 with --plan, --explain, --list)\n"
     "  --lanes N          tasks at a time, 1 to 64 (1)\n"
     "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
     "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
@@ -30,21 +33,22 @@ static const char help[] =
     "  --check            answer 1 if the last run of any task failed\n"
     "\n"
     "The governor\n"
-    "  --profile NAME     with --follow: open windows when this profile of the governor grants "
-    "them,\n"
-    "                     of 30s for refresh and 10m for processing without --budget; open, "
-    "apple,\n"
-    "                     server or strict\n"
-    "  --why              what the governor decided last, factor by factor; with --follow at each\n"
-    "                     refusal\n"
+    "  --profile NAME     what the governor demands of a window: open, apple, server or strict. "
+    "With\n"
+    "                     --follow windows open when it grants them, of 30s for refresh and 10m "
+    "for\n"
+    "                     processing without --budget\n"
+    "  --why              each decision of the governor in full; with --cycles 0 only that\n"
+    "  --trace FILE       record signals, decisions and runs into a new file\n"
     "\n"
     "Keeping\n"
     "  --store FILE       keep the tasks and their history in FILE from one call to the next\n"
-    "  --list             what a store holds; WORKLOAD may be left out, then nothing else is done\n"
     "\n"
-    "Looking, after the windows if --cycles asks for any\n"
+    "Looking, after the windows if --cycles asks for any; at a store alone if there is no "
+    "WORKLOAD\n"
     "  --plan             what the next window would run, and what not, and why\n"
     "  --explain ID       everything about one task, and why it does not run now\n"
+    "  --list             every task with its state\n"
     "\n"
     "Conditions; what is not set by hand is read from the system\n"
     "  --network, --no-network\n"
@@ -65,9 +69,10 @@ static const char help[] =
     "TIME is " DURATION_ALLOWED ".\n"
     "WORKLOAD is a file, or - for the standard input: a task a line,\n"
     "  id  key=value ...  -- command\n"
-    "with the keys kind, schedule, priority, expected_response, response_window,\n"
-    "initial_delay, period, flex, recurrence, backoff, backoff_delay, max_attempts,\n"
-    "constraints, tags. Lines that are indented continue the task above; # begins a comment.\n"
+    "with the keys kind, schedule, priority, expected, response_window, delay, every, flex,\n"
+    "anchored, backoff, backoff_delay, max_attempts, requires, tags. Lines that are indented "
+    "continue\n"
+    "the task above; # begins a comment.\n"
     "\n"
     "A command runs as /bin/sh -c COMMAND in a process group of its own, $0 is the id, $1 the\n"
     "number of the attempt. It may write to the folder $SELENE_WORK; if that is not set it is a\n"
@@ -77,13 +82,14 @@ static const char help[] =
     "  any other, or a signal: failed, to be tried again (75, EX_TEMPFAIL, is the usual one)\n"
     "\n"
     "Exit codes of selene-run\n"
-    "  0  the windows were run, whatever the tasks' outcomes; also --follow ended by a signal\n"
+    "  0  the windows were run, whatever the tasks' outcomes; also --follow ended by SIGINT or "
+    "SIGTERM\n"
     "  1  the task of --now failed; with --check: the last run of some task failed\n"
-    "  2  a wrong option or an id that is not in the workload\n"
+    "  2  a wrong option, or an id that does not exist\n"
     "  3  the workload is wrong or cannot be read\n"
-    "  4  the scheduler refused, as when the task of --now may not run\n"
+    "  4  the scheduler or its store refused, as when the task of --now may not run\n"
     "  5  the system refused, as when a folder cannot be made or output cannot be written\n"
-    "  6  another selene-run has the store open\n"
+    "  6  another program has the store open\n"
     "  128 + N  ended by signal N\n";
 
 enum option_number {
@@ -99,6 +105,7 @@ enum option_number {
     CHECK,
     PROFILE,
     WHY,
+    TRACE,
     PLAN,
     EXPLAIN,
     NETWORK,
@@ -130,6 +137,7 @@ static const struct option table[] = {
     {"check", no_argument, NULL, CHECK},
     {"profile", required_argument, NULL, PROFILE},
     {"why", no_argument, NULL, WHY},
+    {"trace", required_argument, NULL, TRACE},
     {"plan", no_argument, NULL, PLAN},
     {"explain", required_argument, NULL, EXPLAIN},
     {"network", no_argument, NULL, NETWORK},
@@ -165,7 +173,7 @@ static bool read_time(const char *name, int64_t least, int64_t greatest, int64_t
         return refuse("--%s: found \"%s\"; allowed is " DURATION_ALLOWED, name, optarg);
     if (value < least || value > greatest)
         return refuse("--%s: found \"%s\"; allowed is from %s to %s", name, optarg,
-                      duration_text(least).text, duration_text(greatest).text);
+                      duration_exact(least).text, duration_exact(greatest).text);
     *out = value;
     return true;
 }
@@ -180,16 +188,10 @@ static bool read_count(const char *name, int64_t least, int64_t greatest, int64_
     return true;
 }
 
-static bool read_limit(const char *name, uint32_t *out) {
+/* The greatest number is SELENE_UNLIMITED, which is meant by saying nothing. */
+static bool read_small(const char *name, int64_t least, int64_t greatest, uint32_t *out) {
     int64_t value;
-    if (!read_count(name, 0, SELENE_UNLIMITED, &value)) return false;
-    *out = (uint32_t)value;
-    return true;
-}
-
-static bool read_lanes(const char *name, uint32_t *out) {
-    int64_t value;
-    if (!read_count(name, 1, 64, &value)) return false;
+    if (!read_count(name, least, greatest, &value)) return false;
     *out = (uint32_t)value;
     return true;
 }
@@ -226,9 +228,9 @@ static bool read_option(struct options *options, int option, const char *name) {
     case EVERY:
         return read_time(name, 0, 3650 * SELENE_DAY, &options->every);
     case CYCLES:
-        return read_count(name, 0, INT64_MAX, &options->cycles);
+        return read_count(name, 0, MANY, &options->cycles);
     case LANES:
-        return read_lanes(name, &options->window.lanes);
+        return read_small(name, 1, 64, &options->window.lanes);
     case KINDS:
         return read_kinds(&options->window.kinds);
     case STRICT_FIT:
@@ -245,6 +247,9 @@ static bool read_option(struct options *options, int option, const char *name) {
         return read_profile(&options->profile);
     case WHY:
         return options->why = true;
+    case TRACE:
+        options->trace = optarg;
+        return true;
     case PLAN:
         return options->plan = true;
     case EXPLAIN:
@@ -261,9 +266,9 @@ static bool read_option(struct options *options, int option, const char *name) {
     case OBSERVED_RANGE:
         return options->observed_range = true;
     case MAX_PENDING_REFRESH:
-        return read_limit(name, &options->max_pending_refresh);
+        return read_small(name, 0, MANY, &options->max_pending_refresh);
     case MAX_PENDING_PROCESSING:
-        return read_limit(name, &options->max_pending_processing);
+        return read_small(name, 0, MANY, &options->max_pending_processing);
     case GRACE:
         return read_time(name, 0, SELENE_HOUR, &options->grace);
     case LOGS:
@@ -284,29 +289,32 @@ static bool read_option(struct options *options, int option, const char *name) {
     return false;
 }
 
+static bool is_look(const struct options *options) {
+    return options->plan || options->explain || options->list;
+}
+
 static bool check_options(struct options *options, int count, char **arguments) {
-    bool lists_only = options->list && optind == count;
-    if (optind + 1 != count && !lists_only)
+    bool needs_none = options->store && is_look(options) && options->cycles <= 0;
+    if (optind == count && is_look(options) && !options->store)
+        return refuse("found neither a workload nor --store; needed is one of them");
+    if (optind + 1 != count && !(optind == count && needs_none))
         return refuse("found %d workload files; allowed is one", count - optind);
     options->workload = arguments[optind];
-    if (options->list && !options->store)
-        return refuse("--list shows what a store holds; allowed is --store FILE with it");
     if (options->window.reserve > options->window.budget)
-        return refuse("--reserve is longer than --budget; allowed is at most the budget");
-    if (options->follow && options->now) return refuse("--follow and --now exclude each other");
+        return refuse("--reserve %s is longer than --budget %s; allowed is at most the budget",
+                      duration_exact(options->window.reserve).text,
+                      duration_exact(options->window.budget).text);
+    if (options->now && options->follow) return refuse("--follow and --now exclude each other");
+    if (options->now && options->cycles >= 0)
+        return refuse("--cycles and --now exclude each other");
     if (options->now && options->window.lanes != 1)
         return refuse("--now runs one task; allowed is --lanes 1");
-    if (options->profile >= 0 && !options->follow && !options->why)
-        return refuse("--profile is for windows that open by themselves; allowed is --follow or "
-                      "--why with it");
     if (options->profile >= 0 && options->follow &&
         (options->window.reserve >= 0 || options->window.flags))
         return refuse("--reserve and --strict-fit are for windows that are opened by the clock; "
-                      "allowed is neither with --profile");
+                      "allowed is neither with --follow and --profile");
     if (options->cycles < 0 && !options->follow)
-        options->cycles =
-            options->plan || options->explain || options->now || options->list || options->why ? 0
-                                                                                               : 1;
+        options->cycles = is_look(options) || options->now ? 0 : 1;
     return true;
 }
 
@@ -315,13 +323,22 @@ static const char *written(char **arguments) {
     return arguments[optarg == arguments[optind - 1] ? optind - 2 : optind - 1];
 }
 
+static bool refuse_option(const char *argument) {
+    struct nearest nearest = nearest_to(argument + 2, strcspn(argument + 2, "="));
+    for (const struct option *option = table; option->name; option++)
+        nearest_try(&nearest, option->name);
+    if (nearest.name)
+        return refuse("%s: there is no such option; did you mean --%s?", argument, nearest.name);
+    return refuse("%s: there is no such option", argument);
+}
+
 /* What is no option, in words of our own. */
 static bool refuse_unknown(int option, char **arguments) {
     const char *argument = arguments[optind - 1];
     if (option == ':') return refuse("%s: found nothing; allowed is a value", argument);
     if (optopt >= BUDGET) return refuse("%s: found a value; allowed is none", argument);
     if (optopt) return refuse("-%c: there is no such option", optopt);
-    return refuse("%s: there is no such option", argument);
+    return refuse_option(argument);
 }
 
 /* Today's abbreviation may be tomorrow's option. */

@@ -20,7 +20,7 @@ enum {
 };
 
 struct options {
-    /** NULL only with list. */
+    /** NULL: a store is looked at, and nothing else is done. */
     const char *workload;
     /** NULL: the tasks live as long as the program. */
     const char *store;
@@ -31,6 +31,8 @@ struct options {
     /** SELENE_PROFILE_ number; −1: not given. */
     int32_t profile;
     bool why;
+    /** NULL: nothing is recorded. */
+    const char *trace;
     /** ns from begin to begin. */
     int64_t every;
     /** −1: not given. */

@@ -20,10 +20,15 @@ static void append(struct text *out, const char *separator, const char *word) {
     snprintf(out->text + used, sizeof out->text - used, "%s%s", used ? separator : "", word);
 }
 
+/* As workloads call it. */
+static const char *requirement_name(uint32_t bit) {
+    return bit == SELENE_CONSTRAINT_EXTERNAL_POWER ? "power" : selene_constraint_name(bit);
+}
+
 static struct text constraint_names(uint32_t constraints) {
     struct text out = {""};
     for (uint32_t bit = 1; bit && bit <= constraints; bit <<= 1)
-        if (constraints & bit) append(&out, ", ", selene_constraint_name(bit));
+        if (constraints & bit) append(&out, ", ", requirement_name(bit));
     return out;
 }
 
@@ -77,7 +82,7 @@ static struct text condition_names(const struct session *session) {
     for (uint32_t bit = SELENE_CONSTRAINT_NETWORK; bit <= SELENE_CONSTRAINT_EXTERNAL_POWER;
          bit <<= 1) {
         append(&out, ", ", satisfied & bit ? "" : "no ");
-        append(&out, "", selene_constraint_name(bit));
+        append(&out, "", requirement_name(bit));
         if (by_hand & bit) append(&out, "", " (set by hand)");
     }
     return out;
@@ -455,6 +460,11 @@ static struct text clears_text(const struct session *session, int64_t instant) {
     return (struct text){"when it changes"};
 }
 
+static struct text asks_again_text(const struct session *session, int64_t instant) {
+    if (instant != SELENE_NEVER) return from_now(session, instant);
+    return (struct text){"when a signal changes"};
+}
+
 static void show_finding(const struct session *session, const selene_finding *finding) {
     struct text verdict = {""};
     bool is_well = finding->verdict == SELENE_VERDICT_PASSED ||
@@ -474,20 +484,13 @@ static void show_finding(const struct session *session, const selene_finding *fi
            is_well ? "" : clears_text(session, finding->clears_at).text);
 }
 
-selene_status show_decision(const struct session *session, int32_t kind) {
-    selene_decision *decision;
-    selene_status status = selene_governor_last(session->scheduler, kind, &decision);
-    if (status == SELENE_ERROR_NOT_FOUND)
-        status = selene_governor_ask(session->scheduler, kind, 0, &decision);
-    if (status) return status;
-    printf("%s: %s", selene_kind_name(kind), decision->granted ? "granted" : "refused");
+void show_decision(const struct session *session, const selene_decision *decision) {
+    printf("%s: %s", selene_kind_name(decision->kind), decision->granted ? "granted" : "refused");
     if (decision->score < 1000 || decision->score < decision->threshold)
         printf(", score %.1f %% of %.1f %%", (double)decision->score / 10,
                (double)decision->threshold / 10);
     if (!decision->granted)
-        printf("; asks again %s", decision->ask_again_at == SELENE_NEVER
-                                      ? "when a signal changes"
-                                      : from_now(session, decision->ask_again_at).text);
+        printf("; asks again %s", asks_again_text(session, decision->ask_again_at).text);
     puts("");
     if (decision->finding_count)
         printf("  %-17s  %-9s  %-19s  %-15s  %-5s  %s\n", "factor", "observed", "required",
@@ -496,15 +499,40 @@ selene_status show_decision(const struct session *session, int32_t kind) {
     for (uint64_t i = 0; i < decision->finding_count; i++)
         show_finding(session, &decision->findings[i]);
     puts("");
-    selene_decision_destroy(decision);
+}
+
+selene_status show_decisions(const struct session *session, uint32_t kinds) {
+    for (int32_t kind = SELENE_KIND_REFRESH; kind <= SELENE_KIND_PROCESSING; kind++) {
+        selene_decision *decision;
+        selene_status status;
+        if (!(kinds & (uint32_t)kind)) continue;
+        status = selene_governor_last(session->scheduler, kind, &decision);
+        if (status == SELENE_ERROR_NOT_FOUND)
+            status = selene_governor_ask(session->scheduler, kind, 0, &decision);
+        if (status) return status;
+        show_decision(session, decision);
+        selene_decision_destroy(decision);
+    }
     return SELENE_OK;
 }
 
+static void show_refusal_line(const struct session *session, uint32_t kinds, int32_t factor,
+                              int64_t again_at) {
+    printf("refused %s: %s; asks again %s\n", kind_names(kinds).text,
+           factor ? selene_factor_name(factor) : "the score is too low",
+           asks_again_text(session, again_at).text);
+}
+
+void show_refused(const struct session *session, const selene_decision *decision) {
+    int32_t factor = 0;
+    for (uint64_t i = 0; i < decision->finding_count && !factor; i++)
+        if (decision->findings[i].verdict == SELENE_VERDICT_VETOED)
+            factor = decision->findings[i].factor;
+    show_refusal_line(session, (uint32_t)decision->kind, factor, decision->ask_again_at);
+}
+
 void show_refusal(const struct session *session, const selene_event *event) {
-    printf("refused %s: %s; asks again %s\n", kind_names(event->kinds).text,
-           event->detail ? selene_factor_name(event->detail) : "the score is too low",
-           event->time_at == SELENE_NEVER ? "when a signal changes"
-                                          : from_now(session, event->time_at).text);
+    show_refusal_line(session, event->kinds, event->detail, event->time_at);
 }
 
 /* A window of one task has no kinds. */

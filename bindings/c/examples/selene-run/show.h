@@ -38,8 +38,14 @@ void show_event(const struct session *session, const selene_event *event);
 /** One line about a refusal of the governor. */
 void show_refusal(const struct session *session, const selene_event *event);
 
-/** What the governor decided last about a kind, factor by factor; asks it if it did not decide yet. */
-selene_status show_decision(const struct session *session, int32_t kind);
+/** A decision of the governor, factor by factor. */
+void show_decision(const struct session *session, const selene_decision *decision);
+
+/** One line about a decision that is a refusal. */
+void show_refused(const struct session *session, const selene_decision *decision);
+
+/** What the governor decided last about each of these kinds, factor by factor; asks it if it did not decide yet. */
+selene_status show_decisions(const struct session *session, uint32_t kinds);
 
 /** Every reason why a task does not run now, a line each. */
 void show_reasons(const struct session *session, selene_text id, const selene_window *window);

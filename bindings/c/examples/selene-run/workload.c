@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "duration.h"
 #include "keys.h"
 
 #define SPACES " \t\r\n"
@@ -150,25 +151,40 @@ static bool read_command(struct reader *reader, struct workload_task *task) {
 }
 
 /* What concerns more than one key. */
-static bool check_task(struct reader *reader, const struct workload_task *task,
+static bool check_task(struct reader *reader, struct workload_task *task,
                        const struct key_places *places) {
-    const selene_task *definition = &task->definition;
-    const char *period = key_place(places, "period");
-    const char *flex = key_place(places, "flex");
-    const char *place = NULL;
-    const char *problem = NULL;
-    if (definition->schedule != SELENE_SCHEDULE_PERIODIC && (period || flex)) {
-        place = period ? period : flex;
-        problem = "found a period or flex; they are allowed with schedule=periodic only";
-    } else if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
-        place = period ? period : key_place(places, "schedule");
-        problem = "found a periodic task without a period; allowed is period=DURATION, more than 0";
-    } else if (flex && definition->flex > definition->period) {
-        place = flex;
-        problem = "found a flex that is longer than the period; allowed is at most the period";
+    static const char *const periodic_only[] = {"every", "flex", "anchored"};
+    selene_task *definition = &task->definition;
+    if (key_place(places, "every") && !key_place(places, "schedule"))
+        definition->schedule = SELENE_SCHEDULE_PERIODIC;
+    for (size_t i = 0; i < 3 && definition->schedule != SELENE_SCHEDULE_PERIODIC; i++) {
+        const char *place = key_place(places, periodic_only[i]);
+        if (place == NULL) continue;
+        complain(reader->workload, place,
+                 "found %s in a task that is %s; allowed is it in periodic tasks only",
+                 periodic_only[i], selene_schedule_name(definition->schedule));
+        return false;
     }
-    if (problem) complain(reader->workload, place, "%s", problem);
-    return problem == NULL;
+    if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
+        complain(reader->workload, key_place(places, "schedule"),
+                 "found a periodic task without a period; allowed is every=DURATION");
+        return false;
+    }
+    if (definition->flex > definition->period) {
+        complain(reader->workload, key_place(places, "flex"),
+                 "found a flex that is longer than the period; allowed is at most every, %s",
+                 duration_exact(definition->period).text);
+        return false;
+    }
+    if (key_place(places, "backoff_delay") &&
+        (definition->backoff == SELENE_BACKOFF_NONE ||
+         (!key_place(places, "backoff") && definition->schedule == SELENE_SCHEDULE_STANDING))) {
+        complain(reader->workload, key_place(places, "backoff_delay"),
+                 "found a backoff_delay without backoff; allowed is it beside backoff=linear or "
+                 "backoff=exponential");
+        return false;
+    }
+    return true;
 }
 
 static bool read_task(struct workload *workload, const char *start, const char *end) {
@@ -254,6 +270,17 @@ bool workload_read(struct workload *workload, const char *path) {
     if (!loaded) fprintf(stderr, "%s: %s\n", workload->path, strerror(errno));
     if (file && !standard) fclose(file);
     return loaded && check_bytes(workload) && read_tasks(workload);
+}
+
+bool workload_of(struct workload *workload, const selene_task_ids *ids) {
+    workload->tasks = calloc(ids->count + 1, sizeof *workload->tasks);
+    if (workload->tasks == NULL) return false;
+    for (uint64_t i = 0; i < ids->count; i++) {
+        /* A finished task's note (keep.c) is no task of its own. */
+        if (ids->ids[i].data[0] == '=') continue;
+        workload->tasks[workload->count++].definition.id = ids->ids[i];
+    }
+    return true;
 }
 
 void workload_free(struct workload *workload) {

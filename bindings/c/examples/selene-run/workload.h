@@ -28,6 +28,9 @@ struct workload {
 /** Reads a file, "-" for the standard input. Says on stderr what is wrong, where, and what is allowed. */
 bool workload_read(struct workload *workload, const char *path);
 
+/** Makes a workload of the tasks of a store: their ids, which point into the list. False without memory. */
+bool workload_of(struct workload *workload, const selene_task_ids *ids);
+
 void workload_free(struct workload *workload);
 
 /** Registers all tasks; what the library refuses is reported at the task's line. */

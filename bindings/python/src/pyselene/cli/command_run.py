@@ -32,7 +32,7 @@ def run_command(
         typer.Option(
             parser=o.number(0, o.MANY),
             metavar=o.NUMBER,
-            help="How many windows; 0 only registers the tasks, for later if there is --store."
+            help="How many windows; 0: only registers the tasks, for later if there is --store."
             " [dim](1; without end with --follow)[/]",
             rich_help_panel=o.WINDOWS,
             show_default=False,
@@ -62,7 +62,11 @@ def run_command(
     profile: o.Profile = None,
     why: Annotated[
         bool,
-        typer.Option("--why", help="Show each decision of the governor in full.", rich_help_panel=o.GOVERNOR),
+        typer.Option(
+            "--why",
+            help="Each decision of the governor in full; with --cycles 0 only that.",
+            rich_help_panel=o.GOVERNOR,
+        ),
     ] = False,
     trace: o.Trace = None,
     network: o.Network = None,
@@ -112,16 +116,11 @@ def run_command(
     With --profile each window is asked of the governor, which looks at battery, people, load and so on; kinds that it
     refuses do not run, and --follow waits until asking again is worth it.
     """
+    _refuse_together(follow, now, cycles, lanes, profile, reserve, strict_fit)
     work = load(workload)
     refuse_idle(work)
-    if why and profile is None:
-        raise Problem("--why needs --profile", Exit.USAGE)
     if now is not None:
         refuse_unknown(work, now)
-        if follow:
-            raise Problem("--follow and --now exclude each other", Exit.USAGE)
-        if lanes is not None and lanes != 1:
-            raise Problem("--now runs one task; allowed is --lanes 1", Exit.USAGE)
         lanes = 1
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit)
     console = new_console()
@@ -145,9 +144,36 @@ def run_command(
         if profile is not None:
             scheduler.governor.profile = profile
         with wire.refusals(), wire.recording(scheduler, trace):
-            code = Session(console, scheduler, work, runner, plan).run()
+            session = Session(console, scheduler, work, runner, plan)
+            if why and cycles == 0:
+                session.decide()
+            code = session.run()
     if code:
         raise typer.Exit(code)
+
+
+def _refuse_together(
+    follow: bool,
+    now: str | None,
+    cycles: int | None,
+    lanes: int | None,
+    profile: str | None,
+    reserve: int | None,
+    strict_fit: bool,
+) -> None:
+    """Refuses options that exclude each other, whatever the workload says."""
+    if now is not None and follow:
+        raise Problem("--follow and --now exclude each other", Exit.USAGE)
+    if now is not None and cycles is not None:
+        raise Problem("--cycles and --now exclude each other", Exit.USAGE)
+    if now is not None and lanes not in (None, 1):
+        raise Problem("--now runs one task; allowed is --lanes 1", Exit.USAGE)
+    if follow and profile is not None and (reserve is not None or strict_fit):
+        raise Problem(
+            "--reserve and --strict-fit are for windows that are opened by the clock; allowed is neither with --follow"
+            " and --profile",
+            Exit.USAGE,
+        )
 
 
 def _tell_others(scheduler: Scheduler, work: Workload) -> None:

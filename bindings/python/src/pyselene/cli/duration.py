@@ -1,4 +1,4 @@
-"""Durations as people write and read them: ``250ms``, ``5s``, ``1h30m``."""
+"""Durations as people write and read them: ``250ms``, ``2.5s``, ``1h30m``, or plain seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ __all__ = [
     "NANOSECONDS",
     "SECOND",
     "read",
-    "read_option",
     "show",
     "write",
 ]
@@ -37,7 +36,7 @@ MINUTE: Final = NANOSECONDS["m"]
 HOUR: Final = NANOSECONDS["h"]
 DAY: Final = NANOSECONDS["d"]
 
-ALLOWED: Final = "a number with ns, us, ms, s, m, h, d or w, such as 250ms, 5s or 1h30m"
+ALLOWED: Final = "seconds, or a number with ns, us, ms, s, m, h, d or w, such as 250ms, 2.5s or 1h30m"
 """What `read` accepts, for messages."""
 
 _SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -50,13 +49,15 @@ def read(text: str) -> int:
 
     >>> read("1h30m") == 5400 * SECOND
     True
-    >>> read("0.25s")
-    250000000
+    >>> read("0.25s") == read("0.25")
+    True
 
     Raises:
         ValueError: the text is no duration, or too long a one.
     """
     total, at = 0, 0
+    if _SECONDS.fullmatch(text):
+        text += "s"
     while at < len(text):
         part = _PART.match(text, at)
         if part is None:
@@ -70,18 +71,6 @@ def read(text: str) -> int:
     if not text or at < len(text) or total > _GREATEST:
         raise ValueError(f'found "{text}"; allowed is {ALLOWED}')
     return total
-
-
-def read_option(text: str) -> int:
-    """Reads what an option says: a duration, or a plain number of seconds, as in a file.
-
-    >>> read_option("2.5") == read_option("2500ms")
-    True
-
-    Raises:
-        ValueError: the text is neither, or too long.
-    """
-    return read(f"{text}s" if _SECONDS.fullmatch(text) else text)
 
 
 def write(nanoseconds: int) -> str:

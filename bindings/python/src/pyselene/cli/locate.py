@@ -33,6 +33,16 @@ def error_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[Place, str]:
     return Place(len(lines), len(lines[-1]) + 1), message
 
 
+def deepest_place(text: str) -> Place:
+    """Where most brackets are open, texts and comments counted, too: near enough for what ``tomllib`` cannot read."""
+    depth = deepest = at = 0
+    for found in re.finditer(r"[\[{\]}]", text):
+        depth += 1 if found[0] in "[{" else -1
+        if depth > deepest:
+            deepest, at = depth, found.start()
+    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
 def find(text: str, path: Path, *, value: bool = True) -> Place:
     """Finds where a key or its value stands in a text that ``tomllib`` accepts.
 

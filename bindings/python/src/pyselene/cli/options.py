@@ -17,18 +17,10 @@ TIME: Final = "TIME"
 NUMBER: Final = "N"
 MANY: Final = 2**32 - 2
 
-EXIT_CODES: Final = "\n\n".join(
-    (
-        "[bold]Exit codes[/]",
-        "0  done, whatever the tasks' outcomes; also --follow ended by a signal",
-        "1  the task of --now failed; with --check: the last run of some task failed",
-        "2  a wrong option, or an id that does not exist",
-        "3  the workload, or the trace to replay, is wrong or cannot be read",
-        "4  the scheduler or its store refused, as when the task of --now may not run",
-        "5  the system refused, as when a file cannot be written",
-        "6  another program has the store open",
-        "128 + N  ended by signal N",
-    )
+EXIT_CODES: Final = (
+    "[bold]Exit codes[/]: 0 done, 1 a task of --now or --check failed, 2 a wrong option or id, 3 a wrong workload or"
+    " trace, 4 refused by the scheduler or its store, 5 refused by the system, 6 the store is in use, 128 + N ended by"
+    " signal N (SIGINT and SIGTERM end --follow with 0)."
 )
 
 
@@ -39,9 +31,9 @@ def time(least: int, greatest: int) -> Callable[[str], int]:
         allowed = f"allowed is from {duration.write(least)} to {duration.write(greatest)}"
         negative = text.startswith("-")
         try:
-            value = duration.read_option(text[1:] if negative else text)
+            value = duration.read(text[1:] if negative else text)
         except ValueError:
-            raise typer.BadParameter(f'found "{text}"; allowed is seconds, or {duration.ALLOWED}') from None
+            raise typer.BadParameter(f'found "{text}"; allowed is {duration.ALLOWED}') from None
         if negative:
             raise typer.BadParameter(f'found "{text}", which is negative; {allowed}')
         if not least <= value <= greatest:
@@ -55,7 +47,7 @@ def number(least: int, greatest: int) -> Callable[[str], int]:
     """A parser of whole numbers."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= greatest:
+        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= greatest:
             raise typer.BadParameter(f'found "{text}"; allowed is a number from {least} to {greatest}')
         return int(text)
 
@@ -68,7 +60,7 @@ def choice(names: Iterable[object]) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in known:
-            raise typer.BadParameter(f'found "{text}"; allowed is {", ".join(known)}')
+            raise typer.BadParameter(f'found "{text}"; allowed is {", ".join(known[:-1])} or {known[-1]}')
         return text
 
     return read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
@@ -111,7 +112,7 @@ def store_path(store: Path | None) -> str | None:
 def existing(store: Path | None) -> str | None:
     """The same of a store that is only looked at: it must be there, as opening it would make it."""
     if store is not None and not store.exists():
-        raise Problem(f"{store}: no such file", Exit.REFUSED)
+        raise Problem(f"{store}: {os.strerror(errno.ENOENT)}", Exit.REFUSED)
     return store_path(store)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from . import duration
-from .locate import error_place
+from .locate import deepest_place, error_place
 from .problem import Exit, Problem, WorkloadProblem
 from .toml_table import Table, Text, shown, wrong_name
 from .workload import (
@@ -28,7 +28,7 @@ from .workload import (
     Workload,
 )
 
-_CONSTRAINT_NAMES: Final = {"network": "network", "power": "power", "external_power": "power"}
+_CONSTRAINT_NAMES: Final = {"network": "network", "power": "power"}
 
 #: How the file of a store begins.
 _DATABASE: Final = b"SQLite format 3\0"
@@ -79,6 +79,15 @@ def parse(text: str, path: str = "workload.toml") -> Workload:
     except tomllib.TOMLDecodeError as error:
         place, message = error_place(error, text)
         raise WorkloadProblem(path, text, place.line, place.column, f"this is not TOML: {message}") from None
+    except RecursionError:
+        place = deepest_place(text)
+        raise WorkloadProblem(
+            path,
+            text,
+            place.line,
+            place.column,
+            "found lists or tables nested too deeply; allowed are some hundred levels",
+        ) from None
     return _Reader(Text(path, text)).workload(document)
 
 
@@ -183,7 +192,10 @@ class _Reader:
                     key, f"found {key} in a task that is {spec.schedule}; allowed is it in periodic tasks only"
                 )
         if spec.every is not None and spec.flex > spec.every:
-            table.refuse_value("flex", f"at most every, {duration.write(spec.every)}")
+            table.refuse(
+                "flex",
+                f"found a flex that is longer than the period; allowed is at most every, {duration.write(spec.every)}",
+            )
         if "backoff_delay" in table.values and (
             spec.backoff == "none" or (spec.backoff is None and spec.schedule == "standing")
         ):

@@ -113,7 +113,9 @@ class Session:
         reap_strays()
         if error := self._error or self.runner.lost:
             raise error
-        if self.signal and self._code == Exit.DONE and not self.plan.follow:
+        # A terminal that goes away is no request to end what follows: a supervisor should start it again.
+        asked = self.plan.follow and self.signal in (signal.SIGINT, signal.SIGTERM)
+        if self.signal and self._code == Exit.DONE and not asked:
             return Exit.SIGNALLED + self.signal
         return self._code
 
@@ -201,10 +203,9 @@ class Session:
     def _granted(self) -> wire.Window | None:
         """The window with the kinds that the governor grants and the time that it leaves them; None: it refuses all."""
         window = self.plan.window
-        if self.plan.profile is None:
+        if self.plan.profile is None and not self.plan.why:
             return window
-        self._decisions = [self.scheduler.governor.decide(kind) for kind in window.kinds]
-        self._tell_decisions()
+        self.decide()
         granted = [decision for decision in self._decisions if decision.granted]
         if not granted:
             return None
@@ -212,6 +213,11 @@ class Session:
         budget = max(1, min(window.budget, longest))
         reserve = window.reserve if window.reserve is None else min(window.reserve, budget)
         return replace(window, kinds=tuple(str(decision.kind) for decision in granted), budget=budget, reserve=reserve)
+
+    def decide(self) -> None:
+        """Asks the governor about each kind, and shows what it decides."""
+        self._decisions = [self.scheduler.governor.decide(kind) for kind in self.plan.window.kinds]
+        self._tell_decisions()
 
     def _tell_decisions(self) -> None:
         """Shows what was decided, once until it is decided otherwise."""

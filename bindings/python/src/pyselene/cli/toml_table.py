@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, NoReturn, TypeVar, cast
 
 from . import duration
@@ -18,7 +19,7 @@ _ELSEWHERE: Final = {
     "constraints": "requires",
     "recurrence": "anchored",
 }
-"""Names that these keys have in the C interface."""
+"""What these keys are called in the C interface; `selene-run` before 0.2 took these names."""
 
 _LONGEST: Final = 60
 """Characters of a text that a message shows."""
@@ -72,9 +73,18 @@ class Table:
         for key in self.values:
             if key not in self.asked:
                 elsewhere = _ELSEWHERE.get(key)
-                hint = f'"{elsewhere}" (as it is called here)' if elsewhere in self.asked else ""
-                allowed = hint or ", ".join(self.asked)
+                if elsewhere in self.asked:
+                    allowed = f'"{elsewhere}", as it is called here'
+                else:
+                    allowed = ", ".join(self.asked) + self._meant(key)
                 self.refuse(key, f"found the key {shown(key)}; allowed is {allowed}", value=False)
+
+    def _meant(self, key: str) -> str:
+        """The key that was probably meant."""
+        names = {name: name for name in self.asked}
+        names |= {old: name for old, name in _ELSEWHERE.items() if name in names}
+        near = get_close_matches(key, names, 1, 0.7)
+        return f'; did you mean "{names[near[0]]}"?' if near else ""
 
     def text(self, key: str) -> str:
         """A text."""
@@ -157,7 +167,7 @@ class Table:
             elif isinstance(value, float) and 0 <= value < 1e10:
                 result = round(value * duration.SECOND)
             if result is None:
-                self.refuse_value(key, f"seconds, or {duration.ALLOWED}")
+                self.refuse_value(key, duration.ALLOWED)
             if not least <= result <= greatest:
                 self.refuse_value(key, f"{duration.write(least)} to {duration.write(greatest)}")
             return result

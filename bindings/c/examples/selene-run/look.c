@@ -1,0 +1,69 @@
+#define _XOPEN_SOURCE 700
+#include "look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "keep.h"
+
+selene_status look(const struct session *session) {
+    const struct options *options = session->options;
+    selene_status status = SELENE_OK;
+    /* With windows each decision was shown before its window. */
+    if (options->why && options->cycles == 0)
+        status = show_decisions(session, options->window.kinds);
+    if (!status && options->plan) status = show_plan(session);
+    if (!status && options->explain) status = show_task(session, options->explain);
+    if (!status && options->list) status = keep_list(session->scheduler);
+    return status;
+}
+
+bool look_knows(const struct workload *workload, const char *option, const char *id) {
+    if (id == NULL || workload_find(workload, id, strlen(id))) return true;
+    fprintf(stderr, "selene-run: %s: no task \"%s\" in %s; there are:", option, id, workload->path);
+    for (size_t i = 0; i < workload->count; i++)
+        fprintf(stderr, " %.*s", (int)workload->tasks[i].definition.id.length,
+                workload->tasks[i].definition.id.data);
+    fputc('\n', stderr);
+    return false;
+}
+
+/* A handler that is never called stands in for each, so that plans and reasons are as in the program that has them. */
+static selene_status stand_in(selene_scheduler scheduler, selene_text id) {
+    selene_task_info *info;
+    selene_status status = selene_task_get(scheduler, id.data, id.length, 0, &info);
+    if (status) return status;
+    status = selene_handler_register(scheduler, info->handler.data, info->handler.length, NULL,
+                                     NULL, NULL, NULL);
+    selene_task_info_destroy(info);
+    return status == SELENE_ERROR_ALREADY_EXISTS ? SELENE_OK : status;
+}
+
+static selene_status prepare(const struct session *session, const selene_task_ids *ids) {
+    const struct options *options = session->options;
+    selene_status status =
+        selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
+    for (uint64_t i = 0; i < ids->count && !status; i++)
+        status = stand_in(session->scheduler, ids->ids[i]);
+    if (!status) status = selene_scheduler_enable(session->scheduler, options->window.kinds);
+    if (!status) status = follow_profile(session);
+    return status ? status : look(session);
+}
+
+int look_stored(const struct options *options, selene_scheduler scheduler) {
+    struct workload stored = {.path = options->store};
+    struct session session = {options, &stored, NULL, scheduler};
+    selene_task_ids *ids = NULL;
+    int exit_code = EXIT_REFUSED;
+    selene_status status = selene_task_list(scheduler, NULL, 0, &ids);
+    if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
+    if (!status && !look_knows(&stored, "--explain", options->explain)) exit_code = EXIT_USAGE;
+    else if (!status) status = prepare(&session, ids);
+    if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
+    else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;
+    workload_free(&stored);
+    selene_task_ids_destroy(ids);
+    return exit_code;
+}

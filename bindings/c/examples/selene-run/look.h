@@ -1,0 +1,16 @@
+/* --plan, --explain, --list and --why: what is looked at after the windows, or of a store alone. */
+#ifndef LOOK_H
+#define LOOK_H
+
+#include "show.h"
+
+/** Prints what the options ask for. */
+selene_status look(const struct session *session);
+
+/** The same of all tasks of a store; nothing is registered, and nothing can run. Gives the exit code. */
+int look_stored(const struct options *options, selene_scheduler scheduler);
+
+/** True if the id of an option is NULL or in the workload; else says on stderr which ids are. */
+bool look_knows(const struct workload *workload, const char *option, const char *id);
+
+#endif
