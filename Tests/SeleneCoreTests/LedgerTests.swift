@@ -234,6 +234,11 @@ import Testing
   func bounded() throws {
     var chance = Chance("ledger bounded")
     let quotas = [Quota(.refresh, .windowTime, Time.hour, in: Time.day), Quota(.refresh, .windows, 9999, in: Time.day)]
+    // Each window has used so much of these, too.
+    let others =
+      quotas[1...] + [
+        Quota(.refresh, .cpuTime, 9999, in: Time.day), Quota(.refresh, .bytes, 9999, in: Time.day),
+      ]
     var ledger = Ledger()
     var sessions: [(Instant, Instant)] = []
     var now: Instant = 0
@@ -241,6 +246,7 @@ import Testing
       now += chance.span(1...200) * Self.second
       let end = now + chance.span(0...30) * Self.second
       Self.run(&ledger, quotas, from: now, to: end)
+      ledger.report(.refresh, cpuTime: 1, bytes: 1, quotas, at: end)
       sessions.append((now, end))
       now = end
       #expect(ledger.sessions.count <= Ledger.mostSessions)
@@ -248,6 +254,11 @@ import Testing
       let exact = sessions.reduce(0) { $0 + max(0, $1.1 - max($1.0, from)) }
       let used = ledger.used(quotas[0], at: now)
       try verify(used >= exact && used <= exact + 10 * Self.minute, "\(used) for \(exact)")
+      let windows = Int64(sessions.count { $0.1 > from })
+      for quota in others {
+        let used = ledger.used(quota, at: now)
+        try verify(used >= windows, "\(quota.measure): \(used) of \(windows) windows")
+      }
     }
     #expect(ledger.numbers.count <= 4 + 6 * Ledger.mostSessions)
     now += Time.day

@@ -49,6 +49,35 @@ import Testing
     }
   }
 
+  // MARK: Terms
+
+  /// Each field that is not the task's own alone: what sets it to something that is not its default.
+  private static let terms: [@Sendable (inout Recipe) -> Void] = [
+    { $0.kind = 2 }, { $0.schedule = 1 }, { $0.priority = 5 }, { $0.existing = 1 }, { $0.recurrence = 1 },
+    { $0.backoff = 1 }, { $0.responseWindow = 7 }, { $0.maxAttempts = 9 }, { $0.constraints = 3 },
+    { $0.expectedResponse = 11 }, { $0.initialDelay = 13 }, { $0.period = 2 * Time.hour }, { $0.flex = 17 },
+    { $0.backoffDelay = 31 * Time.second }, { $0.handler = "another" }, { $0.tags = ["one"] }, { $0.tags = ["two"] },
+  ]
+
+  @Test("tasks share their terms only where all of them are the same")
+  func sharedTerms() throws {
+    var pool = TermsPool()
+    func define(_ id: String, _ change: (inout Recipe) -> Void) throws -> TaskDefinition {
+      try Recipe(id, .periodic, change).withDraft {
+        try TaskDefinition.checked($0, backoff: BackoffBounds(), maxInput: 0, pool: &pool)
+      }
+    }
+    let plain = try define("plain") { _ in }
+    var different = [plain]
+    for (number, change) in Self.terms.enumerated() {
+      let one = try define("one.\(number)", change)
+      let other = try define("other.\(number)", change)
+      #expect(one.terms === other.terms, "\(number)")
+      #expect(different.allSatisfy { $0.terms !== one.terms }, "\(number)")
+      different.append(one)
+    }
+  }
+
   // MARK: Ranges
 
   struct Field: Sendable, CustomTestStringConvertible {
