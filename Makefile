@@ -40,7 +40,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run run-c run-python test torture bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
+.PHONY: all libraries examples run run-c run-python test torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
@@ -58,9 +58,13 @@ run-python: deps-test all
 test: deps-test
 	@.ci/test
 
-## torture        kills, losses of power, faults, damage and random choices by the thousand; takes an hour or more
-torture: deps-test all
+## torture        kills, losses of power, faults, damage, random choices by the thousand, mutants; an hour or more
+torture: deps-test all mutants
 	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible
+
+## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
+mutants: deps-test
+	@.ci/suites/mutants
 
 ## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour
 FORM = short
