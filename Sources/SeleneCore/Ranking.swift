@@ -119,13 +119,12 @@ package final class Ranking {
     (headCount, eligibleCount) = (0, 0)
     var priorities: ClosedRange<UInt8>?
     var ages: ClosedRange<Age>?
-    for number in 0..<TaskClass.count {
+    for number in index.rankedClasses {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
-      for priority in 1...UInt8(TaskIndex.priorities) {
-        let list = TaskIndex.list(taskClass, priority)
+      index.forEachRanked(taskClass) { list, priority in
         let aged = index.aged(list)
-        guard let oldest = aged.first, let youngest = aged.last else { continue }
+        guard let oldest = aged.first, let youngest = aged.last else { return }
         append(Head(list: list, taskClass: taskClass, priority: priority, end: youngest.at))
         frozen.pointee.left[number] += aged.count
         eligibleCount += aged.count

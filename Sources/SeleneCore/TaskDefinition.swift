@@ -108,6 +108,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   @_optimize(speed)
   private init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, _ terms: TaskTerms) {
     self.terms = terms
+    precondition(withUnsafeMutablePointer(to: &words) { UnsafeMutableRawPointer($0) } == own)
     if id.count <= Self.mostInline && input.count == 0 {
       if let bytes = id.baseAddress { own.copyMemory(from: bytes, byteCount: id.count) }
       own.storeBytes(of: UInt8(id.count), toByteOffset: 23, as: UInt8.self)
@@ -125,8 +126,15 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   // MARK: Texts: valid while this object lives, each followed by a NUL
 
-  /// Where `words` are: behind the object's header and its first field.
-  private var own: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() + 24 }
+  /// Where `words` are, which texts are lent from: behind the object's header of two words and `terms`, on eight bytes.
+  /// Whoever makes one sees that they are there, so a field in front of them does not go unnoticed.
+  private var own: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() + Self.wordsOffset }
+
+  private static var wordsOffset: Int {
+    let end = 2 * MemoryLayout<UnsafeRawPointer>.size + MemoryLayout<TaskTerms>.size
+    let alignment = MemoryLayout<UInt64>.alignment
+    return (end + alignment - 1) / alignment * alignment
+  }
 
   private var long: LongText? {
     inlineCount == Int(Self.isLong) ? own.load(as: LongText.self) : nil

@@ -33,6 +33,36 @@ struct TaskClass {
   }
 }
 
+/// Which of up to 32 places have something, so that nobody looks at the others.
+struct Filled: Sequence, IteratorProtocol {
+  private var bits: UInt32 = 0
+
+  @inline(__always)
+  subscript(place: Int) -> Bool {
+    get { bits >> UInt32(truncatingIfNeeded: place) & 1 != 0 }
+    set {
+      let bit = UInt32(1) << UInt32(truncatingIfNeeded: place)
+      bits = newValue ? bits | bit : bits & ~bit
+    }
+  }
+
+  var isEmpty: Bool { bits == 0 }
+
+  func union(_ other: Filled) -> Filled {
+    var both = self
+    both.bits |= other.bits
+    return both
+  }
+
+  @inline(__always)
+  mutating func next() -> Int? {
+    guard bits != 0 else { return nil }
+    let place = bits.trailingZeroBitCount
+    bits &= bits &- 1
+    return place
+  }
+}
+
 /// The orders in which tasks wait.
 ///
 /// Tasks that can run stand by class and priority in the order of their last run, which within one priority is the order
@@ -46,7 +76,12 @@ final class TaskIndex {
   /// The same tasks in the order of their sequence: what scores 0 has that order under the observed range. Made when
   /// it is first needed.
   private var births: UnsafeMutablePointer<OrderedSlots>?
+  /// The priorities that have a ranked task, from 0, by class, and the classes that have one.
+  private var rankedPriorities = InlineArray<16, Filled>(repeating: Filled())
+  private(set) var rankedClasses = Filled()
   private let dues: UnsafeMutablePointer<OrderedSlots>
+  /// The classes that have a task that is not yet due.
+  private(set) var dueClasses = Filled()
   private let helds: UnsafeMutablePointer<OrderedSlots>
   /// Standing tasks among the ranked of each class.
   private let standings: UnsafeMutablePointer<Int>
@@ -89,6 +124,8 @@ final class TaskIndex {
       standings[list] = 0
     }
     for list in 0..<(2 * Self.priorities) { helds[list].removeAll() }
+    rankedPriorities = InlineArray(repeating: Filled())
+    (rankedClasses, dueClasses) = (Filled(), Filled())
   }
 
   // MARK: Lists
@@ -102,10 +139,17 @@ final class TaskIndex {
   func aged(_ list: Int) -> OrderedSlots { ages[list] }
   func born(_ list: Int) -> OrderedSlots { births?[list] ?? ages[list] }
   func due(_ taskClass: TaskClass) -> OrderedSlots { dues[taskClass.number] }
+  /// The lists of a class that have a ranked task, in the order of their priorities.
+  @inline(__always)
+  func forEachRanked(_ taskClass: TaskClass, _ body: (_ list: Int, _ priority: UInt8) -> Void) {
+    for place in rankedPriorities[taskClass.number] {
+      body(taskClass.number * Self.priorities + place, UInt8(truncatingIfNeeded: place + 1))
+    }
+  }
   /// How many standing tasks and others are ranked.
   func ranked(_ taskClass: TaskClass) -> (standing: Int, others: Int) {
     var count = 0
-    for priority in 1...UInt8(Self.priorities) { count += ages[Self.list(taskClass, priority)].count }
+    forEachRanked(taskClass) { (list, _) in count += ages[list].count }
     return (standings[taskClass.number], count - standings[taskClass.number])
   }
 
@@ -131,6 +175,7 @@ final class TaskIndex {
 
   func insertDue(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
     stand(record, .due, taskClass.number)
+    dueClasses[taskClass.number] = true
     dues[taskClass.number].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
   }
 
@@ -141,6 +186,8 @@ final class TaskIndex {
     let cost = Cost(record.estimate)
     ages[list].insert(slot, at: OrderKey(record.pointee.lastRun, record.pointee.sequence), cost: cost)
     births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
+    rankedPriorities[taskClass.number][list - taskClass.number * Self.priorities] = true
+    rankedClasses[taskClass.number] = true
     count(record, taskClass.number, 1)
   }
 
@@ -156,11 +203,18 @@ final class TaskIndex {
     switch record.pointee.standing {
     case .nowhere: return
     case .held: helds[list].remove(at: OrderKey(0, record.pointee.sequence))
-    case .due: dues[list].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
+    case .due:
+      dues[list].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
+      if dues[list].count == 0 { dueClasses[list] = false }
     case .ranked:
+      let taskClass = list / Self.priorities
       ages[list].remove(at: OrderKey(record.pointee.lastRun, record.pointee.sequence))
       births?[list].remove(at: OrderKey(0, record.pointee.sequence))
-      count(record, list / Self.priorities, -1)
+      if ages[list].count == 0 {
+        rankedPriorities[taskClass][list - taskClass * Self.priorities] = false
+        rankedClasses[taskClass] = !rankedPriorities[taskClass].isEmpty
+      }
+      count(record, taskClass, -1)
     }
     record.pointee.standing = .nowhere
   }

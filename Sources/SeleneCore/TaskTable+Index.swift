@@ -56,7 +56,7 @@ extension TaskTable {
   /// What is due until now becomes ranked.
   func settle(at now: Instant) {
     index.advance(to: now)
-    for number in 0..<TaskClass.count {
+    for number in index.dueClasses {
       let taskClass = TaskClass(number: number)
       while let first = index.due(taskClass).first, first.at.key <= now {
         unlink(first.slot)

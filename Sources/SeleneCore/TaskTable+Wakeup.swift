@@ -23,7 +23,7 @@ extension TaskTable {
   package func nextDue(_ offer: Offer, at now: Instant) -> Instant {
     settle(at: now)
     var next = Time.never
-    for number in 0..<TaskClass.count where TaskClass(number: number).isOpen(to: offer) {
+    for number in index.dueClasses where TaskClass(number: number).isOpen(to: offer) {
       if let first = index.due(TaskClass(number: number)).first { next = min(next, first.at.key) }
     }
     return next
@@ -35,7 +35,7 @@ extension TaskTable {
   package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
     settle(at: now)
     var earliest: Instant?
-    for number in 0..<TaskClass.count {
+    for number in index.rankedClasses.union(index.dueClasses) {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
       let pace = pace[taskClass.kind]

@@ -65,6 +65,8 @@ package final class Cycle {
     self.drivenKind = drivenKind
     self.time = time
     self.ranking = ranking
+    // Most windows have few runs: one piece of memory for them in place of one after the other.
+    runs.reserveCapacity(12)
     eligible = ranking.eligibleCount
   }
 
