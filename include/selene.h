@@ -41,12 +41,14 @@
  * ever. At deadline - reserve every run in flight is asked to stop (reason
  * EXPIRING); what is still open after the deadline is over, counted as failed.
  *
- * Two ways to run a cycle:
+ * Three ways to run a cycle:
  *   pull   selene_cycle_begin, _next, _end: the host calls its own functions.
  *          The engine never blocks and starts no thread.
  *   push   selene_cycle_run, selene_cycle_run_async: library threads, one a
  *          lane, call the handlers, and the report comes by the deadline
  *          whatever the handlers do.
+ *   lend   selene_cycle_begin with SELENE_WINDOW_LANES, selene_lane_open,
+ *          _next, _close, selene_cycle_wait: the same on threads of the host.
  *
  * The store. A scheduler opened with a path keeps its tasks in a file there (an
  * SQLite database) and finds them again after a restart, a kill or a power
@@ -1092,7 +1094,9 @@ enum {
      * task may run again in the same window when it is due again; a standing task runs at most once. The cycle is
      * done when nothing runs and nothing that fits is eligible. Ignored for a window of one task.
      */
-    SELENE_WINDOW_ROLLING = 4
+    SELENE_WINDOW_ROLLING = 4,
+    /** selene_cycle_begin only: threads of the host call the handlers, each through a lane (selene_lane_open). */
+    SELENE_WINDOW_LANES = 8
 };
 
 /** An opportunity to work. Initialise with SELENE_WINDOW_INIT. */
@@ -1128,6 +1132,8 @@ typedef struct selene_window {
 typedef uint64_t selene_cycle;
 
 enum {
+    /** For selene_lane_next only: no outcome, as it was given already, will be later, or there was no run. */
+    SELENE_OUTCOME_NONE = -1,
     SELENE_OUTCOME_NEW_DATA = 0,
     SELENE_OUTCOME_NO_DATA = 1,
     /** It may be tried again, by backoff and max_attempts. */
@@ -1280,7 +1286,8 @@ enum {
 SELENE_API selene_status selene_window_init(selene_window *window, uint32_t struct_size);
 
 /**
- * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible.
+ * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. With
+ * SELENE_WINDOW_LANES its runs are taken through lanes (section LANE), else by selene_cycle_next.
  *
  * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. One refused kind refuses the
  * window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
@@ -1289,7 +1296,8 @@ SELENE_API selene_status selene_window_init(selene_window *window, uint32_t stru
  * @param window     the window; NULL for all defaults
  * @param out_cycle  the cycle
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (INLINE), UNAVAILABLE (a kind is off), BUSY (a cycle
- *         of a kind is open), TOO_SOON; for a window of one task NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
+ *         of a kind is open; LANES: too many threads are left behind), TOO_SOON; for a window of one task
+ *         NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
  *
  * Ownership: the caller ends the cycle with selene_cycle_end. Thread: any. Since: 0.1.
  */
@@ -1299,7 +1307,7 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
 /**
  * Takes the next run of a pulled cycle. Never blocks.
  *
- * @param cycle        of selene_cycle_begin; a pushed one answers UNSUPPORTED
+ * @param cycle        of selene_cycle_begin; a pushed one, or one of lanes, answers UNSUPPORTED
  * @param out_step     a SELENE_STEP_ number
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
@@ -1326,6 +1334,20 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * Ownership: the caller ends the report by selene_report_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
+
+/**
+ * Starts nothing more in a cycle, asks its runs to stop (EXPIRING), and gives them a grace.
+ *
+ * It sets the deadline to now + grace if that is earlier. A run may complete until then, and what is open after it
+ * counts as failed (EXPIRED). The cycle is reported as ever. A second call can only bring the deadline nearer.
+ *
+ * @param cycle  any open cycle
+ * @param grace  ns: 0 … 24 h
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_cycle_drain(selene_cycle cycle, int64_t grace);
 
 /** Ends what selene_cycle_end and selene_cycle_run gave; NULL does nothing. Thread: any. Since: 0.1. */
 SELENE_API void selene_report_destroy(selene_report *report);
@@ -1391,6 +1413,117 @@ SELENE_API selene_status selene_cycle_plan(selene_scheduler scheduler, const sel
 
 /** Ends what selene_cycle_plan gave; NULL does nothing. Thread: any. Since: 0.1. */
 SELENE_API void selene_plan_destroy(selene_plan *plan);
+
+/* ============================================================================
+ *  LANE
+ * ============================================================================
+ *
+ * Threads of the host lend themselves to a cycle, for hosts whose handlers must run on threads of their own: a
+ * language's runtime, a thread pool. Each opens a lane, takes runs through it until there are no more, and closes it:
+ *
+ *     static void *work(void *argument) {
+ *         selene_cycle cycle = *(selene_cycle *)argument;
+ *         selene_lane lane = 0;
+ *         selene_run_info run = SELENE_RUN_INFO_INIT;
+ *         int32_t step, outcome = SELENE_OUTCOME_NONE;
+ *         if (selene_lane_open(cycle, &lane)) return NULL;
+ *         while (!selene_lane_next(lane, outcome, SELENE_NEVER, &step, &run, NULL) && step == SELENE_STEP_RUN)
+ *             outcome = do_the_work(&run);
+ *         selene_lane_close(lane);
+ *         return NULL;
+ *     }
+ *
+ * whoever began the cycle waits for its report with selene_cycle_wait, which comes by the deadline whatever those
+ * threads do. A run that is over while its thread is still in the handler leaves that thread behind: it counts
+ * against max_overrun_threads until it calls again, its lane gives it no more runs, and another lane may be opened in
+ * its place. At the deadline the next call of any function ends the cycle; its report is kept for the host (of the last
+ * 16 such cycles).
+ */
+
+/** The place of one thread in a cycle; 0 is none. */
+typedef uint64_t selene_lane;
+
+/**
+ * Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES.
+ *
+ * @param cycle     the cycle; if it is over, the lane's first answer is DONE
+ * @param out_lane  the lane
+ * @return UNSUPPORTED (a cycle without lanes), BUSY (as many lanes are open as the window has; those whose threads were
+ *         left behind do not count)
+ *
+ * Ownership: the caller closes it by selene_lane_close. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_lane);
+
+/**
+ * Comes back from the run before, gives its outcome, and takes the next run; waits for one.
+ *
+ * Completing and taking the next in one call is the cheapest way to work. An outcome that comes too late, or second,
+ * changes nothing and is no error here. With a host clock nothing is waited for: only its owner lets time pass.
+ *
+ * @param lane         the lane; one thread at a time
+ * @param outcome      of the run that this lane gave before: SELENE_OUTCOME_NEW_DATA … _ABANDONED; or _NONE: it was given
+ *                     (selene_run_complete, selene_run_retry), will be given later, or there was no run
+ * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is a run, or no more
+ * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane, there is nothing more for it:
+ *                     nothing is left to run, the cycle is over or drained, or this thread was left behind
+ * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
+ *                     not touched for the others
+ * @param out_wake_at  for STEP_WAIT when to come again: the next expiry; not touched for the others. May be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, REENTRANT (inside a callback of this scheduler, unless timeout is 0).
+ *         The STORE_ statuses: no run was started, but the outcome was taken; call again with _NONE
+ *
+ * Ownership: the texts of out_run are borrowed until the next call with this lane, or the scheduler is closed.
+ * Thread: any; blocks. Returns when the scheduler is closed. Since: 0.2.
+ */
+SELENE_API selene_status selene_lane_next(selene_lane lane, int32_t outcome, int64_t timeout,
+                                          int32_t *out_step, selene_run_info *out_run,
+                                          int64_t *out_wake_at);
+
+/**
+ * Closes a lane. Its thread has come back, if it had a run; the run's outcome may still be given by its token.
+ *
+ * @return INVALID_HANDLE also after the scheduler was closed, which closes all lanes
+ *
+ * Thread: any; not while another thread waits in selene_lane_next for it. Since: 0.2.
+ */
+SELENE_API selene_status selene_lane_close(selene_lane lane);
+
+/**
+ * Waits for the report of a cycle that was begun with SELENE_WINDOW_LANES, which comes by its deadline.
+ *
+ * The cycle is over when nothing is left to run, or it was drained and no run is open, or the deadline has passed. Then
+ * this ends it, as selene_cycle_end does. Meanwhile it sees to it that runs are asked to stop in time, which is nobody's
+ * task else while all threads are in handlers.
+ *
+ * @param cycle        the cycle; its handle is invalid after the report
+ * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until the report
+ * @param out_report   what it did; NULL if time was up before
+ * @param out_wake_at  when to come again, if time was up before: the next expiry; else not touched. May be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), REENTRANT (inside a callback of this scheduler, unless
+ *         timeout is 0)
+ *
+ * Ownership: the caller ends the report by selene_report_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_cycle_wait(selene_cycle cycle, int64_t timeout,
+                                           selene_report **out_report, int64_t *out_wake_at);
+
+/**
+ * Gives a descriptor for an event loop: it is readable when there may be something for the lanes of a cycle, or its
+ * report.
+ *
+ * When it is readable, call selene_lane_next for the lanes that are free and selene_cycle_wait, both with timeout 0, until
+ * they answer WAIT and no report: only that makes it unreadable until something happens, or the next expiry comes. Do
+ * not read it. With a host clock it does not follow time.
+ *
+ * @param cycle   of selene_cycle_begin or selene_driver_step, with lanes
+ * @param out_fd  the descriptor, always the same of a cycle
+ * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), EXHAUSTED (no descriptor could be had)
+ *
+ * Ownership: the library's; it is closed when the report is given out, or the scheduler is closed: take it out of the loop
+ * before. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_cycle_descriptor(selene_cycle cycle, int32_t *out_fd);
 
 /* ============================================================================
  *  RUN
@@ -2183,9 +2316,15 @@ SELENE_API selene_status selene_trace_replay(const char *path, int64_t path_leng
 
 /* ---- Driver -------------------------------------------------------------- */
 
+enum {
+    /** selene_driver_open only: its windows are begun with SELENE_WINDOW_LANES. */
+    SELENE_DRIVER_LANES = 1
+};
+
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
 typedef struct selene_driver {
     uint32_t struct_size;
+    /** SELENE_DRIVER_ bits; default none. */
     uint32_t flags;
     /** Budgets of the windows that it opens, 1 ns … 24 h. Defaults 30 s and 10 min; cut to what the ledger leaves, but not
      *  below 30 s: then it waits for room. */

@@ -42,7 +42,7 @@ static int netlink(int protocol, uint32_t groups) {
     return -1;
 }
 
-platform_watch *platform_watch_open(int32_t follows_system) {
+platform_watch *platform_watch_open(int32_t wanted) {
     platform_watch *watch = malloc(sizeof *watch);
     if (watch == NULL) abort();
     for (int source = 0; source < SOURCES; source++)
@@ -53,11 +53,13 @@ platform_watch *platform_watch_open(int32_t follows_system) {
         platform_watch_close(watch);
         return NULL;
     }
-    if (follows_system == 0) return watch;
+    if (wanted == PLATFORM_WATCH_POKES) return watch;
     add(watch, TIMER, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), EPOLLIN);
-    add(watch, ROUTES, netlink(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE),
-        EPOLLIN);
-    add(watch, DEVICES, netlink(NETLINK_KOBJECT_UEVENT, 1), EPOLLIN);
+    if (wanted == PLATFORM_WATCH_SYSTEM) {
+        add(watch, ROUTES,
+            netlink(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE), EPOLLIN);
+        add(watch, DEVICES, netlink(NETLINK_KOBJECT_UEVENT, 1), EPOLLIN);
+    }
     if (watch->sources[TIMER] >= 0) return watch;
     platform_watch_close(watch);
     return NULL;

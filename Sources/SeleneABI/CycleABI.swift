@@ -26,6 +26,7 @@ extension selene_window: SizedStruct {
     draft.strictFit = flags & UInt32(SELENE_WINDOW_STRICT_FIT) != 0
     draft.isRolling = flags & UInt32(SELENE_WINDOW_ROLLING) != 0
     draft.isInline = flags & UInt32(SELENE_WINDOW_INLINE) != 0
+    draft.hasLanes = flags & UInt32(SELENE_WINDOW_LANES) != 0
     draft.task = try borrow(task, "task")
     return try Window(draft)
   }
@@ -34,7 +35,8 @@ extension selene_window: SizedStruct {
 /// A host's window, or all defaults.
 private func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
   guard let pointer else { return try selene_window.initial.checked() }
-  let known = UInt32(SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING)
+  let known = UInt32(
+    SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES)
   return try read(pointer, flags: known, "window").checked()
 }
 
@@ -67,20 +69,31 @@ public func selene_cycle_next(
     let size = try structSize(outRun, "out_run")
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
       // Under the lock, where nobody else lets go of the run.
-      switch try scheduler.next(cycle, at: moment) {
-      case .run(let run):
-        if size == MemoryLayout<selene_run_info>.size {
-          outRun.pointee.describe(run)
-        } else {
-          write(selene_run_info(run), to: outRun, size: size)
-        }
-        outStep.pointee = Int32(SELENE_STEP_RUN)
-      case .wait(let until):
-        out_wake_at?.pointee = until
-        outStep.pointee = Int32(SELENE_STEP_WAIT)
-      case .done:
-        outStep.pointee = Int32(SELENE_STEP_DONE)
+      try scheduler.next(cycle, at: moment).write(outStep, outRun, size: size, out_wake_at)
+    }
+  }
+}
+
+extension Step {
+  /// Tells a host. The caller holds the scheduler's lock.
+  @inline(__always)
+  func write(
+    _ outStep: UnsafeMutablePointer<Int32>, _ outRun: UnsafeMutablePointer<selene_run_info>, size: Int,
+    _ outWakeAt: UnsafeMutablePointer<Int64>?
+  ) {
+    switch self {
+    case .run(let run):
+      if size == MemoryLayout<selene_run_info>.size {
+        outRun.pointee.describe(run)
+      } else {
+        SeleneABI.write(selene_run_info(run), to: outRun, size: size)
       }
+      outStep.pointee = Int32(SELENE_STEP_RUN)
+    case .wait(let until):
+      outWakeAt?.pointee = until
+      outStep.pointee = Int32(SELENE_STEP_WAIT)
+    case .done:
+      outStep.pointee = Int32(SELENE_STEP_DONE)
     }
   }
 }
@@ -94,6 +107,42 @@ public func selene_cycle_end(
       try scheduler.end(cycle, at: moment)
     }
     out_report?.pointee = report.block()
+  }
+}
+
+@_cdecl("selene_cycle_wait") @implementation
+public func selene_cycle_wait(
+  _ cycle: selene_cycle, _ timeout: Int64,
+  _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!,
+  _ out_wake_at: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_report, "out_report")
+    let timeout = try checkedTimeout(timeout)
+    let (report, wakeAt) = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+      try scheduler.await(cycle, timeout: timeout, at: moment)
+    }
+    out.pointee = report?.block()
+    if report == nil { out_wake_at?.pointee = wakeAt }
+  }
+}
+
+@_cdecl("selene_cycle_drain") @implementation
+public func selene_cycle_drain(_ cycle: selene_cycle, _ grace: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+      try scheduler.drain(cycle, grace: grace, at: moment)
+    }
+  }
+}
+
+@_cdecl("selene_cycle_descriptor") @implementation
+public func selene_cycle_descriptor(_ cycle: selene_cycle, _ out_fd: UnsafeMutablePointer<Int32>!) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_fd, "out_fd")
+    out.pointee = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, _) throws(SeleneError) in
+      try scheduler.descriptor(of: cycle)
+    }
   }
 }
 

@@ -17,6 +17,7 @@ extension selene_driver: SizedStruct {
     var draft = DriverDraft()
     draft.budgets = PerKind(refresh: refresh_budget, processing: processing_budget)
     draft.lanes = PerKind(refresh: refresh_lanes, processing: processing_lanes)
+    draft.hasLanes = flags & UInt32(SELENE_DRIVER_LANES) != 0
     return draft
   }
 }
@@ -32,7 +33,8 @@ public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _
 private func open(
   _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
 ) throws(SeleneError) -> Driver {
-  let given = if let driver { try read(driver, flags: 0, "driver") } else { selene_driver.initial }
+  let known = UInt32(SELENE_DRIVER_LANES)
+  let given = if let driver { try read(driver, flags: known, "driver") } else { selene_driver.initial }
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)
   }

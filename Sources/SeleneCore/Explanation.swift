@@ -37,6 +37,8 @@ package struct CycleTrace: Sendable {
   package var isOpen: Bool
   /// Each pick looked at what was eligible then, not at begin (R1).
   package var isRolling: Bool
+  /// Its handlers ran on threads that may be left behind.
+  package var needsThreads = false
 
   package init(
     begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints, pushes: Bool, isRolling: Bool

@@ -11,6 +11,13 @@ package final class Cycle {
     case pushed
     /// The host's thread calls the handlers.
     case inline
+    /// The host's threads take runs through lanes.
+    case lanes
+
+    /// The library calls the handlers, which need a run function.
+    var callsHandlers: Bool { self == .pushed || self == .inline }
+    /// Threads work it off, which may be left behind.
+    var needsThreads: Bool { self == .pushed || self == .lanes }
   }
 
   package let handle: UInt64
@@ -46,8 +53,12 @@ package final class Cycle {
   var report: Report?
   /// What the store refused while library threads ran it.
   var failure: SeleneError?
-  /// Threads that work on it.
+  /// Library threads that work on it, or lanes that may have a run of it.
   var lanes = 0
+  /// Nothing more is dispatched: nothing was left to run, or the host said so.
+  var isDone = false
+  /// What its host waits for with a descriptor, or nil.
+  var watch: CycleWatch?
   /// Receivers of its report.
   var receivers: [ReportReceiver] = []
 
@@ -83,5 +94,14 @@ package final class Cycle {
     if now < time.expiresAt {
       time = Budget(begin: time.begin, budget: now.subtracting(time.begin).adding(time.reserve), reserve: time.reserve)
     }
+  }
+
+  /// Nothing more is dispatched from an instant on, and runs in flight have a grace, at most until the deadline.
+  func drain(at now: Instant, grace: Span) {
+    isDone = true
+    let expiresAt = min(time.expiresAt, now)
+    let deadline = min(time.deadline, now.adding(grace))
+    time = Budget(
+      begin: time.begin, budget: deadline.subtracting(time.begin), reserve: deadline.subtracting(expiresAt))
   }
 }

@@ -8,6 +8,7 @@ import SeleneGovernor
 package struct DriverDraft {
   package var budgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
   package var lanes = PerKind<UInt32>(repeating: 1)
+  package var hasLanes = false
 
   package init() {}
 }
@@ -18,6 +19,10 @@ package final class Driver {
   let lanes: PerKind<UInt32>
   /// Whether a library thread follows it and calls the handlers; else a host's event loop steps.
   let hasThread: Bool
+  /// Whether threads of the host work its windows off, through lanes.
+  let hasLanes: Bool
+  /// Its windows need threads, of which too many may be left behind.
+  var needsThreads: Bool { hasThread || hasLanes }
   private let watch: OpaquePointer
 
   /// Not everywhere can be heard what the system announces: what is waited for is read so often in any case.
@@ -44,6 +49,7 @@ package final class Driver {
 
   private init(_ draft: DriverDraft, hasThread: Bool, _ watch: OpaquePointer) {
     (budgets, lanes, self.hasThread, self.watch) = (draft.budgets, draft.lanes, hasThread, watch)
+    hasLanes = draft.hasLanes
     hasLeft = !hasThread
   }
 
@@ -51,6 +57,9 @@ package final class Driver {
   ///
   /// - Throws: `invalidArgument`, `exhausted`.
   static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
+    guard !hasThread || !draft.hasLanes else {
+      throw SeleneError(.unsupported, "flags: LANES was given, library threads work the windows of this driver off")
+    }
     for kind in Kind.allCases {
       let field: (budget: StaticString, lanes: StaticString) =
         kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
@@ -61,7 +70,7 @@ package final class Driver {
         throw .range(field.lanes, draft.lanes[kind], "1 … 64")
       }
     }
-    guard let watch = platform_watch_open(followsSystem ? 1 : 0) else {
+    guard let watch = platform_watch_open(Int32(followsSystem ? PLATFORM_WATCH_SYSTEM : PLATFORM_WATCH_POKES)) else {
       throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
     }
     return Driver(draft, hasThread: hasThread, watch)

@@ -10,6 +10,15 @@ package struct Handle: Equatable, Sendable {
   package enum Kind: UInt64, Sendable {
     case scheduler = 1
     case cycle = 2
+    case lane = 3
+
+    var name: StaticString {
+      switch self {
+      case .scheduler: "scheduler"
+      case .cycle: "cycle"
+      case .lane: "lane"
+      }
+    }
   }
 
   package let rawValue: UInt64
@@ -30,13 +39,12 @@ package struct Handle: Equatable, Sendable {
   /// - Throws: `invalidHandle` that says what was given instead.
   func check(_ kind: Kind) throws(SeleneError) {
     guard rawValue >> 56 != 1 << 7 | kind.rawValue else { return }
-    let wanted: StaticString = kind == .scheduler ? "scheduler" : "cycle"
     let found: StaticString =
       rawValue == 0
       ? "0"
       : rawValue >> 63 == 0
         ? "a run's token, or a number that is no handle," : "a handle of another type, or a number that is no handle,"
-    throw SeleneError(.invalidHandle, "\(wanted): \(found) was given, a handle that is open is allowed")
+    throw SeleneError(.invalidHandle, "\(kind.name): \(found) was given, a handle that is open is allowed")
   }
 }
 

@@ -38,6 +38,7 @@ package final class Run {
     static let givenOutcome = Marks(rawValue: 2)
     static let inHandler = Marks(rawValue: 4)
     static let back = Marks(rawValue: 8)
+    static let leftBehind = Marks(rawValue: 16)
 
     subscript(mark: Marks) -> Bool {
       get { contains(mark) }
@@ -78,7 +79,7 @@ package final class Run {
     get { marks[.givenOutcome] }
     set { marks[.givenOutcome] = newValue }
   }
-  /// A library thread, or the thread of an inline cycle, is in its handler.
+  /// A library thread, the thread of an inline cycle, or one that came through a lane is in its handler.
   var isInHandler: Bool {
     get { marks[.inHandler] }
     set { marks[.inHandler] = newValue }
@@ -87,6 +88,12 @@ package final class Run {
   var isBack: Bool {
     get { marks[.back] }
     set { marks[.back] = newValue }
+  }
+
+  /// The thread in its handler was left behind.
+  var isLeftBehind: Bool {
+    get { marks[.leftBehind] }
+    set { marks[.leftBehind] = newValue }
   }
 
   var handler: Handler { handlerInUse.takeUnretainedValue() }

@@ -21,7 +21,7 @@ extension Scheduler {
     guard !window.isInline else {
       throw SeleneError(.unsupported, "flags: INLINE was given, a pulled cycle calls no handler")
     }
-    return try begin(window, .pulled, at: moment)
+    return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
   /// Begins a cycle of any mode; ends forgotten pulled ones first (C5).
@@ -35,7 +35,7 @@ extension Scheduler {
     if window.task == nil { try refuse(window.kinds, at: now) }
     let satisfied = conditions.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
-      try runnableSlot(task, satisfied: satisfied, pushes: mode != .pulled, at: now)
+      try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, at: now)
     }
     apply(moment.probe, at: now)
     let kinds = only == nil ? window.kinds : []
@@ -56,7 +56,8 @@ extension Scheduler {
     for kind in Kind.allCases where kinds.contains(kind) {
       traces[kind] = CycleTrace(
         begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied,
-        pushes: mode != .pulled, isRolling: window.isRolling)
+        pushes: mode.callsHandlers, isRolling: window.isRolling)
+      traces[kind]?.needsThreads = mode.needsThreads
     }
     publish(begun(cycle), at: now)
     return cycle
@@ -129,7 +130,7 @@ extension Scheduler {
 
   private func offer(_ kinds: KindSet, _ mode: Cycle.Mode) -> Offer {
     Offer(
-      kinds: kinds, satisfied: conditions.satisfied, pushes: mode != .pulled, observedRange: options.observedRange)
+      kinds: kinds, satisfied: conditions.satisfied, pushes: mode.callsHandlers, observedRange: options.observedRange)
   }
 
   /// What an open cycle offers now.
@@ -145,6 +146,9 @@ extension Scheduler {
   /// - Throws: `unsupported` for a cycle that the library runs.
   package func next(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Step {
     guard cycle.mode == .pulled else {
+      guard cycle.mode != .lanes else {
+        throw SeleneError(.unsupported, "cycle: it was begun for lanes, selene_lane_next gives its runs")
+      }
       throw SeleneError(.unsupported, "cycle: the library runs it, only a pulled cycle gives its runs to the host")
     }
     guard cycle.openRuns < cycle.laneLimit else {
@@ -175,7 +179,7 @@ extension Scheduler {
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   @_optimize(speed)
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
-    guard !cycle.isEnded else { return nil }
+    guard !cycle.isEnded, !cycle.isDone else { return nil }
     guard !cycle.isOfOneTask else {
       return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: nil) : nil
     }
@@ -227,6 +231,7 @@ extension Scheduler {
     change.kinds = cycle.kinds
     change.detail = report.tally.result.rawValue
     publish(change, at: report.endedAt)
+    keepReport(of: cycle)
     hand(report, to: cycle.receivers)
     cycle.receivers = []
     slot.monitor.broadcast()
@@ -237,9 +242,11 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
+    if let report = takeReport(of: cycle) { return report }
     let open = cycle.openRuns > 0 ? cycle.runs.filter { $0.isOpen } : []
     try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now)
-    return end(cycle, at: moment.now)
+    let report = end(cycle, at: moment.now)
+    return takeReport(of: cycle) ?? report
   }
 
   private func expireOpenRuns(of cycle: Cycle, at now: Instant) {

@@ -156,7 +156,9 @@ extension Scheduler {
   }
 
   private func dueAt(_ kind: Kind, _ driver: Driver, with satisfied: Constraints, at now: Instant) -> Instant? {
-    guard enabled.contains(kind), !openKinds.contains(kind), !(driver.hasThread && isAtThreadCap) else { return nil }
+    guard enabled.contains(kind), !openKinds.contains(kind) else { return nil }
+    // A thread that comes back lets it look again.
+    guard !isAtThreadCap || !driver.needsThreads else { return nil }
     return table.nextWakeup(offer(kind, driver, satisfied), pace, at: now)
   }
 
@@ -182,7 +184,7 @@ extension Scheduler {
   /// Opens a window for the first kind that is granted one, or sleeps.
   private func drive(_ driver: Driver, at now: Instant) -> (cycle: Cycle?, wakeAt: Instant) {
     var wakeAt = Time.never
-    for cycle in cycles where cycle.mode == .pulled { wakeAt = min(wakeAt, cycle.time.deadline.adding(1)) }
+    for cycle in cycles where !cycle.mode.callsHandlers { wakeAt = min(wakeAt, cycle.time.deadline.adding(1)) }
     runs.forEach { if !$0.isOpen { wakeAt = min(wakeAt, $0.endedAt.adding(options.releaseAfter)) } }
     for kind in Kind.allCases {
       guard let due = dueAt(kind, driver, at: now) else { continue }
@@ -249,7 +251,9 @@ extension Scheduler {
       let cycle =
         driver.hasThread
         ? try beginPushed(window, coordinators: 1, driving: kind, at: moment)
-        : try begin(window, .pulled, driving: kind, at: moment)
+        : driver.hasLanes
+          ? try beginLanes(window, driving: kind, at: moment)
+          : try begin(window, .pulled, driving: kind, at: moment)
       return cycle
     } catch {
       driver.giveWay(kind, at: now)

@@ -11,6 +11,7 @@ extension Scheduler {
   ///   `exhausted`.
   package func start(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
     try refuseInsideCallback("a blocking cycle")
+    try refuseLanes(window)
     guard !window.isInline else { return try begin(window, .inline, at: moment) }
     return try beginPushed(window, coordinators: 0, at: moment)
   }
@@ -45,6 +46,7 @@ extension Scheduler {
     guard !window.isInline else {
       throw SeleneError(.unsupported, "flags: INLINE was given, an asynchronous cycle runs on library threads")
     }
+    try refuseLanes(window)
     if window.task == nil { try refuseSwitchedOff(window.kinds) }
     let running = cycles.first { $0.mode == .pushed && $0.kinds == window.kinds && window.task == nil }
     let cycle: Cycle
@@ -115,7 +117,7 @@ extension Scheduler {
   }
 
   /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
-  private func rest(in cycle: Cycle, _ time: Span) {
+  func rest(in cycle: Cycle, _ time: Span) {
     guard cycle.isRolling else { return slot.monitor.wait(time) }
     workers.rolledStamp = table.stamp
     workers.rollingWaiters += 1
@@ -125,6 +127,7 @@ extension Scheduler {
 
   /// Lets lanes that wait in rolling cycles look again if the table is not what they saw.
   func wakeLanes() {
+    if workers.hasWatches { for cycle in cycles { cycle.watch?.follow(cycle, table.stamp) } }
     guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
     workers.rolledStamp = table.stamp
     slot.monitor.broadcast()
@@ -136,7 +139,10 @@ extension Scheduler {
     lookAgainInLanes()
   }
 
-  func lookAgainInLanes() { if workers.rollingWaiters > 0 { slot.monitor.broadcast() } }
+  func lookAgainInLanes() {
+    if workers.rollingWaiters > 0 { slot.monitor.broadcast() }
+    if workers.hasWatches { for cycle in cycles { cycle.watch?.poke() } }
+  }
 
   /// The next step of a cycle, or nil when the store refuses it; then the cycle goes no further.
   private func step(of cycle: Cycle, at now: Instant) -> Step? {
@@ -186,8 +192,7 @@ extension Scheduler {
     try outside { () throws(SeleneError) in
       if let function = handler.run { try callHost(life) { function(run) } }
     }
-    run.isInHandler = false
-    if !run.isInCycle && run.mode == .pushed { threadCameBack() }
+    leaveHandler(of: run)
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
@@ -207,7 +212,7 @@ extension Scheduler {
   }
 
   /// Delivers what waits, if anything does. Called and left with the lock held.
-  private func settleDeliveries() throws(SeleneError) -> Bool {
+  func settleDeliveries() throws(SeleneError) -> Bool {
     guard !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) else { return false }
     try leave()
     lock()
@@ -218,8 +223,24 @@ extension Scheduler {
 
   /// Threads that are in a handler of a cycle when it ends are left behind.
   func leaveBehind(_ cycle: Cycle) {
-    guard cycle.mode == .pushed else { return }
-    threadsStayBehind(cycle.runs.reduce(0) { $0 + ($1.isInHandler ? 1 : 0) })
+    guard cycle.mode != .inline else { return }
+    for run in cycle.runs { leaveBehind(run) }
+  }
+
+  /// A run is over while its thread is still at work: the thread is left behind, and its lane is free for another.
+  func leaveBehind(_ run: Run) {
+    guard run.isInHandler, !run.isLeftBehind else { return }
+    run.isLeftBehind = true
+    leaveLane(of: run)
+    threadsStayBehind(1)
+  }
+
+  /// The thread that was in the handler of a run has come back.
+  func leaveHandler(of run: Run) {
+    run.isInHandler = false
+    guard run.isLeftBehind else { return }
+    run.isLeftBehind = false
+    threadCameBack()
   }
 
   /// Hands a report to those who wait for it, on the thread that ends the cycle.

@@ -99,7 +99,7 @@ extension Scheduler {
   }
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
-  private func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) {
+  func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) {
     var changes = newChanges()
     settle(run, outcome, retryDelay: retryDelay, at: now, &changes)
     accept()
@@ -125,6 +125,7 @@ extension Scheduler {
         run.definition.kind, started: run.startedAt, outcome, run.stopReason, id: run.definition.id, at: now)
     }
     run.leaveLane()
+    if run.mode == .lanes && !outcome.isGiven { leaveBehind(run) }
     nextDue = min(nextDue, now.adding(options.releaseAfter))
     slot.monitor.broadcast()
   }

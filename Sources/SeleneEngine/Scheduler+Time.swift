@@ -7,6 +7,7 @@ extension Scheduler {
   private enum Effect {
     case expire(Cycle)
     case expireRuns(Cycle)
+    case end(Cycle)
     case letGo(Run)
     case lookAtVetoes
   }
@@ -23,6 +24,7 @@ extension Scheduler {
       switch effect {
       case .expire(let cycle): expire(cycle)
       case .expireRuns(let cycle): expireRuns(of: cycle)
+      case .end(let cycle): _ = end(cycle, at: now)
       case .letGo(let run): letGo(run)
       case .lookAtVetoes: lookAtVetoes(at: at)
       }
@@ -41,6 +43,8 @@ extension Scheduler {
     for cycle in cycles where !cycle.isEnded {
       if !cycle.hasExpired {
         if isNext(cycle.time.expiresAt) { next = (nextDue, .expire(cycle)) }
+      } else if cycle.mode == .lanes {
+        if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .end(cycle)) }
       } else if cycle.openRuns > 0 {
         // Completing is possible exactly at the deadline, so it passes one nanosecond later.
         if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .expireRuns(cycle)) }

@@ -28,7 +28,7 @@ extension Scheduler {
 
   // MARK: Threads left behind (R4)
 
-  /// No window can be opened on library threads until one comes back.
+  /// No window can be opened on library threads, or for lanes, until one comes back.
   var isAtThreadCap: Bool { workers.leftBehind > 0 && workers.leftBehind >= Int(options.maxOverrunThreads) }
 
   var threadCapError: SeleneError {
@@ -37,7 +37,7 @@ extension Scheduler {
       "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
   }
 
-  /// Threads are in handlers of a cycle that ended.
+  /// Threads are in handlers whose runs are over.
   func threadsStayBehind(_ count: Int) {
     workers.leftBehind += count
     if isAtThreadCap { troubleBegins(.overrun, threadCapError, at: clock.last) }
@@ -51,8 +51,8 @@ extension Scheduler {
     governance.driver?.follow(table.stamp)
   }
 
-  /// The kinds whose next window is one on library threads, as far as is known.
-  private func pushes(_ kind: Kind) -> Bool { governance.driver?.hasThread ?? traces[kind]?.pushes ?? true }
+  /// The kinds whose next window is one on threads, as far as is known.
+  private func pushes(_ kind: Kind) -> Bool { governance.driver?.needsThreads ?? traces[kind]?.needsThreads ?? true }
 
   /// The kinds for which `begin` would answer that no thread is free.
   var cappedKinds: KindSet {

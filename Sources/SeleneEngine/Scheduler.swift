@@ -24,6 +24,10 @@ package final class Scheduler: @unchecked Sendable {
   var handlers: [Handler?] = []
   /// Cycles that are not reported, in order of their begin.
   var cycles: [Cycle] = []
+  /// Cycles of lanes whose report waits for the host.
+  var reported: [Cycle] = []
+  /// Lanes by number.
+  let lanes = NumberMap<Lane>()
   /// Runs that have not come back, by number.
   let runs = NumberMap<Run>()
   var lastRun: UInt64 = 0
@@ -111,8 +115,20 @@ package final class Scheduler: @unchecked Sendable {
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(cycle: handle)
     return try scheduler.leaving { () throws(SeleneError) in
-      guard let cycle = scheduler.cycles.first(where: { $0.handle == handle }) else { throw .closedHandle }
+      guard let cycle = scheduler.cycle(handle) else { throw .closedHandle }
       return try body(scheduler, cycle, moment)
+    }
+  }
+
+  /// The same with the scheduler and the lane of a lane's handle, also while it closes.
+  @inline(__always)
+  package static func enter<R>(
+    lane handle: UInt64, _ body: (Scheduler, Lane, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    let (scheduler, moment) = try locked(lane: handle)
+    return try scheduler.leaving { () throws(SeleneError) in
+      guard let lane = scheduler.lanes[Handle(rawValue: handle).number] else { throw .closedHandle }
+      return try body(scheduler, lane, moment)
     }
   }
 
@@ -144,6 +160,13 @@ package final class Scheduler: @unchecked Sendable {
     return entered
   }
 
+  package static func locked(lane handle: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
+    let handle = Handle(rawValue: handle)
+    try handle.check(.lane)
+    guard let entered = try lock(try Registry.find(handle), .closing, probing: false) else { throw .closedHandle }
+    return entered
+  }
+
   package static func locked(run token: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
     let token = Token(rawValue: token)
     guard let entered = try lock(try Registry.find(token), .life(token.life), probing: false) else {
@@ -158,6 +181,8 @@ package final class Scheduler: @unchecked Sendable {
     case scheduler(UInt64)
     /// Whichever is open.
     case any
+    /// Whichever is open or closes.
+    case closing
     /// The one of a life, also while it closes.
     case life(UInt64)
 
@@ -165,6 +190,7 @@ package final class Scheduler: @unchecked Sendable {
       switch self {
       case .scheduler(let number): !scheduler.isClosing && scheduler.slot.number == number
       case .any: !scheduler.isClosing
+      case .closing: true
       case .life(let life): scheduler.life == life
       }
     }

@@ -12,6 +12,7 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
     let monitor = Monitor()
     var number: UInt64 = 0
     var lastCycle: UInt64 = 0
+    var lastLane: UInt64 = 0
     var scheduler: Scheduler?
     var forkGeneration: UInt32 = 0
   }
@@ -22,7 +23,10 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   fileprivate init(index: Int, after old: Slot?) {
     place = .allocate(capacity: 1)
     place.initialize(to: Place(index: index))
-    if let old { (place.pointee.number, place.pointee.lastCycle) = (old.number, old.place.pointee.lastCycle) }
+    if let old {
+      (place.pointee.number, place.pointee.lastCycle) = (old.number, old.place.pointee.lastCycle)
+      place.pointee.lastLane = old.place.pointee.lastLane
+    }
   }
 
   /// A slot that was made before, by its address.
@@ -63,6 +67,12 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   func newCycle() -> UInt64 {
     place.pointee.lastCycle = (place.pointee.lastCycle + 1) & Handle.numberMask
     return Handle(.cycle, slot: index, number: place.pointee.lastCycle).rawValue
+  }
+
+  /// A handle for a new lane, likewise. The caller holds the lock.
+  func newLane() -> Handle {
+    place.pointee.lastLane = (place.pointee.lastLane + 1) & Handle.numberMask
+    return Handle(.lane, slot: index, number: place.pointee.lastLane)
   }
 
   fileprivate func clear() { place.pointee.scheduler = nil }

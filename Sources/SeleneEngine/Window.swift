@@ -13,6 +13,7 @@ package struct WindowDraft {
   /// Each pick looks at what is eligible then, not at begin (R1).
   package var isRolling = false
   package var isInline = false
+  package var hasLanes = false
   /// The one task that shall run now; empty for all.
   package var task = UnsafeRawBufferPointer(start: nil, count: 0)
 
@@ -28,6 +29,7 @@ package struct Window {
   let strictFit: Bool
   let isRolling: Bool
   let isInline: Bool
+  let hasLanes: Bool
   /// The one task that shall run now, or nil; borrowed from the draft.
   let task: UnsafeRawBufferPointer?
 
@@ -57,6 +59,7 @@ package struct Window {
     // The one task of a window is picked once.
     isRolling = draft.isRolling && !onlyTask
     isInline = draft.isInline
+    hasLanes = draft.hasLanes
     task = onlyTask ? draft.task : nil
   }
 }

@@ -24,12 +24,14 @@ struct Workers {
   var jobs: [Job] = []
   /// What a library thread shall deliver.
   var handedOver: [Delivery] = []
-  /// Threads in handlers that overran the end of their cycle.
+  /// Threads in handlers whose runs are over, the library's and those of lanes.
   var leftBehind = 0
   /// Lanes of rolling cycles that wait for something to do.
   var rollingWaiters = 0
   /// The table's stamp when they were last told to look.
   var rolledStamp: UInt64 = 0
+  /// A cycle had a descriptor.
+  var hasWatches = false
   /// Library threads that are in a callback of the host.
   var inHost = 0
   /// Threads that have not left.

@@ -53,6 +53,9 @@ static struct {
     selene_scheduler scheduler;
     /** A pulled cycle with a run in flight, and one on library threads with another. */
     selene_cycle cycle, pushed;
+    /* Of a scheduler of its own. */
+    selene_scheduler lending;
+    selene_lane lane;
     selene_run run, pushed_run;
     /** Of the past. */
     selene_run completed, stale;
@@ -103,6 +106,8 @@ static void open_parent(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN,
                  selene_run_complete(parent.stale, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_open(NULL, &parent.lending));
+    parent.lane = open_lane_of(parent.lending);
     window.budget = SELENE_HOUR;
     CHECK_OK(selene_cycle_begin(parent.scheduler, &window, &parent.cycle));
     parent.run = take_run(parent.cycle);
@@ -142,6 +147,8 @@ static void close_parent(void) {
     selene_task_info_destroy(parent.info);
     selene_task_ids_destroy(parent.ids);
     selene_plan_destroy(parent.plan);
+    CHECK_OK(selene_lane_close(parent.lane));
+    CHECK_OK(selene_scheduler_close(parent.lending, 0));
     CHECK_OK(selene_scheduler_close(parent.scheduler, SELENE_MINUTE));
     CHECK_INT(4, destroyed);
 }
@@ -161,6 +168,9 @@ static void refuse_parent(void) {
         case TAKES_CYCLE:
             call_refused(call, parent.cycle, SELENE_ERROR_FORKED);
             call_refused(call, parent.pushed, SELENE_ERROR_FORKED);
+            break;
+        case TAKES_LANE:
+            call_refused(call, parent.lane, SELENE_ERROR_FORKED);
             break;
         case TAKES_RUN:
             for (k = 0; k < sizeof tokens / sizeof tokens[0]; k++)

@@ -440,6 +440,25 @@ static selene_status call_cycle_next(uint64_t h) {
 static selene_status call_cycle_end(uint64_t h) {
     return selene_cycle_end(h, &outs.report);
 }
+static selene_status call_cycle_drain(uint64_t h) {
+    return selene_cycle_drain(h, 0);
+}
+static selene_status call_cycle_wait(uint64_t h) {
+    return selene_cycle_wait(h, SELENE_NEVER, &outs.report, &outs.instant);
+}
+static selene_status call_cycle_descriptor(uint64_t h) {
+    return selene_cycle_descriptor(h, &outs.number);
+}
+static selene_status call_lane_open(uint64_t h) {
+    return selene_lane_open(h, &outs.handle);
+}
+static selene_status call_lane_next(uint64_t h) {
+    return selene_lane_next(h, SELENE_OUTCOME_NONE, SELENE_NEVER, &outs.number, &outs.run_info,
+                            &outs.instant);
+}
+static selene_status call_lane_close(uint64_t h) {
+    return selene_lane_close(h);
+}
 static selene_status call_run_complete(uint64_t h) {
     return selene_run_complete(h, SELENE_OUTCOME_NEW_DATA);
 }
@@ -453,7 +472,7 @@ static selene_status call_run_remaining(uint64_t h) {
     return selene_run_remaining(h, &outs.duration);
 }
 
-enum handle_type { TAKES_SCHEDULER, TAKES_CYCLE, TAKES_RUN };
+enum handle_type { TAKES_SCHEDULER, TAKES_CYCLE, TAKES_LANE, TAKES_RUN };
 
 struct handle_call {
     const char *name;
@@ -510,11 +529,29 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_simulate_expire", TAKES_SCHEDULER, call_simulate_expire, 0},
     {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},
     {"selene_cycle_end", TAKES_CYCLE, call_cycle_end, 0},
+    {"selene_cycle_drain", TAKES_CYCLE, call_cycle_drain, 0},
+    {"selene_cycle_wait", TAKES_CYCLE, call_cycle_wait, 0},
+    {"selene_cycle_descriptor", TAKES_CYCLE, call_cycle_descriptor, 0},
+    {"selene_lane_open", TAKES_CYCLE, call_lane_open, 0},
+    {"selene_lane_next", TAKES_LANE, call_lane_next, 0},
+    {"selene_lane_close", TAKES_LANE, call_lane_close, 0},
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},
     {"selene_run_retry", TAKES_RUN, call_run_retry, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
 };
+
+/** A lane of a cycle of processing tasks. */
+CHECK_UNUSED static selene_lane open_lane_of(selene_scheduler scheduler) {
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_cycle cycle = 0;
+    selene_lane lane = 0;
+    window.kinds = SELENE_KIND_PROCESSING;
+    window.flags = SELENE_WINDOW_LANES;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    return lane;
+}
 
 #define HANDLE_CALLS (sizeof handle_calls / sizeof handle_calls[0])
 

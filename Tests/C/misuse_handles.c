@@ -36,7 +36,7 @@ static void close_live(struct live live) {
     CHECK_OK(selene_scheduler_close(live.scheduler, 0));
 }
 
-/** Every function with this value; those of a type with its own expectation. 0 is not given to close. */
+/** Every function with this value; those of a type with its own expectation, lanes with that of cycles. 0 is not given to close. */
 static void refuse_everywhere(uint64_t value, selene_status of_scheduler, selene_status of_cycle,
                               selene_status of_run) {
     size_t i;
@@ -45,8 +45,8 @@ static void refuse_everywhere(uint64_t value, selene_status of_scheduler, selene
         if (value == 0 && call->call == call_close) continue;
         call_refused(call, value,
                      call->type == TAKES_SCHEDULER ? of_scheduler
-                     : call->type == TAKES_CYCLE   ? of_cycle
-                                                   : of_run);
+                     : call->type == TAKES_RUN     ? of_run
+                                                   : of_cycle);
     }
 }
 
@@ -119,17 +119,18 @@ static void test_random(void) {
  *  may also be taken for one of an earlier life. */
 static void test_neighbours(void) {
     struct live live = open_live();
-    const uint64_t handles[3] = {live.scheduler, live.cycle, live.run};
+    const selene_lane lane = open_lane_of(live.scheduler);
+    const uint64_t handles[4] = {live.scheduler, live.cycle, live.run, lane};
     int k, a, b;
     size_t i;
     outs_reset();
-    for (k = 0; k < 3; k++) {
+    for (k = 0; k < 4; k++) {
         for (a = 0; a < 64; a++) {
             for (b = a; b < 64; b++) {
                 uint64_t value = handles[k] ^ UINT64_C(1) << a ^ (b > a ? UINT64_C(1) << b : 0);
                 if (value == 0 || value == live.scheduler || value == live.cycle ||
-                    value == live.run)
-                    continue;
+                    value == live.run || value == lane || value == live.cycle + 1)
+                    continue; /* the last: the cycle of the lane */
                 for (i = 0; i < HANDLE_CALLS; i++) {
                     const struct handle_call *call = &handle_calls[i];
                     selene_status got;
@@ -145,7 +146,8 @@ static void test_neighbours(void) {
         }
         for (a = -100; a <= 100; a++) {
             uint64_t value = handles[k] + (uint64_t)(int64_t)a;
-            if (a != 0 && value != 0) refuse_everywhere(value, INVALID, INVALID, INVALID);
+            if (a != 0 && value != 0 && value != live.cycle + 1)
+                refuse_everywhere(value, INVALID, INVALID, INVALID);
         }
     }
     close_live(live);
@@ -153,6 +155,7 @@ static void test_neighbours(void) {
 
 static void test_types(void) {
     struct live live = open_live();
+    const selene_lane lane = open_lane_of(live.scheduler);
     size_t i;
     picture_take(&before_call, live.scheduler);
     outs_reset();
@@ -161,6 +164,7 @@ static void test_types(void) {
         if (call->type != TAKES_SCHEDULER) call_refused(call, live.scheduler, INVALID);
         if (call->type != TAKES_CYCLE) call_refused(call, live.cycle, INVALID);
         if (call->type != TAKES_RUN) call_refused(call, live.run, INVALID);
+        if (call->type != TAKES_LANE) call_refused(call, lane, INVALID);
     }
     picture_take(&after_call, live.scheduler);
     CHECK(before_call.length == after_call.length);
@@ -172,6 +176,7 @@ static void test_types(void) {
 
 static void test_closed(void) {
     struct live live = open_live(), other;
+    selene_lane closed_lane;
     selene_run completed, in_flight = live.run;
     selene_cycle ended = 0;
     int i;
@@ -186,7 +191,10 @@ static void test_closed(void) {
     in_flight = take_run(live.cycle);
     CHECK_OK(selene_cycle_begin(live.scheduler, &processing, &ended));
     CHECK_OK(selene_cycle_end(ended, NULL));
+    closed_lane = open_lane_of(live.scheduler);
+    CHECK_OK(selene_lane_close(closed_lane));
     outs_reset();
+    CHECK_STATUS(INVALID, call_lane_next(closed_lane));
     CHECK_STATUS(INVALID, selene_cycle_end(ended, NULL));
     CHECK_STATUS(INVALID, selene_cycle_next(ended, &outs.number, &outs.run_info, NULL));
     CHECK_OK(selene_scheduler_close(live.scheduler, 0));
@@ -196,6 +204,7 @@ static void test_closed(void) {
         refuse_everywhere(live.scheduler, INVALID, INVALID, INVALID);
         refuse_everywhere(live.cycle, INVALID, INVALID, INVALID);
         refuse_everywhere(ended, INVALID, INVALID, INVALID);
+        refuse_everywhere(closed_lane, INVALID, INVALID, INVALID);
         refuse_everywhere(in_flight, INVALID, INVALID, SELENE_ERROR_STALE_RUN);
         refuse_everywhere(completed, INVALID, INVALID, SELENE_ERROR_STALE_RUN);
         CHECK_STATUS(INVALID, selene_scheduler_close(live.scheduler, 0));

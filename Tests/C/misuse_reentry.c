@@ -869,6 +869,7 @@ static void test_destroy_keeps_detail(void) {
 static selene_scheduler clocked, bystander;
 static selene_cycle clocked_cycle;
 static selene_run clocked_run;
+static selene_lane clocked_lane;
 static int clock_depth, clock_calls, clock_turns_against;
 
 static int64_t hostile_clock(void *context) {
@@ -885,6 +886,7 @@ static int64_t hostile_clock(void *context) {
             call_refused(call,
                          call->type == TAKES_SCHEDULER ? clocked
                          : call->type == TAKES_CYCLE   ? clocked_cycle
+                         : call->type == TAKES_LANE    ? clocked_lane
                                                        : clocked_run,
                          SELENE_ERROR_REENTRANT);
             if (call->type == TAKES_SCHEDULER)
@@ -908,6 +910,7 @@ static void test_clock(void) {
     add_pulled_handler(clocked, "task");
     CHECK_OK(selene_cycle_begin(clocked, NULL, &clocked_cycle));
     clocked_run = take_run(clocked_cycle);
+    clocked_lane = open_lane_of(clocked);
     CHECK(clock_calls > 0);
     /* From inside the clock of each function in turn; the scheduler is what it was afterwards. */
     for (i = 0; i < HANDLE_CALLS; i++) {

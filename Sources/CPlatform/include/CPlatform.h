@@ -157,8 +157,11 @@ void platform_probe(const char *_Nonnull root, const char *_Nonnull store, uint3
 // Pokes, a timer, and what the system announces, behind one descriptor that is readable when any of them has something.
 typedef struct platform_watch platform_watch;
 
-// NULL if the system refuses. Without following the system there are only pokes.
-platform_watch *_Nullable platform_watch_open(int32_t follows_system);
+// What can make it readable; each has what those before it have.
+enum { PLATFORM_WATCH_POKES, PLATFORM_WATCH_TIME, PLATFORM_WATCH_SYSTEM };
+
+// NULL if the system refuses.
+platform_watch *_Nullable platform_watch_open(int32_t wanted);
 void platform_watch_close(platform_watch *_Nonnull watch);
 int32_t platform_watch_descriptor(const platform_watch *_Nonnull watch);
 void platform_watch_poke(const platform_watch *_Nonnull watch);

@@ -227,7 +227,8 @@ def test_r9_it_survives_handlers_that_overrun_their_windows(kind: str) -> None:
                     # Each in a window of its own, as no window's handler comes back before all have begun.
                     scheduler.enqueue(name, handler=work, kind=kind, backoff=selene.Exponential(3600))
                     assert begun.acquire(timeout=WAIT), driver
-                    assert driver.running and driver.error is None and repr(driver) == "<Driver, open>"
+                    assert driver.running
+                    assert (driver.error, repr(driver)) == (None, "<Driver, open>")
                 deadline = time.monotonic() + WAIT
                 while len(reports) < 8 and time.monotonic() < deadline:
                     time.sleep(0.01)
@@ -236,7 +237,8 @@ def test_r9_it_survives_handlers_that_overrun_their_windows(kind: str) -> None:
         finally:
             gate.set()
     assert [[str(run.outcome) for run in report.runs] for report in reports] == [["expired"]] * 8
-    assert not driver.running and repr(driver) == "<Driver>"
+    assert not driver.running
+    assert repr(driver) == "<Driver>"
 
 
 def test_r9_it_survives_that_somebody_else_ends_its_window() -> None:
@@ -472,7 +474,8 @@ def test_r9_on_a_loop_it_survives_handlers_that_overrun_their_windows(is_corouti
                             name, handler=stubborn if is_coroutine else deaf, backoff=selene.Exponential(3600)
                         )
                         await asyncio.wait_for(begun.acquire(), WAIT)
-                        assert driver.running and driver.error is None
+                        assert driver.running
+                        assert driver.error is None
                     deadline = time.monotonic() + WAIT
                     while len(reports) < 5 and time.monotonic() < deadline:
                         await asyncio.sleep(0.01)

@@ -127,6 +127,8 @@ SELENE_REASON_NO_THREAD = 18
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
+SELENE_WINDOW_LANES = 8
+SELENE_OUTCOME_NONE = -1
 SELENE_OUTCOME_NEW_DATA = 0
 SELENE_OUTCOME_NO_DATA = 1
 SELENE_OUTCOME_FAILED = 2
@@ -231,6 +233,7 @@ SELENE_VERDICT_PASSED = 1
 SELENE_VERDICT_VETOED = 2
 SELENE_VERDICT_WEIGHED = 3
 SELENE_ASK_NEVER_RAN = 1
+SELENE_DRIVER_LANES = 1
 
 
 class selene_text(Structure):
@@ -726,6 +729,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_cycle_begin": (c_int32, (c_uint64, POINTER(selene_window), POINTER(c_uint64))),
     "selene_cycle_next": (c_int32, (c_uint64, POINTER(c_int32), POINTER(selene_run_info), POINTER(c_int64))),
     "selene_cycle_end": (c_int32, (c_uint64, POINTER(POINTER(selene_report)))),
+    "selene_cycle_drain": (c_int32, (c_uint64, c_int64)),
     "selene_report_destroy": (None, (POINTER(selene_report),)),
     "selene_cycle_run": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_report)))),
     "selene_cycle_run_async": (
@@ -742,6 +746,21 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "selene_cycle_plan": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_plan)))),
     "selene_plan_destroy": (None, (POINTER(selene_plan),)),
+    "selene_lane_open": (c_int32, (c_uint64, POINTER(c_uint64))),
+    "selene_lane_next": (
+        c_int32,
+        (
+            c_uint64,
+            c_int32,
+            c_int64,
+            POINTER(c_int32),
+            POINTER(selene_run_info),
+            POINTER(c_int64),
+        ),
+    ),
+    "selene_lane_close": (c_int32, (c_uint64,)),
+    "selene_cycle_wait": (c_int32, (c_uint64, c_int64, POINTER(POINTER(selene_report)), POINTER(c_int64))),
+    "selene_cycle_descriptor": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_complete": (c_int32, (c_uint64, c_int32)),
     "selene_run_retry": (c_int32, (c_uint64, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
@@ -830,11 +849,17 @@ class Functions:
         "selene_cycle_begin",
         "selene_cycle_next",
         "selene_cycle_end",
+        "selene_cycle_drain",
         "selene_report_destroy",
         "selene_cycle_run",
         "selene_cycle_run_async",
         "selene_cycle_plan",
         "selene_plan_destroy",
+        "selene_lane_open",
+        "selene_lane_next",
+        "selene_lane_close",
+        "selene_cycle_wait",
+        "selene_cycle_descriptor",
         "selene_run_complete",
         "selene_run_retry",
         "selene_run_stopping",
@@ -918,11 +943,17 @@ class Functions:
     selene_cycle_begin: Any
     selene_cycle_next: Any
     selene_cycle_end: Any
+    selene_cycle_drain: Any
     selene_report_destroy: Any
     selene_cycle_run: Any
     selene_cycle_run_async: Any
     selene_cycle_plan: Any
     selene_plan_destroy: Any
+    selene_lane_open: Any
+    selene_lane_next: Any
+    selene_lane_close: Any
+    selene_cycle_wait: Any
+    selene_cycle_descriptor: Any
     selene_run_complete: Any
     selene_run_retry: Any
     selene_run_stopping: Any

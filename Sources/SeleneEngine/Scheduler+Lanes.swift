@@ -1,0 +1,230 @@
+// Cycles whose handlers run on threads of the host: each lends itself through a lane (C20).
+
+import SeleneCore
+
+extension Scheduler {
+  /// Reports that wait for their host, at most.
+  private static let mostReported = 16
+
+  // MARK: Begin
+
+  /// Begins a cycle that has lanes.
+  ///
+  /// - Throws: as a pulled one; `busy` also when too many threads are left behind.
+  func beginLanes(_ window: Window, driving: Kind? = nil, at moment: Moment) throws(SeleneError) -> Cycle {
+    endForgotten(at: moment.now)
+    if window.task == nil { try refuse(window.kinds, at: moment.now) }
+    guard !isAtThreadCap else { throw threadCapError }
+    return try begin(window, .lanes, driving: driving, at: moment)
+  }
+
+  func refuseLanes(_ window: Window) throws(SeleneError) {
+    guard !window.hasLanes else {
+      throw SeleneError(.unsupported, "flags: LANES is for selene_cycle_begin, this cycle runs on other threads")
+    }
+  }
+
+  /// The open cycle of a handle, or one whose report waits for the host.
+  func cycle(_ handle: UInt64) -> Cycle? {
+    cycles.first { $0.handle == handle } ?? reported.first { $0.handle == handle }
+  }
+
+  // MARK: Lanes
+
+  /// Opens a lane of a cycle.
+  ///
+  /// - Throws: `unsupported` for a cycle without lanes, `busy` when all are open.
+  package func openLane(_ cycle: Cycle) throws(SeleneError) -> Lane {
+    try check(cycle)
+    guard cycle.lanes < cycle.laneLimit else {
+      throw SeleneError(.busy, "cycle: all of its lanes are open, the window has \(cycle.laneLimit)")
+    }
+    let handle = slot.newLane()
+    let lane = Lane(handle, of: cycle)
+    lanes[handle.number] = lane
+    cycle.lanes += 1
+    return lane
+  }
+
+  private func check(_ cycle: Cycle) throws(SeleneError) {
+    guard cycle.mode == .lanes else {
+      throw SeleneError(.unsupported, "cycle: it has no lanes, begin it with SELENE_WINDOW_LANES")
+    }
+  }
+
+  /// Takes back the thread of a lane and gives it the next run; waits for one up to a timeout.
+  ///
+  /// - Parameter outcome: of the run before, or nil: it was given, or will be.
+  /// - Throws: `reentrant` where it would wait inside a callback; a status of stores, then nothing was dispatched.
+  @_optimize(speed)
+  package func next(
+    _ lane: Lane, _ outcome: Outcome?, timeout: Span, at moment: Moment
+  ) throws(SeleneError) -> Step {
+    if timeout > 0 { try refuseInsideCallback("waiting for a run") }
+    comeBack(lane, outcome, at: moment.now)
+    let cycle = lane.cycle
+    let until = moment.now.adding(timeout)
+    var now = moment.now
+    while !cycle.isEnded && !lane.isLeftBehind {
+      var wakeAt = cycle.time.nextExpiry(after: now)
+      if cycle.openRuns < cycle.laneLimit {
+        switch try advance(cycle, at: now) {
+        case .run(let run):
+          run.isInHandler = true
+          lane.run = run
+          return .run(run)
+        case .wait(let next): wakeAt = next
+        case .done:
+          letFinish(cycle)
+          return .done
+        }
+      } else {
+        try save(at: now)
+      }
+      if cycle.isDone { return .done }
+      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
+        cycle.watch?.sleep(cycle, until: wakeAt, at: now, table.stamp)
+        return .wait(until: wakeAt)
+      }
+      now = later
+    }
+    return .done
+  }
+
+  /// Takes back the thread of a lane and ends the lane.
+  package func close(_ lane: Lane, at moment: Moment) {
+    comeBack(lane, nil, at: moment.now)
+    if !lane.isLeftBehind { lane.cycle.lanes -= 1 }
+    lanes.remove(Handle(rawValue: lane.handle).number)
+  }
+
+  /// The thread of a lane is out of its handler; an outcome that comes too late changes nothing.
+  private func comeBack(_ lane: Lane, _ outcome: Outcome?, at now: Instant) {
+    guard let run = lane.run else { return }
+    lane.run = nil
+    leaveHandler(of: run)
+    if let outcome {
+      run.wasGivenOutcome = true
+      if run.isOpen { decide(run, outcome, retryDelay: nil, at: now) }
+    }
+    comeBackIfDone(run)
+    slot.monitor.broadcast()
+  }
+
+  /// The lane of a run whose thread was left behind is free for another.
+  func leaveLane(of run: Run) {
+    guard run.mode == .lanes else { return }
+    lanes.forEach { lane in
+      guard lane.run === run else { return }
+      lane.isLeftBehind = true
+      lane.cycle.lanes -= 1
+    }
+  }
+
+  /// Whether a lane could take a run, if there were one.
+  private func hasFreeLane(_ cycle: Cycle) -> Bool {
+    var free = cycle.laneLimit
+    lanes.forEach { if $0.cycle === cycle && $0.run != nil && !$0.isLeftBehind { free -= 1 } }
+    return min(free, cycle.laneLimit - cycle.openRuns) > 0
+  }
+
+  /// Threads of the host are in handlers.
+  var hasLanesAtWork: Bool {
+    var found = false
+    lanes.forEach { if $0.run != nil { found = true } }
+    return found
+  }
+
+  // MARK: Descriptor
+
+  /// A descriptor that is readable when there may be something to do for the lanes of a cycle, or its report.
+  ///
+  /// - Throws: `unsupported`, `exhausted`.
+  package func descriptor(of cycle: Cycle) throws(SeleneError) -> Int32 {
+    try check(cycle)
+    if let watch = cycle.watch { return watch.descriptor }
+    guard let watch = CycleWatch(followsTime: clock.host == nil) else {
+      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
+    }
+    cycle.watch = watch
+    workers.hasWatches = true
+    // Whoever opened it looks first.
+    watch.poke()
+    return watch.descriptor
+  }
+
+  // MARK: The end
+
+  /// Nothing is left to run in a cycle.
+  private func letFinish(_ cycle: Cycle) {
+    cycle.isDone = true
+    slot.monitor.broadcast()
+  }
+
+  /// Starts nothing more in a cycle; its runs have a grace.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func drain(_ cycle: Cycle, grace: Span, at moment: Moment) throws(SeleneError) {
+    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, "0 … 24 h in ns") }
+    guard !cycle.isEnded else { return }
+    cycle.drain(at: moment.now, grace: grace)
+    nextDue = min(nextDue, moment.now)
+    advance(to: moment.now)
+    slot.monitor.broadcast()
+  }
+
+  /// Waits up to a timeout until a cycle of lanes is over, and gives its report then; else nil and when to come again.
+  ///
+  /// - Throws: `unsupported`, `reentrant`, a status of stores; then the cycle is still open.
+  package func await(
+    _ cycle: Cycle, timeout: Span, at moment: Moment
+  ) throws(SeleneError) -> (report: Report?, wakeAt: Instant) {
+    try check(cycle)
+    if timeout > 0 { try refuseInsideCallback("waiting for a cycle") }
+    let until = moment.now.adding(timeout)
+    var now = moment.now
+    while !cycle.isEnded {
+      if cycle.isDone && cycle.openRuns == 0 {
+        return (try end(cycle, at: Moment(now: now, probe: Probe())), now)
+      }
+      let wakeAt = cycle.time.nextExpiry(after: now)
+      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
+        // What a lane could take is news until it has looked.
+        if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table.stamp) }
+        return (nil, wakeAt)
+      }
+      now = later
+    }
+    return (takeReport(of: cycle) ?? cycle.report, now)
+  }
+
+  /// Waits for something to happen to a cycle, up to an instant, and says what time it is then; nil where waiting is of no
+  /// use: the instant has come, or the host's clock stands still meanwhile.
+  ///
+  /// - Throws: `forked`, as `leave`.
+  private func wait(for cycle: Cycle, until: Instant, at now: Instant) throws(SeleneError) -> Instant? {
+    guard clock.host == nil, now < until else { return nil }
+    if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
+    // A scheduler that was closed has ended its cycles.
+    guard !cycle.isEnded else { return now }
+    let later = tick()
+    advance(to: later)
+    return later
+  }
+
+  /// A cycle of lanes has ended: its report waits for its host.
+  func keepReport(of cycle: Cycle) {
+    guard cycle.mode == .lanes else { return }
+    cycle.watch?.poke()
+    if reported.count == Self.mostReported { reported.removeFirst() }
+    reported.append(cycle)
+  }
+
+  /// The report of a cycle of lanes that has ended, once.
+  func takeReport(of cycle: Cycle) -> Report? {
+    guard cycle.isEnded, let place = reported.firstIndex(where: { $0 === cycle }) else { return nil }
+    reported.remove(at: place)
+    cycle.watch = nil
+    return cycle.report
+  }
+}

@@ -1,0 +1,837 @@
+/*
+ * lanes.c - threads of the host lend themselves to a cycle (C20)
+ *
+ * What holds for library threads holds here: the report comes by the deadline whatever the threads do, those that overran
+ * are counted, ids stay taken until they have come back.
+ */
+#include "cycles.h"
+
+#include <poll.h>
+
+/* ---- a host whose threads lend themselves ---------------------------------------------------------------------- */
+
+static struct {
+    char id[8];
+    struct work *work;
+} works[16];
+static int work_count;
+
+/** A standing task whose runs a lent thread works on as `work_run` would. */
+static void add_lent(selene_scheduler scheduler, const char *id, struct work *work) {
+    add_work(scheduler, id, work);
+    snprintf(works[work_count].id, sizeof works[0].id, "%s", id);
+    works[work_count++].work = work;
+}
+
+static struct work *work_of(const selene_run_info *info) {
+    for (int i = 0; i < work_count; i++)
+        if (strcmp(works[i].id, info->id.data) == 0) return works[i].work;
+    CHECK(!"known");
+    return NULL;
+}
+
+struct lent {
+    selene_cycle cycle;
+    pthread_t thread;
+    atomic_int opened, runs, back;
+    selene_status opening, status;
+    int32_t step;
+};
+
+static void *lend(void *argument) {
+    struct lent *lent = argument;
+    selene_lane lane = 0;
+    lent->opening = selene_lane_open(lent->cycle, &lane);
+    atomic_store(&lent->opened, 1);
+    while (lent->opening == SELENE_OK) {
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        lent->status =
+            selene_lane_next(lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &lent->step, &info, NULL);
+        if (lent->status != SELENE_OK || lent->step != SELENE_STEP_RUN) break;
+        work_run(info.run, &info, work_of(&info));
+        atomic_fetch_add(&lent->runs, 1);
+    }
+    if (lane && lent->status == SELENE_OK) selene_lane_close(lane);
+    atomic_store(&lent->back, 1);
+    return NULL;
+}
+
+static void start_lent(struct lent *lent, selene_cycle cycle) {
+    lent->cycle = cycle;
+    CHECK_INT(0, pthread_create(&lent->thread, NULL, lend, lent));
+    wait_for("the lane", &lent->opened, 1);
+}
+
+static void join_lent(struct lent *lent) {
+    CHECK_INT(0, pthread_join(lent->thread, NULL));
+}
+
+static selene_window lanes_of(int64_t budget, int64_t reserve, uint32_t lanes) {
+    selene_window window = window_of(budget, reserve, lanes);
+    window.flags = SELENE_WINDOW_LANES;
+    return window;
+}
+
+static selene_report *wait_for_report(selene_cycle cycle) {
+    selene_report *report = NULL;
+    CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
+    CHECK(report != NULL);
+    return report;
+}
+
+static selene_lane open_lane(selene_cycle cycle) {
+    selene_lane lane = 0;
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK(lane != 0);
+    return lane;
+}
+
+/** The next run of a lane without waiting, which must be of this task; 0 where there must be none, and of which kind. */
+static selene_run take(selene_lane lane, int32_t outcome, const char *id, int32_t expected) {
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_lane_next(lane, outcome, 0, &step, &info, NULL));
+    CHECK_INT(expected, step);
+    if (step != SELENE_STEP_RUN) return 0;
+    CHECK_TEXT(id, info.id);
+    return info.run;
+}
+
+/* ---- on the system's clock ---------------------------------------------------------------------------------------- */
+
+static void test_work(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work[4] = {{.behaviour = MEET, .party = 2},
+                           {.behaviour = MEET, .party = 2},
+                           {.behaviour = COMPLETE},
+                           {.behaviour = COMPLETE, .outcome = 1}};
+    struct lent lent[2] = {{0}};
+    selene_report *report;
+    const char *const ids[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; i++)
+        add_lent(scheduler, ids[i], &work[i]);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 2));
+    for (int i = 0; i < 2; i++)
+        start_lent(&lent[i], cycle);
+    report = wait_for_report(cycle);
+    CHECK_INT(4, report->run_count);
+    CHECK_INT(3, report->new_data);
+    CHECK_INT(1, report->no_data);
+    CHECK(report->ended_at < report->deadline);
+    selene_report_destroy(report);
+    for (int i = 0; i < 2; i++) {
+        join_lent(&lent[i]);
+        CHECK_STATUS(SELENE_OK, lent[i].status);
+        CHECK_INT(SELENE_STEP_DONE, lent[i].step);
+    }
+    CHECK_INT(2, atomic_load(&most_inside));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Threads that hang do not keep the report, count until they come back, and their lanes say DONE then. */
+static void test_overrun(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work[2] = {{.behaviour = GATE}, {.behaviour = GATE}};
+    struct lent lent[2] = {{0}};
+    int64_t budget = ROOM + REAL(100), began;
+    selene_report *report;
+    add_lent(scheduler, "a", &work[0]);
+    add_lent(scheduler, "b", &work[1]);
+    began = check_now();
+    selene_cycle cycle = begin(scheduler, lanes_of(budget, REAL(50), 2));
+    for (int i = 0; i < 2; i++)
+        start_lent(&lent[i], cycle);
+    report = wait_for_report(cycle);
+    CHECK_BETWEEN(budget - MS, check_now() - began, budget + LATE);
+    CHECK_INT(2, report->expired);
+    selene_report_destroy(report);
+    CHECK_INT(2, overruns(scheduler));
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(1, atomic_load(&work[i].stopped));
+    CHECK(why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_INT(0, atomic_load(&lent[0].back));
+    atomic_store(&gate, 1);
+    for (int i = 0; i < 2; i++) {
+        join_lent(&lent[i]);
+        CHECK_INT(SELENE_STEP_DONE, lent[i].step);
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, atomic_load(&work[i].first_status));
+    }
+    CHECK_INT(0, overruns(scheduler));
+    CHECK(!why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_cap(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0};
+    selene_window window = lanes_of(ROOM, 0, 1);
+    selene_cycle cycle;
+    options.max_overrun_threads = 1;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    add_lent(scheduler, "a", &work);
+    cycle = begin(scheduler, window);
+    start_lent(&lent, cycle);
+    selene_report_destroy(wait_for_report(cycle));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &cycle));
+    /* As it is for library threads, which count alike. */
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, NULL, NULL));
+    atomic_store(&gate, 1);
+    join_lent(&lent);
+    cycle = begin(scheduler, window);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Nobody waits: the cycle ends at its deadline all the same, and its report is kept. */
+static void test_kept(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0};
+    selene_report *report = NULL;
+    selene_cycle cycle, other;
+    add_lent(scheduler, "a", &work);
+    cycle = begin(scheduler, lanes_of(ROOM, 0, 1));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    check_sleep(ROOM + 2 * MS);
+    other = begin(scheduler, window_of(S, 0, 1));
+    CHECK_INT(1, overruns(scheduler));
+    CHECK_OK(selene_cycle_end(other, NULL));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(1, report->expired);
+    CHECK_INT(report->deadline, report->ended_at);
+    selene_report_destroy(report);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
+    atomic_store(&gate, 1);
+    join_lent(&lent);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A lane that waits returns when the scheduler is closed, and close waits for those in handlers. */
+static void test_close(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = SLEEP, .duration = REAL(200)};
+    struct lent busy = {0}, waiting = {0};
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 2));
+    start_lent(&busy, cycle);
+    wait_for("the handler", &work.started, 1);
+    start_lent(&waiting, cycle);
+    check_sleep(REAL(20));
+    CHECK_INT(0, atomic_load(&waiting.back));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_INT(1, atomic_load(&work.returned));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+    join_lent(&busy);
+    join_lent(&waiting);
+    CHECK_INT(SELENE_STEP_DONE, waiting.step);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_lane_open(cycle, &(selene_lane){0}));
+}
+
+/** Also without grace: it does not wait for a thread in a handler, whose lane is closed then. */
+static void test_close_at_once(void) {
+    selene_scheduler scheduler = open_real(), other;
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0}, waiting = {0};
+    int64_t began;
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 2));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    start_lent(&waiting, cycle);
+    began = check_now();
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_BETWEEN(0, check_now() - began, LATE);
+    join_lent(&waiting);
+    /* Another takes its place meanwhile. */
+    other = open_real();
+    atomic_store(&gate, 1);
+    join_lent(&lent);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, lent.status);
+    CHECK_INT(0, overruns(other));
+    CHECK_OK(selene_scheduler_close(other, 0));
+}
+
+/** A lane whose run was cancelled under it gives way to another. */
+static void test_stopped(void) {
+    selene_scheduler scheduler = open_real();
+    struct work first = {.behaviour = GATE}, second = {.behaviour = COMPLETE};
+    struct lent lent[2] = {{0}};
+    selene_lane third = 0;
+    selene_report *report;
+    uint64_t count;
+    add_lent(scheduler, "a", &first);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 1));
+    start_lent(&lent[0], cycle);
+    wait_for("the handler", &first.started, 1);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_lane_open(cycle, &third));
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, &count));
+    CHECK_INT(1, overruns(scheduler));
+    start_lent(&lent[1], cycle);
+    CHECK_OK(lent[1].opening);
+    report = wait_for_report(cycle);
+    CHECK_INT(1, report->stopped);
+    selene_report_destroy(report);
+    join_lent(&lent[1]);
+    /* Its thread came back only now. */
+    atomic_store(&gate, 1);
+    join_lent(&lent[0]);
+    CHECK_INT(SELENE_STEP_DONE, lent[0].step);
+    CHECK_INT(0, overruns(scheduler));
+    (void)second;
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** What returns without an outcome keeps its lane until the outcome is given. */
+static void test_later(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work[2] = {{.behaviour = AFTER_RETURN, .duration = REAL(100)},
+                           {.behaviour = AFTER_RETURN, .duration = REAL(100)}};
+    struct lent lent = {0};
+    selene_report *report;
+    add_lent(scheduler, "a", &work[0]);
+    add_lent(scheduler, "b", &work[1]);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 1));
+    start_lent(&lent, cycle);
+    report = wait_for_report(cycle);
+    CHECK_INT(2, report->new_data);
+    CHECK(report->runs[1].started_at >= report->runs[0].started_at + REAL(100));
+    selene_report_destroy(report);
+    join_lent(&lent);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(0, pthread_join(work[i].helper, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Drained: nothing more is started, what runs is asked to stop and may complete. */
+static void test_drain(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work[3] = {
+        {.behaviour = UNTIL_STOPPED}, {.behaviour = COMPLETE}, {.behaviour = COMPLETE}};
+    struct lent lent = {0};
+    selene_report *report;
+    const char *const ids[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++)
+        add_lent(scheduler, ids[i], &work[i]);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 1));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work[0].started, 1);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_drain(cycle, -1));
+    CHECK_OK(selene_cycle_drain(cycle, GRACE));
+    report = wait_for_report(cycle);
+    CHECK_INT(1, report->run_count);
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(2, report->did_not_fit);
+    selene_report_destroy(report);
+    join_lent(&lent);
+    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work[0].reason));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A drained cycle whose run does not listen is over after the grace; so is a pushed one. */
+static void test_drain_deaf(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0};
+    struct receiver receiver = {0};
+    selene_report *report;
+    int64_t began, deadline;
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 1));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    began = check_now();
+    CHECK_OK(selene_cycle_drain(cycle, REAL(100)));
+    report = wait_for_report(cycle);
+    CHECK_BETWEEN(REAL(100) - MS, check_now() - began, REAL(100) + LATE);
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    atomic_store(&gate, 1);
+    join_lent(&lent);
+    atomic_store(&gate, 0);
+    cycle = push_async(scheduler, window_of(AMPLE, 0, 1), &receiver, &deadline);
+    wait_for("the handler", &work.started, 2);
+    began = check_now();
+    CHECK_OK(selene_cycle_drain(cycle, REAL(100)));
+    wait_for("the report", &receiver.calls, 1);
+    CHECK_BETWEEN(REAL(100) - MS, receiver.at - began, REAL(100) + LATE);
+    CHECK_INT(1, receiver.expired);
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/** Waiting with a timeout comes back in time, and says when to come again. */
+static void test_timeouts(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0};
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report = NULL;
+    int64_t wake_at = 0, began;
+    int32_t step = -1;
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, S, 2));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    selene_lane lane = open_lane(cycle);
+    began = check_now();
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, REAL(50), &step, &info, &wake_at));
+    CHECK_INT(SELENE_STEP_WAIT, step);
+    CHECK_OK(selene_cycle_wait(cycle, REAL(50), &report, &wake_at));
+    CHECK_BETWEEN(REAL(100) - MS, check_now() - began, REAL(100) + LATE);
+    CHECK(report == NULL);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                 selene_lane_next(lane, SELENE_OUTCOME_NONE, -1, &step, &info, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_wait(cycle, -1, &report, NULL));
+    atomic_store(&gate, 1);
+    report = wait_for_report(cycle);
+    CHECK_INT(wake_at, report->deadline - S);
+    selene_report_destroy(report);
+    CHECK_OK(selene_lane_close(lane));
+    join_lent(&lent);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static int is_readable(int fd, int64_t patience) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    return poll(&one, 1, (int)(patience / MS));
+}
+
+/** An event loop: the descriptor is readable when there may be something, and only then. */
+static void test_descriptor(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = COMPLETE};
+    selene_window window = lanes_of(ROOM + REAL(500), REAL(400), 2);
+    selene_report *report = NULL;
+    selene_cycle cycle;
+    selene_lane first, second;
+    selene_run run;
+    int fd = -1, again = -1;
+    window.flags |= SELENE_WINDOW_ROLLING;
+    add_lent(scheduler, "a", &work);
+    cycle = begin(scheduler, window);
+    CHECK_OK(selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_cycle_descriptor(cycle, &again));
+    CHECK_INT(fd, again);
+    CHECK_INT(1, is_readable(fd, 0));
+    first = open_lane(cycle);
+    second = open_lane(cycle);
+    run = take(first, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    /* Waiting for the report does not take from a free lane what is news for it. */
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK_INT(1, is_readable(fd, 0));
+    take(second, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_WAIT);
+    CHECK_INT(0, is_readable(fd, REAL(20)));
+    /* A rolling window: what is registered now may run now. */
+    add_lent(scheduler, "b", &work);
+    CHECK_INT(1, is_readable(fd, PATIENCE));
+    take(second, SELENE_OUTCOME_NONE, "b", SELENE_STEP_RUN);
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK(report == NULL);
+    CHECK_INT(0, is_readable(fd, REAL(20)));
+    /* An outcome by the token. */
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, is_readable(fd, PATIENCE));
+    take(first, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_WAIT);
+    CHECK_INT(0, is_readable(fd, 0));
+    /* The expiry, and the end. */
+    CHECK_INT(1, is_readable(fd, PATIENCE));
+    take(first, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_WAIT);
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(0, is_readable(fd, 0));
+    CHECK_INT(1, is_readable(fd, PATIENCE));
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK(report != NULL);
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A driver for lanes gives windows of lanes, and at the cap none, without asking again and again. */
+static void test_driver(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_scheduler scheduler = 0;
+    struct work work = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
+    struct lent lent = {0};
+    selene_report *report;
+    selene_task task;
+    selene_cycle cycle = 0;
+    int32_t fd = -1;
+    options.max_overrun_threads = 1;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    add_lent(scheduler, "a", &work);
+    driver.flags = SELENE_DRIVER_LANES;
+    driver.refresh_budget = ROOM;
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_start(scheduler, &driver));
+    CHECK_OK(selene_driver_open(scheduler, &driver, &fd));
+    CHECK_OK(selene_driver_step(scheduler, &cycle, NULL));
+    CHECK(cycle != 0);
+    start_lent(&lent, cycle);
+    report = wait_for_report(cycle);
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    /* Which is due now, as no standing task is. */
+    add_handler(scheduler, "b", &other);
+    task = once_of("b");
+    task.kind = SELENE_KIND_REFRESH;
+    add(scheduler, task);
+    do
+        CHECK_OK(selene_driver_step(scheduler, &cycle, NULL));
+    while (cycle == 0 && is_readable(fd, REAL(50)));
+    CHECK_INT(0, cycle);
+    atomic_store(&gate, 1);
+    join_lent(&lent);
+    CHECK_INT(1, is_readable(fd, PATIENCE));
+    CHECK_OK(selene_driver_step(scheduler, &cycle, NULL));
+    CHECK(cycle != 0);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static selene_lane waiting_lane;
+static selene_cycle waiting_cycle;
+
+static void ask_to_wait(selene_run run, int32_t reason, void *context) {
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report;
+    int32_t step;
+    (void)run;
+    (void)reason;
+    CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_lane_next(waiting_lane, SELENE_OUTCOME_NONE,
+                                                          SELENE_NEVER, &step, &info, NULL));
+    CHECK_STATUS(SELENE_ERROR_REENTRANT,
+                 selene_cycle_wait(waiting_cycle, SELENE_NEVER, &report, NULL));
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void test_reentrant(void) {
+    selene_scheduler scheduler = open_plain();
+    atomic_int asked = 0;
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, NULL, ask_to_wait, &asked, NULL));
+    add(scheduler, task_of("a"));
+    waiting_cycle = begin(scheduler, lanes_of(10 * S, 5 * S, 2));
+    take(open_lane(waiting_cycle), SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    waiting_lane = open_lane(waiting_cycle);
+    advance(6 * S);
+    take(waiting_lane, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_WAIT);
+    CHECK_INT(1, atomic_load(&asked));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* ---- on a clock of the host's own ------------------------------------------------------------------------------------ */
+
+/** With a host clock nothing is waited for, and everything is exact. */
+static void test_host_clock(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report = NULL;
+    selene_lane first, second;
+    selene_cycle cycle;
+    selene_run run;
+    int64_t wake_at = 0;
+    int32_t step = -1;
+    add_lent(scheduler, "a", &work);
+    add_lent(scheduler, "b", &work);
+    add_lent(scheduler, "c", &work);
+    cycle = begin(scheduler, lanes_of(10 * S, S, 2));
+    first = open_lane(cycle);
+    second = open_lane(cycle);
+    take(first, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    run = take(second, SELENE_OUTCOME_NONE, "b", SELENE_STEP_RUN);
+    advance(S);
+    /* Completing and taking the next are one call. */
+    take(first, SELENE_OUTCOME_NO_DATA, "c", SELENE_STEP_RUN);
+    CHECK_INT(SELENE_OUTCOME_NO_DATA, record(scheduler, "a").last_outcome);
+    advance(S);
+    CHECK_OK(selene_lane_next(first, SELENE_OUTCOME_FAILED, SELENE_NEVER, &step, &info, &wake_at));
+    CHECK_INT(SELENE_STEP_WAIT, step);
+    CHECK_INT(START + 9 * S, wake_at);
+    CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, &wake_at));
+    CHECK(report == NULL);
+    CHECK_INT(START + 9 * S, wake_at);
+    /* An outcome that was given by the token before is not given again. */
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_ABANDONED));
+    CHECK(why(scheduler, "b", SELENE_REASON_STILL_RUNNING).reason);
+    take(second, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
+    take(first, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK_INT(3, report->run_count);
+    CHECK_INT(1, report->no_data);
+    CHECK_INT(1, report->failed);
+    CHECK_INT(1, report->abandoned);
+    CHECK_INT(S, report->runs[0].response_time);
+    selene_report_destroy(report);
+    take(first, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_lane_close(first));
+    CHECK_OK(selene_lane_close(second));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_lane_close(second));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** At the deadline a run may still complete; a nanosecond later its thread is left behind. */
+static void test_exact(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_report *report = NULL;
+    selene_lane first, second;
+    selene_cycle cycle;
+    add_lent(scheduler, "a", &work);
+    add_lent(scheduler, "b", &work);
+    cycle = begin(scheduler, lanes_of(10 * S, S, 2));
+    first = open_lane(cycle);
+    second = open_lane(cycle);
+    take(first, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    take(second, SELENE_OUTCOME_NONE, "b", SELENE_STEP_RUN);
+    advance(10 * S);
+    take(first, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_WAIT);
+    CHECK_INT(0, overruns(scheduler));
+    advance(1);
+    CHECK_INT(1, overruns(scheduler));
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK_INT(1, report->new_data);
+    CHECK_INT(1, report->expired);
+    CHECK_INT(START + 10 * S, report->ended_at);
+    selene_report_destroy(report);
+    take(second, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_INT(1, record(scheduler, "b").attempts);
+    CHECK_OK(selene_lane_close(first));
+    CHECK_OK(selene_lane_close(second));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A closed lane has come back from its run, whose outcome may be given by its token. */
+static void test_close_lane(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_lane lane;
+    selene_run run;
+    add_lent(scheduler, "a", &work);
+    cycle = begin(scheduler, lanes_of(10 * S, S, 1));
+    lane = open_lane(cycle);
+    run = take(lane, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    CHECK_OK(selene_lane_close(lane));
+    /* The lane's place is free, the run's is not. */
+    lane = open_lane(cycle);
+    take(lane, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_WAIT);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    take(lane, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_lane_close(lane));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Of reports that nobody asks for the last 16 are kept. */
+static void test_sixteen(void) {
+    selene_scheduler scheduler = open_plain();
+    selene_cycle cycles[18];
+    for (int i = 0; i < 18; i++) {
+        cycles[i] = begin(scheduler, lanes_of(S, 0, 1));
+        advance(S + 1);
+    }
+    CHECK_INT(0, overruns(scheduler));
+    for (int i = 0; i < 18; i++)
+        CHECK_STATUS(i < 2 ? SELENE_ERROR_INVALID_HANDLE : SELENE_OK,
+                     selene_cycle_end(cycles[i], NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_misuse(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_run_info info = SELENE_RUN_INFO_INIT, small = {.struct_size = 4};
+    selene_window window = lanes_of(10 * S, S, 1);
+    selene_report *report;
+    selene_lane lane = 0;
+    selene_cycle pulled, cycle;
+    int32_t step;
+    add_lent(scheduler, "a", &work);
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_run(scheduler, &window, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
+                 selene_cycle_run_async(scheduler, &window, NULL, NULL, NULL, NULL, NULL));
+    window.flags |= SELENE_WINDOW_INLINE;
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_begin(scheduler, &window, &cycle));
+    pulled = begin(scheduler, window_of(10 * S, S, 1));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_lane_open(pulled, &lane));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_wait(pulled, 0, &report, NULL));
+    CHECK_OK(selene_cycle_end(pulled, NULL));
+    cycle = begin(scheduler, lanes_of(10 * S, S, 1));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_next(cycle, &step, &info, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_lane_open(cycle, NULL));
+    CHECK_INT(0, lane);
+    lane = open_lane(cycle);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_lane_next(lane, -1, 0, NULL, &info, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_lane_next(lane, -1, 0, &step, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED_STRUCT,
+                 selene_lane_next(lane, -1, 0, &step, &small, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_wait(cycle, 0, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_lane_open(lane, &lane));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_lane_close(cycle));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_lane_next(scheduler, -1, 0, &step, &info, NULL));
+    take(lane, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    /* A refused outcome leaves all as it was. */
+    for (int32_t outcome = -2; outcome <= 6; outcome++) {
+        if (outcome >= -1 && outcome <= 3) continue;
+        CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                     selene_lane_next(lane, outcome, 0, &step, &info, NULL));
+    }
+    CHECK_INT(SELENE_STATE_RUNNING, record(scheduler, "a").state);
+    take(lane, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_lane_close(lane));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_lane_open(cycle, &lane));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------------------ */
+
+static void test_fork(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = GATE};
+    struct lent lent = {0}, waiting = {0};
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report;
+    int32_t step, status = -1;
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 3));
+    selene_lane lane = open_lane(cycle);
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    start_lent(&waiting, cycle);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_STATUS(SELENE_ERROR_FORKED,
+                     selene_lane_next(lane, -1, SELENE_NEVER, &step, &info, NULL));
+        CHECK_STATUS(SELENE_ERROR_FORKED, selene_lane_open(cycle, &lane));
+        CHECK_STATUS(SELENE_ERROR_FORKED, selene_lane_close(lane));
+        CHECK_STATUS(SELENE_ERROR_FORKED, selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
+        CHECK_STATUS(SELENE_ERROR_FORKED, selene_cycle_drain(cycle, 0));
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_INT(0, status);
+    CHECK_OK(selene_lane_close(lane));
+    atomic_store(&gate, 1);
+    report = wait_for_report(cycle);
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    join_lent(&lent);
+    join_lent(&waiting);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* ---- everything at once ------------------------------------------------------------------------------------------------ */
+
+enum { THREADS = 6, ROUNDS = 60, TASKS = 40 };
+
+static selene_scheduler storm;
+static _Atomic uint64_t storm_cycle;
+static atomic_int storm_ends;
+static _Atomic uint64_t storm_runs, storm_reported;
+
+static void *storm_lend(void *argument) {
+    uint64_t seed = (uint64_t)(uintptr_t)argument;
+    while (!atomic_load(&storm_ends)) {
+        selene_lane lane = 0;
+        int32_t step = SELENE_STEP_RUN, outcome = SELENE_OUTCOME_NONE;
+        if (selene_lane_open(atomic_load(&storm_cycle), &lane) != SELENE_OK) {
+            check_sleep(50 * SELENE_MICROSECOND);
+            continue;
+        }
+        while (step == SELENE_STEP_RUN) {
+            selene_run_info info = SELENE_RUN_INFO_INIT;
+            seed = seed * UINT64_C(6364136223846793005) + 1;
+            if (selene_lane_next(lane, outcome, seed >> 62 ? SELENE_NEVER : 0, &step, &info, NULL))
+                break;
+            if (step != SELENE_STEP_RUN) break;
+            atomic_fetch_add(&storm_runs, 1);
+            CHECK(info.id.length == 3);
+            outcome = (int32_t)(seed >> 40 & 3) - 1;
+            if (outcome < 0 && seed >> 42 & 1)
+                selene_run_complete(info.run, SELENE_OUTCOME_NO_DATA);
+            if ((seed >> 50 & 7) == 0) check_sleep((int64_t)(seed >> 55) * 20 * SELENE_MICROSECOND);
+            if ((seed >> 58 & 15) == 0)
+                selene_task_cancel(storm, info.id.data, info.id.length, NULL);
+        }
+        selene_lane_close(lane);
+    }
+    return NULL;
+}
+
+static void test_storm(void) {
+    pthread_t threads[THREADS];
+    storm = open_real();
+    CHECK_OK(selene_handler_register(storm, "all", -1, NULL, work_stop, &(struct work){0}, NULL));
+    for (intptr_t i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_create(&threads[i], NULL, storm_lend, (void *)(i + 1)));
+    for (int round = 0; round < ROUNDS; round++) {
+        char id[4];
+        selene_window window = lanes_of(3 * MS, MS, 1 + (uint32_t)round % 4);
+        selene_report *report = NULL;
+        selene_cycle cycle = 0;
+        for (int i = 0; i < TASKS; i++) {
+            selene_task task = task_of(id);
+            snprintf(id, sizeof id, "%03d", i);
+            task.handler = SELENE_TEXT("all");
+            task.existing = SELENE_EXISTING_REPLACE;
+            task.expected_response = 0;
+            CHECK_OK(selene_task_register(storm, &task, NULL));
+        }
+        while (selene_cycle_begin(storm, &window, &cycle) == SELENE_ERROR_BUSY)
+            check_sleep(MS);
+        atomic_store(&storm_cycle, cycle);
+        if (round % 5 == 0) CHECK_OK(selene_cycle_drain(cycle, MS));
+        if (round % 7 == 0) CHECK_OK(selene_cycle_end(cycle, &report));
+        else CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
+        atomic_fetch_add(&storm_reported, report->run_count);
+        selene_report_destroy(report);
+    }
+    atomic_store(&storm_ends, 1);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
+    CHECK_INT(atomic_load(&storm_runs), atomic_load(&storm_reported));
+    CHECK(atomic_load(&storm_runs) > ROUNDS);
+    CHECK_INT(0, overruns(storm));
+    CHECK_OK(selene_scheduler_close(storm, GRACE));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("C20 threads of the host work a cycle off through lanes", test_work);
+    run_test("C20 the report comes by the deadline while lent threads hang, which count until they "
+             "are back",
+             test_overrun);
+    run_test("C20 at the cap of threads left behind a begin for lanes is refused with BUSY",
+             test_cap);
+    run_test("C20 a cycle that nobody waits for ends at its deadline, and its report is kept",
+             test_kept);
+    run_test("C20 of reports that nobody asks for the last sixteen are kept", test_sixteen);
+    run_test("C20 a lane that waits returns when the scheduler is closed", test_close);
+    run_test("C20 close without grace does not wait for a lent thread", test_close_at_once);
+    run_test("C20 a lane whose run was stopped under it gives way to another", test_stopped);
+    run_test("C20 a run whose outcome comes later keeps its lane", test_later);
+    run_test("C20 a drained cycle starts nothing more, and what runs may complete", test_drain);
+    run_test("C20 a drained cycle is over after the grace", test_drain_deaf);
+    run_test("C20 waiting with a timeout comes back in time", test_timeouts);
+    run_test("C20 an event loop waits with a descriptor", test_descriptor);
+    run_test("C20 a driver for lanes opens no window at the cap, and one when a thread is back",
+             test_driver);
+    run_test("C20 nothing waits inside a callback", test_reentrant);
+    run_test("C20 with a host clock nothing is waited for", test_host_clock);
+    run_test("C20 a run may complete exactly at the deadline, later its thread is left behind",
+             test_exact);
+    run_test("C20 a lane that is closed has come back from its run", test_close_lane);
+    run_test("C20 lanes are refused where they cannot be, and their handles are checked",
+             test_misuse);
+    run_test("C20 in a child all lanes answer FORKED, the parent's go on", test_fork);
+    run_test("C20 threads that lend themselves at random lose no run", test_storm);
+    return check_end();
+}
