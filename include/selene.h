@@ -136,7 +136,8 @@
  *   FORKED, REENTRANT when called from inside a host clock.
  *   A pointer that must not be NULL and is: INVALID_ARGUMENT. With a store, every
  *   function that changes something may answer STORE_FULL, STORE_IO,
- *   STORE_CORRUPT or OUTCOME_UNKNOWN; the first three changed nothing.
+ *   STORE_CORRUPT, STORE_MOVED or OUTCOME_UNKNOWN; all but the last changed
+ *   nothing.
  *
  * Time. Instants are int64_t nanoseconds since the Unix epoch in scheduler time
  *   (selene_scheduler_now), durations are int64_t nanoseconds; 10 years are 3653
@@ -280,7 +281,7 @@ enum {
 
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
     SELENE_ERROR_STORE_CANNOT_OPEN = 48,
-    /** Another scheduler, in this process or another, has the store open. */
+    /** Another scheduler, in this process or another, has the store open; the detail names the process. */
     SELENE_ERROR_STORE_LOCKED = 49,
     /** The file is damaged; selene_store_salvage saves what can be read. It was left as it is. */
     SELENE_ERROR_STORE_CORRUPT = 50,
@@ -294,7 +295,12 @@ enum {
     SELENE_ERROR_STORE_IO = 54,
     /** A commit failed midway (a sync, or no memory), so what is on the disk is not known: the store is of no
      *  use until it is opened again. */
-    SELENE_ERROR_OUTCOME_UNKNOWN = 55
+    SELENE_ERROR_OUTCOME_UNKNOWN = 55,
+    /** The file of the store or its log (the same name with -wal) was removed, renamed or replaced while it was
+     *  open; nothing changed. Every change is refused until the names lead to the open files again, or the
+     *  scheduler is closed and the store opened anew. selene_store_backup still copies everything that was answered
+     *  OK; closing leaves alone what is in their place. */
+    SELENE_ERROR_STORE_MOVED = 56
 };
 
 /**
@@ -1786,14 +1792,15 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
  * Saves every task that can be read from a damaged store into a new one. The damaged file is left as it is.
  *
  * It goes by the rows, each of which has a checksum, whatever the header of the file says; the log (the same name with
- * -wal) must lie beside the file. It needs memory for the file and its tasks.
+ * -wal) must lie beside the file. It needs memory for the file and its tasks; a file larger than the machine's
+ * memory is refused before it is read.
  *
  * @param damaged, damaged_length  the damaged file; nobody has it open
  * @param fresh, fresh_length      the new file, which must not exist; mode 0600
  * @param out_findings             how many tasks were saved, and how many rows were not; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_FOREIGN, STORE_NEWER
- *         (it has other tables), STORE_CORRUPT (no row is one of a store), STORE_FULL, STORE_IO; then there is no new
- *         file
+ *         (it has other tables), STORE_CORRUPT (no row is one of a store), STORE_FULL, STORE_IO, EXHAUSTED (too large
+ *         for the memory); then there is no new file
  *
  * Thread: any. Since: 0.1.
  */

@@ -51,21 +51,72 @@ int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
     return result;
 }
 
-int32_t platform_file_identity(const char *path, uint64_t *device, uint64_t *inode) {
-    struct stat facts;
-    if (stat(path, &facts) != 0) return errno;
-    *device = (uint64_t)facts.st_dev;
-    *inode = (uint64_t)facts.st_ino;
+static platform_file_facts facts_of(const struct stat *found) {
+    return (platform_file_facts){
+        (uint64_t)found->st_dev, (uint64_t)found->st_ino, (int64_t)found->st_size,
+        (int64_t)found->st_mtim.tv_sec * 1000000000 + found->st_mtim.tv_nsec};
+}
+
+int32_t platform_file_look(const char *path, platform_file_facts *facts) {
+    struct stat found;
+    if (stat(path, &found) != 0) return errno;
+    *facts = facts_of(&found);
     return 0;
 }
 
-int64_t platform_read_at(const char *path, int64_t offset, uint8_t *bytes, int64_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -errno;
-    ssize_t count = pread(file, bytes, (size_t)size, offset);
-    int64_t result = count < 0 ? -errno : count;
-    close(file);
-    return result;
+int32_t platform_open(const char *path, int32_t for_writing) {
+    int file = open(path, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    return file < 0 ? -errno : file;
+}
+
+void platform_close(int32_t descriptor) {
+    close(descriptor);
+}
+
+int32_t platform_look(int32_t descriptor, platform_file_facts *facts) {
+    struct stat found;
+    if (fstat(descriptor, &found) != 0) return errno;
+    *facts = facts_of(&found);
+    return 0;
+}
+
+int64_t platform_read_at(int32_t descriptor, int64_t offset, uint8_t *bytes, int64_t size) {
+    int64_t length = 0;
+    while (length < size) {
+        ssize_t count = pread(descriptor, bytes + length, (size_t)(size - length), offset + length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -errno;
+        if (count == 0) break;
+        length += count;
+    }
+    return length;
+}
+
+int64_t platform_data_from(int32_t descriptor, int64_t offset) {
+    off_t data = lseek(descriptor, offset, SEEK_DATA);
+    return data >= 0 ? data : errno == ENXIO ? -1 : offset;
+}
+
+int64_t platform_data_end(int32_t descriptor) {
+    struct stat found;
+    if (fstat(descriptor, &found) != 0) return -errno;
+    off_t end = 0;
+    for (;;) {
+        off_t data = lseek(descriptor, end, SEEK_DATA);
+        off_t hole = data < 0 ? data : lseek(descriptor, data, SEEK_HOLE);
+        if (hole <= end) return data < 0 && errno != ENXIO ? found.st_size : end;
+        end = hole;
+    }
+}
+
+int64_t platform_memory(void) {
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? pages * size : INT64_MAX;
+}
+
+int32_t platform_cut(int32_t descriptor, int64_t size) {
+    if (ftruncate(descriptor, size) != 0) return errno;
+    return fsync(descriptor) != 0 ? -errno : 0;
 }
 
 int64_t platform_file_size(const char *path) {
@@ -147,14 +198,6 @@ int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *by
     return error != 0 ? error : platform_sync_directory(path);
 }
 
-int32_t platform_cut_file(const char *path, int64_t size) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return errno;
-    int error = ftruncate(file, size) != 0 ? errno : fsync(file) != 0 ? -errno : 0;
-    close(file);
-    return error;
-}
-
 void platform_remove_file(const char *path) {
     unlink(path);
 }
@@ -181,8 +224,4 @@ int32_t platform_append_open(const char *path) {
 
 int32_t platform_append(int32_t descriptor, const uint8_t *bytes, int64_t size) {
     return write_fully(descriptor, bytes, (size_t)size) == 0 ? 0 : errno;
-}
-
-void platform_append_close(int32_t descriptor) {
-    close(descriptor);
 }

@@ -102,6 +102,7 @@ static void after_fork_in_parent(void) {
 }
 static void after_fork_in_child(void) {
     __atomic_add_fetch(&fork_generation, 1, __ATOMIC_RELEASE);
+    platform_locks_leave();
     pthread_mutex_unlock(&registry);
     // It knows its writer by the number of a thread, which is another here.
     static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;

@@ -83,6 +83,8 @@ private func text(_ status: selene_status) -> (name: StaticString, message: Stat
   case .storeIO: return ("STORE_IO", "Reading or writing the store failed.")
   case .outcomeUnknown:
     return ("OUTCOME_UNKNOWN", "A commit failed midway; the store is of no use until it is opened again.")
+  case .storeMoved:
+    return ("STORE_MOVED", "The file of the store or its log was removed or replaced while it was open.")
   }
 }
 

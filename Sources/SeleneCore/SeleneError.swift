@@ -31,6 +31,7 @@ package struct SeleneError: Error {
     case storeFull = 53
     case storeIO = 54
     case outcomeUnknown = 55
+    case storeMoved = 56
   }
 
   package let code: Code

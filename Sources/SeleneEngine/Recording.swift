@@ -33,7 +33,7 @@ final class Recording {
     return bytes.isEmpty || platform_append(descriptor, bytes, Int64(bytes.count)) == 0
   }
 
-  deinit { platform_append_close(descriptor) }
+  deinit { platform_close(descriptor) }
 }
 
 /// Replaying a trace, which needs no scheduler.

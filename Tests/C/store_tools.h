@@ -4,8 +4,8 @@
  * Every test works in a folder of its own below one that tools_begin makes (in $TMPDIR, else /tmp) and tools_end
  * removes. Files are compared as bytes; what a scheduler holds is compared as text that shows every field.
  *
- * A test must not open a store's file by itself while a scheduler of its own process has it open: closing any
- * descriptor of a file ends the locks that a process holds on it.
+ * A test that opens a store's file by itself while a scheduler of its own process has it open takes SQLite's locks
+ * away, as a host would (D5).
  */
 #ifndef STORE_TOOLS_H
 #define STORE_TOOLS_H

@@ -174,24 +174,45 @@ void platform_watch_wait(const platform_watch *_Nonnull watch);
 // Takes in what waits; the groups of signals that may have changed.
 uint32_t platform_watch_drain(const platform_watch *_Nonnull watch);
 
-// Makes a file of mode 0600 to append to; its descriptor, or −errno. EEXIST leaves what is there.
+// Makes a file of mode 0600 to append to; its descriptor, or −errno. EEXIST leaves what is there. It is closed with
+// platform_close.
 int32_t platform_append_open(const char *_Nonnull path);
 // Writes all of it. 0 or errno.
 int32_t platform_append(int32_t descriptor, const uint8_t *_Nonnull bytes, int64_t size);
-void platform_append_close(int32_t descriptor);
 
 // ---- Files ----
 
 // Reads the head of a regular file; the number of bytes read, or −errno.
 int64_t platform_read_head(const char *_Nonnull path, uint8_t *_Nonnull bytes, int64_t size);
-// What makes a file the same file under every name. 0 or errno.
-int32_t platform_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device,
-                               uint64_t *_Nonnull inode);
+
+// What a name leads to: what makes a file the same file under every name, and when it was last written.
+typedef struct platform_file_facts {
+    uint64_t device;
+    uint64_t inode;
+    int64_t size;
+    int64_t written;
+} platform_file_facts;
+
+// 0 or errno.
+int32_t platform_file_look(const char *_Nonnull path, platform_file_facts *_Nonnull facts);
 // Brings the names in the directory of a file to the disk. 0 or errno.
 int32_t platform_sync_directory(const char *_Nonnull path);
-// Reads a part of a file; the number of bytes read, or −errno.
-int64_t platform_read_at(const char *_Nonnull path, int64_t offset, uint8_t *_Nonnull bytes,
-                         int64_t size);
+// Opens a file that exists; its descriptor, or −errno. It is closed with platform_close.
+int32_t platform_open(const char *_Nonnull path, int32_t for_writing);
+void platform_close(int32_t descriptor);
+// 0 or errno.
+int32_t platform_look(int32_t descriptor, platform_file_facts *_Nonnull facts);
+// Reads a part of a file; the number of bytes read, which is less only at its end, or −errno.
+int64_t platform_read_at(int32_t descriptor, int64_t offset, uint8_t *_Nonnull bytes, int64_t size);
+// Where, from an offset on, the file has bytes that were written: what is before it are zeros that are nowhere on the disk.
+// −1 if there are none. Where the file system does not tell, the offset itself.
+int64_t platform_data_from(int32_t descriptor, int64_t offset);
+// Where the last of such bytes end, or −errno; the size where the file system does not tell.
+int64_t platform_data_end(int32_t descriptor);
+// Bytes of memory that the machine has.
+int64_t platform_memory(void);
+// Cuts a file to a size, durably. 0 or errno, −errno if it was the sync that failed.
+int32_t platform_cut(int32_t descriptor, int64_t size);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);
 
@@ -206,10 +227,36 @@ int32_t platform_create_empty(const char *_Nonnull path);
 // Writes some bytes of a file, and brings it and its name in the directory to the disk. 0 or errno.
 int32_t platform_finish_file(const char *_Nonnull path, int64_t offset,
                              const uint8_t *_Nonnull bytes, int64_t size);
-// Cuts a file to a size, durably. 0 or errno, −errno if it was the sync that failed.
-int32_t platform_cut_file(const char *_Nonnull path, int64_t size);
 void platform_remove_file(const char *_Nonnull path);
 const char *_Nonnull platform_error_text(int32_t error);
+
+// ---- The lock of a store ----
+
+typedef struct platform_lock platform_lock;
+
+// Who has a lock.
+typedef struct platform_holder {
+    // 0 if it is not known.
+    int32_t process;
+    // A process of another container or another machine, whose numbers mean nothing here.
+    int32_t is_elsewhere;
+    // What the process is called; "" if it is not known.
+    char name[32];
+} platform_holder;
+
+// Locks a file for this process, of which nothing else in it may have taken a lock. 0, an errno, or EAGAIN if it is locked;
+// then the holder is who has it. The lock is NULL where the system has no such locks.
+int32_t platform_lock_take(const char *_Nonnull path, uint64_t device, uint64_t inode,
+                           platform_lock *_Nullable *_Nonnull lock,
+                           platform_holder *_Nonnull holder);
+// Keeps out also whoever has only SQLite's locks; once SQLite has its own. 0 or errno.
+int32_t platform_lock_complete(platform_lock *_Nullable lock);
+// Ends a lock, and with it all locks of SQLite that this process has on the file.
+void platform_lock_release(platform_lock *_Nullable lock);
+// In a forked child: the locks stay the parent's.
+void platform_locks_leave(void);
+
+// ---- SQLite ----
 
 // Binds a copy of some bytes (SQLITE_TRANSIENT is a cast that Swift does not import); the code of SQLite.
 int32_t platform_bind_copy(sqlite3_stmt *_Nullable statement, int32_t index,

@@ -15,6 +15,11 @@ final class SQLite {
   /// Somebody else has the file open, and what stands beside it is his.
   var isOthers = false
   private var keepsLog = false
+  /// What is looked at before each commit.
+  private var place: StorePlace?
+
+  /// Whatever a host made its default, a store is used with locks and on files.
+  private static let system: StaticString = "unix"
 
   /// Opens a file; `nil` is a database in memory.
   ///
@@ -23,7 +28,7 @@ final class SQLite {
     let connection = SQLite(path: file ?? Bytes(count: 0) { _ in })
     connection.hadLog = file.map { $0.appending("-wal").fileSize >= 0 } ?? true
     let name = file ?? Bytes(copying: text((":memory:" as StaticString).cString))
-    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
+    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, system.cString) }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
       connection.close()
@@ -56,7 +61,7 @@ final class SQLite {
     let name = uri.withUnsafeBytes { Bytes(copying: $0) }
     let connection = SQLite(path: file)
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
-    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, nil) }
+    let code = name.withCString { sqlite3_open_v2($0, &connection.raw, flags, system.cString) }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
       connection.close()
@@ -73,18 +78,43 @@ final class SQLite {
     while let statement = sqlite3_next_stmt(raw, nil) { sqlite3_finalize(statement) }
     // Looking at a file leaves no empty log behind. Whoever opens it next may have one of his own by then, so it is removed
     // while the file is locked.
-    if keepsLog && !isOthers && !hadLog {
+    if keepsLog && !isOthers && !hadLog && (place == nil || isInPlace) {
       let log = path.appending("-wal")
       if log.fileSize == 0 { log.removeFile() }
     }
     sqlite3_close_v2(raw)
     raw = nil
+    place = nil
     claim?.release()
     claim = nil
   }
 
   /// Holds the right to touch the file until it is closed.
   func hold(_ claim: StoreClaim) { self.claim = claim }
+
+  /// SQLite has its locks and its log: from now on it is known what they are.
+  func settle() throws(SeleneError) {
+    guard let claim else { return }
+    try claim.complete(path)
+    place = try StorePlace.of(path, claim)
+  }
+
+  /// Names still lead to the file and the log that are open.
+  private var isInPlace: Bool { (try? place?.check()) != nil }
+
+  /// Refuses to go on where names lead elsewhere (D6).
+  ///
+  /// - Throws: `storeMoved`; `storeIO`, `storeCannotOpen` if that cannot be told.
+  func refuseIfMoved() throws(SeleneError) { try place?.check() }
+
+  /// Only the name of the log is gone: what is committed can come into the file from the log that is open.
+  var canOutliveLog: Bool { place?.isOnlyLogGone ?? false }
+
+  /// This connection wrote into the file.
+  func noteWrite() { place?.noteWrite() }
+
+  /// Cuts the log, durably. 0 or an errno, negative if it was the sync that failed.
+  func cutLog(to size: Int64) -> Int32 { place?.cutLog(to: size) ?? 0 }
 
   /// Closing leaves the log as it is.
   func keepLog() {

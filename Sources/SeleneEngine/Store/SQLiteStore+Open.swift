@@ -73,6 +73,7 @@ extension SQLiteStore {
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
         throw SeleneError(.storeCorrupt, "store \(path: file): it has no tables")
       }
+      try connection.settle()
       // The log may have it from a newer library than the header of the file.
       let version = Int32(clamping: try connection.number("PRAGMA user_version"))
       try StoreFile.refuseIfNewer(version, file)

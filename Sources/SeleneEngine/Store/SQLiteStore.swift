@@ -236,6 +236,7 @@ package final class SQLiteStore: Store {
   /// One statement is a commit of its own. BEGIN and COMMIT cost as much as the row between them.
   private func transact(isOne: Bool, _ change: () -> Int32) throws(SeleneError) {
     try refuseIfFailed()
+    try refuseIfMoved()
     try tidyLog()
     watch.pointee.isCommitting = false
     let isOne = isOne && isTrusted
@@ -269,14 +270,14 @@ package final class SQLiteStore: Store {
     if mustRenewLog {
       let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
       guard code == SQLITE_OK else { throw failure(connection.error(code), isOfSync: SQLite.isFailedSync(code)) }
+      connection.noteWrite()
       watch.pointee.frames = 0
     }
     // SQLite neither cuts what a failed commit left, nor syncs a log that it has cut.
     let frames = Int64(watch.pointee.frames)
     let size = frames == 0 ? 0 : Int64(StoreLog.headerSize) + frames * (Int64(StoreLog.frameHeaderSize) + pageSize)
-    let log = connection.path.appending("-wal")
-    let error = log.withCString { platform_cut_file($0, size) }
-    guard error == 0 else { throw failure(StoreFile.error(abs(error), log), isOfSync: error < 0) }
+    let error = connection.cutLog(to: size)
+    guard error == 0 else { throw failure(StoreFile.error(abs(error), connection.path), isOfSync: error < 0) }
     (mustRenewLog, mustCutLog) = (false, false)
   }
 
@@ -317,12 +318,28 @@ package final class SQLiteStore: Store {
 
   /// Copies the log into the file. The commit before it stands whatever happens here; what fails is tried again.
   private func checkpoint() {
-    let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    if SQLite.isFailedSync(code) { isFailed = true }
+    let code = copyLog()
     // Until all of it was copied the log goes on; then it ends, and the next commit comes into a new one.
     guard code == SQLITE_OK else { return }
     mustRenewLog = true
     try? tidyLog()
+  }
+
+  private func copyLog() -> Int32 {
+    let code = sqlite3_wal_checkpoint_v2(connection.raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    if SQLite.isFailedSync(code) { isFailed = true }
+    connection.noteWrite()
+    return code
+  }
+
+  /// A commit is refused where nobody would find it again. What was committed before into a log that is gone is saved.
+  private func refuseIfMoved() throws(SeleneError) {
+    do throws(SeleneError) {
+      try connection.refuseIfMoved()
+    } catch {
+      if isTrusted && connection.canOutliveLog { _ = copyLog() }
+      throw error
+    }
   }
 
   private func refuseIfFailed() throws(SeleneError) {
@@ -378,8 +395,9 @@ package final class SQLiteStore: Store {
     platform_fork_hold()
     defer { platform_fork_release() }
     isClosed = true
-    // After a failed sync the log is the better witness than what a checkpoint would make of it.
-    if isFailed { connection.keepLog() }
+    // After a failed sync the log is the better witness than what a checkpoint would make of it. And what stands in the
+    // place of the store is another's.
+    if isFailed || ((try? connection.refuseIfMoved()) == nil && !connection.canOutliveLog) { connection.keepLog() }
     connection.close()
   }
 

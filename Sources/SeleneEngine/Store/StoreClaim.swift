@@ -1,7 +1,8 @@
-// Which store files this process has open.
+// Who has a store file: one connection of one process at a time (D1, D5).
 //
-// POSIX locks belong to a process and a file: closing any descriptor of a file drops all of the process's locks on it. So a
-// file that is open here is not touched a second time, not even to look at it.
+// SQLite's locks belong to a process and a file: closing any descriptor of a file drops all of them. So a file that is open
+// here is not touched a second time, not even to look at it; and what else in the process touches it leaves the lock that
+// is taken here.
 
 import CPlatform
 import SeleneCore
@@ -12,20 +13,22 @@ struct StoreClaim {
   private let inode: UInt64
   /// Whether it is only to keep the file from becoming a store; many may look at it then.
   private let isShared: Bool
+  /// Keeps other processes out, and other copies of this library in this one.
+  private var lock: OpaquePointer?
 
   /// What is claimed. Guarded by the registry lock, so a forked child finds it whole.
   nonisolated(unsafe) private static var claimed: [StoreClaim] = []
 
   /// Claims an existing file.
   ///
-  /// - Throws: `storeLocked` while somebody in this process has it open, `storeCannotOpen` if there is none.
+  /// - Throws: `storeLocked` while somebody has it open, `storeCannotOpen` if there is none.
   static func take(
     _ file: Bytes, isShared: Bool = false, as noun: StaticString = "store"
   ) throws(SeleneError) -> StoreClaim {
-    var (device, inode): (UInt64, UInt64) = (0, 0)
-    let error = file.withCString { platform_file_identity($0, &device, &inode) }
+    var facts = platform_file_facts()
+    let error = file.withCString { platform_file_look($0, &facts) }
     guard error == 0 else { throw StoreFile.error(error, file, as: noun) }
-    let claim = StoreClaim(device: device, inode: inode, isShared: isShared)
+    var claim = StoreClaim(device: facts.device, inode: facts.inode, isShared: isShared)
     platform_registry_lock()
     let isFree = !claimed.contains { $0.isOf(claim) && !($0.isShared && isShared) }
     if isFree { claimed.append(claim) }
@@ -34,14 +37,59 @@ struct StoreClaim {
       throw SeleneError(
         .storeLocked, "\(noun) \(path: file): it is open in this process, or was when it was forked")
     }
-    return claim
+    guard !isShared else { return claim }
+    do throws(SeleneError) {
+      try claim.lock(file)
+      return claim
+    } catch {
+      claim.release()
+      throw error
+    }
   }
 
+  private mutating func lock(_ file: Bytes) throws(SeleneError) {
+    var holder = platform_holder()
+    let error = file.withCString { platform_lock_take($0, device, inode, &lock, &holder) }
+    guard error == 0 else { throw Self.error(error, file, holder) }
+  }
+
+  /// Keeps out also who has only SQLite's locks. The connection has them by now.
+  func complete(_ file: Bytes) throws(SeleneError) {
+    let error = platform_lock_complete(lock)
+    guard error == 0 else { throw Self.error(error, file, platform_holder()) }
+  }
+
+  private static func error(_ number: Int32, _ file: Bytes, _ holder: platform_holder) -> SeleneError {
+    guard number == StoreFile.again else { return StoreFile.error(number, file) }
+    if holder.process == 0 {
+      let place: StaticString = holder.is_elsewhere == 0 ? "" : " of another container or machine"
+      return SeleneError(.storeLocked, "store \(path: file): another process\(place) has it open")
+    }
+    if holder.process == platform_process() {
+      return SeleneError(
+        .storeLocked, "store \(path: file): it is open in this process, through another copy of the library or SQLite")
+    }
+    return withUnsafeBytes(of: holder.name) { name in
+      let name = UnsafeRawBufferPointer(rebasing: name[..<(name.firstIndex(of: 0) ?? name.count)])
+      guard !name.isEmpty else {
+        return SeleneError(.storeLocked, "store \(path: file): another process has it open: \(holder.process)")
+      }
+      return SeleneError(
+        .storeLocked, "store \(path: file): another process has it open: \(holder.process) (\(text: name))")
+    }
+  }
+
+  /// Ends the right, and all locks of this process on the file.
   func release() {
+    // As long as it is claimed nobody here has other locks on it.
+    platform_lock_release(lock)
     platform_registry_lock()
     if let place = Self.claimed.firstIndex(where: { $0.isOf(self) }) { Self.claimed.remove(at: place) }
     platform_registry_unlock()
   }
+
+  /// Whether a file is the one that was claimed.
+  func isOf(_ facts: platform_file_facts) -> Bool { device == facts.device && inode == facts.inode }
 
   private func isOf(_ other: StoreClaim) -> Bool { device == other.device && inode == other.inode }
 }

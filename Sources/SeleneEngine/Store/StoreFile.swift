@@ -80,9 +80,13 @@ package enum StoreFile {
     (0..<4).reduce(0) { $0 << 8 | UInt32(header[offset + $1]) }
   }
 
-  /// EIO and EEXIST, which Swift would need all of libc for.
+  /// ENOENT, EIO, EAGAIN, EEXIST, ENOTDIR and ESTALE, which Swift would need all of libc for.
+  static let noEntry: Int32 = 2
   static let inputOutput: Int32 = 5
+  static let again: Int32 = 11
   static let exists: Int32 = 17
+  static let notFolder: Int32 = 20
+  static let stale: Int32 = 116
 
   /// An error of the system as a status.
   static func error(_ number: Int32, _ file: Bytes, as noun: StaticString = "store") -> SeleneError {
@@ -185,7 +189,7 @@ package enum StoreFile {
     }
     // What is no store of ours is not read whole, however large it is.
     if let refusal, refusal.code == .storeForeign, source.fileSize > mostForeign { throw refusal }
-    try refuseIfLocked(source)
+    try claim.complete(source)
 
     var pages = try StorePages(source)
     var gathered = try gather(&pages, refusal)
@@ -309,20 +313,5 @@ package enum StoreFile {
     _ = try write.step()
     findings.schemaVersion = Schema.version
     try SQLiteStore.writeImage(image, to: target)
-  }
-
-  private static func refuseIfLocked(_ file: Bytes) throws(SeleneError) {
-    // SQLite removes the log of a file that has no page; nobody has such a file open.
-    guard file.fileSize >= Int64(StorePages.leastPageSize) else { return }
-    let probe = try SQLite.open(file, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX)
-    defer { probe.close() }
-    probe.keepLog()
-    probe.isOthers = true
-    do throws(SeleneError) {
-      try probe.run("PRAGMA locking_mode = EXCLUSIVE")
-      _ = try probe.number("SELECT count(*) FROM sqlite_schema")
-    } catch {
-      if error.code == .storeLocked { throw error }
-    }
   }
 }

@@ -6,11 +6,11 @@ import CPlatform
 import SeleneCore
 
 /// The frames of a log, read without SQLite.
-struct StoreLog {
+struct StoreLog: ~Copyable {
   static let headerSize = 32
   static let frameHeaderSize = 24
 
-  private let file: Bytes
+  private let file: OpenFile
   private let pageSize: Int
   private let isBigEndian: Bool
   private let salts: UInt64
@@ -27,13 +27,14 @@ struct StoreLog {
   /// Reads the header of a store's log; nil if it is not whole.
   ///
   /// - Throws: `storeCannotOpen`, `storeIO`.
-  init?(of store: Bytes, pageSize: Int) throws(SeleneError) {
-    let file = store.appending("-wal")
-    var header = [UInt8](repeating: 0, count: Self.headerSize + Self.frameHeaderSize)
-    guard file.fileSize >= Int64(Self.headerSize) else { return nil }
-    let count = file.withCString { platform_read_at($0, 0, &header, Int64(header.count)) }
-    guard count >= 0 else { throw StoreFile.error(Int32(-count), file) }
-    guard count >= Self.headerSize else { return nil }
+  static func open(of store: Bytes, pageSize: Int) throws(SeleneError) -> StoreLog? {
+    guard let file = try OpenFile.open(store.appending("-wal")) else { return nil }
+    var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
+    guard try file.read(at: 0, into: &header) >= headerSize else { return nil }
+    return StoreLog(file, header, pageSize: pageSize)
+  }
+
+  private init(_ file: consuming OpenFile, _ header: [UInt8], pageSize: Int) {
     self.file = file
     self.pageSize = pageSize
     frame = [UInt8](repeating: 0, count: Self.frameHeaderSize + pageSize)
@@ -50,10 +51,16 @@ struct StoreLog {
   }
 
   /// Goes to the next frame; false after the last whole one.
-  mutating func next() -> Bool {
-    let from = offset
-    guard file.withCString({ platform_read_at($0, from, &frame, Int64(frame.count)) }) == frame.count else {
-      return false
+  ///
+  /// Of frames that were never written, as in a file that was made long without being written, the last stands for all.
+  ///
+  /// - Throws: `storeIO`.
+  mutating func next() throws(SeleneError) -> Bool {
+    guard try file.read(at: offset, into: &frame) == frame.count else { return false }
+    if page == 0, salt == 0 {
+      guard let data = file.data(from: offset) else { return false }
+      let skipped = max(0, (data - offset) / Int64(frame.count) - 1)
+      offset += skipped * Int64(frame.count)
     }
     offset += Int64(frame.count)
     let stored = (Self.number(frame, 16), Self.number(frame, 20))
@@ -66,7 +73,8 @@ struct StoreLog {
   /// The present frame is as it was written.
   private(set) var isWhole = false
   /// It belongs to this log, and not to an earlier one in its place.
-  var isOfLog: Bool { Self.salts(frame, 8) == salts }
+  var isOfLog: Bool { salt == salts }
+  private var salt: UInt64 { Self.salts(frame, 8) }
   var page: Int { Int(Self.number(frame, 0)) }
   /// The pages of the store after the commit that it ends; 0 within a commit.
   var pagesOfCommit: Int { Int(Self.number(frame, 4)) }
@@ -111,9 +119,9 @@ struct StoreLog {
   /// - Parameter mayHaveHoles: commits were not brought to the disk one by one.
   /// - Throws: `storeCorrupt`, `storeCannotOpen`, `storeIO`.
   static func check(of store: Bytes, pageSize: Int, mayHaveHoles: Bool) throws(SeleneError) {
-    if var log = try StoreLog(of: store, pageSize: pageSize), log.isValid {
+    if var log = try StoreLog.open(of: store, pageSize: pageSize), log.isValid {
       var (isBroken, isCommitted) = (false, false)
-      while !mayHaveHoles, log.next() {
+      while !mayHaveHoles, try log.next() {
         isBroken = isBroken || !log.isWhole
         guard isBroken, log.isOfLog else { continue }
         guard !isCommitted else {
@@ -124,18 +132,18 @@ struct StoreLog {
       }
       return
     }
-    let file = store.appending("-wal")
+    guard let file = try OpenFile.open(store.appending("-wal")) else { return }
     var chunk = [UInt8](repeating: 0, count: 65_536)
     var offset = Int64(headerSize)
-    while true {
-      let count = file.withCString { platform_read_at($0, offset, &chunk, Int64(chunk.count)) }
-      guard count >= 0 else { throw StoreFile.error(Int32(-count), file) }
+    while let data = file.data(from: offset) {
+      offset = data
+      let count = try file.read(at: offset, into: &chunk)
       guard count > 0 else { return }
-      guard !chunk[..<Int(count)].contains(where: { $0 != 0 }) else {
+      guard !chunk[..<count].contains(where: { $0 != 0 }) else {
         throw SeleneError(
           .storeCorrupt, "store \(path: store): the header of its log (the same name with -wal) is damaged")
       }
-      offset += count
+      offset += Int64(count)
     }
   }
 }

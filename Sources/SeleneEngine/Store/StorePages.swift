@@ -25,36 +25,43 @@ struct StorePages {
 
   /// Reads a file and its log; the page size is the header's, if it can be one, unless it is given.
   ///
-  /// - Throws: `storeCannotOpen`, `storeIO`.
-  init(_ file: Bytes, pageSize given: Int? = nil) throws(SeleneError) {
-    let size = Int(max(0, file.fileSize))
+  /// What was never written at the end of a file is not read: a file that is made long costs nobody memory.
+  ///
+  /// - Throws: `exhausted` for more than the machine has memory; `storeCannotOpen`, `storeIO`.
+  init(_ store: Bytes, pageSize given: Int? = nil) throws(SeleneError) {
+    guard let file = try OpenFile.open(store) else { throw StoreFile.error(StoreFile.noEntry, store) }
+    let end = try file.dataEnd()
+    guard end < platform_memory() else {
+      throw SeleneError(
+        .exhausted, "store \(path: store): it has \(end) bytes, salvage reads no more than there is memory")
+    }
     // A page more, for an end that is no whole page, and for a file without even a header.
-    var image = [UInt8](repeating: 0, count: size + 65_536)
-    let count = file.withCString { platform_read_head($0, &image, Int64(size)) }
-    guard count >= 0 else { throw StoreFile.error(Int32(-count), file) }
+    var image = [UInt8](repeating: 0, count: Int(end) + 65_536)
+    let count = min(Int(end), try file.read(at: 0, into: &image))
     let word = Int(image[16]) << 8 | Int(image[17])
     let says = word == 1 ? 65_536 : word
     pageSize = given ?? (says >= Self.leastPageSize && says & (says - 1) == 0 ? says : Self.usualPageSize)
-    let pages = max(1, (Int(count) + pageSize - 1) / pageSize)
+    let pages = max(1, (count + pageSize - 1) / pageSize)
     image.removeSubrange((pages * pageSize)...)
     bytes = image
-    try readLog(of: file)
+    try readLog(of: store)
     repairHeader()
     readFreeList(first: Int(number(bytes, 32)))
   }
 
   /// Puts what was committed to the log over the file; a page of a frame that is damaged stays as it was before.
   private mutating func readLog(of file: Bytes) throws(SeleneError) {
-    guard var log = try StoreLog(of: file, pageSize: pageSize) else { return }
+    guard var log = try StoreLog.open(of: file, pageSize: pageSize) else { return }
     var (frames, committed) = (0, 0)
-    while log.next() {
+    // Where it cannot be read it ends.
+    while (try? log.next()) == true {
       frames += 1
       if log.isWhole && log.pagesOfCommit > 0 { committed = frames }
     }
-    guard committed > 0, var log = try StoreLog(of: file, pageSize: pageSize) else { return }
+    guard committed > 0, var log = try StoreLog.open(of: file, pageSize: pageSize) else { return }
     // A store grows by what is written; whatever says more is no page of it.
     let greatest = pageCount + 16 * frames + 1024
-    while committed > 0, log.next() {
+    while committed > 0, (try? log.next()) == true {
       committed -= 1
       guard log.isWhole, log.page <= greatest else {
         lostFrames += 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,47 @@ def test_d4_each_trouble_has_its_exception_and_the_file_stays(tmp_path: Path) ->
     assert issubclass(selene.StoreCannotOpen, OSError)
     with pytest.raises(ValueError, match="empty"):
         selene.Scheduler("")
+
+
+def test_d4_who_is_refused_is_told_which_process_has_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.db"
+    code = "import sys, pyselene; s = pyselene.Scheduler(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "open\n"
+        with pytest.raises(selene.StoreLocked, match=rf"another process has it open: {owner.pid} \(\S+\)"):
+            selene.Scheduler(path)
+        owner.communicate()
+    selene.Scheduler(path).close()
+
+
+def test_d5_a_host_that_reads_its_own_store_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.db"
+    code = "import sys, pyselene; pyselene.Scheduler(sys.argv[1])"
+    with selene.Scheduler(path) as scheduler:
+        scheduler.enqueue("a")
+        assert path.read_bytes()
+        other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+        assert other.returncode == 1
+        assert f"another process has it open: {os.getpid()} (" in other.stderr
+        scheduler.enqueue("b")
+    assert selene.check_store(path).tasks == 2
+
+
+def test_d6_a_store_that_is_removed_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.db"
+    scheduler = selene.Scheduler(path)
+    scheduler.enqueue("a")
+    path.unlink()
+    with pytest.raises(selene.StoreMoved, match="removed or replaced"):
+        scheduler.enqueue("b")
+    assert scheduler.ids() == ["a"]
+    scheduler.backup(tmp_path / "saved.db")
+    with pytest.raises(selene.StoreMoved):
+        scheduler.close()
+    assert selene.check_store(tmp_path / "saved.db").tasks == 1
 
 
 def test_salvage_saves_what_can_be_read(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "StoreFull",
     "StoreIO",
     "StoreLocked",
+    "StoreMoved",
     "StoreNewer",
     "TooLarge",
     "TooManyPending",
@@ -148,7 +149,7 @@ class StoreCannotOpen(StoreError, OSError):
 
 
 class StoreLocked(StoreError):
-    """Another scheduler, in this process or another, has the store open."""
+    """Another scheduler, in this process or another, has the store open; `detail` names the process."""
 
 
 class StoreCorrupt(StoreError):
@@ -173,6 +174,10 @@ class StoreIO(StoreError):
 
 class OutcomeUnknown(StoreError):
     """A write could not be brought to the disk: the store is of no use until it is opened again."""
+
+
+class StoreMoved(StoreError):
+    """The file of the store or its log was removed, renamed or replaced while it was open; nothing changed."""
 
 
 _CLASSES: dict[int, type[SeleneError]] = {
@@ -203,6 +208,7 @@ _CLASSES: dict[int, type[SeleneError]] = {
     _raw.SELENE_ERROR_STORE_FULL: StoreFull,
     _raw.SELENE_ERROR_STORE_IO: StoreIO,
     _raw.SELENE_ERROR_OUTCOME_UNKNOWN: OutcomeUnknown,
+    _raw.SELENE_ERROR_STORE_MOVED: StoreMoved,
 }
 
 
