@@ -172,7 +172,8 @@
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
- *   (REENTRANT). Threads that the library starts block all signals. Loading the
+ *   (REENTRANT). Threads that the library starts block the signals that are sent
+ *   to a process (selene_options.blocked_signals), not those of faults. Loading the
  *   library starts no thread and installs no signal handler.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
@@ -425,14 +426,23 @@ typedef struct selene_options {
     /** File of the store; empty (default): the tasks live in memory. It is made, with mode 0600, where there
      *  is none. A relative name counts from the folder that the process is in at open; a link is followed then. */
     selene_text path;
+    /**
+     * The signals that the library's threads block, by their numbers, besides those that are blocked by the thread
+     * whose call starts them. NULL (default): those that are sent to a process, for one of the host's threads to
+     * handle: HUP INT QUIT PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU VTALRM PROF WINCH IO. The others are delivered:
+     * those of faults (SEGV BUS FPE ILL TRAP ABRT SYS), which are refused here, and those with which runtimes stop
+     * their threads (USR1, USR2, URG, real-time signals). A host that handles USR1 or USR2 itself lists them, too.
+     * Copied.
+     */
+    const int32_t *blocked_signals;
+    /** 0 … 64; 0 with a pointer that is not NULL: none is blocked. */
+    uint64_t blocked_signal_count;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         (uint32_t)sizeof(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR,  \
-            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {                         \
-            NULL, 0                                                                                \
-        }                                                                                          \
+            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0        \
     }
 
 /**

@@ -151,14 +151,42 @@ static void *begin_thread(void *argument) {
     return NULL;
 }
 
-uint64_t platform_thread_start(void (*body)(void *context), void *context) {
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+
+uint64_t platform_signals_of_processes(void) {
+    static const int signals[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGPIPE,  SIGALRM,
+                                  SIGTERM, SIGCHLD,   SIGCONT, SIGTSTP,  SIGTTIN,
+                                  SIGTTOU, SIGVTALRM, SIGPROF, SIGWINCH, SIGIO};
+    uint64_t bits = 0;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        bits |= UINT64_C(1) << (signals[i] - 1);
+    return bits;
+}
+
+int32_t platform_may_block(int32_t signal) {
+    sigset_t set;
+    sigemptyset(&set);
+    if (signal < 1 || signal > 64 || signal == SIGKILL || signal == SIGSTOP ||
+        sigaddset(&set, signal) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (signal == faults[i]) return 0;
+    return 1;
+}
+
+uint64_t platform_thread_start(void (*body)(void *context), void *context, uint64_t blocked) {
     struct start *start = malloc(sizeof *start);
     if (start == NULL) abort();
     *start = (struct start){body, context};
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t mask, before;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    mask = before;
+    for (int signal = 1; signal <= 64; signal++)
+        if (blocked >> (signal - 1) & 1) sigaddset(&mask, signal);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&mask, faults[i]);
     pthread_t thread;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     int failed = pthread_create(&thread, NULL, begin_thread, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {

@@ -39,6 +39,14 @@ extension selene_options: SizedStruct {
     draft.maxOverrunThreads = max_overrun_threads
     draft.seed = seed
     draft.maxInputSize = max_input_size
+    guard blocked_signal_count <= 64 else {
+      throw .range("blocked_signal_count", Int64(clamping: blocked_signal_count), "0 … 64")
+    }
+    if let blocked_signals {
+      draft.blockedSignals = [Int32](UnsafeBufferPointer(start: blocked_signals, count: Int(blocked_signal_count)))
+    } else if blocked_signal_count > 0 {
+      throw .null("blocked_signals")
+    }
     return draft
   }
 

@@ -1,5 +1,6 @@
 // How a scheduler is opened.
 
+import CPlatform
 import SeleneCore
 
 /// A scheduler's options as the host gave them, unchecked.
@@ -19,6 +20,8 @@ package struct OptionsDraft {
   package var maxOverrunThreads: UInt32 = 16
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
+  /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
+  package var blockedSignals: [Int32]?
 
   package init() {}
 }
@@ -32,6 +35,8 @@ package struct Options: Sendable {
   let releaseAfter: Span
   let maxOverrunThreads: UInt32
   let seed: UInt64
+  /// Signal n is bit n − 1 (P5).
+  let blockedSignals: UInt64
 
   static let greatestInput: UInt64 = 1 << 29
   static let mostOverrunThreads: UInt32 = 1024
@@ -78,5 +83,13 @@ package struct Options: Sendable {
     releaseAfter = draft.releaseAfter
     maxOverrunThreads = draft.maxOverrunThreads
     seed = draft.seed
+    var blocked: UInt64 = draft.blockedSignals == nil ? platform_signals_of_processes() : 0
+    for signal in draft.blockedSignals ?? [] {
+      guard platform_may_block(signal) != 0 else {
+        throw .range("blocked_signals", signal, "the number of a signal that no fault raises and that can be blocked")
+      }
+      blocked |= 1 << UInt64(signal - 1)
+    }
+    blockedSignals = blocked
   }
 }

@@ -56,7 +56,7 @@ extension Scheduler {
   func ensureThreads(_ count: Int) throws(SeleneError) {
     while workers.idle - workers.jobs.count < count {
       let start = Unmanaged.passRetained(ThreadStart(self))
-      let thread = platform_thread_start(threadBody, start.toOpaque())
+      let thread = platform_thread_start(threadBody, start.toOpaque(), options.blockedSignals)
       guard thread != 0 else {
         start.release()
         let error = SeleneError(.exhausted, "the system refused to start a thread")

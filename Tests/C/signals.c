@@ -2,12 +2,14 @@
  * signals.c - signals of the host stay with the host's threads
  *
  * A storm of signals to the process while library threads are in handlers, between handlers and left behind: none of
- * them ever runs a signal handler, since each blocks every signal that can be blocked.
+ * them ever runs a signal handler, since each blocks what is sent to a process. A fault on such a thread, and a signal
+ * that is sent to the thread itself, as the collectors of runtimes do, finds the host's handler.
  */
 #include "check.h"
 
 #include <dirent.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
@@ -134,43 +136,54 @@ static int masks_are_real(void) {
     return real;
 }
 
-static uint64_t everything;
-static int real;
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-static void *block_everything(void *context) {
-    sigset_t all;
-    (void)context;
-    sigfillset(&all);
-    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &all, NULL));
-    everything = blocked_by(this_thread());
-    return NULL;
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+static const int by_default[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGPIPE,  SIGALRM,
+                                 SIGTERM, SIGCHLD,   SIGCONT, SIGTSTP,  SIGTTIN,
+                                 SIGTTOU, SIGVTALRM, SIGPROF, SIGWINCH, SIGIO};
+
+static uint64_t bits_of(const int *signals, size_t count) {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= BIT(signals[i]);
+    return bits;
 }
 
-/** Every thread but the main one blocks all that can be blocked. Answers how many these are. */
-static int check_masks(void) {
+/** Every thread but the main one blocks exactly this. Answers how many these are. */
+static int check_masks(uint64_t expected) {
     pid_t threads[256];
-    int i, others = 0, count;
-    if (everything == 0) {
-        pthread_t thread;
-        CHECK_INT(0, pthread_create(&thread, NULL, block_everything, NULL));
-        CHECK_INT(0, pthread_join(thread, NULL));
-        CHECK(everything != 0);
-        real = masks_are_real();
-    }
-    count = thread_ids(threads, (int)COUNT(threads));
+    int i, others = 0, count = thread_ids(threads, (int)COUNT(threads)), real = masks_are_real();
     for (i = 0; i < count; i++) {
         uint64_t blocked;
-        if (threads[i] == main_thread) continue;
+        if (threads[i] == main_thread || threads[i] == getpid())
+            continue; /* that one waits for the test */
         blocked = blocked_by(threads[i]);
         if (blocked == 0) continue;
-        if (real && (blocked & everything) != everything) {
+        if (real && blocked != expected) {
             fprintf(stderr, "thread %d blocks %016" PRIx64 ", not %016" PRIx64 "\n",
-                    (int)threads[i], blocked, everything);
+                    (int)threads[i], blocked, expected);
             check_fail();
         }
         others++;
     }
     return others;
+}
+
+/** The default, and what else this host handles. */
+static int32_t named[COUNT(by_default) + COUNT(stormy)];
+
+static selene_options naming(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    memcpy(named, by_default, sizeof by_default);
+    memcpy(named + COUNT(by_default), stormy, sizeof stormy);
+    options.blocked_signals = named;
+    options.blocked_signal_count = COUNT(named);
+    return options;
+}
+
+static uint64_t all_named(void) {
+    return bits_of(by_default, COUNT(by_default)) | bits_of(stormy, COUNT(stormy));
 }
 
 /* ---- work on library threads ------------------------------------------------------------- */
@@ -220,8 +233,9 @@ static selene_scheduler open_busy(selene_scheduler *context) {
     static const char *const names[] = {"one", "two", "three", "four", "five", "six"};
     selene_window window = SELENE_WINDOW_INIT;
     selene_scheduler scheduler = 0;
+    const selene_options options = naming();
     size_t i;
-    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
     *context = scheduler;
     CHECK_OK(selene_handler_register(scheduler, "work", -1, work, NULL, NULL, NULL));
     for (i = 0; i < COUNT(names); i++) {
@@ -243,7 +257,7 @@ static void test_storm(void) {
     /* On a slow machine until there was enough of it. */
     do {
         storm(800 * SELENE_MILLISECOND);
-        CHECK(check_masks() >= 4);
+        CHECK(check_masks(all_named()) >= 4);
     } while (arrived <= 100 || entered <= 6);
     ended = 1;
     CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
@@ -272,7 +286,7 @@ static void test_nobody_takes_them(void) {
     CHECK_INT(0, sigpending(&pending));
     for (i = 0; i < COUNT(stormy); i++)
         CHECK_INT(1, sigismember(&pending, stormy[i]));
-    CHECK(check_masks() >= 4);
+    CHECK(check_masks(all_named()) >= 4);
     CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &before, NULL));
     CHECK_INT(COUNT(stormy), arrived);
     CHECK_INT(0, arrived_elsewhere);
@@ -287,9 +301,10 @@ static void test_left_behind(void) {
     selene_task task = SELENE_TASK_INIT;
     selene_window window = SELENE_WINDOW_INIT;
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    const selene_options options = naming();
     int64_t limit;
     install();
-    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, overrun, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
@@ -297,11 +312,11 @@ static void test_left_behind(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     CHECK_INT(1, info.overrun_threads);
-    CHECK(check_masks() >= 1);
+    CHECK(check_masks(all_named()) >= 1);
     /* Closed over its head, it still keeps them blocked. */
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     storm(150 * SELENE_MILLISECOND);
-    CHECK(check_masks() >= 1);
+    CHECK(check_masks(all_named()) >= 1);
     CHECK_INT(0, arrived_elsewhere);
     CHECK_INT(0, left);
     ended = 1;
@@ -351,7 +366,7 @@ static void test_own_mask(void) {
         CHECK_INT(0, pthread_sigmask(SIG_SETMASK, NULL, &now));
         for (signal = 1; signal < 32; signal++)
             CHECK_INT(sigismember(&mine, signal), sigismember(&now, signal));
-        /* On a library thread all are blocked, on the thread of the caller those that it blocks. */
+        /* On the thread of the caller those are blocked that it blocks. */
         if (k == 1 && masks_are_real()) CHECK(mask_inside == before);
     }
     CHECK_OK(selene_cycle_run_async(scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -385,14 +400,126 @@ static void test_dispositions(void) {
     }
 }
 
+/* ---- faults, and signals to one thread --------------------------------------------------------- */
+
+static atomic_int faulted;
+static _Atomic pid_t faulted_on, worker;
+static sigjmp_buf back;
+static int32_t *nowhere;
+
+static void note_fault(int signal) {
+    atomic_store(&faulted, signal);
+    atomic_store(&faulted_on, this_thread());
+    siglongjmp(back, 1);
+}
+
+static void note_thread(int signal) {
+    (void)signal;
+    atomic_store(&arrived_elsewhere, this_thread() == atomic_load(&worker));
+}
+
+static const int *sent;
+
+static void send_to_itself(const int *signals) {
+    for (; *signals; signals++) {
+        atomic_store(&arrived_elsewhere, 0);
+        CHECK_INT(0, pthread_kill(pthread_self(), *signals));
+        CHECK_INT(1, atomic_load(&arrived_elsewhere));
+    }
+}
+
+/** As a collector does that finds a null where it expected an object, and stops the threads that it knows. */
+static void fault(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    atomic_store(&worker, this_thread());
+    if (!masks_are_real()) {
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        return;
+    }
+    CHECK(blocked_by(this_thread()) == bits_of(by_default, COUNT(by_default)));
+    if (sigsetjmp(back, 1) == 0) *(volatile int32_t *)nowhere = 1;
+    CHECK_INT(SIGSEGV, atomic_load(&faulted));
+    CHECK(atomic_load(&faulted_on) == atomic_load(&worker));
+    send_to_itself(sent);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static void test_faults(void) {
+    const int signals[] = {SIGUSR1, SIGUSR2, SIGRTMIN, SIGRTMAX, 0};
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_report *report;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_fault;
+    CHECK_INT(0, sigaction(SIGSEGV, &action, NULL));
+    action.sa_handler = note_thread;
+    sent = signals;
+    for (const int *signal = sent; *signal; signal++)
+        CHECK_INT(0, sigaction(*signal, &action, NULL));
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "task", -1, fault, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("task");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, NULL, &report));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
+}
+
+/** A host that takes a signal with sigwait blocks it in all its threads; it would end the process elsewhere. */
+static void test_inherited(void) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    selene_options options = SELENE_OPTIONS_INIT;
+    const int32_t none = 0;
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR1);
+    sigaddset(&mine, SIGSEGV);
+    CHECK_INT(0, pthread_sigmask(SIG_SETMASK, &mine, NULL));
+    options.blocked_signals = &none;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "task", -1, note_mask, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("task");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
+    if (masks_are_real()) CHECK(mask_inside == BIT(SIGUSR1));
+    CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
+}
+
+static void test_refused(void) {
+    static const int32_t bad[] = {0, -1, 65, SIGKILL, SIGSTOP};
+    selene_scheduler scheduler = 7;
+    selene_options options = SELENE_OPTIONS_INIT;
+    int32_t two[2] = {SIGTERM, 0};
+    options.blocked_signals = two;
+    options.blocked_signal_count = 2;
+    for (size_t i = 0; i < COUNT(bad) + COUNT(faults); i++) {
+        two[1] = i < COUNT(bad) ? bad[i] : faults[i - COUNT(bad)];
+        CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
+        CHECK(strstr(selene_status_detail(), "blocked_signals") != NULL);
+    }
+    options.blocked_signal_count = 65;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
+    options.blocked_signal_count = 1;
+    options.blocked_signals = NULL;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
+    CHECK_INT(7, scheduler);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("P5 in a storm of signals none lands on a library thread", test_storm);
     run_test("P5 signals that the host blocks are taken by no library thread",
              test_nobody_takes_them);
-    run_test("P5 a thread that was left behind blocks all signals, also after close",
+    run_test("P5 a thread that was left behind blocks what the host named, also after close",
              test_left_behind);
     run_test("P5 the calling thread's own mask is left as it is", test_own_mask);
     run_test("P5 nothing changes what a signal does", test_dispositions);
+    run_test("P5 a fault on a library thread, and a signal to that thread, find the host's handler",
+             test_faults);
+    run_test("P5 what the starting thread blocks is blocked, but for faults", test_inherited);
+    run_test("P5 signals that cannot be blocked, or that faults raise, are refused", test_refused);
     return check_end();
 }

@@ -36,7 +36,8 @@ extension Model {
       ModelCycle(
         handle: handle, kinds: task == nil ? kinds : [], lanes: Int(window.lanes), begin: now,
         expiresAt: now + window.budget - reserve, deadline: now + window.budget, strictFit: window.strictFit,
-        isRolling: window.isRolling && task == nil, isOfOneTask: task != nil, candidates: candidates, eligible: candidates.count))
+        isRolling: window.isRolling && task == nil, isOfOneTask: task != nil, candidates: candidates,
+        eligible: candidates.count))
     if task == nil { for kind in Kind.allCases where kinds.contains(kind) { lastBegin[kind] = now } }
   }
 
@@ -68,10 +69,9 @@ extension Model {
 
   /// When the next task of a cycle becomes eligible by time alone (R1).
   private func nextDue(_ cycle: ModelCycle) -> Instant {
-    records.values
-      .filter {
-        $0.earliestBegin > now && isRunnable($0, kinds: cycle.kinds.intersection(enabled)) && !spent.contains($0.sequence)
-      }
+    let kinds = cycle.kinds.intersection(enabled)
+    return records.values
+      .filter { $0.earliestBegin > now && isRunnable($0, kinds: kinds) && !spent.contains($0.sequence) }
       .map(\.earliestBegin).min() ?? Time.never
   }
 

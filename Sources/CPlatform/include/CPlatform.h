@@ -60,9 +60,14 @@ int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t
 
 // ---- Threads and processes ----
 
-// Starts a thread that blocks all signals; 0 if the system refuses.
+// Starts a thread; 0 if the system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks,
+// but none that a fault raises.
 uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context),
-                               void *_Nonnull context);
+                               void *_Nonnull context, uint64_t blocked);
+// The signals that are sent to a process to be handled by one of its threads, as such bits.
+uint64_t platform_signals_of_processes(void);
+// Whether a signal exists that can be blocked, and no fault raises it.
+int32_t platform_may_block(int32_t signal);
 void platform_thread_join(uint64_t thread);
 void platform_sleep(int64_t nanoseconds);
 int32_t platform_process(void);

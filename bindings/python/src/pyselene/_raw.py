@@ -273,6 +273,8 @@ class selene_options(Structure):
         ("clock_context", c_void_p),
         ("clock_destroy", selene_destroy_fn),
         ("path", selene_text),
+        ("blocked_signals", POINTER(c_int32)),
+        ("blocked_signal_count", c_uint64),
     )
 
 
