@@ -50,7 +50,9 @@ FIELD(selene_options, clock, 96, 8);
 FIELD(selene_options, clock_context, 104, 8);
 FIELD(selene_options, clock_destroy, 112, 8);
 FIELD(selene_options, path, 120, 16);
-SIZE(selene_options, path, 136);
+FIELD(selene_options, blocked_signals, 136, 8);
+FIELD(selene_options, blocked_signal_count, 144, 8);
+SIZE(selene_options, blocked_signal_count, 152);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -472,6 +474,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_NO_THREAD, 18, "no_thread", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
+    NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_NO_DATA, 1, "no_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_FAILED, 2, "failed", selene_outcome_name),
