@@ -69,14 +69,14 @@ extension TaskRecord {
       let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
         .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
       state = .enqueued
-      earliestBegin = now.adding(max(own, pause))
+      wait(until: now.adding(max(own, pause)))
     }
   }
 
   /// All its instants move by the same span.
   package mutating func shift(by span: Span) {
     registeredAt = registeredAt.adding(span)
-    // Before it has run the anchor is the earliest begin.
+    // While there is no history the anchor is the earliest begin.
     let anchor = anchor
     earliestBegin = earliestBegin.adding(span)
     self.anchor = anchor.adding(span)
@@ -103,10 +103,9 @@ extension TaskRecord {
     let isStandingThatRan = new.schedule == .standing && hasRun
     guard attempts == 0, !isStandingThatRan else { return }
     if new.schedule == .periodic && periodBase != Self.onRegistration {
-      earliestBegin = nextPeriod(after: periodBase)
+      wait(until: nextPeriod(after: periodBase))
     } else {
-      earliestBegin = new.firstBegin(from: registeredAt)
-      anchor = earliestBegin
+      wait(first: new.firstBegin(from: registeredAt))
     }
   }
 
@@ -121,14 +120,14 @@ extension TaskRecord {
   private mutating func enqueue(at begin: Instant) {
     state = .enqueued
     attempts = 0
-    earliestBegin = begin
+    wait(until: begin)
   }
 
   private mutating func retry(at now: Instant, _ own: Span?, _ bounds: BackoffBounds, _ generator: inout Generator) {
     let delay =
       own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
     state = .enqueued
-    earliestBegin = now.adding(delay)
+    wait(until: now.adding(delay))
   }
 
   /// now + period, or the first instant after now on the anchor's grid.

@@ -231,14 +231,25 @@ package struct TaskRecord {
     if let own = history.map({ Unmanaged.passUnretained($0) }) { own._withUnsafeGuaranteedRef(change) }
   }
 
+  /// It may begin at another instant from now on; its anchor stays (A2).
+  mutating func wait(until begin: Instant) {
+    // A history keeps the anchor, which is the earliest begin while there is none.
+    if history == nil && begin != earliestBegin { own { _ in } }
+    earliestBegin = begin
+  }
+
+  /// Its first begin is this one, and so is its anchor.
+  mutating func wait(first begin: Instant) {
+    earliestBegin = begin
+    anchor = begin
+  }
+
   /// Counts from now as if registered at this moment: a successor whose time has come (T5).
   package mutating func restart(as state: TaskState, at now: Instant) {
-    let begin = definition.firstBegin(from: now)
     registeredAt = now
     lastRun = now
     periodBase = Self.onRegistration
-    earliestBegin = begin
-    anchor = begin
+    wait(first: definition.firstBegin(from: now))
     self.state = state
     changedAt = now
   }

@@ -1,0 +1,170 @@
+/*
+ * store_older.c - a store that version 0.1.0 wrote, and the anchors of what is found in one (D1, D3, T3)
+ *
+ * Tests/vectors/schema2.store is what that version left when it was killed at 1700007000 s: a task in its first run on
+ * the hour's grid, another that has run, a standing one with three response times, one that failed, one with successors.
+ */
+#include "store_tools.h"
+
+static int64_t now;
+
+static int64_t test_clock(void *context) {
+    (void)context;
+    return now;
+}
+
+static selene_scheduler open_at(const char *file, int64_t at) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    now = at;
+    options.path = (selene_text){file, -1};
+    options.clock = test_clock;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    return scheduler;
+}
+
+static void copy_file(const char *from, const char *to) {
+    char command[2 * PATH + 16];
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    CHECK_INT(0, system(command));
+}
+
+/** A kill, played: the files as they are now, opened at another time. */
+static selene_scheduler open_killed(const char *file, char *copy, int64_t at) {
+    char log[PATH + 8], log_copy[PATH + 8];
+    strcat(strcpy(copy, file), "k");
+    snprintf(log, sizeof log, "%s-wal", file);
+    snprintf(log_copy, sizeof log_copy, "%s-wal", copy);
+    copy_file(file, copy);
+    copy_file(log, log_copy);
+    return open_at(copy, at);
+}
+
+static selene_task_info *info_of(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info = NULL;
+    CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
+    return info;
+}
+
+static void check_grid(selene_scheduler scheduler, const char *id, int64_t anchor, int64_t due) {
+    selene_task_info *info = info_of(scheduler, id);
+    CHECK_INT(anchor, info->anchor);
+    CHECK_INT(due, info->earliest_begin);
+    selene_task_info_destroy(info);
+}
+
+static selene_run begin_run(selene_scheduler scheduler, selene_cycle *cycle) {
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    int32_t step = 0;
+    window.kinds = SELENE_KIND_PROCESSING;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, cycle));
+    CHECK_OK(selene_cycle_next(*cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    return run.run;
+}
+
+static void run_once(selene_scheduler scheduler, int32_t outcome) {
+    selene_cycle cycle = 0;
+    CHECK_OK(selene_run_complete(begin_run(scheduler, &cycle), outcome));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+}
+
+static void register_hourly(selene_scheduler scheduler, int32_t existing) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = SELENE_TEXT("hourly");
+    task.kind = SELENE_KIND_PROCESSING;
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.recurrence = SELENE_RECURRENCE_ANCHORED;
+    task.period = SELENE_HOUR;
+    task.existing = existing;
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+}
+
+static selene_scheduler with_handler(selene_scheduler scheduler, const char *name) {
+    CHECK_OK(selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, NULL));
+    return scheduler;
+}
+
+static void test_interrupted(void) {
+    char file[PATH], copy[PATH + 8], again[PATH + 8], third[PATH + 8];
+    selene_scheduler scheduler;
+    selene_cycle cycle;
+    strcpy(file, path("store"));
+    scheduler = with_handler(open_at(file, START), "hourly");
+    register_hourly(scheduler, SELENE_EXISTING_KEEP);
+    check_grid(scheduler, "hourly", START, START);
+    now = START + 10 * SELENE_MINUTE;
+    begin_run(scheduler, &cycle);
+    /* Killed in its first run, and in the second attempt of it. */
+    scheduler = with_handler(open_killed(file, copy, START + 17 * SELENE_MINUTE), "hourly");
+    check_grid(scheduler, "hourly", START, START + 17 * SELENE_MINUTE + 30 * S);
+    now = START + 18 * SELENE_MINUTE;
+    begin_run(scheduler, &cycle);
+    scheduler = with_handler(open_killed(copy, again, START + 19 * SELENE_MINUTE), "hourly");
+    check_grid(scheduler, "hourly", START, START + 20 * SELENE_MINUTE);
+    /* Neither an update nor opening it again moves the grid. */
+    register_hourly(scheduler, SELENE_EXISTING_UPDATE);
+    scheduler = with_handler(open_killed(again, third, START + 20 * SELENE_MINUTE), "hourly");
+    check_grid(scheduler, "hourly", START, START + 20 * SELENE_MINUTE);
+    now = START + 25 * SELENE_MINUTE;
+    run_once(scheduler, SELENE_OUTCOME_NEW_DATA);
+    check_grid(scheduler, "hourly", START, START + SELENE_HOUR);
+    /* A new one has a new grid. */
+    register_hourly(scheduler, SELENE_EXISTING_REPLACE);
+    check_grid(scheduler, "hourly", now, now);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+#define WRITTEN (INT64_C(1700007000) * S)
+#define GRID (INT64_C(1700006400) * S)
+
+static void test_older(void) {
+    char file[PATH];
+    selene_scheduler scheduler;
+    selene_task_info *info;
+    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+    selene_signal signal = SELENE_SIGNAL_INIT;
+    strcpy(file, path("store"));
+    copy_file("Tests/vectors/schema2.store", file);
+    scheduler = with_handler(open_at(file, WRITTEN + 7 * SELENE_MINUTE), "anchored");
+    CHECK_OK(selene_scheduler_get(scheduler, &counts));
+    CHECK_INT(4, counts.enqueued);
+    CHECK_INT(2, counts.blocked);
+    CHECK_INT(0, counts.running);
+    CHECK_INT(1, counts.failed);
+
+    info = info_of(scheduler, "standing");
+    CHECK_INT(4, info->response_time_count);
+    CHECK_INT(S, info->response_times[0]);
+    CHECK_INT(3 * S, info->response_times[2]);
+    CHECK_INT(2, info->tag_count);
+    CHECK_TEXT("standing", info->id);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "once");
+    CHECK_INT(2, info->appended);
+    selene_task_info_destroy(info);
+    CHECK_OK(selene_signal_get(scheduler, SELENE_SIGNAL_BACKGROUND_SWITCH, &signal));
+    CHECK_INT(1, signal.value);
+    check_grid(scheduler, "anchored-ran", GRID, GRID + SELENE_HOUR);
+
+    /* It was interrupted: it backs off, and comes back to its grid. */
+    check_grid(scheduler, "anchored", GRID, now + 30 * S);
+    now += SELENE_MINUTE;
+    run_once(scheduler, SELENE_OUTCOME_NEW_DATA);
+    check_grid(scheduler, "anchored", GRID, GRID + SELENE_HOUR);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    scheduler = open_at(file, now);
+    check_grid(scheduler, "anchored", GRID, GRID + SELENE_HOUR);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    tools_begin(NULL);
+    run_test("T3 D3 a task that is killed in its first run comes back to its grid",
+             test_interrupted);
+    run_test("D1 a store of version 0.1.0 opens with all its tasks, and their grids", test_older);
+    tools_end();
+    return check_end();
+}
