@@ -30,6 +30,8 @@ package final class Cycle {
   let isRolling: Bool
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
+  /// The kinds of its tasks, also of one task.
+  let serves: KindSet
   /// The kinds whose ledger it is charged to.
   let booked: KindSet
   /// The kind for which the driver opened it, or nil.
@@ -63,7 +65,7 @@ package final class Cycle {
   var receivers: [ReportReceiver] = []
 
   init(
-    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, booked: KindSet,
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, serves: KindSet, booked: KindSet,
     drivenKind: Kind?, time: Budget, ranking: Ranking
   ) {
     self.handle = handle
@@ -72,6 +74,7 @@ package final class Cycle {
     self.strictFit = strictFit
     self.isRolling = isRolling
     self.kinds = kinds
+    self.serves = serves
     self.booked = booked
     self.drivenKind = drivenKind
     self.time = time
@@ -86,7 +89,7 @@ package final class Cycle {
   var isEnded: Bool { report != nil }
   var isDriven: Bool { drivenKind != nil }
 
-  /// The next begin ends it: its host took its runs and did not come back for the end (C5).
+  /// The next begin of its kinds ends it: its host took its runs and did not come back for the end (C5).
   func isForgotten(at now: Instant) -> Bool { mode == .pulled && now > time.deadline }
 
   /// Its time runs out at an instant: the reserve begins then, if it has not begun.

@@ -24,14 +24,13 @@ extension Scheduler {
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
-  /// Begins a cycle of any mode; ends forgotten pulled ones first (C5).
+  /// Begins a cycle of any mode; one that is not refused ends forgotten pulled ones of its kinds first (C5).
   ///
   /// - Parameter driving: the kind for which the driver opens it.
   func begin(
     _ window: Window, _ mode: Cycle.Mode, driving: Kind? = nil, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
-    endForgotten(at: now)
     if window.task == nil { try refuse(window.kinds, at: now) }
     let satisfied = conditions.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
@@ -39,6 +38,8 @@ extension Scheduler {
     }
     apply(moment.probe, at: now)
     let kinds = only == nil ? window.kinds : []
+    let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
+    endForgotten(serves, at: now)
     let booked = keepsBooks ? driving.map { KindSet($0) } ?? kinds : []
     try store(begin: kinds, booked: booked, budget: window.budget, at: now)
 
@@ -48,7 +49,7 @@ extension Scheduler {
       ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
-      isRolling: window.isRolling, kinds: kinds, booked: booked, drivenKind: driving, time: time, ranking: ranking)
+      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, drivenKind: driving, time: time, ranking: ranking)
     cycles.append(cycle)
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
@@ -63,9 +64,11 @@ extension Scheduler {
     return cycle
   }
 
-  /// Ends the pulled cycles whose deadline has passed (C5).
-  func endForgotten(at now: Instant) {
-    for cycle in cycles where cycle.isForgotten(at: now) { _ = end(cycle, at: now) }
+  /// Ends the pulled cycles of some kinds whose deadline has passed (C5).
+  func endForgotten(_ kinds: KindSet, at now: Instant) {
+    for cycle in cycles where cycle.isForgotten(at: now) && !cycle.serves.isDisjoint(with: kinds) {
+      _ = end(cycle, at: now)
+    }
   }
 
   /// Stores that kinds begin a cycle, and forgets what ended long ago.
@@ -87,7 +90,7 @@ extension Scheduler {
   /// The refusals of a begin, in their order (C12, C13).
   func refuse(_ kinds: KindSet, at now: Instant) throws(SeleneError) {
     try refuseSwitchedOff(kinds)
-    if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) }) {
+    if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now) }) {
       throw SeleneError(.busy, "kinds: a cycle of \(open.kinds.names) is open until it ends")
     }
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {

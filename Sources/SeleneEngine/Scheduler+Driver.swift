@@ -94,7 +94,7 @@ extension Scheduler {
     while true {
       let (source, kinds, isDue) = try enter(handle) { (scheduler, moment) throws(SeleneError) in
         try scheduler.check(driver)
-        scheduler.endForgotten(at: moment.now)
+        scheduler.endForgotten(.all, at: moment.now)
         let groups = scheduler.groupsToRead(driver, at: moment.now)
         return (SignalSources(groups.read, of: scheduler), groups.kinds, groups.isDue)
       }

@@ -61,7 +61,6 @@ extension Scheduler {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
-    endForgotten(at: moment.now)
     if window.task == nil { try refuse(window.kinds, at: moment.now) }
     guard !isAtThreadCap else { throw threadCapError }
     try ensureThreads(window.lanes + coordinators)

@@ -274,6 +274,54 @@ static void test_steps(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** A cycle past its deadline is there for its host until a begin takes its place. */
+static void test_forgotten_stays(void) {
+    enum { BOTH_KINDS = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING };
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_window window = window_of(10 * S, 0, 1);
+    selene_cycle forgotten, alone, cycle = 0;
+    selene_report *report = NULL;
+    add_work(scheduler, "a", &work);
+    forgotten = begin(scheduler, window);
+    next(forgotten, "a");
+    advance(11 * S);
+    /* Of the other kind, which is off; of both; on threads; of a task that cannot run, of one that there is not. */
+    CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_REFRESH));
+    window.kinds = SELENE_KIND_PROCESSING;
+    CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &window, &cycle));
+    window.kinds = BOTH_KINDS;
+    CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_run(scheduler, &window, NULL));
+    window.task = SELENE_TEXT("a");
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
+                 selene_cycle_begin(scheduler, &window, &cycle));
+    window.task = SELENE_TEXT("b");
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_scheduler_enable(scheduler, BOTH_KINDS));
+    window = window_of(10 * S, 0, 1);
+    window.kinds = SELENE_KIND_PROCESSING;
+    CHECK_OK(selene_cycle_end(begin(scheduler, window), NULL));
+    CHECK_OK(selene_cycle_end(forgotten, &report));
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+
+    /* One of a single task is of its task's kind. */
+    add_work(scheduler, "b", &work);
+    window = window_of(10 * S, 0, 1);
+    window.task = SELENE_TEXT("b");
+    alone = begin(scheduler, window);
+    next(alone, "b");
+    advance(11 * S);
+    window = window_of(10 * S, 0, 1);
+    window.kinds = SELENE_KIND_PROCESSING;
+    CHECK_OK(selene_cycle_end(begin(scheduler, window), NULL));
+    CHECK_OK(selene_cycle_end(alone, &report));
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_forgotten(void) {
     selene_scheduler scheduler = open_plain();
     struct work first = {.behaviour = COMPLETE}, second = {.behaviour = COMPLETE};
@@ -523,6 +571,8 @@ int main(int argc, char **argv) {
     run_test("C5 next gives a run, says when to come again, or that it is done", test_steps);
     run_test("C5 a begin past the deadline of a forgotten cycle ends that one first",
              test_forgotten);
+    run_test("C5 a begin that is refused, or of another kind, leaves a forgotten cycle",
+             test_forgotten_stays);
     run_test("C13 a minimum interval counts from begin to begin, refusals in their order",
              test_pace);
     run_test("C13 a kind that is switched off lets its runs in flight go on",

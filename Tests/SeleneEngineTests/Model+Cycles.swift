@@ -7,22 +7,25 @@ import SeleneCore
 extension Model {
   // MARK: Begin
 
-  /// A begin ends first what was forgotten (C5).
-  private func endForgotten() {
-    for cycle in cycles where now > cycle.deadline { end(cycle.handle).map(renew) }
+  /// A begin that is not refused ends first what was forgotten of its kinds (C5).
+  private func endForgotten(_ kinds: KindSet) {
+    for cycle in cycles where now > cycle.deadline && !cycle.serves.isDisjoint(with: kinds) {
+      end(cycle.handle).map(renew)
+    }
   }
 
   /// Whether a window of these kinds may begin; the order of refusals is the design's.
   func refuse(_ kinds: KindSet) throws {
-    endForgotten()
     guard kinds.isSubset(of: enabled) else { throw Refused(.unavailable) }
-    guard cycles.allSatisfy({ $0.kinds.isDisjoint(with: kinds) }) else { throw Refused(.busy) }
+    guard cycles.allSatisfy({ $0.kinds.isDisjoint(with: kinds) || now > $0.deadline }) else { throw Refused(.busy) }
     for kind in Kind.allCases where kinds.contains(kind) {
       if let last = lastBegin[kind], last + intervals[kind] > now { throw Refused(.tooSoon) }
     }
   }
 
   func begin(_ handle: UInt64, _ window: WindowDraft, task: String?) {
+    let serves = task.flatMap { self[$0] }.map { KindSet($0.definition.kind) } ?? KindSet(rawValue: window.kinds)
+    endForgotten(serves)
     _ = prune(endedBy: now - Time.day)
     let reserve = window.reserve == -1 ? window.budget / 20 : window.reserve
     let kinds = KindSet(rawValue: window.kinds)
@@ -34,7 +37,7 @@ extension Model {
     }
     cycles.append(
       ModelCycle(
-        handle: handle, kinds: task == nil ? kinds : [], lanes: Int(window.lanes), begin: now,
+        handle: handle, kinds: task == nil ? kinds : [], serves: serves, lanes: Int(window.lanes), begin: now,
         expiresAt: now + window.budget - reserve, deadline: now + window.budget, strictFit: window.strictFit,
         isRolling: window.isRolling && task == nil, isOfOneTask: task != nil, candidates: candidates,
         eligible: candidates.count))
@@ -43,7 +46,6 @@ extension Model {
 
   /// Whether a window of this one task may begin (C14).
   func refuseNow(_ id: String) throws {
-    endForgotten()
     guard let sight = self[id] else { throw Refused(.notFound) }
     guard isRunnable(sight, kinds: enabled) else { throw Refused(.immediateRunIneligible) }
   }

@@ -28,6 +28,8 @@ struct ModelRun {
 struct ModelCycle {
   let handle: UInt64
   let kinds: KindSet
+  /// The kinds of its tasks, also of one task.
+  let serves: KindSet
   let lanes: Int
   let begin: Instant
   let expiresAt: Instant
