@@ -49,7 +49,8 @@ extension Scheduler {
       ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
-      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, drivenKind: driving, time: time, ranking: ranking)
+      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, drivenKind: driving, time: time,
+      ranking: ranking)
     cycles.append(cycle)
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }

@@ -12,7 +12,6 @@ extension Scheduler {
   ///
   /// - Throws: as a pulled one; `busy` also when too many threads are left behind.
   func beginLanes(_ window: Window, driving: Kind? = nil, at moment: Moment) throws(SeleneError) -> Cycle {
-    endForgotten(at: moment.now)
     if window.task == nil { try refuse(window.kinds, at: moment.now) }
     guard !isAtThreadCap else { throw threadCapError }
     return try begin(window, .lanes, driving: driving, at: moment)
