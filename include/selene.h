@@ -232,6 +232,29 @@ SELENE_API uint32_t selene_version_number(void);
 SELENE_API const char *selene_version_string(void);
 
 /* ============================================================================
+ *  TEXT AND CALLBACKS
+ * ========================================================================= */
+
+/** A piece of text or bytes. In: length -1 means NUL-terminated; NULL with length 0 is empty. */
+typedef struct selene_text {
+    const char *data;
+    int64_t length;
+} selene_text;
+
+/** A selene_text of a string literal. */
+#ifdef __cplusplus
+#define SELENE_TEXT(literal) (selene_text{("" literal), (int64_t)(sizeof(literal) - 1)})
+#else
+#define SELENE_TEXT(literal) ((selene_text){("" literal), (int64_t)(sizeof(literal) - 1)})
+#endif
+
+/** Ends what a callback's context stands for; see Callbacks in the preamble. */
+typedef void (*selene_destroy_fn)(void *context);
+
+/** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
+typedef int64_t (*selene_clock_fn)(void *context);
+
+/* ============================================================================
  *  STATUS
  * ========================================================================= */
 
@@ -333,28 +356,63 @@ SELENE_API const char *selene_status_message(selene_status status);
  */
 SELENE_API const char *selene_status_detail(void);
 
-/* ============================================================================
- *  TEXT AND CALLBACKS
- * ========================================================================= */
+/** What the numbers of a selene_fault count. */
+enum {
+    /** There are no numbers: value, least and greatest are 0. */
+    SELENE_UNIT_NONE = 0,
+    SELENE_UNIT_NUMBER = 1,
+    /** Nanoseconds. */
+    SELENE_UNIT_DURATION = 2,
+    /** Nanoseconds since the Unix epoch, in scheduler time. */
+    SELENE_UNIT_INSTANT = 3,
+    SELENE_UNIT_BYTES = 4,
+    /** Bits that may be set; greatest has all of them. */
+    SELENE_UNIT_BITS = 5
+};
 
-/** A piece of text or bytes. In: length -1 means NUL-terminated; NULL with length 0 is empty. */
-typedef struct selene_text {
-    const char *data;
-    int64_t length;
-} selene_text;
+/** What was wrong in a failed call, as data. */
+typedef struct selene_fault {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** The status of that call; SELENE_OK if no call of this thread failed yet. */
+    selene_status status;
+    /** What the three numbers count, one of SELENE_UNIT_. */
+    int32_t unit;
+    /** The parameter or struct field: "priority", "tags[2]"; "" where the call as a whole is refused. */
+    selene_text field;
+    /** What the field belongs to or the range is for, such as a factor or a kind: "battery"; may be "". */
+    selene_text subject;
+    /** What was found, as text: a number's digits, a name, a path; cut after 255 bytes; may be "". */
+    selene_text found;
+    /** What is allowed, in words: "1 … 5", "0 … 24 h"; may be "". */
+    selene_text allowed;
+    /** What is wrong, in words: "is not registered"; "" for a number that is out of its range. */
+    selene_text problem;
+    /** The number that was found. */
+    int64_t value;
+    /** The least number that is allowed; INT64_MIN if there is no lower limit. */
+    int64_t least;
+    /** The greatest number that is allowed; INT64_MAX if there is no upper limit. */
+    int64_t greatest;
+} selene_fault;
 
-/** A selene_text of a string literal. */
-#ifdef __cplusplus
-#define SELENE_TEXT(literal) (selene_text{("" literal), (int64_t)(sizeof(literal) - 1)})
-#else
-#define SELENE_TEXT(literal) ((selene_text){("" literal), (int64_t)(sizeof(literal) - 1)})
-#endif
-
-/** Ends what a callback's context stands for; see Callbacks in the preamble. */
-typedef void (*selene_destroy_fn)(void *context);
-
-/** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
-typedef int64_t (*selene_clock_fn)(void *context);
+/**
+ * The parts of selene_status_detail: what was wrong in this thread's last failed
+ * call, for hosts that put it into words of their own.
+ *
+ * A refused number has a unit, its value and the range; a name that is unknown or
+ * taken and the path of a store stand in found. TOO_SOON: value is now, least the
+ * instant from which subject may begin again. A field that takes -1 for its
+ * default names it in allowed, least is the least number besides it.
+ *
+ * @return never NULL; of a library that is older than this header the first
+ *         struct_size bytes only
+ *
+ * Ownership: the library's, with its texts; valid until this thread's next call
+ * that fails. Cannot fail. Thread: any, each has its own. Since: 0.2.
+ */
+SELENE_API const selene_fault *selene_status_fault(void);
 
 /* ============================================================================
  *  OPTIONS

@@ -213,10 +213,10 @@ void platform_thread_detach(uint64_t thread) {
     pthread_detach((pthread_t)thread);
 }
 
-// ---- Frames and the detail text ----
+// ---- Frames and what a failed call leaves ----
 
 static _Thread_local platform_frame *innermost;
-static _Thread_local char detail[PLATFORM_DETAIL_SIZE];
+static _Thread_local _Alignas(8) char detail[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
 
 void platform_frame_push(platform_frame *frame, uint64_t owner) {
     frame->outer = innermost;

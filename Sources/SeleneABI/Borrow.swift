@@ -4,35 +4,35 @@ import CSelene
 import SeleneCore
 
 /// A pointer that must not be NULL.
-func require<T>(_ pointer: UnsafePointer<T>?, _ field: StaticString) throws(SeleneError) -> UnsafePointer<T> {
+func require<T>(_ pointer: UnsafePointer<T>?, _ field: Literal) throws(SeleneError) -> UnsafePointer<T> {
   guard let pointer else { throw .null(field) }
   return pointer
 }
 
 /// A pointer to write to that must not be NULL.
 func require<T>(
-  _ pointer: UnsafeMutablePointer<T>?, _ field: StaticString
+  _ pointer: UnsafeMutablePointer<T>?, _ field: Literal
 ) throws(SeleneError) -> UnsafeMutablePointer<T> {
   guard let pointer else { throw .null(field) }
   return pointer
 }
 
 extension SeleneError {
-  static func null(_ field: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "\(field): NULL was given, a pointer is required")
+  static func null(_ field: Literal) -> SeleneError {
+    SeleneError(.invalidArgument, field, "must not be NULL")
   }
 }
 
 /// A text of pointer and length; length −1 is NUL-terminated. NULL is empty.
 func borrow(
-  _ data: UnsafePointer<CChar>?, _ length: Int64, _ field: StaticString
+  _ data: UnsafePointer<CChar>?, _ length: Int64, _ field: Literal
 ) throws(SeleneError) -> UnsafeRawBufferPointer {
   guard length >= -1 else {
-    throw SeleneError(.invalidArgument, "\(field): length \(length) was given, -1 (NUL-terminated) or more is allowed")
+    throw .range(field, length, -1, .max, .bytes, "-1 (NUL-terminated), or 0 or more bytes")
   }
   guard let data else {
     guard length <= 0 else {
-      throw SeleneError(.invalidArgument, "\(field): NULL was given with length \(length), a pointer is required")
+      throw SeleneError(.invalidArgument, field, "must not be NULL with length \(length)")
     }
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
@@ -43,12 +43,12 @@ func borrow(
   return UnsafeRawBufferPointer(start: data, count: count)
 }
 
-func borrow(_ text: selene_text, _ field: StaticString) throws(SeleneError) -> UnsafeRawBufferPointer {
+func borrow(_ text: selene_text, _ field: Literal) throws(SeleneError) -> UnsafeRawBufferPointer {
   try borrow(text.data, text.length, field)
 }
 
 /// A file name, which may be longer than a name.
-func borrow(path: selene_text, _ field: StaticString) throws(SeleneError) -> UnsafeRawBufferPointer {
+func borrow(path: selene_text, _ field: Literal) throws(SeleneError) -> UnsafeRawBufferPointer {
   guard path.length == -1, let data = path.data else { return try borrow(path, field) }
   var count = 0
   while count <= 4096 && data[count] != 0 { count += 1 }
@@ -57,11 +57,11 @@ func borrow(path: selene_text, _ field: StaticString) throws(SeleneError) -> Uns
 
 /// An array of texts.
 func borrow(
-  _ texts: UnsafePointer<selene_text>?, count: UInt64, atMost limit: UInt64, _ field: StaticString
+  _ texts: UnsafePointer<selene_text>?, count: UInt64, atMost limit: UInt64, _ field: Literal
 ) throws(SeleneError) -> [UnsafeRawBufferPointer] {
   guard count > 0 else { return [] }
   guard count <= limit else {
-    throw SeleneError(.invalidArgument, "\(field): \(count) entries were given, at most \(limit) are allowed")
+    throw .range(field, count, 0, Int64(limit))
   }
   guard let texts else { throw .null(field) }
   var borrowed: [UnsafeRawBufferPointer] = []
@@ -84,7 +84,7 @@ private let greatestStruct: UInt32 = 65_536
 ///
 /// - Throws: `unsupportedStruct`, `invalidArgument` for unknown flags.
 func read<T: SizedStruct>(
-  _ pointer: UnsafePointer<T>, flags known: UInt32, _ field: StaticString
+  _ pointer: UnsafePointer<T>, flags known: UInt32, _ field: Literal
 ) throws(SeleneError) -> T {
   _ = try structSize(pointer, flags: known, field)
   return load(pointer)
@@ -107,7 +107,7 @@ func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size
 /// - Throws: `unsupportedStruct`, also for fields that this library does not know; `invalidArgument` for unknown flags.
 @inline(__always)
 func structSize<T: SizedStruct>(
-  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, _ field: StaticString
+  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, _ field: Literal
 ) throws(SeleneError) -> Int {
   try StructBytes.checkedSize(UnsafeRawPointer(pointer), ours: MemoryLayout<T>.size, flags: known, field)
 }
@@ -115,7 +115,7 @@ func structSize<T: SizedStruct>(
 /// Writes the defaults of a struct, at most as many bytes as the caller has.
 @inline(__always)
 func initialize<T: SizedStruct>(
-  _ pointer: UnsafeMutablePointer<T>?, _ size: UInt32, _ field: StaticString
+  _ pointer: UnsafeMutablePointer<T>?, _ size: UInt32, _ field: Literal
 ) throws(SeleneError) {
   let target = UnsafeMutableRawPointer(try require(pointer, field))
   try StructBytes.check(size, ours: MemoryLayout<T>.size)
@@ -142,29 +142,27 @@ private enum StructBytes {
 
   static func check(_ size: UInt32, ours: Int) throws(SeleneError) {
     guard (8...UInt32(ours)).contains(size) else {
-      throw SeleneError(.unsupportedStruct, "struct_size: \(size) was given, 8 … \(ours) is allowed")
+      throw .range("struct_size", size, 8, Int64(ours), .bytes).code(.unsupportedStruct)
     }
   }
 
   static func checkedSize(
-    _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ field: StaticString
+    _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ field: Literal
   ) throws(SeleneError) -> Int {
     let size = source.loadUnaligned(as: UInt32.self)
     guard (8...greatestStruct).contains(size) else {
-      throw SeleneError(
-        .unsupportedStruct,
-        "\(field).struct_size: \(size) was given, 8 or more is allowed; initialise it with the _INIT macro")
+      throw .range(
+        field, size, 8, Int64(greatestStruct), .bytes
+      ).code(.unsupportedStruct).problem("is out of range for struct_size; set the struct with its _INIT macro")
     }
     for offset in ours..<max(ours, Int(size)) where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
       throw SeleneError(
-        .unsupportedStruct, "\(field): a field at byte \(offset) is set, this library knows \(ours) bytes")
+        .unsupportedStruct, field, "byte \(offset) is not 0, this library knows the first \(ours) bytes")
     }
     let flags = source.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
     guard flags & ~known == 0 else {
-      guard known != 0 else {
-        throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, no flag is allowed")
-      }
-      throw SeleneError(.invalidArgument, "\(field).flags: \(flags) was given, only the bits of \(known) are allowed")
+      throw .range(field, flags, 0, Int64(known), .bits)
+        .problem("is out of range for flags, allowed are the bits of \(known)")
     }
     return Int(size)
   }

@@ -25,7 +25,7 @@ extension selene_profile: SizedStruct {
     for index in 0..<(try Self.count(rule_count, "rule_count")) {
       let rule = try require(rules, "rules")[index]
       guard rule.flags & ~UInt32(SELENE_RULE_PREEMPTS) == 0 else {
-        throw .range("rules.flags", rule.flags, "0 or 1 (SELENE_RULE_PREEMPTS)")
+        throw .range("rules.flags", rule.flags, 0, 1, .bits, "0 or 1 (SELENE_RULE_PREEMPTS)")
       }
       draft.rules.append(
         RuleDraft(
@@ -40,9 +40,9 @@ extension selene_profile: SizedStruct {
     return draft
   }
 
-  private static func count(_ count: UInt64, _ field: StaticString) throws(SeleneError) -> Int {
+  private static func count(_ count: UInt64, _ field: Literal) throws(SeleneError) -> Int {
     guard count <= mostRows else {
-      throw SeleneError(.invalidArgument, "\(field): \(count) was given, 0 … 1024 is allowed")
+      throw .range(field, count, 0, Int64(mostRows))
     }
     return Int(count)
   }
@@ -106,7 +106,7 @@ public func selene_governor_ask(
   attempt { () throws(SeleneError) in
     let out = try require(out_decision, "out_decision")
     guard flags & ~UInt32(SELENE_ASK_NEVER_RAN) == 0 else {
-      throw .range("flags", flags, "0 or 1 (SELENE_ASK_NEVER_RAN)")
+      throw .range("flags", flags, 0, 1, .bits, "0 or 1 (SELENE_ASK_NEVER_RAN)")
     }
     out.pointee = try Scheduler.ask(scheduler, kind, neverRan: flags != 0).block()
   }

@@ -6,7 +6,7 @@ import SeleneEngine
 
 /// How long to wait; SELENE_NEVER ends with it.
 func checkedTimeout(_ timeout: Int64) throws(SeleneError) -> Span {
-  guard timeout >= 0 else { throw .range("timeout", timeout, "0 (do not wait) … SELENE_NEVER, in ns") }
+  guard timeout >= 0 else { throw .range("timeout", timeout, 0, .max, .duration) }
   return timeout
 }
 
@@ -34,7 +34,7 @@ public func selene_lane_next(
     var given: Outcome?
     if outcome != Int32(SELENE_OUTCOME_NONE) {
       guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
-        throw .range("outcome", outcome, "-1 (none) … 3 (abandoned)")
+        throw .range("outcome", outcome, -1, 3, .number, "-1 (none) … 3 (abandoned)")
       }
       given = outcome
     }

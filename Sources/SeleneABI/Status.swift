@@ -1,11 +1,11 @@
-// Statuses: the one place where an error becomes a number and a text.
+// Statuses: the one place where an error becomes a number, data and a text.
 
 import CPlatform
 import CSelene
 import SeleneCore
 import SeleneEngine
 
-/// Runs a body and turns what it throws into a status and this thread's detail text.
+/// Runs a body and turns what it throws into a status and this thread's fault.
 @inline(__always)
 func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
   do {
@@ -30,22 +30,44 @@ func attempt(
   }
 }
 
-/// The status of an error; its detail is this thread's from now on.
+/// The status of an error; its fault is this thread's from now on, as data and as a sentence.
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {
-  let detail = platform_detail()
-  var length = 0
-  for byte in error.detail.bytes {
-    guard length < Int(PLATFORM_DETAIL_SIZE) - 1 else { break }
-    detail[length] = CChar(bitPattern: byte)
-    length += 1
-  }
-  detail[length] = 0
+  let fault = error.fault
+  Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
+  Failure.fault.pointee = selene_fault(
+    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: error.code.rawValue,
+    unit: fault.unit.rawValue, field: Failure.put(fault.field, 1), subject: Failure.put("\(fault.subject)", 2),
+    found: Failure.put(fault.found, 3), allowed: Failure.put(fault.allowed, 4),
+    problem: Failure.put(fault.problem ?? "", 5), value: fault.value, least: fault.least, greatest: fault.greatest)
   return error.code.rawValue
 }
 
+/// What this thread's last failed call left: the sentence, five texts of at most 255 bytes, and the struct.
+private enum Failure {
+  private static let room = 256
+
+  static var fault: UnsafeMutablePointer<selene_fault> {
+    UnsafeMutableRawPointer(platform_detail() + Int(PLATFORM_DETAIL_SIZE) + 5 * room)
+      .assumingMemoryBound(to: selene_fault.self)
+  }
+
+  /// Copies a text to its place, cut between characters where it is too long.
+  @discardableResult
+  static func put(_ text: Detail, _ place: Int, atMost longest: Int = room - 1) -> selene_text {
+    let target = platform_detail() + (place == 0 ? 0 : Int(PLATFORM_DETAIL_SIZE) + (place - 1) * room)
+    var length = min(text.bytes.count, longest)
+    if length < text.bytes.count {
+      while length > 0 && text.bytes[length] & 0xC0 == 0x80 { length -= 1 }
+    }
+    for index in 0..<length { target[index] = CChar(bitPattern: text.bytes[index]) }
+    target[length] = 0
+    return selene_text(data: target, length: Int64(length))
+  }
+}
+
 /// A status's name and what it means.
-private func text(_ status: selene_status) -> (name: StaticString, message: StaticString) {
+private func text(_ status: selene_status) -> (name: Literal, message: Literal) {
   guard status != 0 else { return ("OK", "The call succeeded.") }
   guard let code = SeleneError.Code(rawValue: status) else {
     return ("UNKNOWN", "This number is no status of this library.")
@@ -101,4 +123,16 @@ public func selene_status_message(_ status: selene_status) -> UnsafePointer<CCha
 @_cdecl("selene_status_detail") @implementation
 public func selene_status_detail() -> UnsafePointer<CChar>! {
   UnsafePointer(platform_detail())
+}
+
+@_cdecl("selene_status_fault") @implementation
+public func selene_status_fault() -> UnsafePointer<selene_fault>! {
+  let fault = Failure.fault
+  if fault.pointee.struct_size == 0 {
+    let none = selene_text(data: platform_detail(), length: 0)
+    fault.pointee = selene_fault(
+      struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: 0, unit: 0, field: none, subject: none,
+      found: none, allowed: none, problem: none, value: 0, least: 0, greatest: 0)
+  }
+  return UnsafePointer(fault)
 }

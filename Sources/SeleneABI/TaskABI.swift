@@ -47,7 +47,7 @@ extension UnsafePointer<selene_task> {
     draft.flex = pointee.flex
     draft.backoffDelay = pointee.backoff_delay
     guard pointee.input_length >= 0 else {
-      throw .range("input_length", pointee.input_length, "0 or more bytes")
+      throw .range("input_length", pointee.input_length, 0, .max, .bytes)
     }
     guard pointee.input != nil || pointee.input_length == 0 else { throw .null("input") }
     draft.input = UnsafeRawBufferPointer(start: pointee.input, count: Int(pointee.input_length))
@@ -94,7 +94,7 @@ public func selene_task_register_batch(
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     guard count <= 1_000_000 else {
-      throw SeleneError(.invalidArgument, "count: \(count) was given, 0 … 1 000 000 is allowed")
+      throw .range("count", count, 0, 1_000_000)
     }
     let (tasks, count) = (count == 0 ? nil : try require(tasks, "tasks"), Int(count))
     let results = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in

@@ -4,7 +4,7 @@ import CSelene
 import SeleneCore
 import SeleneGovernor
 
-private let unknown: StaticString = "unknown"
+private let unknown: Literal = "unknown"
 
 @_cdecl("selene_kind_name") @implementation
 public func selene_kind_name(_ kind: Int32) -> UnsafePointer<CChar>! {

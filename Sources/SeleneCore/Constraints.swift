@@ -12,3 +12,10 @@ package struct Constraints: OptionSet, Sendable {
 
   package static let all: Constraints = [.network, .externalPower]
 }
+
+extension SeleneError {
+  /// Bits that are no constraints.
+  package static func constraints(_ field: Literal, _ found: UInt32) -> SeleneError {
+    .range(field, found, 0, Int64(Constraints.all.rawValue), .bits, "bits 1 (network) and 2 (external power)")
+  }
+}

@@ -16,6 +16,7 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
     fileprivate var bytes: [UInt8] = []
 
     package init(literalCapacity: Int, interpolationCount: Int) {}
+    package init() {}
 
     package mutating func appendLiteral(_ literal: StaticString) {
       bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
@@ -23,13 +24,13 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
 
     package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
 
-    /// A field, or one entry of a field that is an array.
-    package mutating func appendInterpolation(_ field: StaticString, entry: Int?) {
-      appendLiteral(field)
-      guard let entry else { return }
-      appendLiteral("[")
-      appendInterpolation(entry)
-      appendLiteral("]")
+    @inline(never)
+    package mutating func appendInterpolation(_ text: Literal) {
+      var next = text.cString
+      while next.pointee != 0 {
+        bytes.append(UInt8(bitPattern: next.pointee))
+        next += 1
+      }
     }
 
     @inline(never)
@@ -51,14 +52,36 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
     /// Words from elsewhere, as they are.
     package mutating func appendInterpolation(text: UnsafeRawBufferPointer) { bytes.append(contentsOf: text) }
 
+    package mutating func appendInterpolation(_ text: Detail) { bytes.append(contentsOf: text.bytes) }
+
+    /// A length of time, exactly, in the largest unit that divides it.
+    package mutating func appendInterpolation(span: Int64) {
+      let (size, name): (Int64, StaticString) =
+        span == 0
+        ? (1, "")
+        : span == Time.tenYears
+          ? (Time.tenYears / 10, " years")
+          : span % Time.hour == 0
+            ? (Time.hour, " h")
+            : span % Time.second == 0
+              ? (Time.second, " s")
+              : span % 1_000_000 == 0
+                ? (1_000_000, " ms")
+                : (1, " ns")
+      appendInterpolation(span / size)
+      appendLiteral(name)
+    }
+
+    package mutating func appendInterpolation(path: Bytes) { appendInterpolation(path: path.buffer) }
+
     /// The name of a file: quoted, of a long one the end.
-    package mutating func appendInterpolation(path: Bytes) {
+    package mutating func appendInterpolation(path: UnsafeRawBufferPointer) {
       let longest = 160
       var start = max(0, path.count - longest)
-      while start < path.count && start > 0 && path.buffer[start] & 0xC0 == 0x80 { start += 1 }
+      while start < path.count && start > 0 && path[start] & 0xC0 == 0x80 { start += 1 }
       bytes.append(UInt8(ascii: "\""))
       if start > 0 { appendLiteral("…") }
-      for byte in path.buffer[start...] { appendPrintable(byte) }
+      for byte in path[start...] { appendPrintable(byte) }
       bytes.append(UInt8(ascii: "\""))
     }
 

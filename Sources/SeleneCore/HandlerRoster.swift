@@ -25,9 +25,9 @@ package struct HandlerRoster {
   /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
   package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     if let taken = number(of: name) {
-      let why: StaticString =
-        entries[taken]?.isLive == true ? "a handler of this name is live" : "its last run has not come back"
-      throw SeleneError(.alreadyExists, "name: \(name: name) was given, but \(why)")
+      let why: Literal =
+        entries[taken]?.isLive == true ? "already has a handler" : "has a run that has not returned yet"
+      throw SeleneError(.alreadyExists, "name", name: name, why)
     }
     let entry = Entry(name: Bytes(copying: name), isLive: true)
     let number = entries.firstIndex { $0 == nil } ?? entries.count

@@ -9,26 +9,23 @@ package enum Identifier {
   /// - Parameter entry: which of the field's entries it is, if the field is an array.
   /// - Throws: `invalidArgument` that names the field, what was found and where.
   package static func check(
-    _ text: UnsafeRawBufferPointer, _ field: StaticString, entry: Int? = nil
+    _ text: UnsafeRawBufferPointer, _ field: Literal, entry: Int? = nil
   ) throws(SeleneError) {
     guard (1...longest).contains(text.count) else { throw length(text.count, field, entry) }
     if let position = firstFault(text) {
-      let fault: StaticString = text[position] == 0 ? "a NUL" : "no valid UTF-8"
-      throw SeleneError(
-        .invalidArgument, "\(field, entry: entry): \(fault) at byte \(position), valid UTF-8 without NUL is allowed")
+      let fault: Literal = text[position] == 0 ? "NUL" : "not valid UTF-8"
+      throw SeleneError(.invalidArgument, field, "\(fault) at byte \(position)").entry(entry)
     }
   }
 
   @inline(never)
-  private static func length(_ count: Int, _ field: StaticString, _ entry: Int?) -> SeleneError {
-    guard count > 0 else {
-      return SeleneError(.invalidArgument, "\(field, entry: entry): it is empty, 1 to 255 bytes are allowed")
+  private static func length(_ count: Int, _ field: Literal, _ entry: Int?) -> SeleneError {
+    // A text that ends with a NUL is read no further than this, so its length is not known.
+    guard count != longest + 1 else {
+      return .range(field, count, 1, Int64(longest), .bytes).entry(entry)
+        .problem("or more is out of range, allowed are 1 … 255 bytes")
     }
-    // Nobody looks further for a text's end, so one byte too many may be any number.
-    guard count > longest + 1 else {
-      return SeleneError(.invalidArgument, "\(field, entry: entry): it is longer than 255 bytes, 1 to 255 are allowed")
-    }
-    return SeleneError(.invalidArgument, "\(field, entry: entry): it has \(count) bytes, 1 to 255 are allowed")
+    return .range(field, count, 1, Int64(longest), .bytes).entry(entry)
   }
 
   /// Whether eight bytes have no bit 7, and none is a NUL; it may also say no.

@@ -22,6 +22,20 @@ package struct KindSet: OptionSet, Sendable {
   package func contains(_ kind: Kind) -> Bool { rawValue & UInt32(kind.rawValue) != 0 }
 }
 
+extension SeleneError {
+  /// A number that is no kind.
+  package static func kind(_ field: Literal, _ found: Int32) -> SeleneError {
+    .range(field, found, 1, 2, .number, "1 (refresh) or 2 (processing)")
+  }
+
+  /// Bits that are no kinds, or none where one is needed.
+  package static func kinds(_ field: Literal, _ found: UInt32, atLeastOne: Bool = true) -> SeleneError {
+    let words: Literal =
+      atLeastOne ? "bits 1 (refresh) and 2 (processing), at least one" : "bits 1 (refresh) and 2 (processing)"
+    return .range(field, found, atLeastOne ? 1 : 0, Int64(KindSet.all.rawValue), .bits, words)
+  }
+}
+
 /// One value for each kind.
 package struct PerKind<Value> {
   package var refresh: Value

@@ -1,11 +1,11 @@
 // The names of numbers, for people: what the border's text functions answer.
 
 extension Kind {
-  package var name: StaticString { self == .refresh ? "refresh" : "processing" }
+  package var name: Literal { self == .refresh ? "refresh" : "processing" }
 }
 
 extension Schedule {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .standing: "standing"
     case .once: "once"
@@ -15,7 +15,7 @@ extension Schedule {
 }
 
 extension TaskState {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .enqueued: "enqueued"
     case .held: "held"
@@ -29,7 +29,7 @@ extension TaskState {
 }
 
 extension Outcome {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .newData: "new_data"
     case .noData: "no_data"
@@ -42,7 +42,7 @@ extension Outcome {
 }
 
 extension StopReason {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .none: "none"
     case .expiring: "expiring"
@@ -57,7 +57,7 @@ extension StopReason {
 }
 
 extension Disposition {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .added: "added"
     case .replaced: "replaced"
@@ -70,7 +70,7 @@ extension Disposition {
 }
 
 extension Reason {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .notDue: "not_due"
     case .constraints: "constraints"
@@ -95,7 +95,7 @@ extension Reason {
 }
 
 extension EventType {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .registered: "registered"
     case .started: "started"
@@ -120,7 +120,7 @@ extension EventType {
 }
 
 extension Trouble {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .store: "store"
     case .thread: "thread"
@@ -131,7 +131,7 @@ extension Trouble {
 
 extension Constraints {
   /// The name of a single bit, or nil.
-  package var name: StaticString? {
+  package var name: Literal? {
     switch self {
     case .network: "network"
     case .externalPower: "external_power"

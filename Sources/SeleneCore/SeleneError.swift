@@ -36,27 +36,10 @@ package struct SeleneError: Error {
 
   package let code: Code
   /// Which field, what was found, what is allowed.
-  package let detail: Detail
+  package let fault: Fault
 
-  package init(_ code: Code, _ detail: Detail) {
-    self.code = code
-    self.detail = detail
-  }
+  init(_ code: Code, _ fault: Fault) { (self.code, self.fault) = (code, fault) }
 
-  /// A field whose value is outside its range.
-  package static func range(_ field: StaticString, _ found: Int64, _ allowed: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "\(field): \(found) was given, \(allowed) is allowed")
-  }
-
-  package static func range(_ field: StaticString, _ found: Int32, _ allowed: StaticString) -> SeleneError {
-    range(field, Int64(found), allowed)
-  }
-
-  package static func range(_ field: StaticString, _ found: UInt32, _ allowed: StaticString) -> SeleneError {
-    range(field, Int64(found), allowed)
-  }
-
-  package static func range(_ field: StaticString, _ found: Int, _ allowed: StaticString) -> SeleneError {
-    range(field, Int64(found), allowed)
-  }
+  /// The fault in one sentence.
+  package var detail: Detail { fault.sentence }
 }

@@ -26,63 +26,61 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     try Identifier.check(draft.id, "id")
     if draft.handler.count > 0 { try Identifier.check(draft.handler, "handler") }
     guard let kind = UInt8(exactly: draft.kind).flatMap(Kind.init) else {
-      throw .range("kind", draft.kind, "1 (refresh) or 2 (processing)")
+      throw .kind("kind", draft.kind)
     }
     guard let schedule = UInt8(exactly: draft.schedule).flatMap(Schedule.init) else {
-      throw .range("schedule", draft.schedule, "0 (standing), 1 (once) or 2 (periodic)")
+      throw .range("schedule", draft.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
     }
-    guard (1...5).contains(draft.priority) else { throw .range("priority", draft.priority, "1 … 5") }
+    guard (1...5).contains(draft.priority) else { throw .range("priority", draft.priority, 1, 5) }
     guard (0...Time.longestRun).contains(draft.expectedResponse) else {
-      throw .range("expected_response", draft.expectedResponse, "0 … 24 h in ns")
+      throw .range("expected_response", draft.expectedResponse, 0, Time.longestRun, .duration)
     }
     guard (0...Int32(mostResponseTimes)).contains(draft.responseWindow) else {
-      throw .range("response_window", draft.responseWindow, "0 … 30")
+      throw .range("response_window", draft.responseWindow, 0, Int64(mostResponseTimes))
     }
-    guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, "0 … 16") }
+    guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     guard Constraints.all.rawValue & draft.constraints == draft.constraints else {
-      throw .range("constraints", draft.constraints, "bits 1 (network) and 2 (external power)")
+      throw .constraints("constraints", draft.constraints)
     }
     let existing: ExistingPolicy
     if draft.existing == -1 {
       existing = schedule == .standing ? .update : .keep
     } else {
       guard let policy = UInt8(exactly: draft.existing).flatMap(ExistingPolicy.init) else {
-        throw .range("existing", draft.existing, "-1 … 4")
+        throw .range("existing", draft.existing, -1, 4)
       }
       existing = policy
     }
     if existing.appends && schedule != .once {
-      throw SeleneError(
-        .invalidArgument, "existing: append was given for a task that is not once, only once tasks can be appended")
+      throw SeleneError(.invalidArgument, "existing", "only a once task can be appended")
     }
     guard (0...Time.tenYears).contains(draft.initialDelay) else {
-      throw .range("initial_delay", draft.initialDelay, "0 … 10 years in ns")
+      throw .range("initial_delay", draft.initialDelay, 0, Time.tenYears, .duration)
     }
     if schedule == .periodic {
       guard (1...Time.tenYears).contains(draft.period) else {
-        throw .range("period", draft.period, "1 ns … 10 years")
+        throw .range("period", draft.period, 1, Time.tenYears, .duration)
       }
       guard (0...draft.period).contains(draft.flex) else {
-        throw .range("flex", draft.flex, "0 … period")
+        throw .range("flex", draft.flex, 0, draft.period, .duration, "0 … period")
       }
     }
     guard let recurrence = UInt8(exactly: draft.recurrence).flatMap(Recurrence.init) else {
-      throw .range("recurrence", draft.recurrence, "0 (after completion) or 1 (anchored)")
+      throw .range("recurrence", draft.recurrence, 0, 1, .number, "0 (after completion) or 1 (anchored)")
     }
     let backoff: BackoffPolicy
     if draft.backoff == -1 {
       backoff = schedule == .standing ? .none : .exponential
     } else {
       guard let policy = UInt8(exactly: draft.backoff).flatMap(BackoffPolicy.init) else {
-        throw .range("backoff", draft.backoff, "-1 … 2")
+        throw .range("backoff", draft.backoff, -1, 2)
       }
       backoff = policy
     }
-    guard draft.backoffDelay >= 0 else { throw .range("backoff_delay", draft.backoffDelay, "0 or more") }
+    guard draft.backoffDelay >= 0 else { throw .range("backoff_delay", draft.backoffDelay, 0, .max, .duration) }
     guard draft.input.count <= maxInput else {
-      throw SeleneError(
-        .tooLarge, "input_length: \(draft.input.count) was given, at most \(maxInput) bytes are allowed")
+      throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
     let isPeriodic = schedule == .periodic
     let numbers = TaskTerms.Numbers(

@@ -73,7 +73,7 @@ extension TaskTable {
 }
 
 extension SeleneError {
-  package static func noTask(_ id: UnsafeRawBufferPointer, _ field: StaticString = "id") -> SeleneError {
-    SeleneError(.notFound, "\(field): there is no task \(name: id)")
+  package static func noTask(_ id: UnsafeRawBufferPointer, _ field: Literal = "id") -> SeleneError {
+    SeleneError(.notFound, field, name: id, "is not registered")
   }
 }

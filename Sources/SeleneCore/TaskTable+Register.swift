@@ -12,10 +12,10 @@ extension TaskTable {
     _ new: TaskDefinition, at now: Instant, enabled: KindSet, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     guard policy.permits.permits(new.id) else {
-      throw SeleneError(.notPermitted, "id: \(name: new.id) is not among the permitted ids")
+      throw SeleneError(.notPermitted, "id", name: new.id, "is not among the permitted ids")
     }
     guard enabled.contains(new.kind) else {
-      throw SeleneError(.unavailable, "kind: \(new.kind.name) is switched off")
+      throw SeleneError(.unavailable, "kind", "is switched off").of(new.kind.name)
     }
     let hash = TextIndex.hash(new.id)
     let old = find(new.id, hash)
@@ -61,10 +61,10 @@ extension TaskTable {
   ) throws(SeleneError) -> Disposition {
     let old = self[slot].definition
     guard old.kind == new.kind else {
-      throw SeleneError(.invalidArgument, "kind: an update may not change it, replace does")
+      throw SeleneError(.invalidArgument, "kind", "cannot change in an update; use SELENE_EXISTING_REPLACE")
     }
     guard old.schedule == new.schedule else {
-      throw SeleneError(.invalidArgument, "schedule: an update may not change it, replace does")
+      throw SeleneError(.invalidArgument, "schedule", "cannot change in an update; use SELENE_EXISTING_REPLACE")
     }
     let handler = handlerNumber(new)
     modify(slot) {
@@ -80,15 +80,16 @@ extension TaskTable {
     _ new: TaskDefinition, behind head: Int, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
     guard self[head].definition.schedule == .once else {
-      throw SeleneError(.invalidArgument, "existing: append was given, but the live task of this id is not a once task")
+      throw SeleneError(
+        .invalidArgument, "existing", "the live task of this id is not a once task and has no successors")
     }
     guard self[head].kind == new.kind else {
-      throw SeleneError(.invalidArgument, "kind: append was given, but the live task of this id is of the other kind")
+      throw SeleneError(.invalidArgument, "kind", "a successor has the kind of the live task of its id")
     }
     let waiting = waiting(behind: head)
     guard waiting.count < Self.mostWaiting else {
-      throw SeleneError(
-        .tooManyPending, "\(waiting.count) successors wait behind this id, at most \(Self.mostWaiting) are allowed")
+      throw SeleneError.range("id", waiting.count + 1, 0, Int64(Self.mostWaiting)).code(.tooManyPending)
+        .problem("successors of one task are too many, at most \(Self.mostWaiting) can wait")
     }
     let slot = add(new, .blocked, at: now)
     setWaiting(behind: head, waiting + [slot])
@@ -112,10 +113,10 @@ extension TaskTable {
     guard new.takesPlace, kind != new.kind, freePlaces(new.kind) == 0 else { return .enqueued }
     guard !policy.holds else { return .held }
     let limit = policy.places[new.kind] ?? .max
-    throw SeleneError(
-      .tooManyPending,
-      "kind: as many once and periodic tasks are pending as max_pending_\(new.kind.name) allows: \(limit); with HOLD more wait"
-    )
+    throw SeleneError.range("kind", Int64(limit) + 1, 0, Int64(limit)).code(.tooManyPending).of(new.kind.name)
+      .problem(
+        "pending requests exceed max_pending_\(new.kind.name), which is \(limit); with SELENE_OPTIONS_HOLD more can wait"
+      )
   }
 
   /// Free places go to those who are held (T6).

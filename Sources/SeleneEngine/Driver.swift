@@ -61,13 +61,13 @@ package final class Driver {
       throw SeleneError(.unsupported, "flags: LANES was given, library threads work the windows of this driver off")
     }
     for kind in Kind.allCases {
-      let field: (budget: StaticString, lanes: StaticString) =
+      let field: (budget: Literal, lanes: Literal) =
         kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
       guard (1...Time.longestRun).contains(draft.budgets[kind]) else {
-        throw .range(field.budget, draft.budgets[kind], "1 ns … 24 h")
+        throw .range(field.budget, draft.budgets[kind], 1, Time.longestRun, .duration)
       }
       guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
-        throw .range(field.lanes, draft.lanes[kind], "1 … 64")
+        throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
       }
     }
     guard let watch = platform_watch_open(Int32(followsSystem ? PLATFORM_WATCH_SYSTEM : PLATFORM_WATCH_POKES)) else {

@@ -71,9 +71,7 @@ struct Governance {
       if let value = books.backgroundSwitch { try governor.signals.set(.backgroundSwitch, value, by: .host, at: now) }
       if let value = books.hostPresence { try governor.signals.set(.hostPresence, value, by: .host, at: now) }
     } catch {
-      throw error.detail.bytes.withUnsafeBytes { detail in
-        SeleneError(.storeCorrupt, "store: the row of the governor is none: \(text: detail)")
-      }
+      throw SeleneError(.storeCorrupt, "store", "the row of the governor is not valid: \(error.detail)")
     }
   }
 }

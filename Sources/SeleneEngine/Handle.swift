@@ -12,7 +12,7 @@ package struct Handle: Equatable, Sendable {
     case cycle = 2
     case lane = 3
 
-    var name: StaticString {
+    var name: Literal {
       switch self {
       case .scheduler: "scheduler"
       case .cycle: "cycle"
@@ -39,7 +39,7 @@ package struct Handle: Equatable, Sendable {
   /// - Throws: `invalidHandle` that says what was given instead.
   func check(_ kind: Kind) throws(SeleneError) {
     guard rawValue >> 56 != 1 << 7 | kind.rawValue else { return }
-    let found: StaticString =
+    let found: Literal =
       rawValue == 0
       ? "0"
       : rawValue >> 63 == 0

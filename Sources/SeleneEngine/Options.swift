@@ -46,26 +46,26 @@ package struct Options: Sendable {
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
   package init(_ draft: borrowing OptionsDraft) throws(SeleneError) {
     guard (0...Time.tenYears).contains(draft.maximumBackoff) else {
-      throw .range("maximum_backoff", draft.maximumBackoff, "0 … 10 years in ns")
+      throw .range("maximum_backoff", draft.maximumBackoff, 0, Time.tenYears, .duration)
     }
     guard (0...draft.maximumBackoff).contains(draft.minimumBackoff) else {
-      throw .range("minimum_backoff", draft.minimumBackoff, "0 … maximum_backoff in ns")
+      throw .range("minimum_backoff", draft.minimumBackoff, 0, draft.maximumBackoff, .duration, "0 … maximum_backoff")
     }
     guard (0...Time.tenYears).contains(draft.minimumIntervalRefresh) else {
-      throw .range("minimum_interval_refresh", draft.minimumIntervalRefresh, "0 … 10 years in ns")
+      throw .range("minimum_interval_refresh", draft.minimumIntervalRefresh, 0, Time.tenYears, .duration)
     }
     guard (0...Time.tenYears).contains(draft.minimumIntervalProcessing) else {
-      throw .range("minimum_interval_processing", draft.minimumIntervalProcessing, "0 … 10 years in ns")
+      throw .range("minimum_interval_processing", draft.minimumIntervalProcessing, 0, Time.tenYears, .duration)
     }
     guard (0...Time.tenYears).contains(draft.releaseAfter) else {
-      throw .range("release_after", draft.releaseAfter, "0 … 10 years in ns")
+      throw .range("release_after", draft.releaseAfter, 0, Time.tenYears, .duration)
     }
-    guard draft.backoffJitter <= 1000 else { throw .range("backoff_jitter", draft.backoffJitter, "0 … 1000") }
+    guard draft.backoffJitter <= 1000 else { throw .range("backoff_jitter", draft.backoffJitter, 0, 1000) }
     guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
-      throw .range("max_overrun_threads", draft.maxOverrunThreads, "0 … 1024")
+      throw .range("max_overrun_threads", draft.maxOverrunThreads, 0, Int64(Self.mostOverrunThreads))
     }
     guard draft.maxInputSize <= Self.greatestInput else {
-      throw SeleneError(.invalidArgument, "max_input_size: \(draft.maxInputSize) was given, 0 … 2^29 is allowed")
+      throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
     var policy = Policy()
     if let permitted = draft.permitted { policy.permits = try Permits(permitted) }

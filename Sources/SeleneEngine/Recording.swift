@@ -51,7 +51,7 @@ package enum TraceFile {
     let claim = try StoreClaim.take(file, isShared: true, as: "trace")
     defer { claim.release() }
     let size = file.fileSize
-    guard size <= longest else { throw .range("path", size, "a trace of up to 2^30 bytes") }
+    guard size <= longest else { throw .range("path", size, 0, longest, .bytes) }
     var bytes = [UInt8](repeating: 0, count: max(1, Int(size)))
     let count = file.withCString { platform_read_head($0, &bytes, Int64(bytes.count)) }
     guard count >= 0 else { throw StoreFile.error(Int32(-count), file, as: "trace") }
@@ -59,10 +59,7 @@ package enum TraceFile {
       do throws(SeleneError) {
         return .success(try TraceReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)])))
       } catch {
-        let detail = error.detail.bytes
-        return detail.withUnsafeBytes {
-          .failure(SeleneError(error.code, "trace \(name: file.buffer): \(text: $0)"))
-        }
+        return .failure(SeleneError(error.code, "trace", path: file, error.detail))
       }
     }.get()
     return (replay.decisions, replay.firstDifference)

@@ -10,7 +10,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func close(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, "0 … 24 h in ns") }
+    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.shutDown(at: moment.now)

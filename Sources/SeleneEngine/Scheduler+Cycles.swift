@@ -95,8 +95,8 @@ extension Scheduler {
       throw SeleneError(.busy, "kinds: a cycle of \(open.kinds.names) is open until it ends")
     }
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
-      throw SeleneError(
-        .tooSoon, "kinds: \(KindSet(kind).names) may begin again in \(pace[kind].opensAt.subtracting(now)) ns")
+      throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
+        .problem("may begin again in \(span: pace[kind].opensAt.subtracting(now))")
     }
   }
 
@@ -305,7 +305,7 @@ extension Scheduler {
 }
 
 extension KindSet {
-  var names: StaticString {
+  var names: Literal {
     if self == .all { return "refresh and processing" }
     return self == KindSet(.refresh) ? "refresh" : "processing"
   }

@@ -33,7 +33,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func stopDriver(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, "0 … 24 h in ns") }
+    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
     let stopped: (Scheduler, Driver, [Run])? = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.refuseInsideCallback("stopping the driver")
       guard let driver = scheduler.governance.driver else { return nil }

@@ -50,8 +50,8 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func reportUse(of kind: Int32, cpuTime: Span, bytes: Int64, at moment: Moment) throws(SeleneError) {
     let kind = try Kind(checking: kind)
-    guard cpuTime >= 0 else { throw .range("cpu_time", cpuTime, "0 or more ns") }
-    guard bytes >= 0 else { throw .range("bytes", bytes, "0 or more") }
+    guard cpuTime >= 0 else { throw .range("cpu_time", cpuTime, 0, .max, .duration) }
+    guard bytes >= 0 else { throw .range("bytes", bytes, 0, .max, .bytes) }
     try tell(at: moment.now, isKept: true) {
       $0.report(kind, cpuTime: cpuTime, bytes: bytes, at: moment.now)
     } recording: {
@@ -63,8 +63,8 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func reportUse(from begin: Instant, to end: Instant, at moment: Moment) throws(SeleneError) {
-    guard begin <= end else { throw .range("ended_at", end, "began_at or later") }
-    guard end <= moment.now else { throw .range("ended_at", end, "now or earlier") }
+    guard begin <= end else { throw .range("ended_at", end, begin, .max, .instant, "began_at or later") }
+    guard end <= moment.now else { throw .range("ended_at", end, .min, moment.now, .instant, "now or earlier") }
     try tell(at: moment.now, isKept: true) {
       $0.use(from: begin, to: end, at: moment.now)
     } recording: {
@@ -330,7 +330,7 @@ extension Signal {
   /// - Throws: `invalidArgument`.
   init(checking number: Int32) throws(SeleneError) {
     guard let signal = UInt8(exactly: number).flatMap(Signal.init) else {
-      throw .range("signal", number, "1 … 21 (SELENE_SIGNAL_)")
+      throw .range("signal", number, 1, Int64(Signal.count), .number, "1 … 21 (SELENE_SIGNAL_)")
     }
     self = signal
   }
@@ -342,7 +342,7 @@ extension Kind {
   /// - Throws: `invalidArgument`.
   init(checking number: Int32) throws(SeleneError) {
     guard let kind = UInt8(exactly: number).flatMap(Kind.init) else {
-      throw .range("kind", number, "1 (refresh) or 2 (processing)")
+      throw .kind("kind", number)
     }
     self = kind
   }

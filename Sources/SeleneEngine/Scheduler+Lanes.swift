@@ -164,7 +164,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`.
   package func drain(_ cycle: Cycle, grace: Span, at moment: Moment) throws(SeleneError) {
-    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, "0 … 24 h in ns") }
+    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
     guard !cycle.isEnded else { return }
     cycle.drain(at: moment.now, grace: grace)
     nextDue = min(nextDue, moment.now)

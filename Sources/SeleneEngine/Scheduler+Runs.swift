@@ -62,10 +62,10 @@ extension Scheduler {
     _ number: UInt64, _ outcome: Int32, retryDelay: Span?, at moment: Moment
   ) throws(SeleneError) {
     guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
-      throw .range("outcome", outcome, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
+      throw .range("outcome", outcome, 0, 3, .number, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
     }
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
-      throw .range("delay", retryDelay, "0 … 10 years in ns")
+      throw .range("delay", retryDelay, 0, Time.tenYears, .duration)
     }
     if !lent.isEmpty { lent.remove(number) }
     let run = try find(number)

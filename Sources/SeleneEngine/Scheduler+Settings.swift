@@ -32,7 +32,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`.
   package func enable(_ kinds: UInt32) throws(SeleneError) {
     guard kinds & ~KindSet.all.rawValue == 0 else {
-      throw .range("kinds", kinds, "bits 1 (refresh) and 2 (processing)")
+      throw .kinds("kinds", kinds, atLeastOne: false)
     }
     enabled = KindSet(rawValue: kinds)
     lookAgain()
@@ -45,9 +45,11 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func setConditions(_ owned: UInt32, satisfied: UInt32, at moment: Moment) throws(SeleneError) {
     guard owned & ~Constraints.all.rawValue == 0 else {
-      throw .range("constraints", owned, "bits 1 (network) and 2 (external power)")
+      throw .constraints("constraints", owned)
     }
-    guard satisfied & ~owned == 0 else { throw .range("satisfied", satisfied, "only bits that constraints has") }
+    guard satisfied & ~owned == 0 else {
+      throw .range("satisfied", satisfied, 0, Int64(owned), .bits, "only bits that constraints has")
+    }
     var changed = conditions
     // What is given back is not known from the host any more.
     let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))

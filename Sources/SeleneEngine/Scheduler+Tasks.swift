@@ -168,7 +168,7 @@ extension Scheduler {
     return table.nextWakeup(offer, pace, at: moment.now).map { max($0, beginsAgainAt) }
   }
 
-  func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: StaticString = "id") throws(SeleneError) -> Int {
+  func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: Literal = "id") throws(SeleneError) -> Int {
     try Identifier.check(id, field)
     guard let slot = table.find(id) else { throw .noTask(id, field) }
     return slot

@@ -254,7 +254,7 @@ package final class Scheduler: @unchecked Sendable {
   /// Whether this thread is in a callback of this scheduler.
   var isInsideCallback: Bool { platform_frame_within(life) != 0 }
 
-  func refuseInsideCallback(_ what: StaticString) throws(SeleneError) {
+  func refuseInsideCallback(_ what: Literal) throws(SeleneError) {
     guard !isInsideCallback else {
       throw SeleneError(.reentrant, "\(what) is not possible inside a callback of the same scheduler")
     }

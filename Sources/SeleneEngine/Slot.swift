@@ -159,7 +159,7 @@ enum Registry {
   /// - Throws: `invalidHandle` (never issued), `staleRun` (an earlier life), `forked`.
   static func find(_ token: Token) throws(SeleneError) -> Slot {
     guard !token.isHandle, token.life != 0, token.number != 0, token.life <= platform_load(greatestLife) else {
-      let found: StaticString =
+      let found: Literal =
         token.rawValue == 0 ? "0" : token.isHandle ? "a handle" : "a number that was never given out"
       throw SeleneError(.invalidHandle, "run: \(found) was given, the token of a run is allowed")
     }

@@ -41,14 +41,18 @@ package struct Window {
   package init(_ draft: WindowDraft) throws(SeleneError) {
     let onlyTask = draft.task.count > 0
     guard onlyTask || (draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0) else {
-      throw .range("kinds", draft.kinds, "bits 1 (refresh) and 2 (processing), at least one")
+      throw .kinds("kinds", draft.kinds)
     }
-    guard (1...Self.mostLanes).contains(draft.lanes) else { throw .range("lanes", draft.lanes, "1 … 64") }
-    guard draft.lanes == 1 || !draft.isInline else { throw .range("lanes", draft.lanes, "1 for an inline window") }
-    guard draft.lanes == 1 || !onlyTask else { throw .range("lanes", draft.lanes, "1 for a window of one task") }
-    guard (1...Time.longestRun).contains(draft.budget) else { throw .range("budget", draft.budget, "1 ns … 24 h") }
+    guard (1...Self.mostLanes).contains(draft.lanes) else {
+      throw .range("lanes", draft.lanes, 1, Int64(Self.mostLanes))
+    }
+    guard draft.lanes == 1 || !draft.isInline else { throw .range("lanes", draft.lanes, 1, 1).of("an inline window") }
+    guard draft.lanes == 1 || !onlyTask else { throw .range("lanes", draft.lanes, 1, 1).of("a window of one task") }
+    guard (1...Time.longestRun).contains(draft.budget) else {
+      throw .range("budget", draft.budget, 1, Time.longestRun, .duration)
+    }
     guard (-1...draft.budget).contains(draft.reserve) else {
-      throw .range("reserve", draft.reserve, "-1 (budget / 20), or 0 … budget in ns")
+      throw .range("reserve", draft.reserve, 0, draft.budget, .duration, "-1 (budget / 20), or 0 … budget")
     }
     if onlyTask { try Identifier.check(draft.task, "task") }
     kinds = KindSet(rawValue: draft.kinds)

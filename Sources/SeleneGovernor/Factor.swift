@@ -57,6 +57,9 @@ package enum Factor: UInt8, CaseIterable, Sendable {
     }
   }
 
+  /// What its numbers count.
+  var unit: Fault.Unit { self == .rate || self == .recentUse ? .duration : .number }
+
   /// What the built-in profiles require.
   package var usualRequirement: Int64 {
     switch self {

@@ -3,7 +3,7 @@
 import SeleneCore
 
 extension Signal {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .batteryLevel: "battery_level"
     case .externalPower: "external_power"
@@ -31,7 +31,7 @@ extension Signal {
 }
 
 extension Factor {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .battery: "battery"
     case .budget: "budget"
@@ -44,7 +44,7 @@ extension Factor {
 }
 
 extension Origin {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .unknown: "unknown"
     case .probe: "probe"
@@ -56,7 +56,7 @@ extension Origin {
 }
 
 extension Verdict {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .passed: "passed"
     case .vetoed: "vetoed"
@@ -66,7 +66,7 @@ extension Verdict {
 }
 
 extension BuiltInProfile {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .open: "open"
     case .apple: "apple"
@@ -77,7 +77,7 @@ extension BuiltInProfile {
 }
 
 extension Measure {
-  package var name: StaticString {
+  package var name: Literal {
     switch self {
     case .windowTime: "window_time"
     case .cpuTime: "cpu_time"

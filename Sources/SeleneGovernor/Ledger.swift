@@ -267,7 +267,7 @@ package struct Ledger: Sendable {
         && rows <= Self.mostSessions
     else {
       throw SeleneError(
-        .invalidArgument, "ledger: \(numbers.count) numbers were found, 4 and up to 256 sixes are allowed")
+        .invalidArgument, "ledger", "\(numbers.count) numbers, expected are 4 and six for each of at most 256 windows")
     }
     spent = UInt64(bitPattern: numbers[0])
     settledAt = numbers[1]
@@ -278,7 +278,7 @@ package struct Ledger: Sendable {
       guard let kind = UInt8(exactly: numbers[place]).flatMap(Kind.init), numbers[place + 1] <= numbers[place + 2],
         numbers[place + 3] >= 0, numbers[place + 4] >= 0, numbers[place + 5] >= 0
       else {
-        throw SeleneError(.invalidArgument, "ledger: row \((place - Self.headSize) / Self.rowSize) is no window")
+        throw SeleneError(.invalidArgument, "ledger", "row \((place - Self.headSize) / Self.rowSize) is not a window")
       }
       var session = Session(kind: kind, begin: numbers[place + 1], end: numbers[place + 2])
       (session.cpuTime, session.bytes, session.windows) = (numbers[place + 3], numbers[place + 4], numbers[place + 5])

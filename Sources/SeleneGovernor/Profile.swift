@@ -125,7 +125,8 @@ package struct Profile: Sendable {
   package init(numbers: [Int64]) throws(SeleneError) {
     let head = 1 + Self.ruleCount * 2
     guard numbers.count >= head && (numbers.count - head) % 4 == 0 else {
-      throw SeleneError(.invalidArgument, "profile: \(numbers.count) numbers were found, \(head) and fours are allowed")
+      throw SeleneError(
+        .invalidArgument, "profile", "\(numbers.count) numbers, expected are \(head) and four for each quota")
     }
     var profile = Profile(threshold: numbers[0], cells: [Int64](repeating: 0, count: Self.ruleCount * 2), quotas: [])
     try profile.checkThreshold()
@@ -138,7 +139,7 @@ package struct Profile: Sendable {
     }
     var place = head
     while place < numbers.count {
-      guard numbers[place] == 1 || numbers[place] == 2 else { throw .range("kinds", numbers[place], "1 or 2") }
+      guard numbers[place] == 1 || numbers[place] == 2 else { throw .range("kinds", numbers[place], 1, 2) }
       try profile.take(
         QuotaDraft(
           kinds: UInt32(numbers[place]), measure: Int32(exactly: numbers[place + 1]) ?? 0, limit: numbers[place + 2],

@@ -57,7 +57,7 @@ extension Profile {
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
   package init(_ draft: borrowing ProfileDraft) throws(SeleneError) {
     guard let base = UInt8(exactly: draft.base).flatMap(BuiltInProfile.init) else {
-      throw .range("base", draft.base, "0 (open), 1 (apple), 2 (server) or 3 (strict)")
+      throw .range("base", draft.base, 0, 3, .number, "0 (open), 1 (apple), 2 (server) or 3 (strict)")
     }
     self = base.profile
     if draft.threshold != -1 { threshold = draft.threshold }
@@ -69,13 +69,13 @@ extension Profile {
 
   func checkThreshold() throws(SeleneError) {
     guard threshold >= 0 && threshold <= 1000 else {
-      throw .range("threshold", threshold, "-1 (the base's), or 0 … 1000 in per mille")
+      throw .range("threshold", threshold, 0, 1000, .number, "-1 (the base's), or 0 … 1000 in per mille")
     }
   }
 
   mutating func take(_ row: RuleDraft) throws(SeleneError) {
     guard let factor = UInt8(exactly: row.factor).flatMap(Factor.init) else {
-      throw .range("factor", row.factor, "1 … 23")
+      throw .range("factor", row.factor, 1, Int64(Factor.count))
     }
     let rule = try Self.checked(row, factor)
     let kinds = try Self.kinds(row.kinds)
@@ -84,46 +84,42 @@ extension Profile {
 
   mutating func take(_ row: QuotaDraft) throws(SeleneError) {
     guard let measure = UInt8(exactly: row.measure).flatMap(Measure.init) else {
-      throw .range("measure", row.measure, "1 (window time), 2 (CPU time), 3 (windows) or 4 (bytes)")
+      throw .range("measure", row.measure, 1, 4, .number, "1 (window time), 2 (CPU time), 3 (windows) or 4 (bytes)")
     }
-    guard row.limit > 0 else { throw .range("limit", row.limit, "1 or more") }
+    guard row.limit > 0 else { throw .range("limit", row.limit, 1, .max) }
     guard row.period >= Time.second && row.period <= Time.day else {
-      throw .range("period", row.period, "1 s … 24 h in ns")
+      throw .range("period", row.period, Time.second, Time.day, .duration)
     }
     let kinds = try Self.kinds(row.kinds)
     for kind in Kind.allCases where kinds.contains(kind) {
       var places = Self.mostQuotas
       for quota in quotas where quota.kind == kind { places -= 1 }
-      guard places > 0 else { throw .range("quotas", Self.mostQuotas + 1, "at most 4 for each kind") }
+      guard places > 0 else { throw .range("quotas", Self.mostQuotas + 1, 0, Int64(Self.mostQuotas)).of(kind.name) }
       quotas.append(Quota(kind, measure, row.limit, in: row.period))
     }
   }
 
   private static func checked(_ row: RuleDraft, _ factor: Factor) throws(SeleneError) -> Rule {
     guard let mode = UInt8(exactly: row.mode).flatMap(RuleMode.init) else {
-      throw SeleneError(
-        .invalidArgument,
-        "mode: \(row.mode) was given for \(factor.name), 0 (ignored), 1 (veto) or 2 (weight) is allowed")
+      throw .range("mode", row.mode, 0, 2, .number, "0 (ignored), 1 (veto) or 2 (weight)").of(factor.name)
     }
     var rule = Rule()
     guard mode != .ignored else { return rule }
     rule.mode = mode
     rule.required = row.required == RuleDraft.usual ? factor.usualRequirement : row.required
     guard rule.required >= 0 && rule.required <= factor.greatest else {
-      throw SeleneError(
-        .invalidArgument,
-        "required: \(row.required) was given for \(factor.name), 0 … \(factor.greatest) is allowed")
+      throw .range("required", row.required, 0, factor.greatest, factor.unit).of(factor.name)
     }
     if mode == .weight {
       guard row.weight >= 1 && row.weight <= greatestWeight else {
-        throw SeleneError(
-          .invalidArgument, "weight: \(row.weight) was given for \(factor.name), 1 … 1000 is allowed")
+        throw .range("weight", row.weight, 1, greatestWeight).of(factor.name)
       }
       rule.weight = row.weight
     }
     guard !row.preempts || (mode == .veto && factor.signal != nil) else {
-      throw SeleneError(
-        .invalidArgument, "flags: PREEMPTS was given for \(factor.name), it is allowed for vetoes of factors 1 … 19")
+      throw .range(
+        "flags", 1, 0, 0, .bits, "0; SELENE_RULE_PREEMPTS is for vetoes of signals, factors 1 … 19"
+      ).of(factor.name)
     }
     rule.preempts = row.preempts
     return rule
@@ -131,7 +127,7 @@ extension Profile {
 
   private static func kinds(_ bits: UInt32) throws(SeleneError) -> KindSet {
     guard bits != 0 && bits & ~KindSet.all.rawValue == 0 else {
-      throw .range("kinds", bits, "bits 1 (refresh) and 2 (processing), at least one")
+      throw .kinds("kinds", bits)
     }
     return KindSet(rawValue: bits)
   }

@@ -26,9 +26,7 @@ package struct Signals: Sendable {
     _ signal: Signal, _ value: Int64, by source: SignalSource, at now: Instant, until: Instant = Time.never
   ) throws(SeleneError) -> Bool {
     guard value >= signal.least && value <= signal.greatest else {
-      throw SeleneError(
-        .invalidArgument,
-        "\(signal.name): \(value) was given, \(signal.least) … \(signal.greatest) is allowed")
+      throw .range(signal.name, value, signal.least, signal.greatest)
     }
     guard source != .unknown else { return false }
     let old = reading(signal, at: now).value

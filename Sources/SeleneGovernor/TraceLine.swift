@@ -63,7 +63,7 @@ package struct TraceLine: Sendable {
   package func number(_ index: Int) -> Int64 { index < numbers.count ? numbers[index] : 0 }
 
   @inline(never)
-  package func fault(_ what: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "line \(place): \(what)")
+  package func fault(_ what: Literal) -> SeleneError {
+    SeleneError(.invalidArgument, "line", what).entry(place)
   }
 }

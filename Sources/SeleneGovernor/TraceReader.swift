@@ -20,7 +20,7 @@ package struct TraceReader {
     let heading = TraceWriter.heading
     for index in 0..<heading.utf8CodeUnitCount {
       guard index < bytes.count && bytes[index] == heading.utf8Start[index] else {
-        throw fault("this is no trace of version 1")
+        throw fault("not a trace of version 1")
       }
     }
     at = heading.utf8CodeUnitCount
@@ -34,7 +34,7 @@ package struct TraceReader {
   /// - Throws: `invalidArgument`.
   package mutating func next() throws(SeleneError) -> TraceLine? {
     guard at < bytes.count else { return nil }
-    guard let letter = TraceLetter(rawValue: bytes[at]) else { throw fault("it begins with no letter of a trace") }
+    guard let letter = TraceLetter(rawValue: bytes[at]) else { throw fault("an unknown letter at its start") }
     at += 1
     var numbers: [Int64] = []
     var text: [UInt8] = []
@@ -43,30 +43,30 @@ package struct TraceReader {
         text = try id()
         break
       }
-      guard numbers.count < Self.mostNumbers else { throw fault("there are more than 4096 numbers") }
+      guard numbers.count < Self.mostNumbers else { throw fault("more than 4096 numbers") }
       numbers.append(try number())
     }
-    guard at < bytes.count else { throw fault("the trace ends within it") }
+    guard at < bytes.count else { throw fault("the trace ends in the middle of the line") }
     guard take(UInt8(ascii: "\n")) else { throw fault("a number or a newline was expected") }
     let line = TraceLine(letter: letter, numbers: numbers, text: text, place: place)
     if let size = letter.size, numbers.count != size {
-      throw line.fault("it has not the numbers that its letter asks for")
+      throw line.fault("the wrong number of values for its letter")
     }
-    if letter == .run && text.isEmpty { throw line.fault("it names no task") }
-    if line.number(0) < 0 { throw line.fault("it lies before the line before it") }
+    if letter == .run && text.isEmpty { throw line.fault("no task id") }
+    if line.number(0) < 0 { throw line.fault("earlier than the previous line") }
     if letter == .decision
       && (numbers.count < 8
         || Int64(numbers.count - 8) != line.number(7).multipliedReportingOverflow(by: 7).partialValue)
     {
-      throw line.fault("it has not the findings that it announces")
+      throw line.fault("fewer or more findings than it announces")
     }
     place += 1
     return line
   }
 
   @inline(never)
-  private func fault(_ what: StaticString) -> SeleneError {
-    SeleneError(.invalidArgument, "line \(place): \(what)")
+  private func fault(_ what: Literal) -> SeleneError {
+    SeleneError(.invalidArgument, "line", what).entry(place)
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {
@@ -88,9 +88,11 @@ package struct TraceReader {
       value = sum
       at += 1
     }
-    guard at > first else { throw fault(at < bytes.count ? "a number was expected" : "the trace ends within it") }
+    guard at > first else {
+      throw fault(at < bytes.count ? "a number was expected" : "the trace ends in the middle of the line")
+    }
     if bytes[first] == UInt8(ascii: "0") && (at > first + 1 || isNegative) {
-      throw fault("a number is not written as traces write it")
+      throw fault("a number with leading zeros, or -0")
     }
     guard isNegative || value != .min else { throw fault("a number is too large") }
     return isNegative ? value : -value
@@ -99,7 +101,7 @@ package struct TraceReader {
   private mutating func id() throws(SeleneError) -> [UInt8] {
     var id: [UInt8] = []
     while at < bytes.count && bytes[at] > 0x20 && bytes[at] != 0x7F {
-      guard id.count < 3 * Identifier.longest else { throw fault("the id is longer than an id can be") }
+      guard id.count < 3 * Identifier.longest else { throw fault("the id is too long") }
       id.append(bytes[at])
       at += 1
     }

@@ -174,11 +174,11 @@ package struct UsePrediction: Sendable {
     var isValid = numbers.count == size + 4
     for place in 0..<min(size, numbers.count) where numbers[place] < 0 || numbers[place] > mostDays { isValid = false }
     guard isValid && numbers[size + 1] >> Int64(Self.hours) == 0 else {
-      throw SeleneError(.invalidArgument, "use: what was found is no history of use")
+      throw SeleneError(.invalidArgument, "use", "not a history of use")
     }
     let furthest = UInt64(Int64.max / Time.day + 2)
     for place in [size, size + 2] where numbers[place] != Time.never && numbers[place].magnitude > furthest {
-      throw SeleneError(.invalidArgument, "use: \(numbers[place]) was found, no such day exists")
+      throw SeleneError(.invalidArgument, "use", "no day has the number \(numbers[place])")
     }
     counts = []
     for place in 0..<size { counts.append(numbers[place]) }

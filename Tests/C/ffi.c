@@ -29,6 +29,7 @@ static struct function functions[] = {
     FUNCTION(selene_status_name, "pi"),
     FUNCTION(selene_status_message, "pi"),
     FUNCTION(selene_status_detail, "p"),
+    FUNCTION(selene_status_fault, "p"),
     FUNCTION(selene_options_init, "ipu"),
     FUNCTION(selene_scheduler_open, "ipp"),
     FUNCTION(selene_scheduler_close, "ihl"),
@@ -302,6 +303,7 @@ static void test_every_function(void) {
     selene_task_ids *ids = NULL;
     selene_plan *plan = NULL;
     selene_report *report = NULL;
+    const selene_fault *fault;
     selene_cycle cycle = 0;
     int64_t at = -1, delay = -1;
     uint64_t count = 99;
@@ -364,6 +366,10 @@ static void test_every_function(void) {
     CALL_STATUS(SELENE_ERROR_ALREADY_EXISTS, "selene_handler_register", u64(scheduler),
                 ptr("pulled"), i64(6), ptr(NULL), ptr(NULL), ptr(NULL), ptr(NULL));
     CHECK(strlen((const char *)call("selene_status_detail", NULL, 0).as.p) > 0);
+    fault = call("selene_status_fault", NULL, 0).as.p;
+    CHECK_INT(SELENE_ERROR_ALREADY_EXISTS, fault->status);
+    CHECK_STRING("name", fault->field.data);
+    CHECK_STRING("pulled", fault->found.data);
 
     task.id = SELENE_TEXT("a");
     task.tags = &tag;

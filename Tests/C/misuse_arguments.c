@@ -380,6 +380,136 @@ static void test_detail(void) {
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
+/* ---- the fault ------------------------------------------------------------------------------- */
+
+/** Of this thread's last failure: all texts, and the three numbers. */
+static void check_fault(const char *file, int line, selene_status status, const char *field,
+                        const char *subject, const char *found, const char *allowed,
+                        const char *problem, int32_t unit, int64_t value, int64_t least,
+                        int64_t greatest) {
+    const selene_fault *fault = selene_status_fault();
+    const selene_text texts[] = {fault->field, fault->subject, fault->found, fault->allowed,
+                                 fault->problem};
+    const char *expected[] = {field, subject, found, allowed, problem};
+    size_t i;
+    CHECK_INT(sizeof(selene_fault), fault->struct_size);
+    CHECK_INT(0, fault->flags);
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        CHECK_STRING(expected[i], texts[i].data);
+        CHECK_INT((int64_t)strlen(expected[i]), texts[i].length);
+    }
+    if (fault->status == status && fault->unit == unit && fault->value == value &&
+        fault->least == least && fault->greatest == greatest)
+        return;
+    fprintf(stderr,
+            "%s:%d: status %d, unit %d, %" PRId64 " of %" PRId64 " to %" PRId64
+            ", expected %d, %d, %" PRId64 " of %" PRId64 " to %" PRId64 "\n",
+            file, line, fault->status, fault->unit, fault->value, fault->least, fault->greatest,
+            status, unit, value, least, greatest);
+    check_fail();
+}
+
+#define FAULT(...) check_fault(__FILE__, __LINE__, __VA_ARGS__)
+
+static void *fault_of_another_thread(void *context) {
+    (void)context;
+    FAULT(SELENE_OK, "", "", "", "", "", SELENE_UNIT_NONE, 0, 0, 0);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_init(NULL, sizeof(selene_task)));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "task", "", "", "", "must not be NULL", SELENE_UNIT_NONE,
+          0, 0, 0);
+    return NULL;
+}
+
+static void test_fault(void) {
+    selene_options options = still_options();
+    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_rule rule = {0};
+    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_text tags[2];
+    selene_scheduler s;
+    selene_cycle cycle;
+    pthread_t thread;
+    char id[256];
+    FAULT(SELENE_OK, "", "", "", "", "", SELENE_UNIT_NONE, 0, 0, 0);
+    options.minimum_interval_refresh = 10 * SELENE_SECOND;
+    options.max_pending_refresh = 1;
+    CHECK_OK(selene_scheduler_open(&options, &s));
+    FAULT(SELENE_OK, "", "", "", "", "", SELENE_UNIT_NONE, 0, 0, 0);
+
+    task.id = SELENE_TEXT("a");
+    task.priority = 9;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(s, &task, NULL));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "priority", "", "9", "1 … 5", "", SELENE_UNIT_NUMBER, 9, 1,
+          5);
+    CHECK_STRING("priority: 9 is out of range, allowed are 1 … 5", selene_status_detail());
+    /* A call that succeeds leaves it, and so does a failure of another thread. */
+    CHECK_OK(selene_scheduler_enable(s, 3));
+    CHECK_INT(0, pthread_create(&thread, NULL, fault_of_another_thread, NULL));
+    CHECK_INT(0, pthread_join(thread, NULL));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "priority", "", "9", "1 … 5", "", SELENE_UNIT_NUMBER, 9, 1,
+          5);
+
+    task.priority = 3;
+    task.expected_response = INT64_MIN;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(s, &task, NULL));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "expected_response", "", "-9223372036854775808",
+          "0 … 24 h", "", SELENE_UNIT_DURATION, INT64_MIN, 0, 24 * 3600 * SELENE_SECOND);
+
+    task.expected_response = 0;
+    task.input = "x";
+    task.input_length = 1 << 20;
+    CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_task_register(s, &task, NULL));
+    FAULT(SELENE_ERROR_TOO_LARGE, "input_length", "", "1048576", "0 … 10240 bytes", "",
+          SELENE_UNIT_BYTES, 1 << 20, 0, 10240);
+    CHECK_STRING("input_length: 1048576 bytes is out of range, allowed are 0 … 10240 bytes",
+                 selene_status_detail());
+
+    task.input_length = 0;
+    tags[0] = SELENE_TEXT("t");
+    tags[1] = SELENE_TEXT("");
+    task.tags = tags;
+    task.tag_count = 2;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(s, &task, NULL));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "tags[1]", "", "0", "1 … 255 bytes", "", SELENE_UNIT_BYTES,
+          0, 1, 255);
+
+    /* A name that was found is told whole, as it is. */
+    memset(id, 1, sizeof id - 1);
+    id[255] = '\0';
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(s, id, -1, NULL));
+    FAULT(SELENE_ERROR_NOT_FOUND, "id", "", id, "", "is not registered", SELENE_UNIT_NONE, 0, 0, 0);
+
+    /* What is full, and until when is too soon. */
+    task.tag_count = 0;
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    CHECK_OK(selene_task_register(s, &task, NULL));
+    task.id = SELENE_TEXT("b");
+    CHECK_STATUS(SELENE_ERROR_TOO_MANY_PENDING, selene_task_register(s, &task, NULL));
+    CHECK_INT(1, selene_status_fault()->greatest);
+    CHECK_STRING("refresh", selene_status_fault()->subject.data);
+    window.budget = SELENE_SECOND;
+    CHECK_OK(selene_cycle_begin(s, &window, &cycle));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(s, &window, &cycle));
+    CHECK_INT(SELENE_UNIT_INSTANT, selene_status_fault()->unit);
+    CHECK_INT(10 * SELENE_SECOND, selene_status_fault()->least - selene_status_fault()->value);
+    CHECK_STRING("kinds: refresh may begin again in 10 s", selene_status_detail());
+
+    rule.factor = SELENE_FACTOR_RECENT_USE;
+    rule.kinds = SELENE_KIND_REFRESH;
+    rule.mode = SELENE_RULE_VETO;
+    rule.required = -5;
+    profile.rules = &rule;
+    profile.rule_count = 1;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_governor_set_profile(s, &profile));
+    FAULT(SELENE_ERROR_INVALID_ARGUMENT, "required", "recent_use", "-5", "0 … 10 years", "",
+          SELENE_UNIT_DURATION, -5, 0, INT64_C(3653) * 86400 * SELENE_SECOND);
+    CHECK_STRING("required: -5 ns is out of range for recent_use, allowed are 0 … 10 years",
+                 selene_status_detail());
+    CHECK_OK(selene_scheduler_close(s, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("8.2 a NULL where a pointer is needed is INVALID_ARGUMENT and changes nothing",
@@ -391,5 +521,6 @@ int main(int argc, char **argv) {
              test_destroy_of_refused);
     run_test("8.3 the detail belongs to the thread and stays until its next failed call",
              test_detail);
+    run_test("H5 the fault is the detail as data, each thread's own", test_fault);
     return check_end();
 }

@@ -175,9 +175,9 @@ static void test_window_combinations(void) {
     REFUSED(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "later",
             selene_cycle_begin(s, &window, &outs.handle));
     window.task = text_of("nobody");
-    REFUSED(SELENE_ERROR_NOT_FOUND, "task: there is no task \"nobody",
+    REFUSED(SELENE_ERROR_NOT_FOUND, "task: \"nobody\" is not registered",
             selene_cycle_begin(s, &window, &outs.handle));
-    REFUSED(SELENE_ERROR_NOT_FOUND, "task: there is no task \"nobody",
+    REFUSED(SELENE_ERROR_NOT_FOUND, "task: \"nobody\" is not registered",
             selene_cycle_run(s, &window, &outs.report));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_plan(s, &window, &outs.plan));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",

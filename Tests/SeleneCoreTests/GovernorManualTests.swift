@@ -22,7 +22,7 @@ import Testing
     return rows
   }()
 
-  private static func text(_ name: StaticString) -> String { "\(name)" }
+  private static func text(_ name: Literal) -> String { "\(name)" }
 
   @Test("G1 the manual's signals are the code's, with the meaning of their absence")
   func signals() {

@@ -91,10 +91,14 @@ import Testing
         }
       }
     }
-    #expect(detail([]).hasPrefix("handler: it is empty"))
-    #expect(detail([UInt8](repeating: 65, count: 256)).hasPrefix("handler: it is longer than 255 bytes"))
-    #expect(detail([65, 66, 0xFF]).contains("at byte 2"))
-    #expect(detail([65, 0]).contains("NUL at byte 1"))
+    #expect(detail([]) == "handler: 0 bytes is out of range, allowed are 1 … 255 bytes")
+    let longer = detail([UInt8](repeating: 65, count: 300))
+    #expect(longer == "handler: 300 bytes is out of range, allowed are 1 … 255 bytes")
+    // A text that ends with a NUL is measured no further than this.
+    let long = detail([UInt8](repeating: 65, count: 256))
+    #expect(long == "handler: 256 bytes or more is out of range, allowed are 1 … 255 bytes")
+    #expect(detail([65, 66, 0xFF]) == "handler: not valid UTF-8 at byte 2")
+    #expect(detail([65, 0]) == "handler: NUL at byte 1")
   }
 
   @Test("T1 identifiers are equal when their bytes are, not when they look alike")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Names") struct NamesTests {
   /// The names of the raw values of a type, in their order.
-  private func names<V: RawRepresentable>(_ numbers: ClosedRange<Int>, _ name: (V) -> StaticString) -> [String]
+  private func names<V: RawRepresentable>(_ numbers: ClosedRange<Int>, _ name: (V) -> Literal) -> [String]
   where V.RawValue: FixedWidthInteger {
     numbers.compactMap { V(rawValue: V.RawValue($0)) }.map { "\(name($0))" }
   }
@@ -84,7 +84,7 @@ import Testing
       _ = try Recipe("a") { $0.priority = 6 }.define()
       Issue.record("priority 6 was accepted")
     } catch let error as SeleneError {
-      #expect(text(error.detail) == "priority: 6 was given, 1 … 5 is allowed")
+      #expect(text(error.detail) == "priority: 6 is out of range, allowed are 1 … 5")
     }
   }
 }

@@ -112,9 +112,11 @@ int64_t platform_wall_clock(void);
 // Counts sleep; never set.
 int64_t platform_boot_clock(void);
 
-// ---- The detail text of this thread ----
+// ---- What the last failed call of this thread left ----
 
+// The sentence, then room for its parts; all zero at first.
 #define PLATFORM_DETAIL_SIZE 512
+#define PLATFORM_FAULT_SIZE 1408
 #define PLATFORM_PATH_SIZE 4096
 
 char *_Nonnull platform_detail(void);

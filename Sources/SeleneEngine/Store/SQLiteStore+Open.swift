@@ -157,11 +157,11 @@ extension SQLiteStore {
   }
 
   /// A path as a file name: not empty, without NUL.
-  static func checked(_ path: UnsafeRawBufferPointer, _ field: StaticString) throws(SeleneError) -> Bytes {
+  static func checked(_ path: UnsafeRawBufferPointer, _ field: Literal) throws(SeleneError) -> Bytes {
     guard path.count > 0 else {
       throw SeleneError(.invalidArgument, "\(field): it is empty, the name of a file is allowed")
     }
-    guard path.count <= 4096 else { throw .range(field, path.count, "1 to 4096 bytes") }
+    guard path.count <= 4096 else { throw .range(field, path.count, 1, 4096, .bytes) }
     guard !path.contains(0) else { throw SeleneError(.invalidArgument, "\(field): it has a NUL") }
     return Bytes(copying: path)
   }

@@ -54,7 +54,12 @@ def test_half_a_surrogate_pair_is_no_text(scheduler: selene.Scheduler, what: str
 
 
 @pytest.mark.parametrize(
-    ("id", "text"), [("x" * 300, "id: it has 300 bytes"), ("", "id: it is empty"), ("a\0b", "id: a NUL at byte 1")]
+    ("id", "text"),
+    [
+        ("x" * 300, "id is 300 bytes; allowed: 1 … 255 bytes"),
+        ("", "id is empty; allowed: 1 … 255 bytes"),
+        ("a\0b", "id: NUL at byte 1"),
+    ],
 )
 def test_an_id_is_refused_as_the_id(scheduler: selene.Scheduler, id: str, text: str) -> None:
     with pytest.raises(selene.InvalidArgument, match=text):
@@ -65,9 +70,9 @@ def test_an_id_is_refused_as_the_id(scheduler: selene.Scheduler, id: str, text: 
 
 
 def test_of_several_the_wrong_one_is_named(scheduler: selene.Scheduler) -> None:
-    with pytest.raises(selene.InvalidArgument, match=r"tags\[1\]: it is empty"):
+    with pytest.raises(selene.InvalidArgument, match=r"tags\[1\] is empty"):
         scheduler.register(selene.Task("a", tags=["ok", "", "z"]))
-    with pytest.raises(selene.InvalidArgument, match=r"permitted\[1\]: it is empty"):
+    with pytest.raises(selene.InvalidArgument, match=r"permitted\[1\] is empty"):
         selene.Scheduler(permitted=["ok", ""])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import pickle
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -382,3 +383,33 @@ def test_what_is_refused_is_refused_with_what_was_found_and_what_is_allowed() ->
         assert caught.value.detail == "expected is 90000 s; allowed: 0 … 24 h"
         assert caught.value.name == "INVALID_ARGUMENT"
         assert str(caught.value) == f"{caught.value.detail} [INVALID_ARGUMENT]"
+
+
+def test_what_was_refused_can_be_read_as_data() -> None:
+    with selene.Scheduler(minimum_interval_refresh=10) as scheduler:
+        with pytest.raises(selene.InvalidArgument) as number:
+            scheduler.register(selene.Task("a", response_window=31))
+        assert (number.value.field, number.value.found, number.value.allowed) == ("response_window", 31, "0 … 30")
+        assert number.value.limits == (0, 30)
+        with pytest.raises(selene.InvalidArgument) as duration:
+            scheduler.register(selene.Task("a", every=60, flex=90))
+        assert (duration.value.field, duration.value.found, duration.value.limits) == ("flex", 90.0, (0.0, 60.0))
+        with pytest.raises(selene.NotFound) as name:
+            scheduler.cancel("upload")
+        assert (name.value.field, name.value.found) == ("id", "upload")
+        assert (name.value.allowed, name.value.limits) == (None, None)
+        copied = pickle.loads(pickle.dumps(duration.value))
+        assert (type(copied), str(copied), copied.limits) == (type(duration.value), str(duration.value), (0.0, 60.0))
+        scheduler.run_cycle(budget=1)
+        with pytest.raises(selene.TooSoon) as soon:
+            scheduler.run_cycle(budget=1)
+        at, wait = soon.value.found, soon.value.limits
+        assert isinstance(at, datetime)
+        assert wait is not None
+        assert isinstance(wait[0], datetime)
+        assert 0 < (wait[0] - at).total_seconds() <= 10
+        assert soon.value.detail.startswith("kinds: refresh may begin again in ")
+        scheduler.close()
+        with pytest.raises(selene.Closed) as closed:
+            scheduler.ids()
+        assert (closed.value.field, closed.value.found) == (None, None)

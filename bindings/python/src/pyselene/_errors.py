@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _raw
+from ._fault import Fault
 
 __all__ = [
     "AlreadyCompleted",
@@ -38,21 +39,35 @@ __all__ = [
     "UnsupportedStruct",
 ]
 
+_NO_FAULT = Fault()
+
 
 class SeleneError(Exception):
     """A call was refused or failed; nothing changed.
 
-    `status` is the library's number, `name` its name, `detail` says which field, what was found, what is allowed.
+    `status` is the library's number, `name` its name, `detail` says which field, what was found, what is allowed. The
+    same as data, None where there is no such thing:
 
-    >>> issubclass(NotFound, SeleneError) and issubclass(NotFound, LookupError)
-    True
+    - `field`: the parameter: "priority", "tags[2]".
+    - `found`: what it was: a number, a name, a path; seconds for a length of time, a datetime for an instant.
+    - `allowed`: what it may be, in words: "1 … 5".
+    - `limits`: the least and the greatest number that is allowed; None for the one that does not exist.
+
+    >>> import pyselene as selene
+    >>> with selene.Scheduler() as scheduler:
+    ...     try:
+    ...         scheduler.run_cycle(budget=5, lanes=65)
+    ...     except selene.InvalidArgument as error:
+    ...         error.detail, error.field, error.found, error.limits
+    ('lanes is 65; allowed: 1 … 64', 'lanes', 65, (1, 64))
     """
 
-    def __init__(self, status: int, name: str, detail: str) -> None:
-        super().__init__(status, name, detail)
+    def __init__(self, status: int, name: str, detail: str, fault: Fault = _NO_FAULT) -> None:
+        super().__init__(status, name, detail, fault)
         self.status = status
         self.name = name
         self.detail = detail
+        self.field, self.found, self.allowed, self.limits = fault
 
     def __str__(self) -> str:
         return f"{self.detail} [{self.name}]"
@@ -135,7 +150,7 @@ class Exhausted(SeleneError):
 
 
 class Internal(SeleneError):
-    """An inner check failed; this scheduler refuses all further work."""
+    """An inner consistency check failed: an error of the library."""
 
 
 class StoreError(SeleneError):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from . import _raw
 from ._errors import SeleneError, error_class
-from ._words import words
+from ._fault import Fault, RawFault, told
 
 
 def _find() -> Path:
@@ -69,8 +69,19 @@ def error_of(status: int, *, latest: bool = True) -> SeleneError:
     """The exception of a status, with this thread's detail text if it is the latest that failed here."""
     name = fast.selene_status_name(status).decode()
     message = fast.selene_status_message(status).decode()
-    detail = words(fast.selene_status_detail().decode(errors="replace")) if latest else ""
-    return error_class(status)(status, name, detail or message)
+    detail, fault = _last_fault() if latest else ("", Fault())
+    return error_class(status)(status, name, detail or message, fault)
+
+
+def _last_fault() -> tuple[str, Fault]:
+    """What was wrong in this thread's last failed call."""
+    detail = fast.selene_status_detail().decode(errors="replace")
+    raw = fast.selene_status_fault().contents
+    field, subject, found, allowed = (
+        piece.data.decode(errors="replace") for piece in (raw.field, raw.subject, raw.found, raw.allowed)
+    )
+    numbers = raw.value, raw.least, raw.greatest
+    return told(RawFault(raw.status, raw.unit, field, subject, found, allowed, *numbers), detail)
 
 
 def error_told(status: int, detail: str) -> SeleneError:

@@ -64,6 +64,12 @@ SELENE_ERROR_STORE_FULL = 53
 SELENE_ERROR_STORE_IO = 54
 SELENE_ERROR_OUTCOME_UNKNOWN = 55
 SELENE_ERROR_STORE_MOVED = 56
+SELENE_UNIT_NONE = 0
+SELENE_UNIT_NUMBER = 1
+SELENE_UNIT_DURATION = 2
+SELENE_UNIT_INSTANT = 3
+SELENE_UNIT_BYTES = 4
+SELENE_UNIT_BITS = 5
 SELENE_OPTIONS_HOLD = 1
 SELENE_OPTIONS_OBSERVED_RANGE = 2
 SELENE_OPTIONS_RELAXED = 4
@@ -249,6 +255,24 @@ selene_destroy_fn = CFUNCTYPE(None, c_void_p)
 
 
 selene_clock_fn = CFUNCTYPE(c_int64, c_void_p)
+
+
+class selene_fault(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("status", c_int32),
+        ("unit", c_int32),
+        ("field", selene_text),
+        ("subject", selene_text),
+        ("found", selene_text),
+        ("allowed", selene_text),
+        ("problem", selene_text),
+        ("value", c_int64),
+        ("least", c_int64),
+        ("greatest", c_int64),
+    )
 
 
 class selene_options(Structure):
@@ -686,6 +710,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_status_name": (c_char_p, (c_int32,)),
     "selene_status_message": (c_char_p, (c_int32,)),
     "selene_status_detail": (c_char_p, ()),
+    "selene_status_fault": (POINTER(selene_fault), ()),
     "selene_options_init": (c_int32, (POINTER(selene_options), c_uint32)),
     "selene_scheduler_open": (c_int32, (POINTER(selene_options), POINTER(c_uint64))),
     "selene_scheduler_close": (c_int32, (c_uint64, c_int64)),
@@ -826,6 +851,7 @@ class Functions:
         "selene_status_name",
         "selene_status_message",
         "selene_status_detail",
+        "selene_status_fault",
         "selene_options_init",
         "selene_scheduler_open",
         "selene_scheduler_close",
@@ -920,6 +946,7 @@ class Functions:
     selene_status_name: Any
     selene_status_message: Any
     selene_status_detail: Any
+    selene_status_fault: Any
     selene_options_init: Any
     selene_scheduler_open: Any
     selene_scheduler_close: Any
