@@ -40,7 +40,7 @@ extension selene_options: SizedStruct {
     draft.seed = seed
     draft.maxInputSize = max_input_size
     guard blocked_signal_count <= 64 else {
-      throw .range("blocked_signal_count", Int64(clamping: blocked_signal_count), "0 … 64")
+      throw .range("blocked_signal_count", blocked_signal_count, 0, 64)
     }
     if let blocked_signals {
       draft.blockedSignals = [Int32](UnsafeBufferPointer(start: blocked_signals, count: Int(blocked_signal_count)))
