@@ -124,7 +124,7 @@ ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*e
 ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
 
 # A disk that is full while it waits for the next window, and has room again.
-echo "late  schedule=once initial_delay=1s -- echo ran" >"$work/full"
+echo "late  schedule=once delay=1s -- echo ran" >"$work/full"
 (
   trap '' XFSZ # as a host must, for the limit of a file's size stands for the disk
   exec "$runner" --profile open --follow --store "$work/full.store" "$work/full" 2>&1
@@ -132,12 +132,80 @@ echo "late  schedule=once initial_delay=1s -- echo ran" >"$work/full"
 child=$!
 eventually waits_for_signals $child
 prlimit --pid $child --fsize=0:unlimited
-eventually grep -q '^trouble: store ' "$work/log"
+eventually grep -q '  trouble: store ' "$work/log"
 prlimit --pid $child --fsize=unlimited:unlimited
 wait $child
 eventually grep -q 'nothing is left to do' "$work/log"
-[ "$(grep -c '^trouble: ' "$work/log")" -eq 1 ] && grep -q '^trouble is over: store$' "$work/log" &&
+[ "$(grep -c '  trouble: ' "$work/log")" -eq 1 ] && grep -q '  trouble is over: store$' "$work/log" &&
   grep -q 'late  *new_data' "$work/log"
 result "a store that refuses is told of once, and when it does not any more" $?
+
+# What comes from others reaches no terminal raw.
+cat >"$work/foreign.c" <<'END'
+#include <selene.h>
+int main(int count, char **arguments) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    selene_scheduler scheduler;
+    options.path = (selene_text){arguments[1], -1};
+    task.id = (selene_text){arguments[2], -1};
+    task.input = "\033[2Jwipe";
+    task.input_length = 8;
+    return count != 3 || selene_scheduler_open(&options, &scheduler) ||
+           selene_task_register(scheduler, &task, NULL) || selene_scheduler_close(scheduler, 0);
+}
+END
+library=$(cd "$here/../../build" && pwd)
+cc -I"$here/../../include" "$work/foreign.c" -o "$work/foreign" -L"$library" -Wl,-rpath,"$library" -lselene 2>"$work/log" &&
+  "$work/foreign" "$work/foreign-store" $'\033]0;title\007news' 2>>"$work/log"
+result "another program makes a store" $?
+ends "its ids and inputs are escaped: --list, --plan" 0 '^.u001b\]0;title.u0007news ' '1 of 1 eligible' -- --list --plan \
+  --store "$work/foreign-store"
+ends "--explain" 0 'command: .u001b\[2Jwipe' -- --store "$work/foreign-store" --explain $'\033]0;title\007news'
+grep -q $'[\033\007]' "$work/log"
+result "… no control character comes through" $(($? == 0))
+echo "loud -- printf '\\033[31mred\\303\\n'" >"$work/loud"
+ends "what a command prints is escaped" 0 'loud | .u001b\[31mred.xc3$' -- "$work/loud"
+
+echo "a  schedule=once max_attempts=2 backoff=linear backoff_delay=50ms -- printf tried; exit 75" >"$work/tasks"
+SELENE_WORK=$work/logged ends "a task that fails twice" 0 'exit 75 .*failed' -- --cycles 2 --every 100ms "$work/tasks"
+stamp='[0-9-]\{10\}T[0-9:]\{8\}[+-][0-9]\{4\}'
+cp "$work/logged/log/a.log" "$work/log"
+[ "$(grep -c "^--- $stamp attempt [12] begins$" "$work/log")" -eq 2 ] &&
+  [ "$(grep -c "^--- $stamp attempt [12]: exit 75 after [0-9.]* m\?s$" "$work/log")" -eq 2 ] &&
+  [ "$(sed -n 2p "$work/log")" = tried ]
+result "its log says when each attempt began and how it ended" $?
+echo "a  schedule=once -- yes | head -c 30M; echo the end" >"$work/tasks"
+SELENE_WORK=$work/flood ends "a command that floods its log" 0 'a .*exit 0' -- --quiet "$work/tasks"
+ls -l "$work/flood/log" >"$work/log"
+[ "$(cat "$work/flood/log/a.log" "$work/flood/log/a.log.1" | wc -c)" -le $((9 << 20)) ] &&
+  cat "$work/flood/log/a.log.1" "$work/flood/log/a.log" | grep -q '^the end$' &&
+  tail -n 1 "$work/flood/log/a.log" "$work/flood/log/a.log.1" | grep -q 'attempt 1: exit 0'
+result "… leaves it within its limit, with the end in it" $?
+
+echo "a  schedule=once -- echo out" >"$work/tasks"
+day='^20[0-9-]\{8\} [0-9:]\{8\}  '
+ends "lines of --follow begin with the time" 0 "${day}window 1" "${day}a | out" -- --follow --every 0s "$work/tasks"
+ends "with the driver, too" 0 "${day}window of refresh: 30" "${day}  a .*exit 0" "${day}window of refresh: over" -- --follow \
+  --profile open "$work/tasks"
+
+printf '%s\n' "one  schedule=once requires=network delay=1h -- true" "two -- true" >"$work/tasks"
+ends "all reasons of a task stand in its line" 0 '^ *one  *not due yet, may change in .*; needs network, time alone' -- --plan \
+  --no-network "$work/tasks"
+
+# Whatever kills selene-run, its commands do not go on beside those of the next one.
+cat >"$work/tasks" <<END
+a  schedule=once -- echo \$\$ >$work/leader; (trap '' TERM; echo \$\$ >$work/started; sleep 600) & echo \$! >$work/inner; wait
+END
+"$runner" --grace 200ms --store "$work/killed" "$work/tasks" >"$work/log" 2>&1 &
+child=$!
+eventually test -s "$work/started"
+eventually test -s "$work/inner"
+kill -KILL $child
+{ wait $child; } 2>/dev/null
+gone() { ! kill -0 "$(cat "$work/leader")" 2>/dev/null && ! kill -0 "$(cat "$work/inner")" 2>/dev/null; }
+eventually gone
+gone
+result "kill -9 of selene-run ends what it runs, grandchildren that do not listen, too" $?
 
 results

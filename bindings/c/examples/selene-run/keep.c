@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "printable.h"
 
 /* No id of a workload has a '='. */
 #define NOTE_MARK '='
@@ -72,8 +73,8 @@ static void write_note(const struct session *session, const selene_task_info *in
     note.input = selene_state_name(info->state);
     note.input_length = (int64_t)strlen(note.input);
     if (selene_task_register(session->scheduler, &note, NULL))
-        fprintf(stderr, "selene-run: %s will run again a day after its end: %s\n", info->id.data,
-                selene_status_detail());
+        fprintf(stderr, "selene-run: %s will run again a day after its end: %s\n",
+                printable(info->id.data, -1).text, selene_status_detail());
 }
 
 static bool is_finished(const selene_task_info *info) {
@@ -145,8 +146,8 @@ static bool cancel_what_left(const struct session *session) {
                                 : !workload_find(session->workload, id.data, (size_t)id.length);
         if (left) status = selene_task_cancel(session->scheduler, id.data, id.length, &count);
         if (count > 0 && !is_note(id))
-            fprintf(stderr, "selene-run: %s is not in %s any more: cancelled\n", id.data,
-                    session->workload->path);
+            fprintf(stderr, "selene-run: %s is not in %s any more: cancelled\n",
+                    printable(id.data, id.length).text, session->workload->path);
     }
     selene_task_ids_destroy(ids);
     return status == SELENE_OK;
@@ -195,8 +196,9 @@ static void print_when(const selene_task_info *info, int64_t now) {
 static void print_task(const selene_task_info *info, int width, int64_t now) {
     char last[64] = "never ran";
     if (is_note(info->id)) {
-        printf("%-*s  %-9s  %-10s  %-10s  %8s  %-28s  -\n", width, info->id.data + 1,
-               info->input.data, "once", "", "", "more than a day ago");
+        show_padded(info->id.data + 1, width);
+        printf("  %-9s  %-10s  %-10s  %8s  %-28s  -\n", info->input.data, "once", "", "",
+               "more than a day ago");
         return;
     }
     if (info->last_outcome >= 0)
@@ -205,9 +207,10 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
                      ? selene_stop_name(info->stop_reason)
                      : selene_outcome_name(info->last_outcome),
                  duration_text(now - info->last_run).text);
-    printf("%-*s  %-9s  %-10s  %-10s  %8u  %-28s  ", width, info->id.data,
-           selene_state_name(info->state), selene_schedule_name(info->schedule),
-           selene_kind_name(info->kind), (unsigned)info->attempts, last);
+    show_padded(info->id.data, width);
+    printf("  %-9s  %-10s  %-10s  %8u  %-28s  ", selene_state_name(info->state),
+           selene_schedule_name(info->schedule), selene_kind_name(info->kind),
+           (unsigned)info->attempts, last);
     print_when(info, now);
 }
 

@@ -7,6 +7,7 @@
 
 #include "follow.h"
 #include "keep.h"
+#include "printable.h"
 
 selene_status look(const struct session *session) {
     const struct options *options = session->options;
@@ -22,10 +23,13 @@ selene_status look(const struct session *session) {
 
 bool look_knows(const struct workload *workload, const char *option, const char *id) {
     if (id == NULL || workload_find(workload, id, strlen(id))) return true;
-    fprintf(stderr, "selene-run: %s: no task \"%s\" in %s; there are:", option, id, workload->path);
+    fprintf(stderr, "selene-run: %s: no task \"%s\" in %s; there are:", option,
+            printable(id, -1).text, workload->path);
     for (size_t i = 0; i < workload->count; i++)
-        fprintf(stderr, " %.*s", (int)workload->tasks[i].definition.id.length,
-                workload->tasks[i].definition.id.data);
+        fprintf(stderr, " %s",
+                printable(workload->tasks[i].definition.id.data,
+                          workload->tasks[i].definition.id.length)
+                    .text);
     fputc('\n', stderr);
     return false;
 }

@@ -112,6 +112,7 @@ static bool sleep_until_wakeup(const struct session *session) {
         int64_t delay;
         if (selene_scheduler_next_wakeup(session->scheduler, NULL, &delay)) return false;
         if (delay == 0) return !runner_signal(session->runner);
+        if (!told) show_time(session);
         if (!told && delay == SELENE_NEVER) puts("sleeping until a condition changes\n");
         else if (!told) printf("sleeping %s\n\n", duration_text(delay).text);
         write_out();
@@ -250,7 +251,7 @@ static int run_session(const struct options *options, const struct workload *wor
     selene_status status;
     int exit_code;
     int number;
-    runner_open(&runner, workspace, options->grace, options->quiet);
+    runner_open(&runner, workspace, options);
     status = open_scheduler(options, &session.scheduler);
     if (status) return opening_failed(status);
     status = runner_attach(&runner, session.scheduler);

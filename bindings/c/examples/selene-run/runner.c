@@ -7,17 +7,23 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "guard.h"
+#include "log.h"
+#include "printable.h"
 #include "workload.h"
 
 #define NOT_STARTED (-1)
+
+/* So often a command that writes without end is kept within the limit of its log. */
+#define LOOK_AT_LOG SELENE_SECOND
 
 /* A run whose command is a child now; lives on the stack of its handler's thread. */
 struct job {
     selene_run run;
     struct child child;
+    struct log *log;
     /* Monotonic: when the group must be gone, so that the rest is done by the deadline. */
     int64_t last_call;
     int64_t kill_at;
@@ -83,13 +89,20 @@ static void stop_command(selene_run run, int32_t reason, void *context) {
 
 /* With the lock held: waits until the child is gone, and kills it when its grace is over. */
 static void wait_for_child(struct runner *runner, struct job *job) {
+    int64_t look_at;
     while (!child_ended(&job->child, job->stopping)) {
         if (job->stopping && monotonic_now() >= job->kill_at) {
             child_signal(&job->child, SIGKILL);
             job->kill_at = SELENE_NEVER;
         }
-        wait_until(runner, job->kill_at);
+        look_at = monotonic_now() + LOOK_AT_LOG;
+        wait_until(runner, job->kill_at < look_at ? job->kill_at : look_at);
+        if (monotonic_now() < look_at) continue;
+        pthread_mutex_unlock(&runner->lock);
+        log_bound(job->log);
+        pthread_mutex_lock(&runner->lock);
     }
+    guard_remove(job->child.pid);
 }
 
 static void remember_end(struct runner *runner, selene_run run, int status) {
@@ -100,19 +113,24 @@ static void remember_end(struct runner *runner, selene_run run, int status) {
 }
 
 /* With the lock held: false, and nothing was started, also when the program is about to end. */
-static bool start(struct runner *runner, struct job *job, const selene_run_info *info, int output) {
+static bool start(struct runner *runner, struct job *job, const selene_run_info *info) {
     int problem;
     if (runner->signal || runner->leaving) return false;
-    problem = child_start(&job->child, info->input.data, info->id.data, info->attempt, output,
-                          &runner->command_mask);
-    if (problem == 0) enlist(runner, job);
-    else fprintf(stderr, "selene-run: %s: /bin/sh: %s\n", info->id.data, strerror(problem));
-    return problem == 0;
+    problem = child_start(&job->child, info->input.data, info->id.data, info->attempt,
+                          job->log->file, &runner->command_mask);
+    if (problem) {
+        fprintf(stderr, "selene-run: %s: /bin/sh: %s\n", printable(info->id.data, -1).text,
+                strerror(problem));
+        return false;
+    }
+    guard_add(job->child.pid);
+    enlist(runner, job);
+    return true;
 }
 
 /* Runs the command of a task; gives its status as waitpid does, or NOT_STARTED. */
-static int run_child(struct runner *runner, const selene_run_info *info, int output) {
-    struct job job = {.run = info->run, .kill_at = SELENE_NEVER};
+static int run_child(struct runner *runner, const selene_run_info *info, struct log *log) {
+    struct job job = {.run = info->run, .log = log, .kill_at = SELENE_NEVER};
     int64_t reserve = info->deadline - info->expires_at;
     int64_t remaining = 0;
     int32_t reason = SELENE_STOP_NONE;
@@ -122,7 +140,7 @@ static int run_child(struct runner *runner, const selene_run_info *info, int out
     job.last_call = monotonic_now() + remaining + reserve - reserve / 4;
 
     pthread_mutex_lock(&runner->lock);
-    started = start(runner, &job, info, output);
+    started = start(runner, &job, info);
     pthread_mutex_unlock(&runner->lock);
 
     /* A stop that came before the job was listed found nothing to stop. Asked without the lock:
@@ -155,18 +173,29 @@ static int32_t outcome_of(int status) {
     }
 }
 
+static struct end_text end_of_status(int status) {
+    struct end_text end;
+    if (status == NOT_STARTED) snprintf(end.text, sizeof end.text, "not started");
+    else if (WIFEXITED(status)) snprintf(end.text, sizeof end.text, "exit %d", WEXITSTATUS(status));
+    else if (WTERMSIG(status) == SIGTERM) snprintf(end.text, sizeof end.text, "SIGTERM");
+    else if (WTERMSIG(status) == SIGKILL) snprintf(end.text, sizeof end.text, "SIGKILL");
+    else snprintf(end.text, sizeof end.text, "signal %d", WTERMSIG(status));
+    return end;
+}
+
 static void run_command(selene_run run, const selene_run_info *info, void *context) {
     struct runner *runner = context;
-    int log = workspace_log(runner->workspace, info->id.data);
+    struct log log;
+    int64_t begin = monotonic_now();
     int status = NOT_STARTED;
     count_handlers(runner, +1);
-    if (log < 0) {
-        fprintf(stderr, "selene-run: the log of %s: %s\n", info->id.data, strerror(errno));
+    if (log_open(&log, runner->workspace, info->id.data, info->attempt)) {
+        status = run_child(runner, info, &log);
+        if (!runner->quiet) log_show(&log, info->id.data, runner->with_time);
+        log_close(&log, info->attempt, end_of_status(status).text, monotonic_now() - begin);
     } else {
-        off_t begin = lseek(log, 0, SEEK_END);
-        status = run_child(runner, info, log);
-        if (!runner->quiet) log_show(log, begin, info->id.data);
-        close(log);
+        fprintf(stderr, "selene-run: the log of %s: %s\n", printable(info->id.data, -1).text,
+                strerror(errno));
     }
     /* Refused as STALE_RUN after a stop or the deadline; it still brings the run back. */
     selene_run_complete(run, outcome_of(status));
@@ -235,10 +264,14 @@ static void block_watched_signals(struct runner *runner) {
     sigaction(SIGPIPE, &action, NULL);
 }
 
-void runner_open(struct runner *runner, const struct workspace *workspace, int64_t grace,
-                 bool quiet) {
+void runner_open(struct runner *runner, const struct workspace *workspace,
+                 const struct options *options) {
     pthread_condattr_t attributes;
-    *runner = (struct runner){.workspace = workspace, .grace = grace, .quiet = quiet};
+    *runner = (struct runner){.workspace = workspace,
+                              .grace = options->grace,
+                              .quiet = options->quiet,
+                              .with_time = options->follow};
+    guard_open(options->grace);
     block_watched_signals(runner);
     children_adopt();
     pthread_mutex_init(&runner->lock, NULL);
@@ -265,6 +298,7 @@ void runner_close(struct runner *runner) {
     pthread_mutex_unlock(&runner->lock);
     pthread_kill(runner->watcher, SIGCHLD);
     pthread_join(runner->watcher, NULL);
+    guard_close();
     children_reap_strays();
     free(runner->ends);
 }
@@ -303,16 +337,6 @@ bool runner_await_windows(struct runner *runner, int64_t windows) {
     go_on = !runner->signal;
     pthread_mutex_unlock(&runner->lock);
     return go_on;
-}
-
-static struct end_text end_of_status(int status) {
-    struct end_text end;
-    if (status == NOT_STARTED) snprintf(end.text, sizeof end.text, "not started");
-    else if (WIFEXITED(status)) snprintf(end.text, sizeof end.text, "exit %d", WEXITSTATUS(status));
-    else if (WTERMSIG(status) == SIGTERM) snprintf(end.text, sizeof end.text, "SIGTERM");
-    else if (WTERMSIG(status) == SIGKILL) snprintf(end.text, sizeof end.text, "SIGKILL");
-    else snprintf(end.text, sizeof end.text, "signal %d", WTERMSIG(status));
-    return end;
 }
 
 struct end_text runner_end(struct runner *runner, selene_run run) {

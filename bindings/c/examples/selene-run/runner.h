@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options.h"
 #include "workspace.h"
 
 /** What exit codes of commands mean; every other one is a failure that may be tried again. */
@@ -30,6 +31,8 @@ struct runner {
     int64_t grace;
     /** Output goes to the logs only. */
     bool quiet;
+    /** Lines of output begin with the time. */
+    bool with_time;
 
     sigset_t command_mask;
     sigset_t watched;
@@ -55,8 +58,8 @@ struct runner {
 };
 
 /** Prepares signals. Call it before the scheduler is opened, from the only thread. */
-void runner_open(struct runner *runner, const struct workspace *workspace, int64_t grace,
-                 bool quiet);
+void runner_open(struct runner *runner, const struct workspace *workspace,
+                 const struct options *options);
 
 /** Registers the handler that runs commands. The runner must outlive the scheduler. */
 selene_status runner_attach(struct runner *runner, selene_scheduler scheduler);

@@ -8,6 +8,8 @@
 
 #include "duration.h"
 #include "keep.h"
+#include "printable.h"
+#include "timestamp.h"
 
 static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
 
@@ -55,10 +57,15 @@ static struct text from_now(const struct session *session, int64_t instant) {
 }
 
 /* printf counts bytes; a table needs characters. */
-static void print_padded(const char *text, int width) {
-    for (const char *byte = text; *byte; byte++)
+void show_padded(const char *text, int width) {
+    struct printable shown = printable(text, -1);
+    for (const char *byte = shown.text; *byte; byte++)
         width -= ((unsigned char)*byte & 0xC0) != 0x80;
-    printf("%s%*s", text, width > 0 ? width : 0, "");
+    printf("%s%*s", shown.text, width > 0 ? width : 0, "");
+}
+
+void show_time(const struct session *session) {
+    if (session->options->follow) printf("%s  ", timestamp(TIMESTAMP_SHOWN).text);
 }
 
 static int id_width(const struct session *session) {
@@ -71,7 +78,7 @@ static int id_width(const struct session *session) {
 }
 
 static void print_id(const struct session *session, const char *id) {
-    print_padded(id, id_width(session) + 2);
+    show_padded(id, id_width(session) + 2);
 }
 
 static struct text condition_names(const struct session *session) {
@@ -101,6 +108,7 @@ bool write_out(void) {
 
 void show_window(const struct session *session, const char *title, const selene_window *window) {
     int64_t reserve = window->reserve < 0 ? window->budget / 20 : window->reserve;
+    show_time(session);
     printf("%s: %s, reserve %s, %u %s%s, %s; %s\n", title, duration_text(window->budget).text,
            duration_text(reserve).text, (unsigned)window->lanes,
            window->lanes == 1 ? "lane" : "lanes",
@@ -194,7 +202,7 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
         append(&out, "", "had its run in this window");
         break;
     case SELENE_REASON_TOO_SOON:
-        append(&out, "", "windows come no faster");
+        append(&out, "", "too soon after the last window of its kind");
         break;
     case SELENE_REASON_NEXT_CYCLE:
         append(&out, "", "waits for the next window");
@@ -222,9 +230,9 @@ static void show_reason(const struct session *session, const selene_reason *reas
                         const selene_explanation *explanation) {
     printf("%s", reason_text(reason, explanation).text);
     if (reason->reason == SELENE_REASON_TERMINAL || reason->reason == SELENE_REASON_DID_NOT_FIT)
-        puts("");
-    else if (reason->may_change_at == SELENE_NEVER) puts("; time alone does not change that");
-    else printf("; may change %s\n", from_now(session, reason->may_change_at).text);
+        return;
+    if (reason->may_change_at == SELENE_NEVER) printf(", time alone does not change that");
+    else printf(", may change %s", from_now(session, reason->may_change_at).text);
 }
 
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
@@ -232,7 +240,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
     if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
         const char *end = keep_end(session->scheduler, id);
         if (end) printf("is over for more than a day: %s\n", end);
-        else puts(selene_status_detail());
+        else puts(printable(selene_status_detail(), -1).text);
         return;
     }
     if (why.reason_count == 0 && window && why.estimate > window->budget)
@@ -243,9 +251,10 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
                ", score %.3f, takes %s\n",
                why.rank, why.eligible, why.score, duration_text(why.estimate).text);
     for (uint32_t i = 0; i < why.reason_count; i++) {
-        if (i) printf("    %*s", id_width(session) + 4, "");
+        if (i) printf("; ");
         show_reason(session, &why.reasons[i], &why);
     }
+    if (why.reason_count) puts("");
 }
 
 static bool same(selene_text a, selene_text b) {
@@ -338,6 +347,19 @@ selene_status show_plan(const struct session *session) {
     return SELENE_OK;
 }
 
+/* The input of a task of selene-run is its command, of another program's anything. */
+static void show_input(const char *input, int64_t length) {
+    const char *head = "  command: ";
+    while (length > 0) {
+        const char *end = memchr(input, '\n', (size_t)length);
+        int64_t line = end ? end - input : length;
+        printf("%s%s\n", head, printable(input, line).text);
+        head = "           ";
+        input += line + (end != NULL);
+        length -= line + (end != NULL);
+    }
+}
+
 static void show_definition(const selene_task_info *info) {
     printf("  %s, %s, priority %s", selene_kind_name(info->kind),
            selene_schedule_name(info->schedule), priorities[info->priority]);
@@ -347,9 +369,9 @@ static void show_definition(const selene_task_info *info) {
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
     puts("");
     for (uint32_t i = 0; i < info->tag_count; i++)
-        printf(i ? ", %s" : "  tags %s", info->tags[i].data);
+        printf(i ? ", %s" : "  tags %s", printable(info->tags[i].data, info->tags[i].length).text);
     if (info->tag_count) puts("");
-    printf("  command: %s\n", info->input.data);
+    show_input(info->input.data, info->input.length);
 }
 
 static void show_history(const struct session *session, const selene_task_info *info) {
@@ -373,7 +395,7 @@ selene_status show_task(const struct session *session, const char *id) {
     const char *end = status ? keep_end(session->scheduler, (selene_text){id, -1}) : NULL;
     if (end) printf("%s\n  is over for more than a day: %s\n\n", id, end);
     if (status) return end ? SELENE_OK : status;
-    printf("%s\n", info->id.data);
+    puts(printable(info->id.data, info->id.length).text);
     show_definition(info);
     show_history(session, info);
     printf("  ");
@@ -485,6 +507,7 @@ static void show_finding(const struct session *session, const selene_finding *fi
 }
 
 void show_decision(const struct session *session, const selene_decision *decision) {
+    show_time(session);
     printf("%s: %s", selene_kind_name(decision->kind), decision->granted ? "granted" : "refused");
     if (decision->score < 1000 || decision->score < decision->threshold)
         printf(", score %.1f %% of %.1f %%", (double)decision->score / 10,
@@ -518,6 +541,7 @@ selene_status show_decisions(const struct session *session, uint32_t kinds) {
 
 static void show_refusal_line(const struct session *session, uint32_t kinds, int32_t factor,
                               int64_t again_at) {
+    show_time(session);
     printf("refused %s: %s; asks again %s\n", kind_names(kinds).text,
            factor ? selene_factor_name(factor) : "the score is too low",
            asks_again_text(session, again_at).text);
@@ -543,6 +567,7 @@ static const char *window_name(const selene_event *event) {
 void show_event(const struct session *session, const selene_event *event) {
     switch (event->type) {
     case SELENE_EVENT_CYCLE_BEGUN:
+        show_time(session);
         printf("window of %s: %s\n", window_name(event),
                duration_text(event->time_at - event->time).text);
         break;
@@ -550,6 +575,7 @@ void show_event(const struct session *session, const selene_event *event) {
     case SELENE_EVENT_STOPPED:
         /* What expires may still complete. */
         if (event->type == SELENE_EVENT_STOPPED && event->detail == SELENE_STOP_EXPIRING) break;
+        show_time(session);
         printf("  ");
         print_id(session, event->id.data);
         printf("%-19s  %-12s  %s\n",
@@ -560,12 +586,14 @@ void show_event(const struct session *session, const selene_event *event) {
                next_chance(session, event->id).text);
         break;
     case SELENE_EVENT_CYCLE_ENDED:
+        show_time(session);
         printf("window of %s: over, %s\n", window_name(event), selene_outcome_name(event->detail));
         break;
     case SELENE_EVENT_TROUBLE:
+        show_time(session);
         if (event->status == SELENE_OK)
             printf("trouble is over: %s\n", selene_trouble_name(event->detail));
-        else printf("trouble: %s\n", event->message.data);
+        else printf("trouble: %s\n", printable(event->message.data, event->message.length).text);
         break;
     default:
         break;

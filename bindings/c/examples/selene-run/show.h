@@ -47,7 +47,13 @@ void show_refused(const struct session *session, const selene_decision *decision
 /** What the governor decided last about each of these kinds, factor by factor; asks it if it did not decide yet. */
 selene_status show_decisions(const struct session *session, uint32_t kinds);
 
-/** Every reason why a task does not run now, a line each. */
+/** Begins a line with the time of day, if it is one of many that come as things happen. */
+void show_time(const struct session *session);
+
+/** Prints a text, escaped, and blanks up to a width in characters. */
+void show_padded(const char *text, int width);
+
+/** Every reason why a task does not run now, in one line. */
 void show_reasons(const struct session *session, selene_text id, const selene_window *window);
 
 #endif

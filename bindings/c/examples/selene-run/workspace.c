@@ -2,16 +2,12 @@
 #include "workspace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LINES_SHOWN 10
-#define ID_LENGTH_IN_NAMES 200
 
 static bool complain(const char *path) {
     fprintf(stderr, "selene-run: %s: %s\n", path, strerror(errno));
@@ -71,33 +67,4 @@ static int remove_entry(const char *path, const struct stat *found, int type, st
 void workspace_close(const struct workspace *workspace) {
     if (workspace->temporary && nftw(workspace->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS))
         complain(workspace->path);
-}
-
-int workspace_log(const struct workspace *workspace, const char *id) {
-    char name[ID_LENGTH_IN_NAMES + 8];
-    char path[PATH_MAX];
-    snprintf(name, sizeof name, "%.*s.log", ID_LENGTH_IN_NAMES, id);
-    for (char *slash = name; (slash = strchr(slash, '/'));)
-        *slash = '_';
-    if (!join(path, workspace->logs, name)) return -1;
-    return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-}
-
-void log_show(int log, long long from, const char *id) {
-    int copy = dup(log);
-    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
-    char line[512];
-    int lines = 0;
-    if (file == NULL || fseeko(file, (off_t)from, SEEK_SET)) lines = LINES_SHOWN + 1;
-    /* One task's lines stay together though other lanes print too. */
-    flockfile(stdout);
-    while (lines <= LINES_SHOWN && fgets(line, sizeof line, file)) {
-        bool more = ++lines > LINES_SHOWN;
-        line[strcspn(line, "\n")] = '\0';
-        printf("  %s | %s\n", id, more ? "… (the rest is in the log)" : line);
-    }
-    fflush(stdout);
-    funlockfile(stdout);
-    if (file) fclose(file);
-    else if (copy >= 0) close(copy);
 }

@@ -22,10 +22,4 @@ bool workspace_open(struct workspace *workspace, const char *logs);
 /** Removes a temporary one with all that is in it. */
 void workspace_close(const struct workspace *workspace);
 
-/** Opens a task's log at its end; −1 with errno set. */
-int workspace_log(const struct workspace *workspace, const char *id);
-
-/** Prints what was written to a log from a place on, each line with the id before it. */
-void log_show(int log, long long from, const char *id);
-
 #endif
