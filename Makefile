@@ -40,7 +40,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run run-c run-python test torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
+.PHONY: all libraries examples run run-c run-python test check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default)
 all: deps libraries
@@ -58,9 +58,13 @@ run-python: deps-test all
 test: deps-test
 	@.ci/test
 
+## check          the quick part of the tests, in under two minutes once they are built; before each commit
+check: deps-test
+	@.ci/test "python check" "c check" swift "store check" interface format
+
 ## torture        kills, losses of power, faults, damage, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible
+	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test

@@ -2,7 +2,7 @@
  * governor_devices.c - what the kernel announces of devices and of memory wakes a driver: messages as kernels send them, to
  * processes that see device files and a network of their own
  *
- * Needs the right to mount and to speak for the kernel. Where that is refused the tests say so and pass.
+ * Needs the right to mount and to speak for the kernel. Where that is refused the tests are skipped, and say so.
  *
  * Argument: the filter of check.h.
  */

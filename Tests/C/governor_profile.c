@@ -284,7 +284,7 @@ static void test_last_and_events(void) {
     CHECK_INT(PROCESSING, noted[at].event.kinds);
     CHECK_INT(SELENE_NEVER, noted[at].event.time_at);
     CHECK_INT(-1, noted[at].event.state);
-    CHECK_INT(0, noted[at].event.reserved);
+    CHECK_INT(0, noted[at].event.status);
     CHECK_INT(0, noted[at].event.id.length);
     /* The reason, of tasks of that kind only. */
     explanation = explain(scheduler, "a");

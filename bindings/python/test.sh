@@ -1,5 +1,6 @@
 #!/bin/bash
-# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest (without arguments: these) and address.
+# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest (without arguments: these), address,
+# core (what needs no other process, no browser and no simulated week: half a minute) and long (what `make torture` plays).
 # The step pytest ends with others (other Pythons) and example, which are steps of their own, too.
 # Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
 set -u
@@ -27,11 +28,11 @@ step() {
 }
 
 # tests ARGUMENT...: pytest with these; a skipped test counts as one that failed, and says why. $python and $label say
-# which Python it is if it is not the environment's own.
+# which Python it is if it is not the environment's own. Twice as many at a time as a small machine has cores: they wait.
 tests() {
   local label=${label:-} log=$out/log/tests${label:+-$label}
   PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "${python:-$bin/python}" -B -m pytest \
-    -q -rpfEs --tb=short --no-header --numprocesses 2 --dist worksteal "$@" >"$log" 2>&1
+    -q -rpfEs --tb=short --no-header --numprocesses 4 --dist worksteal "$@" >"$log" 2>&1
   local code=$? failed="FAILED ${label:+$label: }"
   sed -n -e "s/^PASSED /ok ${label:+$label: }/p" -e "s/^FAILED /$failed/p" -e "s/^ERROR /$failed/p" \
     -e "s/^SKIPPED /${failed}skipped /p" "$log"
@@ -77,15 +78,27 @@ example() {
   done
 }
 
-# The library under the address sanitizer. The processes of test_process.py inherit it; but it is in ordinary Swift, the
-# locks of whose runtime do not survive a fork that finds other threads at work.
-address() {
+# The commands, the simulations and what they draw, and the programs that documents show.
+no_commands=(--ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_governed.py
+  --ignore tests/test_report.py)
+exits=tests/test_process.py::test_exits_with_tasks_running_never_crash
+
+# under_address ARGUMENT...: the tests, with the library under the address sanitizer. The processes of test_process.py
+# inherit it; but it is in ordinary Swift, the locks of whose runtime do not survive a fork that finds other threads at
+# work.
+under_address() {
   (cd "$root" && .ci/quietly swift build --sanitize=address --scratch-path .build/address --product selene \
-    --manifest-cache local -Xlinker -fuse-ld=lld) || return 1
+    --manifest-cache local -Xlinker -fuse-ld=lld) || { echo "FAILED swift build --sanitize=address"; status=1; return; }
   local library=$root/.build/address/debug/libselene.so
-  ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=5 \
-    LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests tests -m 'not forks' --deselect tests/test_same_as_c.py \
-    --ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_governed.py --ignore tests/test_report.py
+  ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=${PYSELENE_EXITS:-5} \
+    LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests -m 'not forks' "$@"
+}
+# Where memory crosses the border: callbacks, texts and structs of both sides, stops, exits. All others in `long`.
+address() { under_address tests/test_{callbacks,cycle,event,governor,process,raw,signals,stop,store,task}.py; }
+
+long() {
+  PYSELENE_EXITS=1000 tests $exits
+  PYSELENE_EXITS=50 under_address tests --deselect tests/test_same_as_c.py "${no_commands[@]}"
 }
 
 # A source distribution and, from it alone, the wheel, its name, what it needs; then installed into an empty environment
@@ -171,7 +184,9 @@ for name in "$@"; do
       ;;
     others) others ;;
     example) step example example ;;
-    address) address || { echo "FAILED address"; status=1; } ;;
+    core) tests tests "${no_commands[@]}" --ignore tests/test_readme.py --deselect $exits ;;
+    address) address ;;
+    long) long ;;
     wheel)
       step missing missing
       step wheel wheel

@@ -23,8 +23,8 @@ from pyselene._library import _find
 from pythons import pythons
 
 SOURCE = Path(selene.__file__).resolve().parents[1]
-#: Exits on each Python; PYSELENE_EXITS sets another number.
-EXITS = int(os.environ.get("PYSELENE_EXITS", "200"))
+#: Exits on each Python, six in each way; PYSELENE_EXITS sets another number.
+EXITS = int(os.environ.get("PYSELENE_EXITS", "72"))
 
 
 def in_child(work: Callable[[], None]) -> None:
