@@ -131,6 +131,7 @@ echo "late  schedule=once delay=1s -- echo ran" >"$work/full"
 ) > >(cat >"$work/log") &
 child=$!
 eventually waits_for_signals $child
+eventually grep -aqs late "$work/full.store-wal"
 prlimit --pid $child --fsize=0:unlimited
 eventually grep -q '  trouble: store ' "$work/log"
 prlimit --pid $child --fsize=unlimited:unlimited
@@ -149,9 +150,10 @@ int main(int count, char **arguments) {
     selene_scheduler scheduler;
     options.path = (selene_text){arguments[1], -1};
     task.id = (selene_text){arguments[2], -1};
+    task.handler = (selene_text){arguments[count - 1], -1};
     task.input = "\033[2Jwipe";
     task.input_length = 8;
-    return count != 3 || selene_scheduler_open(&options, &scheduler) ||
+    return count < 3 || selene_scheduler_open(&options, &scheduler) ||
            selene_task_register(scheduler, &task, NULL) || selene_scheduler_close(scheduler, 0);
 }
 END
@@ -207,5 +209,30 @@ gone() { ! kill -0 "$(cat "$work/leader")" 2>/dev/null && ! kill -0 "$(cat "$wor
 eventually gone
 gone
 result "kill -9 of selene-run ends what it runs, grandchildren that do not listen, too" $?
+
+# R11: a store's tasks belong to whoever registered them.
+store=$work/shared
+"$work/foreign" "$store" feed feedd && "$work/foreign" "$store" old shell 2>"$work/log"
+printf '%s\n' "a -- true" "old -- true" >"$work/mine"
+ends "tasks of another program stay, and that is said; those of an earlier selene-run are taken over" 0 \
+  'feed in .*shared is not a task of .*mine (its handler is "feedd"): it stays' ' old .*exit 0' -- --store "$store" "$work/mine"
+ends "they are as they were" 0 '^feed .*enqueued .*never ran' -- --store "$store" --list
+echo "b -- true" >"$work/yours"
+ends "another workload leaves them alone, too" 0 '' -- --store "$store" "$work/yours"
+ends "… all of them" 0 '^a .*enqueued' '^old .*enqueued' '^b .*enqueued' -- --store "$store" --list
+echo "feed -- true" >"$work/theirs"
+ends "an id that another program has is refused" 4 'feed in .*feedd"); allowed is another id' -- --store "$store" "$work/theirs"
+echo "a -- true" >"$work/theirs"
+ends "so is one of another workload" 4 'a in .*(its handler is "workload mine"); allowed is' -- --store "$store" "$work/theirs"
+ends "nothing changed" 0 '^a .*enqueued' '^feed .*enqueued .*never ran' -- --store "$store" --list
+printf '%s\n' "a -- true" "feed -- true" >"$work/theirs"
+ends "--adopt takes over what is there" 0 'b is not in .*: cancelled' ' feed .*exit 0' -- --store "$store" --adopt "$work/theirs"
+ends "… and it belongs to the workload then" 0 ' feed .*exit 0' -- --store "$store" "$work/theirs"
+ends "--adopt without a store is refused" 2 'allowed is --store FILE' -- --adopt "$work/theirs"
+echo "a  schedule=once -- true" >"$work/moved"
+mkdir "$work/folder"
+ends "a workload" 0 'exit 0 *succeeded' -- --store "$work/moving" "$work/moved"
+mv "$work/moved" "$work/folder"
+ends "that moved to another folder is the same" 0 'is over: succeeded' -- --store "$work/moving" "$work/folder/moved"
 
 results

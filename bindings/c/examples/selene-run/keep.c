@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "duration.h"
+#include "owner.h"
 #include "printable.h"
 
 /* No id of a workload has a '='. */
 #define NOTE_MARK '='
-#define NOTE_HANDLER "finished"
 #define LONGEST_ID 255
 
 struct note_id {
@@ -52,12 +52,18 @@ static bool same_definition(const selene_task_info *a, const selene_task_info *b
            a->backoff_delay == b->backoff_delay;
 }
 
-const char *keep_end(selene_scheduler scheduler, selene_text id) {
+/* Without a workload a store is looked at, and all of it counts. */
+static bool is_ours(const struct session *session, const selene_task_info *info) {
+    return session->options->adopt || session->workload->handler[0] == '\0' ||
+           owner_of(session->workload, info->handler) <= OWNER_EARLIER;
+}
+
+const char *keep_end(const struct session *session, selene_text id) {
     static const char *const ends[] = {"succeeded", "failed"};
     const char *end = NULL;
     selene_task_info *note;
-    if (selene_task_get(scheduler, note_of(id).text, -1, 0, &note)) return NULL;
-    for (int i = 0; i < 2 && !is_terminal(note); i++)
+    if (selene_task_get(session->scheduler, note_of(id).text, -1, 0, &note)) return NULL;
+    for (int i = 0; i < 2 && !is_terminal(note) && is_ours(session, note); i++)
         if (strcmp(note->input.data, ends[i]) == 0) end = ends[i];
     selene_task_info_destroy(note);
     return end;
@@ -67,7 +73,7 @@ static void write_note(const struct session *session, const selene_task_info *in
     struct note_id id = note_of(info->id);
     selene_task note = SELENE_TASK_INIT;
     note.id = (selene_text){id.text, -1};
-    note.handler = SELENE_TEXT(NOTE_HANDLER);
+    note.handler = (selene_text){session->workload->note_handler, -1};
     /* Of a kind that is switched on, or it would be refused. */
     if (!(session->options->window.kinds & SELENE_KIND_REFRESH)) note.kind = SELENE_KIND_PROCESSING;
     note.input = selene_state_name(info->state);
@@ -88,7 +94,8 @@ void keep_finished(const struct session *session) {
         selene_task_info *info;
         if (task->schedule != SELENE_SCHEDULE_ONCE) continue;
         if (selene_task_get(session->scheduler, task->id.data, task->id.length, 0, &info)) continue;
-        if (is_finished(info) && !keep_end(session->scheduler, task->id)) write_note(session, info);
+        if (is_finished(info) && is_ours(session, info) && !keep_end(session, task->id))
+            write_note(session, info);
         selene_task_info_destroy(info);
     }
 }
@@ -98,10 +105,11 @@ void keep_finished(const struct session *session) {
 /* What is to be done about one task of the workload. */
 enum step { NOTHING, REGISTER, UPDATE, REPLACE };
 
-static enum step step_for(selene_scheduler scheduler, const selene_task_info *wanted) {
+static enum step step_for(const struct session *session, const selene_task_info *wanted) {
+    selene_scheduler scheduler = session->scheduler;
     selene_task_info *kept;
     enum step step = REPLACE;
-    if (wanted->schedule == SELENE_SCHEDULE_ONCE && keep_end(scheduler, wanted->id)) return NOTHING;
+    if (wanted->schedule == SELENE_SCHEDULE_ONCE && keep_end(session, wanted->id)) return NOTHING;
     if (selene_task_get(scheduler, wanted->id.data, wanted->id.length, 0, &kept)) return REGISTER;
     if (is_terminal(kept))
         step = is_finished(kept) && wanted->schedule == SELENE_SCHEDULE_ONCE ? NOTHING : REGISTER;
@@ -117,7 +125,7 @@ static bool keep_task(const struct session *session, selene_scheduler wanted_fro
     selene_task_info *wanted;
     enum step step;
     if (selene_task_get(wanted_from, id.data, id.length, 0, &wanted)) return false;
-    step = step_for(session->scheduler, wanted);
+    step = step_for(session, wanted);
     selene_task_info_destroy(wanted);
     if (step == NOTHING) return true;
     if (step == REPLACE)
@@ -135,46 +143,104 @@ static bool note_is_useless(const struct workload *workload, selene_text note) {
     return task == NULL || task->definition.schedule != SELENE_SCHEDULE_ONCE;
 }
 
-static bool cancel_what_left(const struct session *session) {
-    selene_task_ids *ids;
-    selene_status status = selene_task_list(session->scheduler, NULL, 0, &ids);
-    if (status) return false;
-    for (uint64_t i = 0; i < ids->count && !status; i++) {
-        selene_text id = ids->ids[i];
-        uint64_t count = 0;
-        bool left = is_note(id) ? note_is_useless(session->workload, id)
-                                : !workload_find(session->workload, id.data, (size_t)id.length);
-        if (left) status = selene_task_cancel(session->scheduler, id.data, id.length, &count);
-        if (count > 0 && !is_note(id))
-            fprintf(stderr, "selene-run: %s is not in %s any more: cancelled\n",
-                    printable(id.data, id.length).text, session->workload->path);
-    }
-    selene_task_ids_destroy(ids);
-    return status == SELENE_OK;
+static void tell_foreign(const struct session *session, selene_text id,
+                         const selene_task_info *info) {
+    fprintf(stderr, "selene-run: %s in %s is not a task of %s (its handler is \"%s\")",
+            printable(id.data, id.length).text, session->options->store, session->workload->path,
+            printable(info->handler.data, info->handler.length).text);
 }
 
-bool keep_workload(const struct session *session) {
+/* False if a task of the store has this id and is not the workload's. */
+static bool is_free(const struct session *session, selene_text id) {
+    selene_task_info *info;
+    bool is_free;
+    if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return true;
+    is_free = is_ours(session, info);
+    if (!is_free) {
+        tell_foreign(session, id, info);
+        fputs("; allowed is another id, another store, or --adopt, which takes over all tasks of "
+              "the store\n",
+              stderr);
+    }
+    selene_task_info_destroy(info);
+    return is_free;
+}
+
+static bool ids_are_free(const struct session *session) {
+    bool are_free = true;
+    for (size_t i = 0; i < session->workload->count && are_free; i++) {
+        selene_text id = session->workload->tasks[i].definition.id;
+        are_free = is_free(session, id) && is_free(session, (selene_text){note_of(id).text, -1});
+    }
+    return are_free;
+}
+
+/* Looks at a task that is not in the workload: one that left it is cancelled, one of another program stays. */
+static selene_status leave_or_cancel(const struct session *session, const selene_task_info *info) {
+    enum owner owner = owner_of(session->workload, info->handler);
+    selene_text id = info->id;
+    selene_status status = SELENE_OK;
+    uint64_t count = 0;
+    if (owner == OWNER_US || session->options->adopt)
+        status = selene_task_cancel(session->scheduler, id.data, id.length, &count);
+    else if (owner != OWNER_OTHER_WORKLOAD && !is_terminal(info) && !is_note(id)) {
+        tell_foreign(session, id, info);
+        fputs(": it stays and does not run here; --adopt takes over all tasks of the store\n",
+              stderr);
+    }
+    if (count > 0 && !is_note(id))
+        fprintf(stderr, "selene-run: %s is not in %s any more: cancelled\n",
+                printable(id.data, id.length).text, session->workload->path);
+    return status;
+}
+
+static selene_status cancel_what_left(const struct session *session) {
+    selene_task_ids *ids;
+    selene_status status = selene_task_list(session->scheduler, NULL, 0, &ids);
+    if (status) return status;
+    for (uint64_t i = 0; i < ids->count && !status; i++) {
+        selene_text id = ids->ids[i];
+        selene_task_info *info;
+        bool left = is_note(id) ? note_is_useless(session->workload, id)
+                                : !workload_find(session->workload, id.data, (size_t)id.length);
+        if (!left || selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
+        status = leave_or_cancel(session, info);
+        selene_task_info_destroy(info);
+    }
+    selene_task_ids_destroy(ids);
+    return status;
+}
+
+/* A scheduler in memory says what the library makes of the definitions, and refuses the wrong ones before the store is
+ * touched. */
+static bool register_aside(const struct workload *workload, selene_scheduler *wanted) {
     selene_options how = SELENE_OPTIONS_INIT;
-    selene_scheduler wanted = 0;
-    bool kept = true;
-    /* A scheduler in memory says what the library makes of the definitions, and refuses the wrong
-     * ones before the store is touched. */
     how.max_pending_refresh = SELENE_UNLIMITED;
     how.max_pending_processing = SELENE_UNLIMITED;
     how.minimum_backoff = 0;
     how.max_input_size = 1 << 20;
-    if (selene_scheduler_open(&how, &wanted)) return false;
-    if (!workload_register(session->workload, wanted)) {
-        selene_scheduler_close(wanted, 0);
-        return false;
+    if (selene_scheduler_open(&how, wanted)) return false;
+    return workload_register(workload, *wanted);
+}
+
+int keep_workload(const struct session *session) {
+    selene_scheduler wanted = 0;
+    int exit_code = EXIT_WORKLOAD;
+    if (register_aside(session->workload, &wanted)) {
+        exit_code = EXIT_REFUSED;
+        if (ids_are_free(session)) {
+            keep_finished(session);
+            exit_code = EXIT_DONE;
+            if (cancel_what_left(session)) {
+                fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+                exit_code = EXIT_REFUSED;
+            }
+        }
+        for (size_t i = 0; exit_code == EXIT_DONE && i < session->workload->count; i++)
+            if (!keep_task(session, wanted, i)) exit_code = EXIT_WORKLOAD;
     }
-    keep_finished(session);
-    kept = cancel_what_left(session);
-    if (!kept) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
-    for (size_t i = 0; kept && i < session->workload->count; i++)
-        kept = keep_task(session, wanted, i);
     selene_scheduler_close(wanted, 0);
-    return kept;
+    return exit_code;
 }
 
 /* ---- the list ----------------------------------------------------------------- */

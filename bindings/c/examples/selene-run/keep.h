@@ -8,12 +8,13 @@
 #include "show.h"
 
 /**
- * Makes the store hold what the workload says, and no more: new tasks are registered, changed ones
- * updated, those that left the workload cancelled, and once tasks that are finished stay finished.
+ * Makes the store hold what the workload says: new tasks are registered, changed ones updated, those that left the
+ * workload cancelled, and once tasks that are finished stay finished. Tasks of other programs and workloads stay as they
+ * are, and their ids are refused; with --adopt they are this workload's.
  *
- * Says on stderr what it cancelled or started anew, and what was refused.
+ * Says on stderr what it cancelled or started anew, and what was refused. Gives the exit code.
  */
-bool keep_workload(const struct session *session);
+int keep_workload(const struct session *session);
 
 /**
  * Notes which once tasks are finished. The library forgets a finished task after a day; the note, a
@@ -22,7 +23,7 @@ bool keep_workload(const struct session *session);
 void keep_finished(const struct session *session);
 
 /** How a once task ended, as its note says: "succeeded" or "failed"; NULL if there is no note. */
-const char *keep_end(selene_scheduler scheduler, selene_text id);
+const char *keep_end(const struct session *session, selene_text id);
 
 /** Prints every task of a store with its state. */
 selene_status keep_list(selene_scheduler scheduler);

@@ -157,7 +157,7 @@ static bool has_failed(const struct session *session, const char *id, int64_t le
     selene_task_info *info;
     bool failed;
     if (selene_task_get(session->scheduler, id, length, 0, &info)) {
-        const char *end = keep_end(session->scheduler, (selene_text){id, length});
+        const char *end = keep_end(session, (selene_text){id, length});
         return end && strcmp(end, "failed") == 0;
     }
     failed = info->last_outcome == SELENE_OUTCOME_FAILED ||
@@ -194,9 +194,9 @@ static int work(const struct session *session) {
     int exit_code = EXIT_DONE;
     if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
         return refused(session, "the conditions were refused");
-    if (options->store ? !keep_workload(session)
-                       : !workload_register(session->workload, session->scheduler))
-        return EXIT_WORKLOAD;
+    if (options->store) exit_code = keep_workload(session);
+    else if (!workload_register(session->workload, session->scheduler)) exit_code = EXIT_WORKLOAD;
+    if (exit_code) return exit_code;
     /* Only now: tasks of a kind that is off could not be registered. */
     if (selene_scheduler_enable(session->scheduler, options->window.kinds))
         return refused(session, "the kinds were refused");
@@ -254,7 +254,7 @@ static int run_session(const struct options *options, const struct workload *wor
     runner_open(&runner, workspace, options);
     status = open_scheduler(options, &session.scheduler);
     if (status) return opening_failed(status);
-    status = runner_attach(&runner, session.scheduler);
+    status = runner_attach(&runner, session.scheduler, workload->handler);
     if (status) {
         fprintf(stderr, "selene-run: %s\n", selene_status_message(status));
         return EXIT_REFUSED;

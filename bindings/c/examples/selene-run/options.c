@@ -43,6 +43,7 @@ static const char help[] =
     "\n"
     "Keeping\n"
     "  --store FILE       keep the tasks and their history in FILE from one call to the next\n"
+    "  --adopt            take over the tasks of other programs and workloads that FILE has\n"
     "\n"
     "Looking, after the windows if --cycles asks for any; at a store alone if there is no "
     "WORKLOAD\n"
@@ -119,6 +120,7 @@ enum option_number {
     LOGS,
     QUIET,
     STORE,
+    ADOPT,
     LIST,
     HELP,
     VERSION
@@ -151,6 +153,7 @@ static const struct option table[] = {
     {"logs", required_argument, NULL, LOGS},
     {"quiet", no_argument, NULL, QUIET},
     {"store", required_argument, NULL, STORE},
+    {"adopt", no_argument, NULL, ADOPT},
     {"list", no_argument, NULL, LIST},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
@@ -280,6 +283,8 @@ static bool read_option(struct options *options, int option, const char *name) {
         if (*optarg == '\0') return refuse("--store: found \"\"; allowed is the name of a file");
         options->store = optarg;
         return true;
+    case ADOPT:
+        return options->adopt = true;
     case LIST:
         return options->list = true;
     case HELP:
@@ -300,6 +305,8 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (optind + 1 != count && !(optind == count && needs_none))
         return refuse("found %d workload files; allowed is one", count - optind);
     options->workload = arguments[optind];
+    if (options->adopt && !options->store)
+        return refuse("--adopt takes over what a store has; allowed is --store FILE with it");
     if (options->window.reserve > options->window.budget)
         return refuse("--reserve %s is longer than --budget %s; allowed is at most the budget",
                       duration_exact(options->window.reserve).text,

@@ -24,6 +24,8 @@ struct options {
     const char *workload;
     /** NULL: the tasks live as long as the program. */
     const char *store;
+    /** All tasks of the store become the workload's. */
+    bool adopt;
     bool list;
     selene_window window;
     /** The window's budget was given. */

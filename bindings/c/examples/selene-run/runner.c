@@ -12,7 +12,6 @@
 #include "guard.h"
 #include "log.h"
 #include "printable.h"
-#include "workload.h"
 
 #define NOT_STARTED (-1)
 
@@ -281,11 +280,11 @@ void runner_open(struct runner *runner, const struct workspace *workspace,
     pthread_condattr_destroy(&attributes);
 }
 
-selene_status runner_attach(struct runner *runner, selene_scheduler scheduler) {
+selene_status runner_attach(struct runner *runner, selene_scheduler scheduler,
+                            const char *handler) {
     runner->scheduler = scheduler;
     if (pthread_create(&runner->watcher, NULL, watch, runner)) return SELENE_ERROR_EXHAUSTED;
-    return selene_handler_register(scheduler, WORKLOAD_HANDLER, -1, run_command, stop_command,
-                                   runner, NULL);
+    return selene_handler_register(scheduler, handler, -1, run_command, stop_command, runner, NULL);
 }
 
 void runner_close(struct runner *runner) {

@@ -62,7 +62,7 @@ void runner_open(struct runner *runner, const struct workspace *workspace,
                  const struct options *options);
 
 /** Registers the handler that runs commands. The runner must outlive the scheduler. */
-selene_status runner_attach(struct runner *runner, selene_scheduler scheduler);
+selene_status runner_attach(struct runner *runner, selene_scheduler scheduler, const char *handler);
 
 /** Closes the scheduler, waits until every child is gone, and gives signals back. */
 void runner_close(struct runner *runner);

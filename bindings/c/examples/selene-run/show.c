@@ -238,7 +238,7 @@ static void show_reason(const struct session *session, const selene_reason *reas
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
     selene_explanation why = SELENE_EXPLANATION_INIT;
     if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
-        const char *end = keep_end(session->scheduler, id);
+        const char *end = keep_end(session, id);
         if (end) printf("is over for more than a day: %s\n", end);
         else puts(printable(selene_status_detail(), -1).text);
         return;
@@ -392,7 +392,7 @@ static void show_history(const struct session *session, const selene_task_info *
 selene_status show_task(const struct session *session, const char *id) {
     selene_task_info *info;
     selene_status status = selene_task_get(session->scheduler, id, -1, 0, &info);
-    const char *end = status ? keep_end(session->scheduler, (selene_text){id, -1}) : NULL;
+    const char *end = status ? keep_end(session, (selene_text){id, -1}) : NULL;
     if (end) printf("%s\n  is over for more than a day: %s\n\n", id, end);
     if (status) return end ? SELENE_OK : status;
     puts(printable(info->id.data, info->id.length).text);

@@ -9,6 +9,7 @@
 
 #include "duration.h"
 #include "keys.h"
+#include "owner.h"
 
 #define SPACES " \t\r\n"
 
@@ -197,7 +198,7 @@ static bool read_task(struct workload *workload, const char *start, const char *
     workload->tasks = tasks;
     task = &tasks[workload->count];
     task->definition = defaults;
-    task->definition.handler = SELENE_TEXT(WORKLOAD_HANDLER);
+    task->definition.handler = (selene_text){workload->handler, -1};
     if (!read_id(&reader, task) || !read_settings(&reader, task, &places) ||
         !read_command(&reader, task) || !check_task(&reader, task, &places))
         return false;
@@ -266,6 +267,7 @@ bool workload_read(struct workload *workload, const char *path) {
     FILE *file = standard ? stdin : fopen(path, "r");
     bool loaded;
     *workload = (struct workload){.path = standard ? "standard input" : path};
+    owner_name(workload);
     loaded = file && load(workload, file);
     if (!loaded) fprintf(stderr, "%s: %s\n", workload->path, strerror(errno));
     if (file && !standard) fclose(file);

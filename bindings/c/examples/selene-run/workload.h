@@ -8,9 +8,6 @@
 
 #define WORKLOAD_TAGS 16
 
-/** The handler that every task of a workload names; the command is its input. */
-#define WORKLOAD_HANDLER "shell"
-
 struct workload_task {
     /** Its texts point into the workload's. */
     selene_task definition;
@@ -19,6 +16,9 @@ struct workload_task {
 
 struct workload {
     const char *path;
+    /** The handler that every task names, with the command as its input; and that of notes (keep.c), which never run. */
+    char handler[256];
+    char note_handler[256];
     char *text;
     size_t length;
     struct workload_task *tasks;
