@@ -558,7 +558,7 @@ typedef struct selene_scheduler_info {
     uint64_t cancelled;
     /** Runs dispatched since the scheduler was opened. */
     uint64_t dispatched;
-    /** The number of this life; grows with each scheduler opened. */
+    /** The number of this life: grows with each scheduler opened with a store, and apart with each in memory. */
     uint64_t life;
     /** SELENE_TROUBLE_ bits of what keeps it from working now. Since: 0.2. */
     uint32_t troubles;

@@ -74,7 +74,7 @@ void platform_monitor_call(platform_monitor *monitor) {
 uint64_t platform_slots[PLATFORM_REGISTRY_SIZE];
 uint64_t platform_lives[PLATFORM_REGISTRY_SIZE];
 uint64_t platform_used;
-uint64_t platform_greatest_life;
+uint64_t platform_greatest_lives[2];
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t fork_generation = 1;

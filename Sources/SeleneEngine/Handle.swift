@@ -50,8 +50,8 @@ package struct Handle: Equatable, Sendable {
 
 /// A run's token: the life of its scheduler and the run's number in it.
 ///
-///     63   62…38   37…0
-///     0    life    number
+///     63   62        61…38   37…0
+///     0    memory?   life    number
 struct Token {
   let rawValue: UInt64
 
@@ -59,8 +59,19 @@ struct Token {
   init(life: UInt64, number: UInt64) { rawValue = life << 38 | number & Self.numberMask }
 
   static let numberMask: UInt64 = 1 << 38 - 1
-  static let lifeMask: UInt64 = 1 << 25 - 1
 
+  /// The greatest number of a life in a token; behind it they begin again.
+  static let lifeMask: UInt64 = 1 << 24 - 1
+  private static let inMemory: UInt64 = 1 << 24
+
+  /// What the tokens of a life have of its number; 0 is none.
+  static func life(_ number: UInt64, isStored: Bool) -> UInt64 {
+    (number &- 1) % lifeMask + 1 | (isStored ? 0 : inMemory)
+  }
+
+  var isStored: Bool { life & Self.inMemory == 0 }
+  /// Whether a life has been given out, if the last one had this number; all have once they began again.
+  func isIssued(upTo last: UInt64) -> Bool { number != 0 && life & Self.lifeMask != 0 && life & Self.lifeMask <= last }
   var life: UInt64 { rawValue >> 38 }
   var number: UInt64 { rawValue & Self.numberMask }
   var isHandle: Bool { rawValue >> 63 != 0 }

@@ -80,7 +80,7 @@ extension Scheduler {
 
   func storedState(at now: Instant) -> StoredState {
     StoredState(
-      life: life, lastSequence: table.lastSequence, lastSeen: now, lastRefresh: pace.refresh.lastBegin,
+      life: lifeNumber, lastSequence: table.lastSequence, lastSeen: now, lastRefresh: pace.refresh.lastBegin,
       lastProcessing: pace.processing.lastBegin, generator: table.generator.state)
   }
 

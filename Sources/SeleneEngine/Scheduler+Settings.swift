@@ -17,7 +17,7 @@ package struct Census {
     overrunThreads = scheduler.workers.leftBehind
     troubles = scheduler.troubles.on
     dispatched = scheduler.lastRun
-    life = scheduler.life
+    life = scheduler.lifeNumber
     table = scheduler.table
   }
 

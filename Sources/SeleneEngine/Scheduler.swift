@@ -6,7 +6,10 @@ import SeleneCore
 /// A scheduler. All that varies is guarded by the lock of its slot.
 package final class Scheduler: @unchecked Sendable {
   let slot: Slot
+  /// What its tokens have of its life: no other scheduler that is open in this process has the same.
   let life: UInt64
+  /// The number of its life, which only grows.
+  let lifeNumber: UInt64
   let options: Options
   let table: TaskTable
   let store: Store
@@ -53,9 +56,12 @@ package final class Scheduler: @unchecked Sendable {
   /// Why the last save of a closing scheduler failed.
   var closingError: SeleneError?
 
-  private init(_ slot: Slot, life: UInt64, _ options: Options, _ hostClock: HostClock?, _ store: Store) {
+  private init(
+    _ slot: Slot, life: UInt64, _ lifeNumber: UInt64, _ options: Options, _ hostClock: HostClock?, _ store: Store
+  ) {
     self.slot = slot
     self.life = life
+    self.lifeNumber = lifeNumber
     self.options = options
     clock = Clock(hostClock)
     self.store = store
@@ -75,9 +81,9 @@ package final class Scheduler: @unchecked Sendable {
     try refuseInsideClock()
     let store = if let path { try SQLiteStore.open(path, isRelaxed: options.isRelaxed) as Store } else { Store() }
     do throws(SeleneError) {
-      let (slot, life) = try Registry.claim(after: store.opened.life)
+      let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {
-        let scheduler = Scheduler(slot, life: life, options, hostClock, store)
+        let scheduler = Scheduler(slot, life: life, number, options, hostClock, store)
         try scheduler.restore(try hostClock?.now())
         slot.monitor.lock()
         defer { slot.monitor.unlock() }

@@ -88,8 +88,10 @@ enum Registry {
   private static var lives: UnsafeMutablePointer<UInt64> { platform_registry_lives() }
   /// How many slots were ever used; read without the lock.
   private static var used: UnsafeMutablePointer<UInt64> { platform_registry_used() }
-  /// The greatest life; read without the lock.
-  private static var greatestLife: UnsafeMutablePointer<UInt64> { platform_registry_greatest_life() }
+  /// The number of the last life of schedulers in memory, or of those with a store; read without the lock.
+  private static func lastLife(isStored: Bool) -> UnsafeMutablePointer<UInt64> {
+    platform_registry_greatest_lives() + (isStored ? 1 : 0)
+  }
   /// Slots without a scheduler. Guarded by the registry lock.
   nonisolated(unsafe) private static var free: [Int] = []
 
@@ -99,8 +101,11 @@ enum Registry {
 
   /// Takes a free slot and a life for it, later than all before it in this process and in the store.
   ///
+  /// Lives of schedulers in memory are counted apart: those that come and go with every request use up none of a store's.
+  ///
+  /// - Parameter storedLife: the number of the last life in the store; nil in memory.
   /// - Throws: `exhausted` when too many schedulers are open.
-  static func claim(after storedLife: UInt64) throws(SeleneError) -> (slot: Slot, life: UInt64) {
+  static func claim(after storedLife: UInt64?) throws(SeleneError) -> (slot: Slot, life: UInt64, number: UInt64) {
     platform_registry_lock()
     defer { platform_registry_unlock() }
     let generation = platform_fork_generation()
@@ -116,14 +121,17 @@ enum Registry {
       platform_store(used, max(used.pointee, UInt64(index + 1)))
     }
     claimed.enterProcess(generation)
-    let life = max(greatestLife.pointee, storedLife) + 1
-    guard life <= Token.lifeMask else {
-      free.append(claimed.index)
-      throw SeleneError(.exhausted, "\(life) schedulers were opened, the numbers for more have run out")
-    }
-    platform_store(greatestLife, life)
+    let isStored = storedLife != nil
+    let last = lastLife(isStored: isStored)
+    var (number, life): (UInt64, UInt64) = (max(last.pointee, storedLife ?? 0), 0)
+    repeat {
+      number = max(1, number &+ 1)
+      life = Token.life(number, isStored: isStored)
+      // One that has been open ever since its number came round.
+    } while (0..<Int(used.pointee)).contains { lives[$0] == life }
+    platform_store(last, number)
     platform_store(lives + claimed.index, life)
-    return (claimed, life)
+    return (claimed, life, number)
   }
 
   /// The place of a slot that is new, or, when all are taken, of one that only the parent process can use.
@@ -158,7 +166,8 @@ enum Registry {
   ///
   /// - Throws: `invalidHandle` (never issued), `staleRun` (an earlier life), `forked`.
   static func find(_ token: Token) throws(SeleneError) -> Slot {
-    guard !token.isHandle, token.life != 0, token.number != 0, token.life <= platform_load(greatestLife) else {
+    let last = platform_load(lastLife(isStored: token.isStored))
+    guard !token.isHandle, token.isIssued(upTo: last) else {
       let found: Literal =
         token.rawValue == 0 ? "0" : token.isHandle ? "a handle" : "a number that was never given out"
       throw SeleneError(.invalidHandle, "run: \(found) was given, the token of a run is allowed")

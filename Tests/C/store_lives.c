@@ -6,6 +6,7 @@
  */
 #include "store_reopen.h"
 
+#include <sqlite3.h>
 #include <sys/resource.h>
 
 /* ============================================================================
@@ -113,6 +114,119 @@ static void test_lives(void) {
         selene_task_info_destroy(info);
     }
     close_store(scheduler);
+}
+
+/** Schedulers in memory come and go; a store's lives are not counted with them. */
+static void test_lives_in_memory(void) {
+    selene_scheduler scheduler;
+    uint64_t last = 0;
+    new_folder();
+    for (int i = 0; i < 1000; i++) {
+        scheduler = open_store(NULL);
+        CHECK(life_of(scheduler) > last);
+        last = life_of(scheduler);
+        close_store(scheduler);
+    }
+    scheduler = open_store(path("store"));
+    CHECK_INT(1, life_of(scheduler));
+    scheduler = reopen(scheduler, path("store"));
+    CHECK_INT(2, life_of(scheduler));
+    close_store(scheduler);
+}
+
+static void add_word(uint64_t *sum, int64_t word) {
+    *sum = (*sum ^ (uint64_t)word) * UINT64_C(0x9E3779B97F4A7C15);
+    *sum ^= *sum >> 32;
+}
+
+/** Writes the number of the last life into a closed store, with the checksum that belongs to it. */
+static void set_life(const char *file, int64_t life) {
+    sqlite3 *database;
+    sqlite3_stmt *row;
+    uint64_t sum = 0x53656C6E65;
+    CHECK_INT(SQLITE_OK, sqlite3_open(file, &database));
+    CHECK_INT(SQLITE_OK, sqlite3_prepare_v2(database,
+                                            "SELECT life, last_sequence, generator, last_seen,"
+                                            " last_refresh, last_processing FROM scheduler",
+                                            -1, &row, NULL));
+    CHECK_INT(SQLITE_ROW, sqlite3_step(row));
+    for (int column = 0; column < 6; column++) {
+        if (column > 3) add_word(&sum, sqlite3_column_type(row, column) != SQLITE_NULL);
+        add_word(&sum, column == 0 ? life : sqlite3_column_int64(row, column));
+    }
+    sqlite3_finalize(row);
+    CHECK_INT(SQLITE_OK,
+              sqlite3_prepare_v2(database, "UPDATE scheduler SET life = ?1, checksum = ?2", -1,
+                                 &row, NULL));
+    sqlite3_bind_int64(row, 1, life);
+    sqlite3_bind_int64(row, 2, (int64_t)sum);
+    CHECK_INT(SQLITE_DONE, sqlite3_step(row));
+    sqlite3_finalize(row);
+    sqlite3_close(database);
+}
+
+/** Runs the one task of a scheduler up to its outcome; the token. */
+static selene_run run_one(selene_scheduler scheduler) {
+    selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_cycle cycle = 0;
+    int32_t step, reason;
+    clock_now += SELENE_HOUR;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_run_stopping(run.run, &reason));
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    return run.run;
+}
+
+static int64_t stored_life;
+
+static void work_for_some_lives(void) {
+    selene_scheduler scheduler = open_store(path("store")), other;
+    selene_run before = 0;
+    CHECK_INT(stored_life + 1, life_of(scheduler));
+    add_handler(scheduler, "work");
+    for (int64_t i = 1; i <= 12; i++) {
+        selene_run now;
+        now = run_one(scheduler);
+        CHECK(now != before && now >> 63 == 0);
+        if (before)
+            CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                         selene_run_complete(before, SELENE_OUTCOME_FAILED));
+        before = now;
+        scheduler = reopen(scheduler, path("store"));
+        CHECK_INT(stored_life + 1 + i, life_of(scheduler));
+    }
+    /* Neither a scheduler in memory nor another store in this process is worse off. */
+    other = open_store(NULL);
+    close_store(other);
+    other = open_store(path("other"));
+    add_handler(other, "work");
+    CHECK(run_one(other) != run_one(scheduler));
+    close_store(other);
+    close_store(scheduler);
+}
+
+/** However often a store was opened, it can be opened again. */
+static void test_lives_do_not_wear_out(void) {
+    static const int64_t lives[] = {(1 << 24) - 6, (1 << 25) - 8, INT64_C(1) << 40, INT64_MAX - 20};
+    selene_scheduler scheduler;
+    selene_task task = task_of("one");
+    new_folder();
+    scheduler = open_store(path("store"));
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    close_store(scheduler);
+    scheduler = open_store(path("other"));
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    close_store(scheduler);
+    for (size_t i = 0; i < sizeof lives / sizeof lives[0]; i++) {
+        stored_life = lives[i];
+        set_life(path("store"), stored_life);
+        CHECK_INT(0, in_child(work_for_some_lives));
+        CHECK_OK(selene_store_check(path("store"), -1, NULL));
+    }
 }
 
 /** Lives of two stores and of schedulers in memory do not meet: no token is given out twice. */
@@ -462,6 +576,8 @@ int main(int argc, char **argv) {
     run_test("T3 no sequence is used again", test_sequence);
     run_test("P4 C6 the life grows, and tokens of an earlier one are stale", test_lives);
     run_test("P4 no token is given out twice, whatever is opened", test_lives_of_two);
+    run_test("P4 lives in memory are not counted with a store's", test_lives_in_memory);
+    run_test("P4 lives do not wear out", test_lives_do_not_wear_out);
     run_test("C13 the pace of a kind goes on", test_pace);
     run_test("C16 so does the next wake-up", test_wakeup);
     run_test("C8 a task that ran at close is enqueued as before", test_closed_while_running);

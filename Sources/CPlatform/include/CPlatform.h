@@ -47,9 +47,10 @@ static inline uint64_t *_Nonnull platform_registry_used(void) {
     return &platform_used;
 }
 
-static inline uint64_t *_Nonnull platform_registry_greatest_life(void) {
-    extern uint64_t platform_greatest_life;
-    return &platform_greatest_life;
+// Two: that of schedulers in memory, and that of those with a store.
+static inline uint64_t *_Nonnull platform_registry_greatest_lives(void) {
+    extern uint64_t platform_greatest_lives[];
+    return platform_greatest_lives;
 }
 
 // ---- Memory ----

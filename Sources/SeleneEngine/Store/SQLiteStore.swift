@@ -94,8 +94,7 @@ package final class SQLiteStore: Store {
       life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
       lastSeen: rows.int(2), lastRefresh: rows.optional(3), lastProcessing: rows.optional(4),
       generator: UInt64(bitPattern: rows.int(5)))
-    guard state.checksum == rows.int(6), state.life < Token.lifeMask, state.lastSequence <= TaskTable.greatestSequence
-    else {
+    guard state.checksum == rows.int(6), state.lastSequence <= TaskTable.greatestSequence else {
       throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the scheduler was changed")
     }
     return state
