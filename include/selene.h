@@ -1509,8 +1509,8 @@ SELENE_API void selene_plan_destroy(selene_plan *plan);
  *
  * whoever began the cycle waits for its report with selene_cycle_wait, which comes by the deadline whatever those
  * threads do. A run that is over while its thread is still in the handler leaves that thread behind: it counts
- * against max_overrun_threads until it calls again, its lane gives it no more runs, and another lane may be opened in
- * its place. At the deadline the next call of any function ends the cycle; its report is kept for the host (of the last
+ * against max_overrun_threads until it calls again, and another lane may be opened in its place; if that was done, its own
+ * gives it no more runs. At the deadline the next call of any function ends the cycle; its report is kept for the host (of the last
  * 16 such cycles).
  */
 
@@ -1518,11 +1518,12 @@ SELENE_API void selene_plan_destroy(selene_plan *plan);
 typedef uint64_t selene_lane;
 
 /**
- * Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES.
+ * Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES, or of a pulled one that has not given a run yet,
+ * whose runs are taken through lanes from then on.
  *
  * @param cycle     the cycle; if it is over, the lane's first answer is DONE
  * @param out_lane  the lane
- * @return UNSUPPORTED (a cycle without lanes), BUSY (as many lanes are open as the window has; those whose threads were
+ * @return UNSUPPORTED (a pulled cycle that has given a run, or a pushed one), BUSY (as many lanes are open as the window has; those whose threads were
  *         left behind do not count)
  *
  * Ownership: the caller closes it by selene_lane_close. Thread: any. Since: 0.2.
@@ -1540,7 +1541,7 @@ SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_l
  *                     (selene_run_complete, selene_run_retry), will be given later, or there was no run
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is a run, or no more
  * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane, there is nothing more for it:
- *                     nothing is left to run, the cycle is over or drained, or this thread was left behind
+ *                     nothing is left to run, the cycle is over or drained, or another lane has taken its place
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
  * @param out_wake_at  for STEP_WAIT when to come again: the next expiry; not touched for the others. May be NULL

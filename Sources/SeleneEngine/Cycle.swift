@@ -22,7 +22,7 @@ package final class Cycle {
 
   package let handle: UInt64
   package private(set) var time: Budget
-  let mode: Mode
+  private(set) var mode: Mode
   /// Runs at a time.
   let laneLimit: Int
   let strictFit: Bool
@@ -82,6 +82,15 @@ package final class Cycle {
     // Most windows have few runs: one piece of memory for them in place of one after the other.
     runs.reserveCapacity(12)
     eligible = ranking.eligibleCount
+  }
+
+  /// A pulled cycle that has not begun to give its runs gives them through lanes.
+  ///
+  /// - Returns: whether it could.
+  func lend() -> Bool {
+    guard mode == .pulled, runs.isEmpty, !isEnded else { return mode == .lanes }
+    mode = .lanes
+    return true
   }
 
   /// A cycle of one task occupies no kind.

@@ -6,7 +6,7 @@ package final class Lane {
   let cycle: Cycle
   /// The run that it was given last, until its thread has come back.
   var run: Run?
-  /// Its thread was left behind in a handler: another lane may take its place, it gets no run any more.
+  /// Its thread was left behind in a handler: another lane may take its place.
   var isLeftBehind = false
 
   init(_ handle: Handle, of cycle: Cycle) {

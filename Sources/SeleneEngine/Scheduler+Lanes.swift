@@ -32,9 +32,11 @@ extension Scheduler {
 
   /// Opens a lane of a cycle.
   ///
-  /// - Throws: `unsupported` for a cycle without lanes, `busy` when all are open.
+  /// - Throws: `unsupported` for a cycle that gives its runs otherwise, `busy` when all are open.
   package func openLane(_ cycle: Cycle) throws(SeleneError) -> Lane {
-    try check(cycle)
+    guard cycle.lend() else {
+      throw SeleneError(.unsupported, "cycle: its runs are taken otherwise, a cycle without runs is needed")
+    }
     guard cycle.lanes < cycle.laneLimit else {
       throw SeleneError(.busy, "cycle: all of its lanes are open, the window has \(cycle.laneLimit)")
     }
@@ -62,6 +64,11 @@ extension Scheduler {
     if timeout > 0 { try refuseInsideCallback("waiting for a run") }
     comeBack(lane, outcome, at: moment.now)
     let cycle = lane.cycle
+    // Nobody took its place meanwhile.
+    if lane.isLeftBehind && cycle.lanes < cycle.laneLimit {
+      lane.isLeftBehind = false
+      cycle.lanes += 1
+    }
     let until = moment.now.adding(timeout)
     var now = moment.now
     while !cycle.isEnded && !lane.isLeftBehind {

@@ -286,6 +286,32 @@ static void test_stopped(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** If none has taken its place, the thread goes on when it is back. */
+static void test_goes_on(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_cycle cycle;
+    selene_lane lane, other;
+    selene_run run;
+    uint64_t count;
+    add_lent(scheduler, "a", &work);
+    add_lent(scheduler, "b", &work);
+    cycle = begin(scheduler, lanes_of(10 * S, S, 1));
+    lane = open_lane(cycle);
+    run = take(lane, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, &count));
+    CHECK_INT(1, overruns(scheduler));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, overruns(scheduler));
+    take(lane, SELENE_OUTCOME_NEW_DATA, "b", SELENE_STEP_RUN);
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_lane_open(cycle, &other));
+    take(lane, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_lane_close(lane));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /** What returns without an outcome keeps its lane until the outcome is given. */
 static void test_later(void) {
     selene_scheduler scheduler = open_real();
@@ -658,7 +684,19 @@ static void test_misuse(void) {
                  selene_cycle_run_async(scheduler, &window, NULL, NULL, NULL, NULL, NULL));
     window.flags |= SELENE_WINDOW_INLINE;
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_begin(scheduler, &window, &cycle));
+    /* A pulled cycle has lanes until it gives a run otherwise. */
     pulled = begin(scheduler, window_of(10 * S, S, 1));
+    lane = open_lane(pulled);
+    take(lane, SELENE_OUTCOME_NONE, "a", SELENE_STEP_RUN);
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_next(pulled, &step, &info, NULL));
+    take(lane, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
+    CHECK_OK(selene_cycle_wait(pulled, 0, &report, NULL));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_lane_close(lane));
+    lane = 0;
+    pulled = begin(scheduler, window_of(10 * S, S, 1));
+    CHECK_OK(selene_run_complete(next(pulled, "a"), SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_lane_open(pulled, &lane));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_wait(pulled, 0, &report, NULL));
     CHECK_OK(selene_cycle_end(pulled, NULL));
@@ -817,6 +855,7 @@ int main(int argc, char **argv) {
     run_test("C20 a lane that waits returns when the scheduler is closed", test_close);
     run_test("C20 close without grace does not wait for a lent thread", test_close_at_once);
     run_test("C20 a lane whose run was stopped under it gives way to another", test_stopped);
+    run_test("C20 a thread that is back before another has taken its place goes on", test_goes_on);
     run_test("C20 a run whose outcome comes later keeps its lane", test_later);
     run_test("C20 a drained cycle starts nothing more, and what runs may complete", test_drain);
     run_test("C20 a drained cycle is over after the grace", test_drain_deaf);

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from . import _raw
 from ._callbacks import kept, take_kept
-from ._errors import Busy, Closed
+from ._errors import Closed
 from ._handler import make_run
 from ._library import encode, fast, out_pointer
 from ._names import truth
@@ -52,12 +52,9 @@ def raw_window(
     return raw
 
 
-def begin(engine: Engine, window: _raw.selene_window) -> int:
+def begin(engine: Engine, window: _raw.selene_window, flags: int = 0) -> int:
     """Begins a cycle; gives its token."""
-    with engine.changed:
-        if engine.left >= engine.max_left > 0:
-            text = f"{engine.left} handlers of earlier cycles still run; allowed: {engine.max_left - 1}"
-            raise Busy(_raw.SELENE_ERROR_BUSY, "BUSY", text)
+    window.flags |= flags
     token = ctypes.c_uint64()
     status = engine.calls.selene_cycle_begin(engine.handle, ctypes.byref(window), ctypes.byref(token))
     return granted(engine, status, token.value)
@@ -81,12 +78,17 @@ def end(engine: Engine, token: int, exceptions: dict[int, BaseException]) -> Rep
     """Ends a cycle; gives its report."""
     address, target = out_pointer(_raw.selene_report)
     status = engine.calls.selene_cycle_end(token, ctypes.byref(target))
-    if not status:
-        engine.leave(token)
-    report = take_report(address.value, exceptions) if address.value else None
-    engine.check(status)
-    assert report is not None
-    return report
+    if address.value:
+        return over(engine, token, address.value, exceptions)
+    raise engine.error(status)
+
+
+def over(engine: Engine, token: int, report: int, exceptions: dict[int, BaseException]) -> Report:
+    """The report at an address, of a cycle that is over and of whose runs nobody will hear."""
+    engine.leave(token)
+    taken = take_report(report, exceptions)
+    engine.check(0)
+    return taken
 
 
 @dataclass(frozen=True, slots=True)

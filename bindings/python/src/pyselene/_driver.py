@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
 
-#: How long the end of a window that is due is waited for, again and again, in seconds.
-_MOMENT = 0.001
-#: While too many handlers have overrun, windows wait and this looks again after so many seconds.
-_PAUSE = 1.0
-
 
 class Driver:
     """Asks the governor whenever something can run, and opens the windows that it grants; see Scheduler.driver().
@@ -77,9 +72,8 @@ class Driver:
         raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
         self._engine = engine
         self._raw = raw
-        # Bounds of what the library grants; its cycle has the true figures.
+        # The most that the library grants; a lane that a window has not is refused by its cycle.
         self._window = _raw.selene_window()
-        self._window.budget = max(raw.refresh_budget, raw.processing_budget)
         self._window.lanes = max(raw.refresh_lanes, raw.processing_lanes)
         self._on_report = on_report
         self._is_open = False
@@ -99,9 +93,13 @@ class Driver:
 
     def open(self) -> None:
         """Opens it; from now on windows are booked. Busy: another driver is open."""
+        self._open(0)
+
+    def _open(self, flags: int) -> None:
         if self._is_open:
             return
         engine = self._engine
+        self._raw.flags = flags
         fd = ctypes.c_int32()
         engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
         # A copy of its own: the library may close the descriptor while somebody waits for it.
@@ -210,8 +208,9 @@ class Driver:
     # ---- on a thread ------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        self.open()
-        if self._engine.clock is None:
+        has_thread = self._engine.clock is None
+        self._open(_raw.SELENE_DRIVER_LANES if has_thread else 0)
+        if has_thread:
             self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
             self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
             try:
@@ -232,17 +231,12 @@ class Driver:
             log.error("the driver ended early", exc_info=error)
 
     def _follow(self) -> None:
-        poll, bell = select.poll(), select.poll()
+        poll = select.poll()
         poll.register(self._fd, select.POLLIN)
-        for one in (poll, bell):
-            one.register(self._bell, select.POLLIN)
+        poll.register(self._bell, select.POLLIN)
         try:
             while not self._stopping:
-                if self._is_crowded():
-                    bell.poll(_PAUSE * 1_000)
-                elif self._is_ending():
-                    time.sleep(_MOMENT)
-                elif token := self._step():
+                if token := self._step():
                     drive = Drive(self._engine, self._window, inline=False, cycle=token)
                     self._add(drive)
                     try:
@@ -276,7 +270,7 @@ class Driver:
         if self._engine.clock is not None:
             raise ValueError("an event loop follows real time; on a clock of your own use `with` and run_due()")
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
-        self.open()
+        self._open(_raw.SELENE_DRIVER_LANES)
         self._loop.add_reader(self._fd, self._ready)
         self._ready()
         return self
@@ -314,13 +308,6 @@ class Driver:
         assert self._loop is not None
         try:
             while not self._stopping:
-                if self._is_crowded():
-                    # The descriptor stays readable: look away for a moment.
-                    self._loop.remove_reader(self._fd)
-                    self._loop.call_later(_PAUSE, self._look_again)
-                    return
-                if self._is_ending():
-                    return  # the descriptor stays readable
                 token = self._step()
                 if not token:
                     return
@@ -332,10 +319,6 @@ class Driver:
         except BaseException as error:
             self._loop.remove_reader(self._fd)
             self._fail(error)
-
-    def _look_again(self) -> None:
-        if self._loop is not None and self._is_open and not self._stopping:
-            self._loop.add_reader(self._fd, self._ready)
 
     async def _await(self, drive: AsyncDrive) -> None:
         try:
@@ -368,19 +351,6 @@ class Driver:
         token = granted(engine, status, cycle.value)
         self._wake_at = never_is_none(wake_at.value)
         return token
-
-    def _is_crowded(self) -> bool:
-        return self._engine.left >= self._engine.max_left > 0
-
-    def _is_ending(self) -> bool:
-        """Whether a window is about to be ended by who works it off; a step would end it first, and lose its report."""
-        now = None
-        for drive in tuple(self._drives):
-            if not drive.ended:
-                now = self._engine.now_ns() if now is None else now
-                if drive.ends_at <= now:
-                    return True
-        return False
 
     def _lost(self) -> None:
         """Somebody else has ended a window: its report is lost, the next window may come."""

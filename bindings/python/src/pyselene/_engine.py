@@ -90,7 +90,7 @@ class Observers:
 class Engine:
     """The inside of a scheduler. Nothing that lives in it refers to the Scheduler."""
 
-    def __init__(self, clock: Clock | None, fast_calls: bool, executor: Executor | None, max_left: int) -> None:
+    def __init__(self, clock: Clock | None, fast_calls: bool, executor: Executor | None) -> None:
         self.handle = 0
         self.pid = os.getpid()
         self.closed = False
@@ -105,9 +105,6 @@ class Engine:
         self.calls = fast if fast_calls else library
         self.executor = executor
         self.workers = Workers()
-        self.max_left = max_left
-        #: Workers that are still in handlers whose cycle is over.
-        self.left = 0
         self.runs: dict[int, Run] = {}
         #: Reasons to stop runs that have not been entered yet.
         self.early_stops: dict[int, int] = {}
@@ -128,7 +125,7 @@ class Engine:
         self.mailboxes: set[Mailbox] = set()
         #: What the governor was told to demand; the library does not give it back.
         self.profile = Profile()
-        #: Guards handlers, observers and `left`; notified when anything changed that run_forever() waits for.
+        #: Guards handlers and observers; notified when anything changed that run_forever() waits for.
         self.changed = threading.Condition()
         self.changes = 0
 
@@ -337,11 +334,8 @@ class Engine:
             raise Reentrant(_raw.SELENE_ERROR_REENTRANT, "REENTRANT", text)
 
     def poke(self) -> None:
-        """Something changed that run_forever() and waiting lanes want to know."""
+        """Something changed that run_forever() wants to know."""
         self.changes += 1
-        for drive in tuple(self.drives):
-            if drive.waiting:
-                drive.wake()
         if self.forevers or self.closed:
             with self.changed:
                 self.changed.notify_all()
@@ -361,7 +355,10 @@ class Engine:
         until = _NOW() + grace
         self.closed = True
         try:
-            status = library.selene_scheduler_close(self.handle, grace)
+            # Its own threads it waits for; the others are waited for below, where signals are handled meanwhile.
+            pushes = any(handler.push for handler in tuple(self.handlers.values()))
+            waits = pushes or not 0 <= grace <= _raw.SELENE_DAY  # which it refuses
+            status = library.selene_scheduler_close(self.handle, grace if waits else 0)
         except BaseException:  # a signal just before the call, which must be made, or just after it
             library.selene_scheduler_close(self.handle, 0)
             self._let_go()
@@ -372,7 +369,7 @@ class Engine:
         try:
             self._wake_who_waits()
             with self.changed:
-                while self._threads() or self.left:
+                while self._threads():
                     rest = until - _NOW()
                     if rest <= 0 or not self.changed.wait(rest / SECOND):
                         break
@@ -382,7 +379,7 @@ class Engine:
 
     def _wake_who_waits(self) -> None:
         for drive in tuple(self.drives):
-            drive.closed()
+            drive.tell()
         if self.driver is not None:
             self.driver.closed()
 
@@ -460,7 +457,6 @@ def _after_fork() -> None:
         engine.drives.clear()
         engine.forevers.clear()
         engine.driver = None
-        engine.left = 0
         engine.waiters.clear()
     _engines.clear()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from . import _raw
 from ._event import Trouble
@@ -32,8 +33,9 @@ class SchedulerInfo:
     troubles: frozenset[Trouble]
 
 
-def scheduler_info(raw: _raw.selene_scheduler_info, left: int) -> SchedulerInfo:
-    """Reads the library's counts; `left` are Python's own threads that overran."""
+def scheduler_info(raw: _raw.selene_scheduler_info) -> SchedulerInfo:
+    """Reads the library's counts."""
     _, _, kinds, overrun, *counts, troubles, _ = layout(_raw.selene_scheduler_info).unpack_from(raw)
     found = frozenset(trouble for trouble in Trouble if trouble & troubles)
-    return SchedulerInfo(kinds_of(kinds), overrun + left, *counts, found)
+    values: list[Any] = [kinds_of(kinds), overrun, *counts, found]
+    return SchedulerInfo(*values)

@@ -1,4 +1,4 @@
-"""Lanes: what one worker does in a cycle, in a loop that is as short as it can be."""
+"""Lanes: a thread that lends itself to a cycle, in a loop that is as short as it can be."""
 
 from __future__ import annotations
 
@@ -7,157 +7,138 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._callbacks import kept, raise_kept
+from ._callbacks import kept, take_kept
 from ._handler import GONE, fail, finish
-from ._library import bare, error_of
+from ._library import bare_next, error_of, flattened, library
 from ._run import Run
 
 if TYPE_CHECKING:
     from ._drive import Drive
 
-
-class RunInfo(ctypes.Structure):
-    """selene_run_info, laid out so that its texts are read at once: they have no NUL inside and one behind."""
-
-    __slots__ = ()
-    _fields_ = (
-        ("struct_size", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-        ("run", ctypes.c_uint64),
-        ("cycle", ctypes.c_uint64),
-        ("id", ctypes.c_char_p),
-        ("id_length", ctypes.c_int64),
-        ("handler", ctypes.c_char_p),
-        ("handler_length", ctypes.c_int64),
-        ("input", ctypes.c_void_p),
-        ("input_length", ctypes.c_int64),
-        ("rest", ctypes.c_byte * (ctypes.sizeof(_raw.selene_run_info) - 72)),
-    )
-
-
-_SIZE = ctypes.sizeof(RunInfo)
-#: What a completion answers whose run was over before; the scheduler may be closed.
-_OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
+#: selene_run_info, whose texts are read at once; the input may have a NUL inside.
+RunInfo = flattened(_raw.selene_run_info, but="input")
 
 
 class Lane:
-    """One worker of a cycle: pulls a run, calls the handler, gives the outcome, until nothing is left."""
+    """One thread of a cycle: takes a run, calls the handler, comes back with the outcome, until there is no more."""
 
-    __slots__ = ("drive", "inside", "left", "thread")
+    __slots__ = ("drive", "inside", "thread")
 
     def __init__(self, drive: Drive) -> None:
         self.drive = drive
         #: Whether it is in a handler now.
         self.inside = False
-        #: Whether it was given up: its handler works on after its run was over. Guarded by the drive's condition.
-        self.left = False
         self.thread = 0
 
     def abandon(self) -> None:
-        """The run is over while the handler works on: the lane is free for another worker."""
+        """The run is over while the handler works on: another thread may take the place of this one."""
         self.drive.replace(self)
 
     def work(self) -> None:
-        """The worker's job."""
+        """The thread's job."""
         drive = self.drive
         self.thread = threading.get_ident()
+        lane = ctypes.c_uint64()
+        calls = drive.engine.calls
         try:
-            self._work()
-            raise_kept()
+            status = calls.selene_lane_open(drive.cycle, ctypes.byref(lane))
+            # The cycle is over; or the thread whose place it was to take is back.
+            if status and status not in (_raw.SELENE_ERROR_INVALID_HANDLE, _raw.SELENE_ERROR_BUSY):
+                raise error_of(status)
+            if not status:
+                self._work(lane.value)
         except BaseException as error:
             drive.interrupt(error)
         finally:
+            if lane.value:
+                calls.selene_lane_close(lane)
             drive.leave(self)
 
-    def _work(self) -> None:
+    def _work(self, lane: int) -> None:
         drive = self.drive
         engine = drive.engine
-        condition = drive.condition
         exceptions = drive.exceptions
         runs = engine.runs
         handlers = engine.handlers
         early = engine.early_stops
-        next_run, complete = bare(engine.calls)
         string_at = ctypes.string_at
         step = ctypes.c_int32()
-        info = RunInfo(_SIZE)
+        info = RunInfo(ctypes.sizeof(RunInfo))
         wake_at = ctypes.c_int64()
         copy = memoryview(info).cast("B").tobytes
-        # Reads the token that stands in `info`, which nobody else writes to.
-        found_run = ctypes.c_uint64.from_buffer(info, RunInfo.run.offset)
+        # A call that keeps the interpreter's lock must not wait; where it does not, one call does all.
+        take = take_now = bare_next(engine.calls)
+        take_later = bare_next(library)
+        now = 0 if drive.inline or take is not take_later else _raw.SELENE_NEVER
+
         # What is the same in every call: tuples, or a call makes one; from_param(), or it converts.
-        cycle = ctypes.c_uint64.from_param(drive.cycle)
-        arguments = (cycle, ctypes.byref(step), ctypes.byref(info), ctypes.byref(wake_at))
-        new_data = (found_run, ctypes.c_int32.from_param(_raw.SELENE_OUTCOME_NEW_DATA))
-        locked = False
-        try:
-            while not (drive.over or self.left or drive.draining):
-                status = next_run(*arguments)
-                if status:
-                    if drive.over or engine.closed:
-                        return
-                    raise error_of(status)
-                found = step.value
-                if found == 1:  # SELENE_STEP_WAIT: ask again under the lock, so that no completion is missed, then wait
-                    if locked:
-                        if not drive.wait(wake_at.value):
-                            return
-                    else:
-                        condition.acquire()
-                        drive.waiting += 1
-                        locked = True
-                    continue
-                if locked:
-                    drive.waiting -= 1
-                    locked = False
-                    condition.release()
-                if found == 2:  # SELENE_STEP_DONE
-                    drive.finished()
+        def arguments_of(outcome: int, timeout: int) -> tuple[object, ...]:
+            return (
+                ctypes.c_uint64.from_param(lane),
+                ctypes.c_int32.from_param(outcome),
+                ctypes.c_int64.from_param(timeout),
+                ctypes.byref(step),
+                ctypes.byref(info),
+                ctypes.byref(wake_at),
+            )
+
+        nothing = arguments_of(_raw.SELENE_OUTCOME_NONE, now)
+        patiently = arguments_of(_raw.SELENE_OUTCOME_NONE, _raw.SELENE_NEVER)
+        new_data = arguments_of(_raw.SELENE_OUTCOME_NEW_DATA, now)
+        arguments = nothing
+        while True:
+            status = take(*arguments)
+            if status:
+                if drive.over or engine.closed:
                     return
-                token = info.run
-                name = info.handler
-                length = info.input_length
-                run = Run(engine, token, copy(), info.id, name, string_at(info.input, length) if length else b"")
-                run._lane = self
-                handler = handlers.get(name, GONE)
-                if handler.on_stop is not None:
-                    run._on_stop = handler.on_stop
-                try:
-                    # First, so that a run which is stopped from here on frees its lane.
-                    self.inside = True
-                    runs[token] = run
-                    if early or drive.draining:
-                        drive.tell_early(run)
-                        if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
-                            engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
-                            continue
-                    if drive.spare:
-                        drive.start()
-                    if drive.deadline is None:
-                        drive.set_times(run.expires_at_ns, run.deadline_ns)
-                    result = handler.function(run)
-                    simple = result is None and not run._completed
-                    if not simple:
-                        finish(run, result)
-                except BaseException as error:
-                    if fail(run, error, exceptions):
-                        raise
+                raise error_of(status)
+            if found := step.value:
+                if kept and (told := take_kept()):
+                    raise told
+                if found == 2:  # SELENE_STEP_DONE
+                    return
+                arguments = nothing
+                if not drive.inline:
+                    take, arguments = take_later, patiently
+                elif not drive.wait(wake_at.value):
+                    return
+                continue
+            token = info.run
+            name = info.handler
+            length = info.input_length
+            run = Run(engine, token, copy(), info.id, name, string_at(info.input, length) if length else b"")
+            run._lane = self
+            handler = handlers.get(name, GONE)
+            if handler.on_stop is not None:
+                run._on_stop = handler.on_stop
+            take, arguments = take_now, nothing
+            try:
+                # First, so that a run which is stopped from here on frees its lane.
+                self.inside = True
+                runs[token] = run
+                if early:
+                    engine.tell_early(run)
+                    if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
+                        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
+                        continue
+                if drive.spare:
+                    drive.start()
+                result = handler.function(run)
+                if result is None and not run._completed:
+                    # Its outcome goes with the next call.
+                    run._completed = True
+                    runs.pop(token, None)
+                    arguments = new_data
                 else:
-                    if simple:
-                        run._completed = True
-                        status = complete(*new_data)
-                        runs.pop(token, None)
-                        if status and status not in _OVER:
-                            raise error_of(status)
-                    elif not run._completed:
-                        run._came_back = drive.wake
-                finally:
-                    self.inside = False
-                if drive.waiting:
-                    drive.wake()
-                if kept:
-                    raise_kept()
-        finally:
-            if locked:
-                drive.waiting -= 1
-                condition.release()
+                    finish(run, result)
+                    if not run._completed:
+                        run._came_back = drive.tell
+            except BaseException as error:
+                if fail(run, error, exceptions):
+                    raise
+            finally:
+                self.inside = False
+            if kept and (told := take_kept()):
+                if arguments is new_data:
+                    engine.calls.selene_run_complete(token, _raw.SELENE_OUTCOME_NEW_DATA)
+                raise told

@@ -10,7 +10,7 @@ import os
 import struct
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _raw
 from ._errors import SeleneError, error_class
@@ -22,18 +22,7 @@ def _find() -> Path:
     return Path(chosen) if chosen else Path(__file__).with_name("libselene.so")
 
 
-class Bare(NamedTuple):
-    """The two calls of every run, which convert nothing: what is passed must be of the right C type already.
-
-    Made once for many calls, that is what makes them fast. `next`: c_uint64 and three byref(). `complete`: c_uint64 and
-    c_int32. What never changes may also be what from_param() of its type gives.
-    """
-
-    next: Any
-    complete: Any
-
-
-def _load() -> tuple[_raw.Functions, _raw.Functions, Bare, Bare]:
+def _load() -> tuple[_raw.Functions, _raw.Functions, Any, Any]:
     path = _find()
     try:
         plain, holding = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
@@ -46,23 +35,26 @@ def _load() -> tuple[_raw.Functions, _raw.Functions, Bare, Bare]:
     return functions, fast_functions, _bare(plain), _bare(holding)
 
 
-def _bare(source: ctypes.CDLL) -> Bare:
-    found = Bare(source["selene_cycle_next"], source["selene_run_complete"])
-    for function in found:
-        function.restype = ctypes.c_int32
-    return found
+def _bare(source: ctypes.CDLL) -> Any:
+    function = source["selene_lane_next"]
+    function.restype = ctypes.c_int32
+    return function
 
 
 #: `library` gives the interpreter's lock up during a call; `fast` keeps it, for calls that neither wait nor write.
-library, fast, _bare_library, _bare_fast = _load()
+library, fast, _next_of_library, _next_of_fast = _load()
 
 #: The version of the library that is loaded.
 library_version: str = fast.selene_version_string().decode()
 
 
-def bare(functions: _raw.Functions) -> Bare:
-    """The bare calls of `library` or `fast`."""
-    return _bare_fast if functions is fast else _bare_library
+def bare_next(functions: _raw.Functions) -> Any:
+    """selene_lane_next of `library` or `fast`, which converts nothing: what is passed must be of the right C type.
+
+    Made once for many calls, that is what makes it fast. What never changes may also be what from_param() of its type
+    gives.
+    """
+    return _next_of_fast if functions is fast else _next_of_library
 
 
 def error_of(status: int, *, latest: bool = True) -> SeleneError:
@@ -123,6 +115,20 @@ def layout(structure: type[ctypes.Structure]) -> struct.Struct:
     if result.size != ctypes.sizeof(structure):
         raise ImportError(f"the layout of {structure.__name__} is not understood")
     return result
+
+
+def flattened(structure: type[ctypes.Structure], but: str) -> Any:
+    """The structure with its texts as fields of their own: `id` gives the bytes at once, `id_length` their number.
+
+    Of one that may have a NUL inside (`but`) the address is given.
+    """
+    fields: list[tuple[str, Any]] = []
+    for name, kind, *_ in structure._fields_:
+        if kind is _raw.selene_text:
+            fields += [(name, ctypes.c_void_p if name == but else ctypes.c_char_p), (f"{name}_length", ctypes.c_int64)]
+        else:
+            fields.append((name, kind))
+    return type(structure.__name__, (ctypes.Structure,), {"__slots__": (), "_fields_": fields})
 
 
 def read(structure: type[ctypes.Structure], address: int) -> tuple[Any, ...]:

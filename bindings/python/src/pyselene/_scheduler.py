@@ -116,7 +116,7 @@ class Scheduler(CycleCalls):
             raise ValueError("path is empty; None keeps the tasks in memory")
         raw.path = (name, len(name))
         host = None if clock is None else Clock(clock, clock if hasattr(clock, "advance_ns") else None)
-        self._engine = Engine(host, path is None, executor, max_overrun_threads)
+        self._engine = Engine(host, path is None, executor)
         open_engine(self._engine, raw)
         self._finalizer = weakref.finalize(self, self._engine.drop)
         # The engines are closed at exit in one place, and before that they are still of use.
@@ -244,7 +244,7 @@ class Scheduler(CycleCalls):
         """Counts what the scheduler holds."""
         raw = _raw.selene_scheduler_info(ctypes.sizeof(_raw.selene_scheduler_info))
         self._engine.check(library.selene_scheduler_get(self._engine.handle, ctypes.byref(raw)))
-        return scheduler_info(raw, self._engine.left)
+        return scheduler_info(raw)
 
     def enable(self, kinds: Kinds) -> None:
         """Switches these kinds on and all others off; while a kind is off, its tasks and cycles are refused."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 
 from . import _raw
 from ._callbacks import raise_kept, take_kept
@@ -189,15 +188,8 @@ class CycleCalls(TaskCalls):
         key = encode(id, "id")
         engine = self._engine
         engine.check(library.selene_task_simulate_expire(engine.handle, key, len(key)))
-        now = engine.now_ns()
-        while not (found := [run for run in tuple(engine.runs.values()) if run._key == key]):
-            # A worker has taken it just now, and shows it in a moment.
-            if self.get(id).state is not State.RUNNING:
-                return
-            time.sleep(0.001)
-        for run in found:
-            for drive in tuple(engine.drives):
-                drive.expire(run.cycle_token, now, now + run.deadline_ns - run.expires_at_ns)
+        for drive in tuple(engine.drives):
+            drive.tell()
 
     def _launch_budget(self, id: str) -> Duration:
         info = self.get(id)
