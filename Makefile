@@ -8,6 +8,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DESTDIR ?=
+# As CMake and Meson say it, too: LIBDIR=lib/x86_64-linux-gnu is a folder of PREFIX.
+$(if $(PREFIX),$(if $(filter /%,$(PREFIX)),,$(error PREFIX must begin with /: $(PREFIX))))
+override LIBDIR := $(if $(filter /%,$(LIBDIR)),$(LIBDIR),$(PREFIX)/$(LIBDIR))
+override INCLUDEDIR := $(if $(filter /%,$(INCLUDEDIR)),$(INCLUDEDIR),$(PREFIX)/$(INCLUDEDIR))
 
 CFLAGS ?= -O2 -g
 WARNINGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror
@@ -191,9 +195,11 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
+# What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what
+# is installed, whatever the umask.
 ## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files
-install: all
-	@install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)'
+install: $(if $(wildcard $(SHARED)),,deps) libraries
+	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)'
 	@install -m 644 include/selene.h '$(DESTDIR)$(INCLUDEDIR)/selene.h'
 	@install -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
 	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
@@ -201,10 +207,10 @@ install: all
 	@ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libselene.so'
 	@install -m 644 $(ARCHIVE) '$(DESTDIR)$(LIBDIR)/libselene.a'
 	@$(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(PKGCONFIG)' '$(PREFIX)')|g" \
-	  bindings/c/selene.pc.in >'$(DESTDIR)$(PKGCONFIG)/selene.pc'
+	  bindings/c/selene.pc.in | install -m 644 /dev/stdin '$(DESTDIR)$(PKGCONFIG)/selene.pc'
 	@for file in SeleneConfig SeleneConfigVersion; do \
 	  $(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(CMAKE)' '$(PREFIX)')|g" \
-	    bindings/c/cmake/$$file.cmake.in >'$(DESTDIR)$(CMAKE)/'$$file.cmake; \
+	    bindings/c/cmake/$$file.cmake.in | install -m 644 /dev/stdin '$(DESTDIR)$(CMAKE)/'$$file.cmake || exit; \
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX)"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs into an empty folder and uses what is there from outside the tree: the files are exactly those that should
 # be, a program compiles, links and runs with gcc and clang, shared and static, by pkg-config and by CMake, also after
-# the installed tree was moved, and uninstall leaves nothing.
+# the installed tree was moved, and uninstall leaves nothing. Root installs it without Swift, whatever its umask.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tree=$PWD
@@ -98,6 +98,22 @@ no_traces() {
   ! grep -rlF -e "$tree" -e "$work" "$1" && ! readelf -SW "$1/lib/libselene.so" | grep -E '\.debug_|\.symtab'
 }
 
+nothing_outside() { # FOLDER: what is there is below its include/ and lib/x86_64-linux-gnu/
+  [ "$(cd "$1/.." && find . -mindepth 1 -maxdepth 1)" = ./usr ] &&
+    [ -z "$(cd "$1" && find . -not -type d -not -path './include/*' -not -path './lib/x86_64-linux-gnu/*')" ] &&
+    [ -n "$(cd "$1" && find lib/x86_64-linux-gnu -name 'libselene.so*')" ]
+}
+
+refused() { ! "$@"; }
+
+# The folder itself is this test's.
+readable() {
+  local closed
+  closed=$(find "$1" -mindepth 1 \( -type f -not -perm -444 -o -type d -not -perm -555 \)) && [ -z "$closed" ] ||
+    { echo "$closed"; return 1; }
+  find "$1" -type f -perm /022 | { ! grep .; }
+}
+
 nothing_left() { [ -z "$(find "$1" -not -type d)" ]; }
 
 mkdir -p "$work/outside" "$work/wrong" "$work/moved"
@@ -132,6 +148,27 @@ check "make install with LIBDIR" make --no-print-directory install "${lib64[@]}"
 export PKG_CONFIG_PATH=$work/lib64/usr/lib/x86_64-linux-gnu/pkgconfig
 check "LIBDIR: gcc, shared, pkg-config" by_pkg_config gcc shared
 check "LIBDIR: gcc, CMake" by_cmake gcc "$work/lib64/usr"
+check "LIBDIR: nothing outside of it" nothing_outside "$work/lib64/usr"
 check "make uninstall" make --no-print-directory uninstall "${lib64[@]}"
 check "uninstall leaves no file" nothing_left "$work/lib64"
+
+# As CMake and Meson say it.
+relative=(DESTDIR="$work/relative" PREFIX=/usr LIBDIR=lib/x86_64-linux-gnu INCLUDEDIR=include)
+check "make install with a LIBDIR inside PREFIX" make --no-print-directory install "${relative[@]}"
+export PKG_CONFIG_PATH=$work/relative/usr/lib/x86_64-linux-gnu/pkgconfig
+check "LIBDIR inside PREFIX: gcc, shared, pkg-config" by_pkg_config gcc shared
+check "LIBDIR inside PREFIX: nothing outside of it" nothing_outside "$work/relative/usr"
+check "LIBDIR inside PREFIX: uninstall" make --no-print-directory uninstall "${relative[@]}"
+check "LIBDIR inside PREFIX: uninstall leaves no file" nothing_left "$work/relative"
+check "a PREFIX that is no folder of the root is refused" refused make --no-print-directory install PREFIX=here
+
+# As root installs what somebody else has built: sudo's PATH, no Swift, nothing in the environment, a closed umask.
+mkdir "$work/tools"
+for tool in swift swiftc clang; do printf '#!/bin/sh\nexit 127\n' >"$work/tools/$tool" && chmod +x "$work/tools/$tool"; done
+as_root() { (umask 077 && env -i PATH="$work/tools:/usr/sbin:/usr/bin:/sbin:/bin" "$@"); }
+check "make install without Swift" as_root make --no-print-directory install DESTDIR="$work/closed" PREFIX=/opt/selene
+check "without Swift: the same files" only_what_belongs_there "$work/closed/opt/selene"
+check "a closed umask: everybody can read them" readable "$work/closed"
+export PKG_CONFIG_PATH=$work/closed/opt/selene/lib/pkgconfig
+check "without Swift: gcc, shared, pkg-config" by_pkg_config gcc shared
 exit $failed
