@@ -31,6 +31,20 @@ FIELD(selene_text, data, 0, 8);
 FIELD(selene_text, length, 8, 8);
 SIZE(selene_text, length, 16);
 
+FIELD(selene_fault, struct_size, 0, 4);
+FIELD(selene_fault, flags, 4, 4);
+FIELD(selene_fault, status, 8, 4);
+FIELD(selene_fault, unit, 12, 4);
+FIELD(selene_fault, field, 16, 16);
+FIELD(selene_fault, subject, 32, 16);
+FIELD(selene_fault, found, 48, 16);
+FIELD(selene_fault, allowed, 64, 16);
+FIELD(selene_fault, problem, 80, 16);
+FIELD(selene_fault, value, 96, 8);
+FIELD(selene_fault, least, 104, 8);
+FIELD(selene_fault, greatest, 112, 8);
+SIZE(selene_fault, greatest, 120);
+
 FIELD(selene_options, struct_size, 0, 4);
 FIELD(selene_options, flags, 4, 4);
 FIELD(selene_options, permitted, 8, 8);
@@ -475,6 +489,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
+    NUMBER(SELENE_WINDOW_LANES, 8, NULL, NULL),
+    NUMBER(SELENE_OUTCOME_NONE, -1, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_NO_DATA, 1, "no_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_FAILED, 2, "failed", selene_outcome_name),
@@ -490,6 +506,13 @@ static const struct number numbers[] = {
     NUMBER(SELENE_STOP_SHUTDOWN, 6, "shutdown", selene_stop_name),
     NUMBER(SELENE_STOP_INTERRUPTED, 7, "interrupted", selene_stop_name),
     NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
+    NUMBER(SELENE_DRIVER_LANES, 1, NULL, NULL),
+    NUMBER(SELENE_UNIT_NONE, 0, NULL, NULL),
+    NUMBER(SELENE_UNIT_NUMBER, 1, NULL, NULL),
+    NUMBER(SELENE_UNIT_DURATION, 2, NULL, NULL),
+    NUMBER(SELENE_UNIT_INSTANT, 3, NULL, NULL),
+    NUMBER(SELENE_UNIT_BYTES, 4, NULL, NULL),
+    NUMBER(SELENE_UNIT_BITS, 5, NULL, NULL),
     NUMBER(SELENE_STEP_RUN, 0, NULL, NULL),
     NUMBER(SELENE_STEP_WAIT, 1, NULL, NULL),
     NUMBER(SELENE_STEP_DONE, 2, NULL, NULL),
@@ -630,9 +653,9 @@ static void test_distinct(void) {
 
 /** Bits are single bits. */
 static void test_bits(void) {
-    static const char *const prefixes[] = {"SELENE_OPTIONS_",     "SELENE_WINDOW_", "SELENE_KIND_",
-                                           "SELENE_CONSTRAINT_",  "SELENE_REPORT_", "SELENE_ASK_",
-                                           "SELENE_RULE_PREEMPTS"};
+    static const char *const prefixes[] = {
+        "SELENE_OPTIONS_", "SELENE_WINDOW_", "SELENE_KIND_",   "SELENE_CONSTRAINT_",
+        "SELENE_REPORT_",  "SELENE_ASK_",    "SELENE_DRIVER_", "SELENE_RULE_PREEMPTS"};
     size_t i, k;
     for (i = 0; i < COUNT(numbers); i++)
         for (k = 0; k < COUNT(prefixes); k++)

@@ -57,6 +57,12 @@ static struct function functions[] = {
     FUNCTION(selene_cycle_begin, "ihpp"),
     FUNCTION(selene_cycle_next, "ihppp"),
     FUNCTION(selene_cycle_end, "ihp"),
+    FUNCTION(selene_cycle_drain, "ihl"),
+    FUNCTION(selene_cycle_wait, "ihlpp"),
+    FUNCTION(selene_cycle_descriptor, "ihp"),
+    FUNCTION(selene_lane_open, "ihp"),
+    FUNCTION(selene_lane_next, "ihilppp"),
+    FUNCTION(selene_lane_close, "ih"),
     FUNCTION(selene_cycle_run, "ihpp"),
     FUNCTION(selene_cycle_run_async, "ihpppppp"),
     FUNCTION(selene_cycle_plan, "ihpp"),
@@ -308,7 +314,8 @@ static void test_every_function(void) {
     int64_t at = -1, delay = -1;
     uint64_t count = 99;
     uint32_t satisfied = 99, host = 99;
-    int32_t number = 99;
+    int32_t number = 99, fd = -1;
+    selene_lane lane = 0;
     const selene_text tag = SELENE_TEXT("tag");
     struct owner *clock = make_owner("clock", CLOCK, -1);
     struct owner *observer = make_owner("observer", EVENT, -1);
@@ -428,6 +435,28 @@ static void test_every_function(void) {
     CHECK_INT(1007 * SELENE_SECOND, info->earliest_begin);
     CALL("selene_task_info_destroy", ptr(info));
 
+    /* This thread lends itself. */
+    window.flags = SELENE_WINDOW_LANES;
+    window.lanes = 1;
+    atomic_store(&clock_value, 1009 * SELENE_SECOND);
+    CALL_OK("selene_cycle_begin", u64(scheduler), ptr(&window), ptr(&cycle));
+    CALL_OK("selene_cycle_descriptor", u64(cycle), ptr(&fd));
+    CHECK(fd >= 0);
+    CALL_OK("selene_lane_open", u64(cycle), ptr(&lane));
+    CALL_OK("selene_lane_next", u64(lane), i32(SELENE_OUTCOME_NONE), i64(0), ptr(&number),
+            ptr(&run), ptr(NULL));
+    CHECK_INT(SELENE_STEP_RUN, number);
+    CALL_OK("selene_cycle_wait", u64(cycle), i64(0), ptr(&report), ptr(&at));
+    CHECK(report == NULL && at == run.expires_at);
+    CALL_OK("selene_cycle_drain", u64(cycle), i64(SELENE_SECOND));
+    CALL_OK("selene_lane_next", u64(lane), i32(SELENE_OUTCOME_NEW_DATA), i64(0), ptr(&number),
+            ptr(&run), ptr(&at));
+    CHECK_INT(SELENE_STEP_DONE, number);
+    CALL_OK("selene_lane_close", u64(lane));
+    CALL_OK("selene_cycle_wait", u64(cycle), i64(0), ptr(&report), ptr(NULL));
+    CHECK_INT(1, report->new_data);
+    CALL("selene_report_destroy", ptr(report));
+
     /* Inline, on this thread; b has no function to push. */
     atomic_store(&clock_value, 1010 * SELENE_SECOND);
     window.lanes = 1;
@@ -442,7 +471,7 @@ static void test_every_function(void) {
 
     CALL_OK("selene_scheduler_get", u64(scheduler), ptr(&counts));
     CHECK_INT(2, counts.enqueued);
-    CHECK_INT(3, counts.dispatched);
+    CHECK_INT(4, counts.dispatched);
     CALL_OK("selene_task_cancel", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     CALL_OK("selene_task_cancel_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));

@@ -542,7 +542,7 @@ static void test_misuse(void) {
         if (field == 3) driver.refresh_lanes = 0;
         if (field == 4) driver.processing_lanes = 65;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
-        if (field == 6) driver.flags = 1;
+        if (field == 6) driver.flags = 2;
         if (field == 7) driver.processing_budget = INT64_MAX;
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_driver_open(scheduler, &driver, &descriptor));

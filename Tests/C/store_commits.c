@@ -125,6 +125,15 @@ static void test_batch(void) {
     close_store(scheduler);
 }
 
+/** A dump without the next wake-up, which a store that refuses puts off (R5). */
+static char *without_wakeup(char *dump) {
+    char *at = strstr(dump, "wakeup=");
+    CHECK(at != NULL);
+    for (at += strlen("wakeup="); *at >= '0' && *at <= '9'; at++)
+        *at = '.';
+    return dump;
+}
+
 /** The same in memory, where there is nothing to commit. */
 static void test_batch_in_memory(void) {
     selene_scheduler scheduler = open_store(NULL);
@@ -179,7 +188,7 @@ static void refuse_without_memory(int count, int64_t input_length, int rounds, i
             free(after);
             continue;
         }
-        CHECK_DUMPS(before, after);
+        CHECK_DUMPS(without_wakeup(before), without_wakeup(after));
         if (status == SELENE_ERROR_OUTCOME_UNKNOWN) {
             /* It ran out in the commit itself: the next life has all of it, or nothing. */
             CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_scheduler_close(scheduler, 0));
