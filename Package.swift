@@ -20,7 +20,7 @@ let package = Package(
       name: "CPlatform",
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
-    // The policy: values and pure functions; decisions are fast.
+    // The policy: the task table and its indexes, rules as values and pure functions; decisions are fast.
     .target(name: "SeleneCore", swiftSettings: settings),
     // When background work deserves a window: signals, profiles, ledger, prediction, traces; values and pure functions too.
     .target(name: "SeleneGovernor", dependencies: ["SeleneCore"], swiftSettings: settings),

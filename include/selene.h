@@ -3,17 +3,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * This file is the contract and the manual: who has read only this can write
- * a correct host.
+ * This file is the contract and the manual: read it and you can write a
+ * correct host.
  *
  * ============================================================================
  *  THE MODEL
  * ============================================================================
  *
  * A host registers TASKS once, each with the name of a HANDLER. Whenever it has
- * an opportunity (a wake-up, an idle moment, a timer) it opens a WINDOW of so
- * many seconds. Selene ranks the tasks that may run, picks those that fit into
- * what is left of the window, runs them, ends on time and reports.
+ * an opportunity (a wake-up, an idle moment, a timer) it opens a WINDOW: a time
+ * budget of, say, 30 seconds. Selene ranks the tasks that may run, picks those
+ * that fit into what is left of the window, runs them, ends on time and reports.
  *
  *   scheduler   one instance: tasks, handlers, conditions, clock, store
  *   task        work registered under an id: a definition, a state, a history
@@ -37,9 +37,10 @@
  *
  * Picking. A task is picked when a lane is free and its estimate fits into
  * (deadline - reserve) - now. The first pick of a cycle is made whatever its
- * estimate (unless SELENE_WINDOW_STRICT_FIT), so that no task is too long for
- * ever. At deadline - reserve every run in flight is asked to stop (reason
- * EXPIRING); what is still open after the deadline is over, counted as failed.
+ * estimate (unless SELENE_WINDOW_STRICT_FIT), so that a task longer than every
+ * window runs, too. At deadline - reserve every run in flight is asked to stop
+ * (reason EXPIRING); a run still open after the deadline is ended and counts as
+ * failed.
  *
  * Three ways to run a cycle:
  *   pull   selene_cycle_begin, _next, _end: the host calls its own functions.
@@ -61,13 +62,13 @@
  *
  * The promise is at least once, never exactly once: a run whose outcome was not
  * stored is repeated. A task that was running when its process ended counts as
- * failed (INTERRUPTED) and waits at least 30 s, doubling with each attempt, so
- * that a task which kills its host does not do it for ever without pause.
+ * failed (INTERRUPTED) and waits at least 30 s, doubling with each attempt, so a
+ * task that crashes its host cannot crash-loop it.
  *
- * A damaged store is refused, never read as an empty or an older one. What cannot
- * be told from a loss of power is not promised: damage to the last commit of a
- * log, a log that was cut or taken away, and damage in the middle of a log that
- * was written with SELENE_OPTIONS_RELAXED.
+ * A damaged store is refused, never read as an empty or an older one, except
+ * where damage is indistinguishable from a power loss: to the last commit in the
+ * log, inside a log written with SELENE_OPTIONS_RELAXED, or a log that was cut or
+ * deleted.
  *
  * ============================================================================
  *  THE SMALLEST HOST
@@ -131,9 +132,10 @@
  * Status. Every function that can fail returns selene_status; SELENE_OK is 0.
  *   A failed call changes nothing and leaves every out_ parameter as it was.
  *   selene_status_detail() then says which field, what was found and what is
- *   allowed. These may come from any function that takes a handle, and are not
- *   repeated below: INVALID_HANDLE (zero, closed, stale, foreign or random),
- *   FORKED, REENTRANT when called from inside a host clock.
+ *   allowed, selene_status_fault() the same as data. Any function that takes a
+ *   handle may return these, which are not repeated below: INVALID_HANDLE (zero,
+ *   closed, stale, foreign or random), FORKED, REENTRANT when called from inside
+ *   a host clock.
  *   A pointer that must not be NULL and is: INVALID_ARGUMENT. With a store, every
  *   function that changes something may answer STORE_FULL, STORE_IO,
  *   STORE_CORRUPT, STORE_MOVED or OUTCOME_UNKNOWN; all but the last changed
@@ -149,9 +151,9 @@
  *   of valid UTF-8 without NUL and equal when their bytes are. Text that comes
  *   out is followed by a NUL that its length does not count.
  *
- * Ownership. What comes from _open is ended by _close; a struct that a function
- *   hands out through a pointer-to-pointer belongs to the caller and is ended
- *   by the _destroy of its noun. Everything else is borrowed.
+ * Ownership. What _open returns is closed by _close; a struct that a function
+ *   returns through a pointer-to-pointer belongs to the caller and is freed by
+ *   the _destroy of its noun. Everything else is borrowed.
  *
  * Structs. Every struct that crosses the border by itself begins with struct_size
  *   and flags; selene_text and the elements of arrays (selene_rule, selene_quota,
@@ -166,8 +168,8 @@
  *   lock, also when the call that took it failed. If that call failed, fn is
  *   never called. Text and structs given to a callback live until it returns
  *   unless said otherwise. A stop function, an observer or a destroy may be called
- *   on the thread of any call before that call returns: do not call the library
- *   with a lock of your own held that these take.
+ *   on the thread of any call before that call returns: never call the library
+ *   while holding a lock that they take.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
@@ -241,15 +243,22 @@ typedef struct selene_text {
     int64_t length;
 } selene_text;
 
-/** A selene_text of a string literal. */
+/** A selene_text of a string literal; in C from C99 on. */
 #ifdef __cplusplus
-#define SELENE_TEXT(literal) (selene_text{("" literal), (int64_t)(sizeof(literal) - 1)})
+#define SELENE_TEXT(literal) (selene_text{("" literal), static_cast<int64_t>(sizeof(literal) - 1)})
 #else
 #define SELENE_TEXT(literal) ((selene_text){("" literal), (int64_t)(sizeof(literal) - 1)})
 #endif
 
-/** Ends what a callback's context stands for; see Callbacks in the preamble. */
+/** Releases a callback's context; see Callbacks in the preamble. */
 typedef void (*selene_destroy_fn)(void *context);
+
+/** The struct_size of a type, for the _INIT macros. */
+#ifdef __cplusplus
+#define SELENE_SIZE(type) static_cast<uint32_t>(sizeof(type))
+#else
+#define SELENE_SIZE(type) ((uint32_t)sizeof(type))
+#endif
 
 /** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
 typedef int64_t (*selene_clock_fn)(void *context);
@@ -274,7 +283,7 @@ enum {
 
     /** A parameter or a field is outside what is allowed. */
     SELENE_ERROR_INVALID_ARGUMENT = 16,
-    /** The handle or token was never given out, is closed, or is of another type. */
+    /** The handle or token was never issued, is closed, or is of another type. */
     SELENE_ERROR_INVALID_HANDLE = 17,
     /** struct_size is too small, or a later field that this library does not know is set. */
     SELENE_ERROR_UNSUPPORTED_STRUCT = 18,
@@ -282,9 +291,9 @@ enum {
     SELENE_ERROR_UNSUPPORTED = 19,
     /** The input is larger than the scheduler's max_input_size. */
     SELENE_ERROR_TOO_LARGE = 20,
-    /** There is no task or handler of that name. */
+    /** No task or handler has that name. */
     SELENE_ERROR_NOT_FOUND = 21,
-    /** A handler of that name is live. */
+    /** A handler of that name is registered, or its last run has not returned. */
     SELENE_ERROR_ALREADY_EXISTS = 22,
     /** The run was completed before; the first outcome stands. */
     SELENE_ERROR_ALREADY_COMPLETED = 23,
@@ -309,7 +318,7 @@ enum {
     SELENE_ERROR_STORE_LOCKED = 49,
     /** The file is damaged; selene_store_salvage saves what can be read. It was left as it is. */
     SELENE_ERROR_STORE_CORRUPT = 50,
-    /** The file is no store of this library. It was left as it is. */
+    /** The file is not a Selene store. It was left as it is. */
     SELENE_ERROR_STORE_FOREIGN = 51,
     /** The store was written by a newer version of this library. It was left as it is. */
     SELENE_ERROR_STORE_NEWER = 52,
@@ -317,20 +326,20 @@ enum {
     SELENE_ERROR_STORE_FULL = 53,
     /** Reading or writing failed; nothing changed. */
     SELENE_ERROR_STORE_IO = 54,
-    /** A commit failed midway (a sync, or no memory), so what is on the disk is not known: the store is of no
-     *  use until it is opened again. */
+    /** A commit failed midway (a sync, or no memory): the on-disk state is unknown; reopen the store before using
+     *  it. */
     SELENE_ERROR_OUTCOME_UNKNOWN = 55,
     /** The file of the store or its log (the same name with -wal) was removed, renamed or replaced while it was
      *  open; nothing changed. Every change is refused until the names lead to the open files again, or the
      *  scheduler is closed and the store opened anew. selene_store_backup still copies everything that was answered
-     *  OK; closing leaves alone what is in their place. */
+     *  OK; closing does not touch what is in their place. */
     SELENE_ERROR_STORE_MOVED = 56
 };
 
 /**
  * The name of a status without its prefix: "OK", "NOT_FOUND", …
  *
- * @param status  any integer; "UNKNOWN" for one that is no status
+ * @param status  any integer; "UNKNOWN" for any other number
  *
  * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
  */
@@ -465,10 +474,9 @@ typedef struct selene_options {
     int64_t minimum_interval_refresh;
     /** The same for processing; default 0 = none. */
     int64_t minimum_interval_processing;
-    /** What has not come back so long after its end is let go and its id is free; default 10 min;
-     *  0 … 10 years. */
+    /** How long after its end a run that never returned keeps its id; default 10 min; 0 … 10 years. */
     int64_t release_after;
-    /** Shortens each backoff delay by up to so many per mille; default 0; 0 … 1000. */
+    /** Shortens each backoff delay by at most this many per mille; default 0; 0 … 1000. */
     uint32_t backoff_jitter;
     /** Threads that may be left behind in handlers that overran; default 16; 0 … 1024. */
     uint32_t max_overrun_threads;
@@ -476,13 +484,13 @@ typedef struct selene_options {
     uint64_t seed;
     /** Bytes of input that a task may carry; default 10 240; up to 2^29. */
     uint64_t max_input_size;
-    /** A clock of the host's own; NULL (default) is the system's. With it everything is deterministic,
+    /** A clock that the host supplies; NULL (default) is the system's. With it everything is deterministic,
      *  and only pulled and inline cycles are possible. */
     selene_clock_fn clock;
     void *clock_context;
     selene_destroy_fn clock_destroy;
-    /** File of the store; empty (default): the tasks live in memory. It is made, with mode 0600, where there
-     *  is none. A relative name counts from the folder that the process is in at open; a link is followed then. */
+    /** File of the store; empty (default): the tasks live in memory. It is created, with mode 0600, if it does
+     *  not exist. A relative name counts from the folder that the process is in at open; a link is followed then. */
     selene_text path;
     /**
      * The signals that the library's threads block, by their numbers, besides those that are blocked by the thread
@@ -499,8 +507,8 @@ typedef struct selene_options {
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        (uint32_t)sizeof(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR,  \
-            0, 0, 10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0        \
+        SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
+            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0              \
     }
 
 /**
@@ -567,7 +575,7 @@ typedef struct selene_scheduler_info {
 } selene_scheduler_info;
 
 #define SELENE_SCHEDULER_INFO_INIT                                                                 \
-    { (uint32_t)sizeof(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { SELENE_SIZE(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Opens a scheduler.
@@ -577,11 +585,11 @@ typedef struct selene_scheduler_info {
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, EXHAUSTED (4 096 are open), the STORE_ statuses and
  *         OUTCOME_UNKNOWN; the file is then as it was
  *
- * Stored tasks come back as they were, also those that other options would not accept now: over a limit they
+ * Stored tasks are loaded as they were, also those that the options would not accept now: over a limit they
  * keep their places, ids that are no longer permitted are ineligible. Held ones take free places. Tasks that
  * were running count as failed (INTERRUPTED).
  *
- * Ownership: the caller ends the handle with selene_scheduler_close. clock_destroy is called after
+ * Ownership: the caller closes the handle with selene_scheduler_close. clock_destroy is called after
  * the last use of the clock, also when this call fails (unless the struct was too small to hold it).
  * Thread: any. Since: 0.1.
  */
@@ -606,7 +614,7 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
 SELENE_API selene_status selene_scheduler_close(selene_scheduler scheduler, int64_t grace);
 
 /**
- * Tells scheduler time, which never goes back.
+ * Reads scheduler time, which never goes back.
  *
  * @param out_now  ns since the Unix epoch
  *
@@ -642,15 +650,18 @@ SELENE_API selene_status selene_scheduler_enable(selene_scheduler scheduler, uin
  * Says when it is worth opening the next window.
  *
  * The earliest instant at which a task that waits for nothing but time may run: earliest begin, or the
- * kind's last begin + minimum interval where that is later. A standing task that is due asks for its
+ * kind's last begin + minimum interval where that is later. A due standing task wants a window at its
  * kind's last begin + minimum interval, or + 15 min if none is set; now if there was no cycle yet. Kinds
  * that are in a cycle or switched off do not count; a pulled cycle past its deadline, which the next begin
- * ends, keeps no kind. A change of conditions is a wake-up of its own. While a begin would be refused for want of a
- * thread (BUSY) the kinds whose last window called handlers do not count either, and after a refusal by the store or by
+ * ends, keeps no kind. A change of conditions is a wake-up of its own. While a begin would be refused because no
+ * thread is free (BUSY) the kinds whose last window called handlers do not count either, and after a refusal by the store or by
  * the system (EXHAUSTED) it is at the earliest a second later, so that a loop around this call never spins.
  *
+ * To see whether a window is due now, compare out_delay with 0: out_at is never earlier than the now of this call, and
+ * so always later than one that was read before.
+ *
  * @param out_at     the instant, at least now; SELENE_NEVER if there is none. May be NULL
- * @param out_delay  ns from now, 0 or more; SELENE_NEVER if there is none. May be NULL
+ * @param out_delay  ns from now; 0: now; SELENE_NEVER if there is none. May be NULL
  *
  * Thread: any. Since: 0.1.
  */
@@ -679,7 +690,7 @@ SELENE_API selene_status selene_scheduler_reset(selene_scheduler scheduler);
  *  HANDLER
  * ========================================================================= */
 
-/** One dispatch of one task; 0 is none. Never an address, never given out twice. */
+/** One dispatch of one task; 0 is none. Never an address, never issued twice. */
 typedef uint64_t selene_run;
 
 struct selene_run_info;
@@ -709,9 +720,9 @@ typedef void (*selene_stop_fn)(selene_run run, int32_t reason, void *context);
  *
  * @param name, name_length  1 to 255 bytes of UTF-8
  * @param run      runs a task; NULL: its tasks are for pulled cycles only
- * @param stop     asks a run to stop; may be NULL (selene_run_stopping tells it too)
+ * @param stop     asks a run to stop, with run = NULL also a pulled one; may be NULL (selene_run_stopping says it too)
  * @param context  given to both
- * @param destroy  ends context after the last use; also when this call fails
+ * @param destroy  releases context after the last use; also when this call fails
  * @return INVALID_ARGUMENT, ALREADY_EXISTS
  *
  * Ownership: context stays the host's until destroy. Thread: any. Since: 0.1.
@@ -760,7 +771,14 @@ enum {
     SELENE_CONSTRAINT_EXTERNAL_POWER = 2
 };
 
-/** What registering does when a live (not yet terminal) record has the id. */
+/**
+ * What registering does when a live (not yet terminal) record has the id.
+ *
+ * A program that registers its tasks each time it starts wants UPDATE: the definition is that of the program, the
+ * history is kept, nothing runs at once (a changed period counts from the last run). With KEEP, which is the default of
+ * once and periodic tasks, a changed definition is ignored. Tasks that the program no longer has stay in the store: list
+ * and cancel them.
+ */
 enum {
     /** By schedule: update for standing, keep for the others. */
     SELENE_EXISTING_DEFAULT = -1,
@@ -769,8 +787,8 @@ enum {
     /** The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts. */
     SELENE_EXISTING_REPLACE = 1,
     /** The definition is replaced, history is kept. Kind and schedule may not change. A run in flight keeps
-     *  its own copy. The earliest begin is computed anew unless the task is backing off, or is a
-     *  standing one that has run. */
+     *  its own copy. The earliest begin is computed from the new definition and the last run, unless the task is
+     *  backing off, or is a standing one that has run. */
     SELENE_EXISTING_UPDATE = 2,
     /** Waits until the one before it succeeds; if that fails or is cancelled, so is this. Once tasks only. */
     SELENE_EXISTING_APPEND = 3,
@@ -880,7 +898,7 @@ typedef struct selene_task {
 
 #define SELENE_TASK_INIT                                                                           \
     {                                                                                              \
-        (uint32_t)sizeof(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,               \
+        SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL,          \
             5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0                                \
@@ -1008,9 +1026,9 @@ SELENE_API selene_status selene_task_cancel(selene_scheduler scheduler, const ch
                                             int64_t id_length, uint64_t *out_count);
 
 /**
- * Cancels every live task that carries the tag, waiting ones included, and what waits behind them.
+ * Cancels every live task with the tag, waiting ones included, and what waits behind them.
  *
- * @param out_count  how many records became cancelled; 0 for a tag that nobody carries. May be NULL
+ * @param out_count  how many records became cancelled; 0 if no task has the tag. May be NULL
  * @return INVALID_ARGUMENT
  *
  * Thread: any. Since: 0.1.
@@ -1034,29 +1052,29 @@ SELENE_API selene_status selene_task_cancel_all(selene_scheduler scheduler, uint
  * @param out_info  the record
  * @return INVALID_ARGUMENT, NOT_FOUND (no such task, or no such position)
  *
- * Ownership: the caller ends the record, with its texts, by selene_task_info_destroy.
+ * Ownership: the caller frees the record, with its texts, with selene_task_info_destroy.
  * Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_task_get(selene_scheduler scheduler, const char *id,
                                          int64_t id_length, uint64_t position,
                                          selene_task_info **out_info);
 
-/** Ends what selene_task_get gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_task_get returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_info_destroy(selene_task_info *info);
 
 /**
- * Lists the ids of all tasks, or of those that carry a tag, in order of registration.
+ * Lists the ids of all tasks, or of those with a tag, in order of registration.
  *
- * @param tag, tag_length  only tasks that carry it; NULL with length 0: all
+ * @param tag, tag_length  only tasks that have it; NULL with length 0: all
  * @param out_ids          the ids
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller ends the list by selene_task_ids_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char *tag,
                                           int64_t tag_length, selene_task_ids **out_ids);
 
-/** Ends what selene_task_list gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_task_list returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 
 /** Why a task does not run now. */
@@ -1065,7 +1083,7 @@ enum {
     SELENE_REASON_NOT_DUE = 1,
     /** A constraint is not satisfied; which, is in constraints. */
     SELENE_REASON_CONSTRAINTS = 2,
-    /** No handler has the name; or the last cycle of its kind called handlers, and this one has no function. */
+    /** No handler has that name; or the last cycle of its kind called handlers, and this one has no function. */
     SELENE_REASON_NO_HANDLER = 3,
     /** It is held until a place is free. */
     SELENE_REASON_HELD = 4,
@@ -1077,7 +1095,7 @@ enum {
     SELENE_REASON_KIND_OFF = 7,
     /** It was eligible in the last cycle of its kind, and its estimate did not fit. */
     SELENE_REASON_DID_NOT_FIT = 8,
-    /** An earlier run of this id is over but has not come back. */
+    /** An earlier run of this id is over but has not returned. */
     SELENE_REASON_STILL_RUNNING = 9,
     /** It has succeeded, failed or been cancelled. */
     SELENE_REASON_TERMINAL = 10,
@@ -1095,7 +1113,7 @@ enum {
     SELENE_REASON_GOVERNOR = 16,
     /** The store refused the last commit (SELENE_TROUBLE_STORE). Since: 0.2. */
     SELENE_REASON_STORE_REFUSES = 17,
-    /** No library thread can be had for a window (SELENE_TROUBLE_OVERRUN or _THREAD). Since: 0.2. */
+    /** No library thread is available for a window (SELENE_TROUBLE_OVERRUN or _THREAD). Since: 0.2. */
     SELENE_REASON_NO_THREAD = 18
 };
 
@@ -1129,12 +1147,12 @@ typedef struct selene_explanation {
     double score;
     /** ns. */
     int64_t estimate;
-    /** The room that was left when the last cycle of its kind ended its picking, ns; −1 before the first. */
+    /** The time that was left when the last cycle of its kind stopped picking, ns; −1 before the first. */
     int64_t last_room;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
-    { (uint32_t)sizeof(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0 }
+    { SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0 }
 
 /**
  * Says every reason why a task does not run now, and its rank, score and estimate.
@@ -1197,7 +1215,7 @@ typedef struct selene_window {
 
 #define SELENE_WINDOW_INIT                                                                         \
     {                                                                                              \
-        (uint32_t)sizeof(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1, {      \
+        SELENE_SIZE(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1, {           \
             NULL, 0                                                                                \
         }                                                                                          \
     }
@@ -1206,7 +1224,7 @@ typedef struct selene_window {
 typedef uint64_t selene_cycle;
 
 enum {
-    /** For selene_lane_next only: no outcome, as it was given already, will be later, or there was no run. */
+    /** For selene_lane_next only: no outcome: it was given before, will be given later, or there was no run. */
     SELENE_OUTCOME_NONE = -1,
     SELENE_OUTCOME_NEW_DATA = 0,
     SELENE_OUTCOME_NO_DATA = 1,
@@ -1334,15 +1352,15 @@ typedef struct selene_run_info {
 
 #define SELENE_RUN_INFO_INIT                                                                       \
     {                                                                                              \
-        (uint32_t)sizeof(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0,   \
-            0.0, 0, 0, 0, 0                                                                        \
+        SELENE_SIZE(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0, 0.0,   \
+            0, 0, 0, 0                                                                             \
     }
 
 /** What selene_cycle_next found. */
 enum {
     /** A run: work on it, then complete it. */
     SELENE_STEP_RUN = 0,
-    /** Nothing now: runs are in flight. Complete one, or come again at out_wake_at. */
+    /** Nothing now: runs are in flight. Call again after one is completed, or at out_wake_at. */
     SELENE_STEP_WAIT = 1,
     /** Nothing more in this cycle: call selene_cycle_end. */
     SELENE_STEP_DONE = 2
@@ -1381,11 +1399,14 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
 /**
  * Takes the next run of a pulled cycle. Never blocks.
  *
+ * It may call stop functions of runs whose time is up before it returns. Call it again after each completion, also of
+ * a run that such a stop function completed: without that call the window stays open until its deadline.
+ *
  * @param cycle        of selene_cycle_begin; a pushed one, or one of lanes, answers UNSUPPORTED
  * @param out_step     a SELENE_STEP_ number
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
- * @param out_wake_at  for STEP_WAIT when to come again: the next expiry, or, in a rolling window, the instant before
+ * @param out_wake_at  for STEP_WAIT when to call again: the next expiry, or, in a rolling window, the instant before
  *                     it at which a task becomes due; not touched for the others. May be NULL
  * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
  *
@@ -1405,7 +1426,7 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * @param cycle       the cycle; its handle is invalid afterwards
  * @param out_report  what it did; may be NULL
  *
- * Ownership: the caller ends the report by selene_report_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the report with selene_report_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
 
@@ -1423,7 +1444,7 @@ SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **ou
  */
 SELENE_API selene_status selene_cycle_drain(selene_cycle cycle, int64_t grace);
 
-/** Ends what selene_cycle_end and selene_cycle_run gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_cycle_end and selene_cycle_run returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_report_destroy(selene_report *report);
 
 /**
@@ -1437,11 +1458,11 @@ SELENE_API void selene_report_destroy(selene_report *report);
  * @param window      the window; NULL for all defaults
  * @param out_report  what it did; may be NULL
  * @return as selene_cycle_begin; REENTRANT (inside a callback of this scheduler), BUSY (also: too many threads
- *         are left behind), UNSUPPORTED (threads with a host clock), EXHAUSTED (no thread could be started). The
+ *         are left behind), UNSUPPORTED (threads with a host clock), EXHAUSTED (the system refused a thread). The
  *         STORE_ statuses also after handlers ran: the store refused a start or an outcome, there is no report, and
  *         outcomes that could not be stored are tried again by later calls
  *
- * Ownership: the caller ends the report by selene_report_destroy. Thread: any, not inside a callback; blocks.
+ * Ownership: the caller frees the report with selene_report_destroy. Thread: any, not inside a callback; blocks.
  * Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_run(selene_scheduler scheduler, const selene_window *window,
@@ -1459,7 +1480,7 @@ typedef void (*selene_report_fn)(const selene_report *report, void *context);
  * @param window        the window; NULL for all defaults; not INLINE
  * @param report        called once by the deadline, on a library thread or the one that ends the cycle; may be NULL
  * @param context       given to report
- * @param destroy       ends context; also when this call fails
+ * @param destroy       releases context; also when this call fails
  * @param out_cycle     the cycle, for selene_cycle_end; invalid once it was reported. May be NULL
  * @param out_deadline  when it will be over at the latest. May be NULL
  * @return as selene_cycle_run, but legal inside a callback
@@ -1480,12 +1501,12 @@ SELENE_API selene_status selene_cycle_run_async(selene_scheduler scheduler,
  * @param out_plan  the picks in order
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT; for a window of one task NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
  *
- * Ownership: the caller ends the plan by selene_plan_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the plan with selene_plan_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_plan(selene_scheduler scheduler, const selene_window *window,
                                            selene_plan **out_plan);
 
-/** Ends what selene_cycle_plan gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_cycle_plan returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_plan_destroy(selene_plan *plan);
 
 /* ============================================================================
@@ -1507,7 +1528,7 @@ SELENE_API void selene_plan_destroy(selene_plan *plan);
  *         return NULL;
  *     }
  *
- * whoever began the cycle waits for its report with selene_cycle_wait, which comes by the deadline whatever those
+ * The thread that began the cycle waits for its report with selene_cycle_wait, which comes by the deadline whatever those
  * threads do. A run that is over while its thread is still in the handler leaves that thread behind: it counts
  * against max_overrun_threads until it calls again, and another lane may be opened in its place; if that was done, its own
  * gives it no more runs. At the deadline the next call of any function ends the cycle; its report is kept for the host (of the last
@@ -1531,7 +1552,7 @@ typedef uint64_t selene_lane;
 SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_lane);
 
 /**
- * Comes back from the run before, gives its outcome, and takes the next run; waits for one.
+ * Returns from the previous run, gives its outcome, and takes the next run; waits for one.
  *
  * Completing and taking the next in one call is the cheapest way to work. An outcome that comes too late, or second,
  * changes nothing and is no error here. With a host clock nothing is waited for: only its owner lets time pass.
@@ -1544,7 +1565,7 @@ SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_l
  *                     nothing is left to run, the cycle is over or drained, or another lane has taken its place
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
- * @param out_wake_at  for STEP_WAIT when to come again: the next expiry; not touched for the others. May be NULL
+ * @param out_wake_at  for STEP_WAIT when to call again: the next expiry; not touched for the others. May be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, REENTRANT (inside a callback of this scheduler, unless timeout is 0).
  *         The STORE_ statuses: no run was started, but the outcome was taken; call again with _NONE
  *
@@ -1556,7 +1577,7 @@ SELENE_API selene_status selene_lane_next(selene_lane lane, int32_t outcome, int
                                           int64_t *out_wake_at);
 
 /**
- * Closes a lane. Its thread has come back, if it had a run; the run's outcome may still be given by its token.
+ * Closes a lane. Its thread has returned from its run, if it had one; the run's outcome may still be given by its token.
  *
  * @return INVALID_HANDLE also after the scheduler was closed, which closes all lanes
  *
@@ -1568,17 +1589,17 @@ SELENE_API selene_status selene_lane_close(selene_lane lane);
  * Waits for the report of a cycle that was begun with SELENE_WINDOW_LANES, which comes by its deadline.
  *
  * The cycle is over when nothing is left to run, or it was drained and no run is open, or the deadline has passed. Then
- * this ends it, as selene_cycle_end does. Meanwhile it sees to it that runs are asked to stop in time, which is nobody's
- * task else while all threads are in handlers.
+ * this ends it, as selene_cycle_end does. Meanwhile it sees to it that runs are asked to stop in time, which
+ * nothing else does while all threads are in handlers.
  *
  * @param cycle        the cycle; its handle is invalid after the report
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until the report
  * @param out_report   what it did; NULL if time was up before
- * @param out_wake_at  when to come again, if time was up before: the next expiry; else not touched. May be NULL
+ * @param out_wake_at  when to call again, if time was up before: the next expiry; else not touched. May be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), REENTRANT (inside a callback of this scheduler, unless
  *         timeout is 0)
  *
- * Ownership: the caller ends the report by selene_report_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees the report with selene_report_destroy. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_cycle_wait(selene_cycle cycle, int64_t timeout,
                                            selene_report **out_report, int64_t *out_wake_at);
@@ -1593,7 +1614,7 @@ SELENE_API selene_status selene_cycle_wait(selene_cycle cycle, int64_t timeout,
  *
  * @param cycle   of selene_cycle_begin or selene_driver_step, with lanes
  * @param out_fd  the descriptor, always the same of a cycle
- * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), EXHAUSTED (no descriptor could be had)
+ * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), EXHAUSTED (the system refused a descriptor)
  *
  * Ownership: the library's; it is closed when the report is given out, or the scheduler is closed: take it out of the loop
  * before. Thread: any. Since: 0.2.
@@ -1607,8 +1628,8 @@ SELENE_API selene_status selene_cycle_descriptor(selene_cycle cycle, int32_t *ou
 /**
  * Gives a run's outcome, once.
  *
- * It may come from any thread, before or after the handler returned. For a pulled run it is also what brings the
- * run back: call it even when the run was stopped (it answers STALE_RUN, and the id is free again).
+ * It may come from any thread, before or after the handler returned. A pulled run returns by this call: make it even
+ * when the run was stopped (it answers STALE_RUN, and the id is free again).
  *
  * @param run      the token
  * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
@@ -1634,7 +1655,7 @@ SELENE_API selene_status selene_run_retry(selene_run run, int64_t delay);
  * Asks whether a run should stop.
  *
  * @param out_reason  a SELENE_STOP_ number; SELENE_STOP_NONE: go on
- * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
+ * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has returned
  *
  * Thread: any; cheap enough to be asked in a loop. Since: 0.1.
  */
@@ -1692,7 +1713,7 @@ enum {
     SELENE_EVENT_STARTED = 2,
     /** A run was asked to stop; with every reason but EXPIRING it is over. */
     SELENE_EVENT_STOPPED = 3,
-    /** A run is decided; or, without a run, a successor was born failed. */
+    /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
     /** The task will be tried again at time_at. */
     SELENE_EVENT_RETRY = 5,
@@ -1705,11 +1726,11 @@ enum {
     SELENE_EVENT_CYCLE_ENDED = 10,
     /** A successor took the place of the task before it. */
     SELENE_EVENT_UNBLOCKED = 11,
-    /** A run that did not come back was let go after release_after; its id is free. */
+    /** A run that did not return was released after release_after; its id is free. */
     SELENE_EVENT_RELEASED = 12,
     /** At open: the task was running when its process ended. */
     SELENE_EVENT_INTERRUPTED = 13,
-    /** At open: the time last seen by the store was more than 24 h ahead of the wall clock and was taken for a
+    /** At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a
      *  mistake; all stored instants were moved by time_at ns. */
     SELENE_EVENT_CLOCK_MOVED = 14,
     /** The governor refused a window of kinds; asking again may be worth it at time_at. */
@@ -1747,7 +1768,8 @@ typedef struct selene_event {
      *  CYCLE_ENDED: the result. REFUSED: the first factor whose veto refused, 0 if the score was too low.
      *  TROUBLE: a SELENE_TROUBLE_ number. Else 0. */
     int32_t detail;
-    /** Attempts after it. */
+    /** STARTED, STOPPED, COMPLETED and RETRY of a run: the number of its attempt, which a stop that enqueues the task again
+     *  as before the run does not count. Else the attempts of the task. */
     uint32_t attempts;
     /** RETRY and INTERRUPTED: when it is due again. STARTED and CYCLE_BEGUN: the deadline. CLOCK_MOVED: the
      *  span in ns. REFUSED: when asking again may be worth it, SELENE_NEVER: when a signal changes. Else 0. */
@@ -1764,13 +1786,13 @@ typedef struct selene_event {
 typedef void (*selene_event_fn)(const selene_event *event, void *context);
 
 /**
- * Sets the one observer of a scheduler; an earlier one is ended after the events that are queued for it.
+ * Sets the one observer of a scheduler; an earlier one is released after the events that are queued for it.
  *
  * The first observer is also told what happened at open.
  *
- * @param observer  called without a lock on whatever thread made the change or is just delivering; NULL: none
+ * @param observer  called without a lock on whatever thread made the change or is delivering; NULL: none
  * @param context   given to observer
- * @param destroy   ends context after the last event; also when this call fails
+ * @param destroy   releases context after the last event; also when this call fails
  *
  * Thread: any. Since: 0.1.
  */
@@ -1811,13 +1833,13 @@ typedef struct selene_store_findings {
     uint64_t schema_version;
     /** Tasks that can be read, successors that wait included. */
     uint64_t tasks;
-    /** Rows that cannot be read or are no tasks, and pages of the log that were damaged. What stood on a page that is
+    /** Rows that cannot be read or are not tasks, and pages of the log that were damaged. What stood on a page that is
      *  lost as a whole cannot be counted. */
     uint64_t damaged;
 } selene_store_findings;
 
 #define SELENE_STORE_FINDINGS_INIT                                                                 \
-    { (uint32_t)sizeof(selene_store_findings), 0, 0, 0, 0 }
+    { SELENE_SIZE(selene_store_findings), 0, 0, 0, 0 }
 
 /**
  * Tells where and how a scheduler stores its tasks.
@@ -1825,11 +1847,11 @@ typedef struct selene_store_findings {
  * @param out_info  the facts
  * @return STORE_IO
  *
- * Ownership: the caller ends them, with their texts, by selene_store_info_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees them, with their texts, with selene_store_info_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_store_get(selene_scheduler scheduler, selene_store_info **out_info);
 
-/** Ends what selene_store_get gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_store_get returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_store_info_destroy(selene_store_info *info);
 
 /**
@@ -1845,7 +1867,7 @@ SELENE_API selene_status selene_store_backup(selene_scheduler scheduler, const c
                                              int64_t path_length);
 
 /**
- * Examines a store that nobody has open, without changing it.
+ * Examines a store that is not open anywhere, without changing it.
  *
  * @param path, path_length  the file
  * @param out_findings       what was found; may be NULL
@@ -1864,11 +1886,11 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
  * -wal) must lie beside the file. It needs memory for the file and its tasks; a file larger than the machine's
  * memory is refused before it is read.
  *
- * @param damaged, damaged_length  the damaged file; nobody has it open
+ * @param damaged, damaged_length  the damaged file; not open anywhere
  * @param fresh, fresh_length      the new file, which must not exist; mode 0600
  * @param out_findings             how many tasks were saved, and how many rows were not; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_FOREIGN, STORE_NEWER
- *         (it has other tables), STORE_CORRUPT (no row is one of a store), STORE_FULL, STORE_IO, EXHAUSTED (too large
+ *         (it has other tables), STORE_CORRUPT (no row of a store was found), STORE_FULL, STORE_IO, EXHAUSTED (too large
  *         for the memory); then there is no new file
  *
  * Thread: any. Since: 0.1.
@@ -1880,14 +1902,14 @@ SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damag
 /* ============================================================================
  *  GOVERNOR
  *
- * A phone's system decides when background work gets a window. Where there is no
- * such system the governor is it: it looks at SIGNALS (battery, heat, people,
+ * A phone's system decides when background work gets a window. Elsewhere the
+ * governor decides: it looks at SIGNALS (battery, heat, people,
  * load, …), applies a PROFILE to them, and grants or refuses windows, with a
  * reason for each FACTOR. Its LEDGER counts what background work has used, its
  * habits of use tell when the host is likely to be used.
  *
- * Its decisions bind the DRIVER, which plays the system, and whoever asks; never a
- * host's own selene_cycle_begin. Every window of a kind is booked, whoever opened
+ * Its decisions bind the DRIVER, which acts as the system scheduler, and callers of
+ * selene_governor_ask; never a host's own selene_cycle_begin. Every window of a kind is booked, whoever opened
  * it, and a new veto stops its runs where the profile says so; that window then
  * dispatches no other of the kind. With the profile that a scheduler opens with,
  * OPEN, it grants everything and books nothing. A decision is a pure function of
@@ -1900,8 +1922,8 @@ SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damag
 /* ---- Signals ------------------------------------------------------------- */
 
 /**
- * What the governor looks at. Each is a value or unknown, and unknown stands for something, so that a machine
- * without sensors works.
+ * What the governor looks at. Each has a value or is unknown; an unknown signal counts as the value given below, so that
+ * a machine without sensors works.
  */
 enum {
     /** Charge of all batteries, 0 … 1000. Unknown: 1000. */
@@ -1912,11 +1934,11 @@ enum {
     SELENE_SIGNAL_LOW_POWER_MODE = 3,
     /** 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical. Unknown: 0. */
     SELENE_SIGNAL_THERMAL = 4,
-    /** 1 while somebody works at the machine. Unknown: 0. */
+    /** 1 while a person works at the machine. Unknown: 0. */
     SELENE_SIGNAL_USER_ACTIVE = 5,
     /** 1 while a display is on. Unknown: 0. */
     SELENE_SIGNAL_DISPLAY_ON = 6,
-    /** 1 once somebody has unlocked the machine since it started. Set by the host. Unknown: 1. */
+    /** 1 once a person has unlocked the machine since it started. Set by the host. Unknown: 1. */
     SELENE_SIGNAL_UNLOCKED = 7,
     /** 1 while a network is reachable. Unknown: 1. */
     SELENE_SIGNAL_NETWORK = 8,
@@ -1956,14 +1978,14 @@ enum {
     SELENE_PRESENCE_QUIT = 2
 };
 
-/** Who said what a signal is; the later goes before the earlier. */
+/** Where the value of a signal comes from; a later number overrides an earlier one. */
 enum {
     SELENE_SOURCE_UNKNOWN = 0,
     /** Read from the system. */
     SELENE_SOURCE_PROBE = 1,
     /** selene_signal_set. */
     SELENE_SOURCE_HOST = 2,
-    /** Reserved: no function says it. A trace that is replayed keeps who said it then. */
+    /** Reserved: no function returns it. */
     SELENE_SOURCE_TRACE = 3,
     /** For factors: the governor's own books. */
     SELENE_SOURCE_BOOKS = 4
@@ -1979,23 +2001,23 @@ typedef struct selene_signal {
     int32_t source;
     /** 0. */
     int32_t reserved;
-    /** When it was said last; its age counts from here. SELENE_NEVER if it is unknown. */
+    /** When it was set last; its age counts from here. SELENE_NEVER if it is unknown. */
     int64_t set_at;
     /** Since when it has this value. SELENE_NEVER if it is unknown. */
     int64_t since;
-    /** From when on it is unknown unless it is said again; SELENE_NEVER: it stays. */
+    /** From when on it is unknown unless it is set again; SELENE_NEVER: it stays. */
     int64_t until;
 } selene_signal;
 
 #define SELENE_SIGNAL_INIT                                                                         \
-    { (uint32_t)sizeof(selene_signal), 0, 0, 0, 0, 0, 0, 0 }
+    { SELENE_SIZE(selene_signal), 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Says what a signal is. It goes before what the system says until it expires or is cleared.
+ * Sets a signal, overriding the system's reading until it expires or is cleared.
  *
  * A veto that is raised by it stops the runs in flight of its kind where the profile says so (PREEMPTED). The driver
  * looks at the change at once. SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are
- * said for a time.
+ * set for a time.
  *
  * @param signal     a SELENE_SIGNAL_ number
  * @param value      within the signal's range
@@ -2008,7 +2030,7 @@ SELENE_API selene_status selene_signal_set(selene_scheduler scheduler, int32_t s
                                            int64_t value, int64_t valid_for);
 
 /**
- * Takes back what the host said of a signal: what the system says counts again.
+ * Clears the host's value of a signal; the system's reading applies again.
  *
  * @param signal  a SELENE_SIGNAL_ number; one that the host never set does nothing
  * @return INVALID_ARGUMENT (unknown signal)
@@ -2152,7 +2174,7 @@ typedef struct selene_profile {
 } selene_profile;
 
 #define SELENE_PROFILE_INIT                                                                        \
-    { (uint32_t)sizeof(selene_profile), 0, SELENE_PROFILE_OPEN, -1, NULL, 0, NULL, 0 }
+    { SELENE_SIZE(selene_profile), 0, SELENE_PROFILE_OPEN, -1, NULL, 0, NULL, 0 }
 
 /**
  * Writes the defaults into profile, as SELENE_PROFILE_INIT does.
@@ -2245,7 +2267,7 @@ enum {
  * @param out_decision  the decision
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller ends the decision by selene_decision_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the decision with selene_decision_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_governor_ask(selene_scheduler scheduler, int32_t kind,
                                              uint32_t flags, selene_decision **out_decision);
@@ -2257,12 +2279,12 @@ SELENE_API selene_status selene_governor_ask(selene_scheduler scheduler, int32_t
  * @param out_decision  the decision
  * @return INVALID_ARGUMENT, NOT_FOUND (nothing was decided since the scheduler was opened)
  *
- * Ownership: the caller ends the decision by selene_decision_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the decision with selene_decision_destroy. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_governor_last(selene_scheduler scheduler, int32_t kind,
                                               selene_decision **out_decision);
 
-/** Ends what selene_governor_ask or _last gave; NULL does nothing. Thread: any. Since: 0.1. */
+/** Frees what selene_governor_ask or _last returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_decision_destroy(selene_decision *decision);
 
 /* ---- Ledger -------------------------------------------------------------- */
@@ -2284,13 +2306,14 @@ typedef struct selene_balance {
 } selene_balance;
 
 #define SELENE_BALANCE_INIT                                                                        \
-    { (uint32_t)sizeof(selene_balance), 0, 0, 0, 0, 0, 0 }
+    { SELENE_SIZE(selene_balance), 0, 0, 0, 0, 0, 0 }
 
 /**
  * Reads what a kind has used in the last 24 hours and may still use by the present profile.
  *
  * Windows are booked while the profile demands anything or a driver is open: each with its whole budget when it begins, so
- * that who is killed has paid, and it gives back what it did not use when it ends. Kept in the store if there is one.
+ * a process that is killed has already been charged; what it did not use is refunded when it ends. Kept in the store if
+ * there is one.
  *
  * @param kind         SELENE_KIND_REFRESH or SELENE_KIND_PROCESSING
  * @param out_balance  initialised with SELENE_BALANCE_INIT; filled up to its struct_size
@@ -2302,7 +2325,7 @@ SELENE_API selene_status selene_ledger_get(selene_scheduler scheduler, int32_t k
                                            selene_balance *out_balance);
 
 /**
- * Says what a kind used besides time. It counts for the kind's last window.
+ * Reports what a kind used besides time. It counts for the kind's last window.
  *
  * @param kind      SELENE_KIND_REFRESH or SELENE_KIND_PROCESSING
  * @param cpu_time  ns, 0 or more
@@ -2317,7 +2340,7 @@ SELENE_API selene_status selene_ledger_report(selene_scheduler scheduler, int32_
 /* ---- Habits -------------------------------------------------------------- */
 
 /**
- * Says that somebody used the host. Hours of the local day (SELENE_SIGNAL_UTC_OFFSET) that see use are remembered, older
+ * Reports that the host was used. Hours of the local day (SELENE_SIGNAL_UTC_OFFSET) that see use are remembered, older
  * days counting half as much every 28 days; kept in the store if there is one.
  *
  * @param began_at  when the use began
@@ -2333,7 +2356,7 @@ SELENE_API selene_status selene_use_report(selene_scheduler scheduler, int64_t b
 typedef struct selene_forecast {
     int64_t begins_at;
     int64_t ends_at;
-    /** That it meets what its kind is for: the host is used in this hour (refresh), or is not (processing). 500 while
+    /** The probability that the hour suits the kind: the host is used in this hour (refresh), or is not (processing). 500 while
      *  nothing is known. */
     int64_t probability;
 } selene_forecast;
@@ -2381,8 +2404,8 @@ SELENE_API selene_status selene_trace_stop(selene_scheduler scheduler);
  * @param out_decisions         how many decisions it holds. May be NULL
  * @param out_first_difference  the first line that is decided otherwise now; 0: the replay is the trace, byte for byte.
  *                              May be NULL
- * @return INVALID_ARGUMENT (not a trace, or damaged: the detail names the line), STORE_CANNOT_OPEN, STORE_LOCKED (no trace
- *         but a store that is open in this process), STORE_IO
+ * @return INVALID_ARGUMENT (not a trace, or damaged: the detail names the line), STORE_CANNOT_OPEN, STORE_LOCKED (a store
+ *         that is open in this process), STORE_IO
  *
  * Thread: any. Since: 0.1.
  */
@@ -2412,7 +2435,7 @@ typedef struct selene_driver {
 } selene_driver;
 
 #define SELENE_DRIVER_INIT                                                                         \
-    { (uint32_t)sizeof(selene_driver), 0, 30 * SELENE_SECOND, 10 * SELENE_MINUTE, 1, 1 }
+    { SELENE_SIZE(selene_driver), 0, 30 * SELENE_SECOND, 10 * SELENE_MINUTE, 1, 1 }
 
 /**
  * Writes the defaults into driver, as SELENE_DRIVER_INIT does.
@@ -2426,12 +2449,12 @@ typedef struct selene_driver {
 SELENE_API selene_status selene_driver_init(selene_driver *driver, uint32_t struct_size);
 
 /**
- * Starts a library thread that plays the system: it sleeps until something can run, asks the governor, and opens windows
+ * Starts a library thread that acts as the system scheduler: it sleeps until something can run, asks the governor, and opens windows
  * whose runs are called on library threads.
  *
  * It wakes for the next wake-up of a task, for a factor that can clear, for a signal or condition that the host sets, and
  * for what the system announces (routes and interfaces, power supplies, memory pressure); with nothing to do it sleeps
- * without a timeout. Standing tasks ask for a window 15 min after the last of their kind, or after its minimum interval.
+ * without a timeout. Standing tasks want a window 15 min after the last of their kind, or after its minimum interval.
  *
  * @param driver  how; NULL for all defaults
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (host clock), BUSY (a driver is open), EXHAUSTED
@@ -2460,6 +2483,10 @@ SELENE_API selene_status selene_driver_open(selene_scheduler scheduler, const se
  * Does what is due: takes in changes of the system, asks the governor, and begins a pulled cycle for the host to work on.
  * Never blocks.
  *
+ * A step begins at most one cycle, and each kind may have one open, so a host may have two to work on at a time. out_wake_at
+ * is about the next window only: a host that waits for both also wakes at the out_wake_at of selene_cycle_next of each
+ * cycle that is open.
+ *
  * @param out_cycle    a granted window, for selene_cycle_next and _end; 0: none now
  * @param out_wake_at  when to step again even if the descriptor stays silent; SELENE_NEVER: not before. May be NULL
  * @return UNSUPPORTED (no driver of selene_driver_open)
@@ -2470,7 +2497,7 @@ SELENE_API selene_status selene_driver_step(selene_scheduler scheduler, selene_c
                                             int64_t *out_wake_at);
 
 /**
- * Stops the driver. Runs on library threads in its windows are stopped (PREEMPTED) and get at most so much time to return;
+ * Stops the driver. Runs on library threads in its windows are stopped (PREEMPTED) and get at most grace to return;
  * a pulled cycle that it began stays the host's to end. Without a driver it does nothing.
  *
  * @param grace  0 … 24 h in ns
@@ -2480,21 +2507,21 @@ SELENE_API selene_status selene_driver_step(selene_scheduler scheduler, selene_c
  */
 SELENE_API selene_status selene_driver_stop(selene_scheduler scheduler, int64_t grace);
 
-/* ---- Simulate ------------------------------------------------------------ */
+/* ---- Launch and expire --------------------------------------------------- */
 
 /**
- * Runs a pending task now as if the system had launched it, on a library thread: outside governor, pace and rank, with the
- * budget that the driver gives its kind (30 s and 10 min without one). Works in release builds too.
+ * Runs a pending task now, as if the system had launched it, on a library thread: outside governor, pace and rank, with the
+ * budget that the driver gives its kind (30 s and 10 min without one). For tests and debugging; the task really runs.
  *
  * @param id         the task; once or periodic, enqueued
  * @param id_length  its length in bytes, −1 if it ends with a NUL
- * @return INVALID_ARGUMENT, NOT_FOUND (no pending request of this id), IMMEDIATE_RUN_INELIGIBLE, UNSUPPORTED (host clock),
+ * @return INVALID_ARGUMENT, NOT_FOUND (no pending request has this id), IMMEDIATE_RUN_INELIGIBLE, UNSUPPORTED (host clock),
  *         BUSY, EXHAUSTED
  *
- * Thread: any. Since: 0.1.
+ * Thread: any. Since: 0.2.
  */
-SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler, const char *id,
-                                                     int64_t id_length);
+SELENE_API selene_status selene_task_launch(selene_scheduler scheduler, const char *id,
+                                            int64_t id_length);
 
 /**
  * Ends the window of a running task now as if its time had run out: all its runs are asked to stop (EXPIRING) and are over
@@ -2504,8 +2531,16 @@ SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler,
  * @param id_length  its length in bytes, −1 if it ends with a NUL
  * @return INVALID_ARGUMENT, NOT_FOUND (no run of this id is in flight)
  *
- * Thread: any. Since: 0.1.
+ * Thread: any. Since: 0.2.
  */
+SELENE_API selene_status selene_task_expire(selene_scheduler scheduler, const char *id,
+                                            int64_t id_length);
+
+/** The former name of selene_task_launch. Since: 0.1. */
+SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler, const char *id,
+                                                     int64_t id_length);
+
+/** The former name of selene_task_expire. Since: 0.1. */
 SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler, const char *id,
                                                      int64_t id_length);
 

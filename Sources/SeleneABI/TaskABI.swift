@@ -287,26 +287,42 @@ extension selene_explanation: SizedStruct {
   }
 }
 
-@_cdecl("selene_task_simulate_launch") @implementation
-public func selene_task_simulate_launch(
+@_cdecl("selene_task_launch") @implementation
+public func selene_task_launch(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
     try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.simulateLaunch(id, at: moment)
+      try scheduler.launch(id, at: moment)
     }
   }
+}
+
+@_cdecl("selene_task_expire") @implementation
+public func selene_task_expire(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.expire(id, at: moment)
+    }
+  }
+}
+
+// What they were called in 0.1.
+
+@_cdecl("selene_task_simulate_launch") @implementation
+public func selene_task_simulate_launch(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
+) -> selene_status {
+  selene_task_launch(scheduler, id, id_length)
 }
 
 @_cdecl("selene_task_simulate_expire") @implementation
 public func selene_task_simulate_expire(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
-    let id = try borrow(id, id_length, "id")
-    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.simulateExpire(id, at: moment)
-    }
-  }
+  selene_task_expire(scheduler, id, id_length)
 }

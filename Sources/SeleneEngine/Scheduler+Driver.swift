@@ -286,7 +286,7 @@ extension Scheduler {
   /// Runs a pending request now, as if the system had launched it.
   ///
   /// - Throws: `notFound`, `immediateRunIneligible`, `unsupported`, `busy`, `exhausted`.
-  package func simulateLaunch(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
+  package func launch(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     try Identifier.check(id, "id")
     guard let slot = table.find(id), table[slot].state == .enqueued, table[slot].definition.schedule != .standing else {
       throw SeleneError(.notFound, "id: there is no pending request \(name: id)")
@@ -300,7 +300,7 @@ extension Scheduler {
   /// Ends the window of a run in flight, as if its time had run out.
   ///
   /// - Throws: `notFound`.
-  package func simulateExpire(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
+  package func expire(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     try Identifier.check(id, "id")
     guard let cycle = cycles.first(where: { $0.runs.contains { $0.isOpen && $0.definition.id.equals(id) } }) else {
       throw SeleneError(.notFound, "id: no run of \(name: id) is in flight")

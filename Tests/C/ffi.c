@@ -109,6 +109,8 @@ static struct function functions[] = {
     FUNCTION(selene_driver_open, "ihpp"),
     FUNCTION(selene_driver_step, "ihpp"),
     FUNCTION(selene_driver_stop, "ihl"),
+    FUNCTION(selene_task_launch, "ihpl"),
+    FUNCTION(selene_task_expire, "ihpl"),
     FUNCTION(selene_task_simulate_launch, "ihpl"),
     FUNCTION(selene_task_simulate_expire, "ihpl"),
     FUNCTION(selene_signal_name, "pi"),
@@ -289,10 +291,14 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     request.id = SELENE_TEXT("request");
     request.schedule = SELENE_SCHEDULE_ONCE;
     CALL_OK("selene_task_register", u64(threaded), ptr(&request), ptr(NULL));
+    CALL_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "selene_task_launch", u64(threaded),
+                ptr("request"), i64(-1));
     CALL_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "selene_task_simulate_launch", u64(threaded),
                 ptr("request"), i64(-1));
     CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_task_simulate_expire", u64(threaded),
                 ptr("request"), i64(-1));
+    CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_task_expire", u64(threaded), ptr("request"),
+                i64(-1));
     CALL_OK("selene_driver_start", u64(threaded), ptr(NULL));
     CALL_OK("selene_driver_stop", u64(threaded), i64(SELENE_SECOND));
 }

@@ -329,7 +329,7 @@ static void test_beside_host(void) {
     check_sleep(REAL(50));
     CHECK_INT(0, atomic_load(&receiver.calls));
     CHECK_INT(0, atomic_load(&waiting.started));
-    CHECK_OK(selene_task_simulate_expire(scheduler, "own", -1));
+    CHECK_OK(selene_task_expire(scheduler, "own", -1));
     wait_for("the host's report", &receiver.calls, 1);
     check_prompt(&waiting, receiver.at);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));

@@ -16,7 +16,7 @@ static void test_launch(void) {
     task.initial_delay = H;
     add_handler(scheduler, "a", &work);
     add(scheduler, task);
-    CHECK_OK(selene_task_simulate_launch(scheduler, "a", -1));
+    CHECK_OK(selene_task_launch(scheduler, "a", -1));
     wait_for("the handler", &work.started, 1);
     wait_for("the handler", &work.returned, 1);
     CHECK_INT(SELENE_STATE_SUCCEEDED, record(scheduler, "a").state);
@@ -35,7 +35,7 @@ static void test_launch_budget(void) {
     int begun = -1;
     observe(scheduler);
     add_once(scheduler, "a", PROCESSING, &work);
-    CHECK_OK(selene_task_simulate_launch(scheduler, "a", 1));
+    CHECK_OK(selene_task_launch(scheduler, "a", 1));
     wait_for("the handler", &work.started, 1);
     info = record(scheduler, "a");
     CHECK_INT(SELENE_STATE_RUNNING, info.state);
@@ -45,7 +45,7 @@ static void test_launch_budget(void) {
     CHECK(begun >= 0);
     CHECK_INT(10 * MIN, noted[begun].event.time_at - noted[begun].event.time);
     /* It runs, so it is not pending. */
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_launch(scheduler, "a", -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_launch(scheduler, "a", -1));
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
     wait_for("the return", &work.returned, 1);
     /* A driver's own budget, with a kind that it may not touch meanwhile. */
@@ -57,7 +57,7 @@ static void test_launch_budget(void) {
         add_handler(scheduler, "b", &again);
         add(scheduler, task);
     }
-    CHECK_OK(selene_task_simulate_launch(scheduler, "b", -1));
+    CHECK_OK(selene_task_launch(scheduler, "b", -1));
     wait_for("the handler", &again.started, 1);
     wait_for_events(0, SELENE_EVENT_CYCLE_BEGUN, -1, 2);
     for (int i = 0; i < atomic_load(&noted_count); i++)
@@ -74,9 +74,9 @@ static void test_expire(void) {
     int64_t began;
     observe(scheduler);
     add_once(scheduler, "polite", PROCESSING, &polite);
-    CHECK_OK(selene_task_simulate_launch(scheduler, "polite", -1));
+    CHECK_OK(selene_task_launch(scheduler, "polite", -1));
     wait_for("the handler", &polite.started, 1);
-    CHECK_OK(selene_task_simulate_expire(scheduler, "polite", -1));
+    CHECK_OK(selene_task_expire(scheduler, "polite", -1));
     wait_for("the stop", &polite.stopped, 1);
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&polite.reason));
     wait_for("the return", &polite.returned, 1);
@@ -90,7 +90,7 @@ static void test_expire(void) {
     push_async(scheduler, window, &receiver, NULL);
     wait_for("the handler", &deaf.started, 1);
     began = check_now();
-    CHECK_OK(selene_task_simulate_expire(scheduler, "deaf", -1));
+    CHECK_OK(selene_task_expire(scheduler, "deaf", -1));
     wait_for("the report", &receiver.calls, 1);
     CHECK_BETWEEN(REAL(100) - 5 * MS, receiver.at - began, REAL(100) + LATE);
     CHECK_INT(1, receiver.expired);
@@ -120,13 +120,13 @@ static void test_expire_pulled(void) {
     first = next(cycle, "a");
     second = next(cycle, "b");
     advance(MIN);
-    CHECK_OK(selene_task_simulate_expire(scheduler, "a", -1));
+    CHECK_OK(selene_task_expire(scheduler, "a", -1));
     CHECK_OK(selene_run_stopping(second, &reason)); /* of the same window */
     CHECK_INT(SELENE_STOP_EXPIRING, reason);
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_INT(1, atomic_load(&other.stopped));
     advance(2 * S);
-    CHECK_OK(selene_task_simulate_expire(scheduler, "a", -1));
+    CHECK_OK(selene_task_expire(scheduler, "a", -1));
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_OK(selene_run_remaining(first, &remaining));
     CHECK_INT(0, remaining);
@@ -147,36 +147,33 @@ static void test_refused(void) {
     struct work work = {.behaviour = COMPLETE};
     selene_task task = once_of("once");
     selene_task needy = once_of("needy");
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_launch(scheduler, "nobody", -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_launch(scheduler, "nobody", -1));
     CHECK(strstr(selene_status_detail(), "nobody") != NULL);
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_expire(scheduler, "nobody", -1));
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_simulate_launch(scheduler, "", 0));
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_simulate_expire(scheduler, NULL, -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_expire(scheduler, "nobody", -1));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_launch(scheduler, "", 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_expire(scheduler, NULL, -1));
     /* A standing task is no request. */
     add_work(scheduler, "standing", &work);
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_launch(scheduler, "standing", -1));
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_expire(scheduler, "standing", -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_launch(scheduler, "standing", -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_expire(scheduler, "standing", -1));
     /* Without a handler, or a constraint, or of a kind that is off, it cannot run. */
     add(scheduler, task);
-    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
-                 selene_task_simulate_launch(scheduler, "once", -1));
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, selene_task_launch(scheduler, "once", -1));
     needy.handler = SELENE_TEXT("standing");
     needy.constraints = SELENE_CONSTRAINT_NETWORK;
     add(scheduler, needy);
     CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
-    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
-                 selene_task_simulate_launch(scheduler, "needy", -1));
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, selene_task_launch(scheduler, "needy", -1));
     CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
     CHECK_OK(selene_scheduler_enable(scheduler, REFRESH));
-    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
-                 selene_task_simulate_launch(scheduler, "needy", -1));
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, selene_task_launch(scheduler, "needy", -1));
     CHECK_OK(selene_task_cancel_all(scheduler, NULL));
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_simulate_launch(scheduler, "needy", -1));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_launch(scheduler, "needy", -1));
     CHECK_INT(0, atomic_load(&work.started));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     scheduler = open_plain();
     add_once(scheduler, "a", PROCESSING, &work);
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_task_simulate_launch(scheduler, "a", -1));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_task_launch(scheduler, "a", -1));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -93,11 +93,11 @@ static void *say_and_ask(void *context) {
     while (!atomic_load(&leaving)) {
         selene_forecast windows[4];
         uint64_t count;
-        selene_status status = selene_task_simulate_launch(shared, "again", -1);
+        selene_status status = selene_task_launch(shared, "again", -1);
         number++;
         CHECK(status == SELENE_OK || status == SELENE_ERROR_NOT_FOUND ||
               status == SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE || status == SELENE_ERROR_BUSY);
-        status = selene_task_simulate_expire(shared, "again", -1);
+        status = selene_task_expire(shared, "again", -1);
         CHECK(status == SELENE_OK || status == SELENE_ERROR_NOT_FOUND);
         CHECK_OK(selene_signal_set(shared, SELENE_SIGNAL_USER_ACTIVE, number & 1, MS));
         CHECK_OK(selene_signal_set(shared, SELENE_SIGNAL_LOW_POWER_MODE, number >> 1 & 1, 0));

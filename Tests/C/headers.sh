@@ -53,7 +53,8 @@ expect() {
   echo '    return task.id.length + window.task.length;'
   echo '}'
 } >"$work/whole.c"
-cp "$work/whole.c" "$work/whole.cc"
+# In C++ without the casts of C, so that what is left of them stands in the header.
+sed -e 's/(any)\(selene_[a-z0-9_]*\)/reinterpret_cast<any>(\1)/' -e 's/(any)0/nullptr/' "$work/whole.c" >"$work/whole.cc"
 
 count() { grep -c "$1" "$work/whole.c"; }
 [ "$(count '_INIT;')" -ge 7 ] && [ "$(count '(any)selene_')" -ge 50 ] && [ "$(count '^    SELENE_')" -ge 100 ]
@@ -74,10 +75,10 @@ done
 for compiler in g++ clang++; do
   # shellcheck disable=SC2086
   expect "$compiler compiles the header as c++17, included twice and used" \
-    "$compiler" -std=c++17 $strict -O1 -c "$work/whole.cc" -o "$work/whole.o"
+    "$compiler" -std=c++17 $strict -Wold-style-cast -O1 -c "$work/whole.cc" -o "$work/whole.o"
   # shellcheck disable=SC2086
   expect "$compiler compiles the header as c++17, alone" \
-    "$compiler" -std=c++17 $strict -fsyntax-only -include selene.h -x c++ /dev/null
+    "$compiler" -std=c++17 $strict -Wold-style-cast -fsyntax-only -include selene.h -x c++ /dev/null
   nm --undefined-only "$work/whole.o" 2>&1 | awk '$2 !~ /^(selene_[a-z0-9_]*|_GLOBAL_OFFSET_TABLE_)$/' >"$work/log"
   [ ! -s "$work/log" ]
   result "$compiler gives the functions their C names" $?

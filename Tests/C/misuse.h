@@ -428,6 +428,12 @@ static selene_status call_driver_step(uint64_t h) {
 static selene_status call_driver_stop(uint64_t h) {
     return selene_driver_stop(h, 0);
 }
+static selene_status call_launch(uint64_t h) {
+    return selene_task_launch(h, "task", -1);
+}
+static selene_status call_expire(uint64_t h) {
+    return selene_task_expire(h, "task", -1);
+}
 static selene_status call_simulate_launch(uint64_t h) {
     return selene_task_simulate_launch(h, "task", -1);
 }
@@ -525,6 +531,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_driver_open", TAKES_SCHEDULER, call_driver_open, 0},
     {"selene_driver_step", TAKES_SCHEDULER, call_driver_step, 0},
     {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
+    {"selene_task_launch", TAKES_SCHEDULER, call_launch, 0},
+    {"selene_task_expire", TAKES_SCHEDULER, call_expire, 0},
     {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},
     {"selene_task_simulate_expire", TAKES_SCHEDULER, call_simulate_expire, 0},
     {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},

@@ -72,9 +72,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "path", selene_trace_record(s, NULL, -1));
     REFUSED(invalid, "path", selene_trace_record(s, NULL, 4));
     REFUSED(invalid, "path", selene_trace_replay(NULL, -1, &outs.count, NULL));
-    REFUSED(invalid, "id", selene_task_simulate_launch(s, NULL, -1));
-    REFUSED(invalid, "id", selene_task_simulate_launch(s, NULL, 4));
-    REFUSED(invalid, "id", selene_task_simulate_expire(s, NULL, -1));
+    REFUSED(invalid, "id", selene_task_launch(s, NULL, -1));
+    REFUSED(invalid, "id", selene_task_launch(s, NULL, 4));
+    REFUSED(invalid, "id", selene_task_expire(s, NULL, -1));
 
     CHECK_OK(selene_cycle_begin(s, &window, &cycle));
     REFUSED(invalid, "out_step", selene_cycle_next(cycle, NULL, &outs.run_info, &outs.instant));

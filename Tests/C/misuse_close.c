@@ -230,7 +230,7 @@ static void test_left_behind(void) {
     add_slow(&slow);
     start(&receiver, SELENE_MINUTE);
     WAIT_FOR(1, slow.entered);
-    CHECK_OK(selene_task_simulate_expire(scheduler, "slow", -1));
+    CHECK_OK(selene_task_expire(scheduler, "slow", -1));
     WAIT_FOR(1, receiver.destroys);
     CHECK_INT(1, receiver.expired);
     CHECK_OK(selene_scheduler_get(scheduler, &info));

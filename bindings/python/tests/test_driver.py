@@ -619,17 +619,17 @@ def test_a_launch_runs_a_pending_task_whatever_the_governor_says() -> None:
         scheduler.governor.profile = "apple"
         scheduler.signals.set("background_switch", False)
         scheduler.enqueue("a", handler=lambda run: None, delay=3600, kind="processing")
-        report = scheduler.simulate_launch("a")
+        report = scheduler.launch("a")
         assert ([run.id for run in report.runs], report.budget) == (["a"], 600)
         with pytest.raises(selene.NotFound):
-            scheduler.simulate_launch("a")
+            scheduler.launch("a")
         scheduler.task("standing")(lambda run: None)
         with pytest.raises(selene.NotFound, match="standing"):
-            scheduler.simulate_launch("standing")
+            scheduler.launch("standing")
         scheduler.enqueue("b", handler="<lambda>")
         with scheduler.driver(processing_budget=7):
             scheduler.enqueue("c", handler=lambda run: None, kind="processing", delay=60)
-            assert scheduler.simulate_launch("c").budget == 7
+            assert scheduler.launch("c").budget == 7
 
 
 def test_an_expiry_ends_the_window_of_who_listens_and_of_who_does_not() -> None:
@@ -642,24 +642,24 @@ def test_an_expiry_ends_the_window_of_who_listens_and_of_who_does_not() -> None:
             def expire(name: str = name) -> None:
                 while scheduler.get(name).state is not selene.State.RUNNING:
                     time.sleep(0.01)
-                scheduler.simulate_expire(name)
+                scheduler.expire(name)
 
             thread = threading.Thread(target=expire)
             thread.start()
             begin = time.monotonic()
-            report = scheduler.simulate_launch(name)
+            report = scheduler.launch(name)
             thread.join()
             assert time.monotonic() - begin < WAIT
             assert str(report.runs[0].outcome) == outcome
         go.set()
         with pytest.raises(selene.NotFound):
-            scheduler.simulate_expire("listens")
+            scheduler.expire("listens")
 
 
 def test_an_expiry_of_a_run_that_was_taken_just_now_ends_its_window() -> None:
     with selene.Scheduler() as scheduler:
         go = threading.Event()
-        expiry = threading.Thread(target=scheduler.simulate_expire, args=["deaf"])
+        expiry = threading.Thread(target=scheduler.expire, args=["deaf"])
 
         class Runs(dict[int, selene.Run]):
             def __setitem__(self, token: int, run: selene.Run) -> None:
@@ -670,7 +670,7 @@ def test_an_expiry_of_a_run_that_was_taken_just_now_ends_its_window() -> None:
         scheduler._engine.runs = Runs()
         scheduler.enqueue("deaf", handler=lambda run: bool(go.wait(2 * WAIT)) or None)
         begin = time.monotonic()
-        report = scheduler.simulate_launch("deaf")
+        report = scheduler.launch("deaf")
         assert time.monotonic() - begin < WAIT
         assert str(report.runs[0].outcome) == "expired"
         expiry.join()
@@ -688,9 +688,9 @@ def test_a_launch_and_an_expiry_on_a_loop() -> None:
                 running.set()
                 await asyncio.sleep(2 * WAIT)
 
-            launched = asyncio.create_task(scheduler.simulate_launch_async("work"))
+            launched = asyncio.create_task(scheduler.launch_async("work"))
             await asyncio.wait_for(running.wait(), WAIT)
-            scheduler.simulate_expire("work")
+            scheduler.expire("work")
             report = await asyncio.wait_for(launched, WAIT)
             assert str(report.runs[0].outcome) == "failed"
 

@@ -78,7 +78,7 @@ def _last_fault() -> tuple[str, Fault]:
 
 def error_told(status: int, detail: str) -> SeleneError:
     """The exception of a status that the library told of, with its detail text."""
-    return error_class(status)(status, fast.selene_status_name(status).decode(), words(detail))
+    return error_class(status)(status, fast.selene_status_name(status).decode(), detail)
 
 
 def check(status: int) -> None:

@@ -821,6 +821,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_driver_open": (c_int32, (c_uint64, POINTER(selene_driver), POINTER(c_int32))),
     "selene_driver_step": (c_int32, (c_uint64, POINTER(c_uint64), POINTER(c_int64))),
     "selene_driver_stop": (c_int32, (c_uint64, c_int64)),
+    "selene_task_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_simulate_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_simulate_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_kind_name": (c_char_p, (c_int32,)),
@@ -921,6 +923,8 @@ class Functions:
         "selene_driver_open",
         "selene_driver_step",
         "selene_driver_stop",
+        "selene_task_launch",
+        "selene_task_expire",
         "selene_task_simulate_launch",
         "selene_task_simulate_expire",
         "selene_kind_name",
@@ -1016,6 +1020,8 @@ class Functions:
     selene_driver_open: Any
     selene_driver_step: Any
     selene_driver_stop: Any
+    selene_task_launch: Any
+    selene_task_expire: Any
     selene_task_simulate_launch: Any
     selene_task_simulate_expire: Any
     selene_kind_name: Any

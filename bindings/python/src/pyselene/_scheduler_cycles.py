@@ -155,7 +155,7 @@ class CycleCalls(TaskCalls):
         processing_lanes: int = 1,
         on_report: OnReport | None = None,
     ) -> Driver:
-        """Plays the system meanwhile: `with scheduler.driver(): …` on a thread, `async with …` on the event loop.
+        """Acts as the system scheduler: `with scheduler.driver(): …` on a thread, `async with …` on the event loop.
 
         It sleeps until something can run, asks the governor, and opens the windows that this grants: of one kind each,
         cut to what the budgets leave. Handlers run as in run_cycle() and run_cycle_async(). A veto that is raised
@@ -167,7 +167,7 @@ class CycleCalls(TaskCalls):
         """
         return Driver(self._engine, refresh_budget, processing_budget, refresh_lanes, processing_lanes, on_report)
 
-    def simulate_launch(self, id: str) -> Report:
+    def launch(self, id: str) -> Report:
         """Runs a pending task now as if the driver had launched it: outside governor, pace and rank; reports.
 
         With the budget that the driver gives its kind (30 s and 10 min without one). NotFound: no once or periodic task
@@ -175,11 +175,11 @@ class CycleCalls(TaskCalls):
         """
         return self.run_cycle(self._launch_budget(id), task=id)
 
-    async def simulate_launch_async(self, id: str) -> Report:
+    async def launch_async(self, id: str) -> Report:
         """The same on the running event loop."""
         return await self.run_cycle_async(self._launch_budget(id), task=id)
 
-    def simulate_expire(self, id: str) -> None:
+    def expire(self, id: str) -> None:
         """Ends the window of a running task now as if its time had run out.
 
         All its runs are asked to stop (expiring) and are over after its reserve. NotFound: no run of this id is in
@@ -187,7 +187,7 @@ class CycleCalls(TaskCalls):
         """
         key = encode(id, "id")
         engine = self._engine
-        engine.check(library.selene_task_simulate_expire(engine.handle, key, len(key)))
+        engine.check(library.selene_task_expire(engine.handle, key, len(key)))
         for drive in tuple(engine.drives):
             drive.tell()
 
