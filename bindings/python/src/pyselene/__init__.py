@@ -31,7 +31,8 @@ from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._report import Plan, PlanRun, Report, ReportRun
 from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
 from ._scheduler import Scheduler
-from ._signal import Presence, Reading, Signal, Signals, Source, Thermal
+from ._signal import Presence, Reading, Signal, Source, Thermal
+from ._signals import Signals
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
 from ._task import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State, Task, TaskInfo
 from ._time import Duration

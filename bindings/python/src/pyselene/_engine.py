@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _callbacks, _raw
 from ._callbacks import caught, kept, log, raise_kept
@@ -21,15 +21,10 @@ from ._event import Event, Mailbox, read_event
 from ._handler import Handler
 from ._library import error_of, fast, library
 from ._profile import Profile
+from ._roles import Lasting, Opening, Pulling
 from ._run import Latch, Run
 from ._time import SECOND
 from ._workers import Job, Workers
-
-if TYPE_CHECKING:
-    from ._drive import Drive
-    from ._drive_async import AsyncDrive
-    from ._driver import Driver
-    from ._forever import Forever
 
 #: What a completion answers whose run was over before.
 _OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
@@ -112,15 +107,15 @@ class Engine:
         self.threads: set[int] = set()
         self.coroutines: set[asyncio.Task[Any]] = set()
         self.handlers: dict[bytes, Handler] = {}
-        self.drives: set[Drive | AsyncDrive] = set()
-        self.forevers: set[Forever] = set()
+        self.drives: set[Pulling] = set()
+        self.forevers: set[Lasting] = set()
         #: What handlers raised in cycles of the library's own threads, by cycle and run.
         self.pushed: dict[int, dict[int, BaseException]] = {}
         self.pushing = 0
         self.observers = Observers()
         self.observing = False
         #: The driver that is open.
-        self.driver: Driver | None = None
+        self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.
         self.mailboxes: set[Mailbox] = set()
         #: What the governor was told to demand; the library does not give it back.

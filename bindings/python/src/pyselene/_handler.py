@@ -8,14 +8,12 @@ import functools
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from . import _raw
 from ._callbacks import ends_process, log, take_kept
+from ._roles import Host
 from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Pending, Retry, Run, StopReason
-
-if TYPE_CHECKING:
-    from ._engine import Engine
 
 #: What a handler may return; see Scheduler.task.
 Result: TypeAlias = Outcome | bool | Pending | None
@@ -44,7 +42,7 @@ class Handler:
 
     __slots__ = ("engine", "function", "is_async", "name", "on_stop", "push")
 
-    def __init__(self, engine: Engine, name: str, function: Function, on_stop: OnStop | None, push: bool) -> None:
+    def __init__(self, engine: Host, name: str, function: Function, on_stop: OnStop | None, push: bool) -> None:
         self.engine = engine
         self.name = name
         self.function: Callable[[Run], Any] = function
@@ -71,7 +69,7 @@ class Handler:
 GONE = Handler(None, "", lambda _: Outcome.FAILED, None, False)  # type: ignore[arg-type]
 
 
-def make_run(engine: Engine, raw: bytes) -> Run:
+def make_run(engine: Host, raw: bytes) -> Run:
     """A run of the bytes of the library's structure, whose texts are copied."""
     _, _, token, _, key, key_length, name, name_length, data, length, *_ = UNPACK(raw)
     string_at = ctypes.string_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from . import _raw
 from ._callbacks import kept, take_kept
@@ -13,10 +13,30 @@ from ._library import bare_next, error_of, flattened, library
 from ._run import Run
 
 if TYPE_CHECKING:
-    from ._drive import Drive
+    from ._engine import Engine
 
 #: selene_run_info, whose texts are read at once; the input may have a NUL inside.
 RunInfo = flattened(_raw.selene_run_info, but="input")
+
+
+class Owner(Protocol):
+    """What a lane needs of the cycle whose lane it is."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    cycle: int
+    inline: bool
+    over: bool
+    spare: int
+    exceptions: dict[int, BaseException]
+
+    def start(self) -> None: ...
+    def tell(self) -> None: ...
+    def wait(self, wake_at: int) -> bool: ...
+    def interrupt(self, error: BaseException) -> None: ...
+    def replace(self, lane: Lane) -> None: ...
+    def leave(self, lane: Lane) -> None: ...
 
 
 class Lane:
@@ -24,7 +44,7 @@ class Lane:
 
     __slots__ = ("drive", "inside", "thread")
 
-    def __init__(self, drive: Drive) -> None:
+    def __init__(self, drive: Owner) -> None:
         self.drive = drive
         #: Whether it is in a handler now.
         self.inside = False

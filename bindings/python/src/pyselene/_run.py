@@ -5,17 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn, final
 
 from . import _raw
 from ._callbacks import caught, kept, raise_kept
 from ._library import layout
 from ._names import Named
+from ._roles import Host, Place
 from ._time import Duration, duration_ns, instant, seconds
-
-if TYPE_CHECKING:
-    from ._engine import Engine
-    from ._lane import Lane
 
 
 class Kind(Named):
@@ -179,14 +176,14 @@ class Run:
     #: The handler's stop function; taken out by whoever calls it.
     _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
-    _lane: Lane | None = None
+    _lane: Place | None = None
     #: Called when the outcome was given, by whoever waits for it.
     _came_back: Callable[[], None] | None = None
 
     #: The fields of the library's structure, once somebody wants one that was not read at once.
     _read: tuple[Any, ...] | None = None
 
-    def __init__(self, engine: Engine, token: int, raw: bytes, key: bytes, handler: bytes, data: bytes) -> None:
+    def __init__(self, engine: Host, token: int, raw: bytes, key: bytes, handler: bytes, data: bytes) -> None:
         self.token = token
         self._engine = engine
         self._raw = raw

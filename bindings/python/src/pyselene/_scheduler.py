@@ -19,7 +19,7 @@ from ._info import SchedulerInfo, scheduler_info
 from ._library import fast, library, out_pointer
 from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
-from ._signal import Signals
+from ._signals import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
 from ._task import Kinds, kind_bits, raw_texts, whole
 from ._time import Duration, duration_ns, instant, maybe_instant, never_is_none, seconds
