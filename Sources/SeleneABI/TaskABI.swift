@@ -6,59 +6,94 @@ import SeleneEngine
 
 extension selene_task: SizedStruct {
   static var initial: selene_task {
-    let defaults = TaskDraft()
     var task = selene_task()
     task.struct_size = UInt32(MemoryLayout<selene_task>.size)
-    task.kind = defaults.kind
-    task.schedule = defaults.schedule
-    task.priority = defaults.priority
-    task.existing = defaults.existing
-    task.recurrence = defaults.recurrence
-    task.backoff = defaults.backoff
-    task.response_window = defaults.responseWindow
-    task.expected_response = defaults.expectedResponse
-    task.backoff_delay = defaults.backoffDelay
+    var defaults = TaskNumbers()
+    task.exchange(&defaults, ToHost())
     return task
   }
 }
 
-extension UnsafePointer<selene_task> {
-  /// Writes the fields for the engine, from where they are.
+/// The numbers of a task under the names of the header: in what a host asks for, and in what it is told of a task.
+private protocol TaskFields {
+  var kind: Int32 { get set }
+  var schedule: Int32 { get set }
+  var priority: Int32 { get set }
+  var existing: Int32 { get set }
+  var recurrence: Int32 { get set }
+  var backoff: Int32 { get set }
+  var response_window: Int32 { get set }
+  var max_attempts: UInt32 { get set }
+  var constraints: UInt32 { get set }
+  var expected_response: Int64 { get set }
+  var initial_delay: Int64 { get set }
+  var period: Int64 { get set }
+  var flex: Int64 { get set }
+  var backoff_delay: Int64 { get set }
+}
+
+extension selene_task: TaskFields {}
+extension selene_task_info: TaskFields {}
+
+extension TaskFields {
+  /// Copies each one way or the other.
+  @inline(__always)
+  fileprivate mutating func exchange(_ numbers: inout TaskNumbers, _ way: some Exchange) {
+    way.copy(&kind, &numbers.kind)
+    way.copy(&schedule, &numbers.schedule)
+    way.copy(&priority, &numbers.priority)
+    way.copy(&existing, &numbers.existing)
+    way.copy(&recurrence, &numbers.recurrence)
+    way.copy(&backoff, &numbers.backoff)
+    way.copy(&response_window, &numbers.responseWindow)
+    way.copy(&max_attempts, &numbers.maxAttempts)
+    way.copy(&constraints, &numbers.constraints)
+    way.copy(&expected_response, &numbers.expectedResponse)
+    way.copy(&initial_delay, &numbers.initialDelay)
+    way.copy(&period, &numbers.period)
+    way.copy(&flex, &numbers.flex)
+    way.copy(&backoff_delay, &numbers.backoffDelay)
+  }
+}
+
+private protocol Exchange {
+  func copy<T>(_ host: inout T, _ own: inout T)
+}
+
+private struct FromHost: Exchange {
+  @inline(__always)
+  func copy<T>(_ host: inout T, _ own: inout T) { own = host }
+}
+
+private struct ToHost: Exchange {
+  @inline(__always)
+  func copy<T>(_ host: inout T, _ own: inout T) { host = own }
+}
+
+extension selene_task {
+  /// Writes the fields for the engine.
   @_optimize(speed)
-  fileprivate func write(to draft: inout TaskDraft) throws(SeleneError) {
-    draft.id = try borrow(pointee.id, "id")
-    draft.handler = try borrow(pointee.handler, "handler")
-    draft.kind = pointee.kind
-    draft.schedule = pointee.schedule
-    draft.priority = pointee.priority
-    draft.existing = pointee.existing
-    draft.recurrence = pointee.recurrence
-    draft.backoff = pointee.backoff
-    draft.responseWindow = pointee.response_window
-    draft.maxAttempts = pointee.max_attempts
-    draft.constraints = pointee.constraints
-    if pointee.tag_count > 0 {
-      draft.tags = try borrow(
-        pointee.tags, count: UInt64(pointee.tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
+  @inline(__always)
+  fileprivate mutating func write(to draft: inout TaskDraft) throws(SeleneError) {
+    draft.id = try borrow(id, "id")
+    draft.handler = try borrow(handler, "handler")
+    exchange(&draft.numbers, FromHost())
+    if tag_count > 0 {
+      draft.tags = try borrow(tags, count: UInt64(tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
     }
-    draft.expectedResponse = pointee.expected_response
-    draft.initialDelay = pointee.initial_delay
-    draft.period = pointee.period
-    draft.flex = pointee.flex
-    draft.backoffDelay = pointee.backoff_delay
-    guard pointee.input_length >= 0 else {
-      throw .range("input_length", pointee.input_length, 0, .max, .bytes)
+    guard input_length >= 0 else {
+      throw .range("input_length", input_length, 0, .max, .bytes)
     }
-    guard pointee.input != nil || pointee.input_length == 0 else { throw .null("input") }
-    draft.input = UnsafeRawBufferPointer(start: pointee.input, count: Int(pointee.input_length))
+    guard input != nil || input_length == 0 else { throw .null("input") }
+    draft.input = UnsafeRawBufferPointer(start: input, count: Int(input_length))
   }
 }
 
 /// Reads a host's task into a draft that is new.
+@_optimize(speed)
 private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraft) throws(SeleneError) {
-  guard try structSize(task, "task") != MemoryLayout<selene_task>.size else { return try task.write(to: &draft) }
-  var whole = load(task)
-  try withUnsafePointer(to: &whole) { whole throws(SeleneError) in try whole.write(to: &draft) }
+  var whole = try structSize(task, "task") == MemoryLayout<selene_task>.size ? task.pointee : load(task)
+  try whole.write(to: &draft)
 }
 
 @_cdecl("selene_task_init") @implementation
@@ -231,15 +266,8 @@ extension selene_task_info {
     input = block.text(definition.input)
     tags = block.array(definition.tagCount) { index, block in block.text(definition.tag(index)) }
     tag_count = UInt32(definition.tagCount)
-    constraints = definition.constraints.rawValue
-    kind = Int32(definition.kind.rawValue)
-    schedule = Int32(definition.schedule.rawValue)
-    priority = Int32(definition.priority)
-    existing = Int32(definition.existing.rawValue)
-    recurrence = Int32(definition.recurrence.rawValue)
-    backoff = Int32(definition.backoff.rawValue)
-    response_window = Int32(definition.responseWindow)
-    max_attempts = definition.maxAttempts
+    var numbers = definition.terms.numbers
+    exchange(&numbers, ToHost())
     has_handler = record.handler >= 0 ? 1 : 0
     state = Int32(record.state.rawValue)
     attempts = record.attempts
@@ -248,11 +276,6 @@ extension selene_task_info {
     generation = record.generation
     sequence = record.sequence
     appended = UInt64(waiting)
-    expected_response = definition.expectedResponse
-    initial_delay = definition.initialDelay
-    period = definition.period
-    flex = definition.flex
-    backoff_delay = definition.backoffDelay
     registered_at = record.registeredAt
     earliest_begin = record.earliestBegin
     anchor = record.anchor

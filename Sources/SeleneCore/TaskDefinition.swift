@@ -23,73 +23,62 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package static func checked(
     _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64, pool: inout TermsPool
   ) throws(SeleneError) -> TaskDefinition {
+    var numbers = draft.numbers
     try Identifier.check(draft.id, "id")
     if draft.handler.count > 0 { try Identifier.check(draft.handler, "handler") }
-    guard let kind = UInt8(exactly: draft.kind).flatMap(Kind.init) else {
-      throw .kind("kind", draft.kind)
+    guard UInt8(exactly: numbers.kind).flatMap(Kind.init) != nil else {
+      throw .kind("kind", numbers.kind)
     }
-    guard let schedule = UInt8(exactly: draft.schedule).flatMap(Schedule.init) else {
-      throw .range("schedule", draft.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
+    guard let schedule = UInt8(exactly: numbers.schedule).flatMap(Schedule.init) else {
+      throw .range("schedule", numbers.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
     }
-    guard (1...5).contains(draft.priority) else { throw .range("priority", draft.priority, 1, 5) }
-    guard (0...Time.longestRun).contains(draft.expectedResponse) else {
-      throw .range("expected_response", draft.expectedResponse, 0, Time.longestRun, .duration)
+    guard (1...5).contains(numbers.priority) else { throw .range("priority", numbers.priority, 1, 5) }
+    guard (0...Time.longestRun).contains(numbers.expectedResponse) else {
+      throw .range("expected_response", numbers.expectedResponse, 0, Time.longestRun, .duration)
     }
-    guard (0...Int32(mostResponseTimes)).contains(draft.responseWindow) else {
-      throw .range("response_window", draft.responseWindow, 0, Int64(mostResponseTimes))
+    guard (0...Int32(mostResponseTimes)).contains(numbers.responseWindow) else {
+      throw .range("response_window", numbers.responseWindow, 0, Int64(mostResponseTimes))
     }
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
-    guard Constraints.all.rawValue & draft.constraints == draft.constraints else {
-      throw .constraints("constraints", draft.constraints)
+    guard Constraints.all.rawValue & numbers.constraints == numbers.constraints else {
+      throw .constraints("constraints", numbers.constraints)
     }
-    let existing: ExistingPolicy
-    if draft.existing == -1 {
-      existing = schedule == .standing ? .update : .keep
-    } else {
-      guard let policy = UInt8(exactly: draft.existing).flatMap(ExistingPolicy.init) else {
-        throw .range("existing", draft.existing, -1, 4)
-      }
-      existing = policy
+    if numbers.existing == -1 {
+      numbers.existing = Int32((schedule == .standing ? ExistingPolicy.update : .keep).rawValue)
+    }
+    guard let existing = UInt8(exactly: numbers.existing).flatMap(ExistingPolicy.init) else {
+      throw .range("existing", numbers.existing, -1, 4)
     }
     if existing.appends && schedule != .once {
       throw SeleneError(.invalidArgument, "existing", "only a once task can be appended")
     }
-    guard (0...Time.tenYears).contains(draft.initialDelay) else {
-      throw .range("initial_delay", draft.initialDelay, 0, Time.tenYears, .duration)
+    guard (0...Time.tenYears).contains(numbers.initialDelay) else {
+      throw .range("initial_delay", numbers.initialDelay, 0, Time.tenYears, .duration)
     }
     if schedule == .periodic {
-      guard (1...Time.tenYears).contains(draft.period) else {
-        throw .range("period", draft.period, 1, Time.tenYears, .duration)
+      guard (1...Time.tenYears).contains(numbers.period) else {
+        throw .range("period", numbers.period, 1, Time.tenYears, .duration)
       }
-      guard (0...draft.period).contains(draft.flex) else {
-        throw .range("flex", draft.flex, 0, draft.period, .duration, "0 … period")
+      guard (0...numbers.period).contains(numbers.flex) else {
+        throw .range("flex", numbers.flex, 0, numbers.period, .duration, "0 … period")
       }
     }
-    guard let recurrence = UInt8(exactly: draft.recurrence).flatMap(Recurrence.init) else {
-      throw .range("recurrence", draft.recurrence, 0, 1, .number, "0 (after completion) or 1 (anchored)")
+    guard UInt8(exactly: numbers.recurrence).flatMap(Recurrence.init) != nil else {
+      throw .range("recurrence", numbers.recurrence, 0, 1, .number, "0 (after completion) or 1 (anchored)")
     }
-    let backoff: BackoffPolicy
-    if draft.backoff == -1 {
-      backoff = schedule == .standing ? .none : .exponential
-    } else {
-      guard let policy = UInt8(exactly: draft.backoff).flatMap(BackoffPolicy.init) else {
-        throw .range("backoff", draft.backoff, -1, 2)
-      }
-      backoff = policy
+    if numbers.backoff == -1 {
+      numbers.backoff = Int32((schedule == .standing ? BackoffPolicy.none : .exponential).rawValue)
     }
-    guard draft.backoffDelay >= 0 else { throw .range("backoff_delay", draft.backoffDelay, 0, .max, .duration) }
+    guard UInt8(exactly: numbers.backoff).flatMap(BackoffPolicy.init) != nil else {
+      throw .range("backoff", numbers.backoff, -1, 2)
+    }
+    guard numbers.backoffDelay >= 0 else { throw .range("backoff_delay", numbers.backoffDelay, 0, .max, .duration) }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
-    let isPeriodic = schedule == .periodic
-    let numbers = TaskTerms.Numbers(
-      expectedResponse: draft.expectedResponse, initialDelay: draft.initialDelay,
-      period: isPeriodic ? draft.period : 0, flex: isPeriodic ? draft.flex : 0,
-      backoffDelay: bounds.clamp(draft.backoffDelay), maxAttempts: draft.maxAttempts,
-      constraints: Constraints(rawValue: draft.constraints), kind: kind, schedule: schedule,
-      priority: UInt8(draft.priority), existing: existing, recurrence: recurrence, backoff: backoff,
-      responseWindow: UInt8(draft.responseWindow))
+    if schedule != .periodic { (numbers.period, numbers.flex) = (0, 0) }
+    numbers.backoffDelay = bounds.clamp(numbers.backoffDelay)
     return TaskDefinition(id: draft.id, input: draft.input, pool.terms(numbers, of: draft))
   }
 
@@ -167,14 +156,20 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// The effective one, within the scheduler's bounds.
   package var backoffDelay: Span { terms.numbers.backoffDelay }
   package var maxAttempts: UInt32 { terms.numbers.maxAttempts }
-  package var constraints: Constraints { terms.numbers.constraints }
-  package var kind: Kind { terms.numbers.kind }
-  package var schedule: Schedule { terms.numbers.schedule }
-  package var priority: UInt8 { terms.numbers.priority }
-  package var existing: ExistingPolicy { terms.numbers.existing }
-  package var recurrence: Recurrence { terms.numbers.recurrence }
-  package var backoff: BackoffPolicy { terms.numbers.backoff }
-  package var responseWindow: UInt8 { terms.numbers.responseWindow }
+  package var constraints: Constraints { Constraints(rawValue: terms.numbers.constraints) }
+  package var kind: Kind { Self.choice(terms.numbers.kind) ?? .refresh }
+  package var schedule: Schedule { Self.choice(terms.numbers.schedule) ?? .standing }
+  package var priority: UInt8 { UInt8(truncatingIfNeeded: terms.numbers.priority) }
+  package var existing: ExistingPolicy { Self.choice(terms.numbers.existing) ?? .keep }
+  package var recurrence: Recurrence { Self.choice(terms.numbers.recurrence) ?? .afterCompletion }
+  package var backoff: BackoffPolicy { Self.choice(terms.numbers.backoff) ?? .none }
+  package var responseWindow: UInt8 { UInt8(truncatingIfNeeded: terms.numbers.responseWindow) }
+
+  /// What a number stands for that was checked.
+  @inline(__always)
+  private static func choice<T: RawRepresentable<UInt8>>(_ number: Int32) -> T? {
+    T(rawValue: UInt8(truncatingIfNeeded: number))
+  }
 
   /// Once and periodic tasks take a place of their kind's limit (T6).
   package var takesPlace: Bool { schedule != .standing }

@@ -2,40 +2,18 @@
 
 /// The terms of tasks; immutable.
 package final class TaskTerms: Sendable {
-  struct Numbers: Equatable, Sendable {
-    let expectedResponse: Span
-    let initialDelay: Span
-    let period: Span
-    let flex: Span
-    let backoffDelay: Span
-    let maxAttempts: UInt32
-    let constraints: Constraints
-    let kind: Kind
-    let schedule: Schedule
-    let priority: UInt8
-    let existing: ExistingPolicy
-    let recurrence: Recurrence
-    let backoff: BackoffPolicy
-    let responseWindow: UInt8
-  }
-
-  let numbers: Numbers
+  package let numbers: TaskNumbers
   /// The handler's name, or nil where it is the id.
   package let handler: Bytes?
   let tags: [Bytes]
 
-  fileprivate init(_ numbers: Numbers, handler: Bytes?, tags: [Bytes]) {
+  fileprivate init(_ numbers: TaskNumbers, handler: Bytes?, tags: [Bytes]) {
     self.numbers = numbers
     self.handler = handler
     self.tags = tags
   }
 
-  static let vacant = TaskTerms(
-    Numbers(
-      expectedResponse: 0, initialDelay: 0, period: 0, flex: 0, backoffDelay: 0, maxAttempts: 0, constraints: [],
-      kind: .refresh, schedule: .standing, priority: 1, existing: .keep, recurrence: .afterCompletion, backoff: .none,
-      responseWindow: 0),
-    handler: nil, tags: [])
+  static let vacant = TaskTerms(TaskNumbers(), handler: nil, tags: [])
 }
 
 /// Terms that were lately used, so that tasks of the same sort share them.
@@ -51,7 +29,7 @@ package struct TermsPool {
 
   /// The terms of a draft: those of an earlier task where they are the same.
   @_optimize(speed)
-  mutating func terms(_ numbers: TaskTerms.Numbers, of draft: borrowing TaskDraft) -> TaskTerms {
+  mutating func terms(_ numbers: TaskNumbers, of draft: borrowing TaskDraft) -> TaskTerms {
     let handler = draft.handler.count > 0 && !draft.handler.equals(draft.id) ? draft.handler : nil
     let first = Self.place(numbers, handler, tags: draft.tags.count)
     for place in first..<(first + Self.ways) {
@@ -69,7 +47,7 @@ package struct TermsPool {
 
   @inline(never)
   private static func make(
-    _ numbers: TaskTerms.Numbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer]
+    _ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer]
   ) -> TaskTerms {
     var tags: [Bytes] = []
     for tag in texts where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
@@ -77,12 +55,12 @@ package struct TermsPool {
   }
 
   @_optimize(speed)
-  private static func place(_ numbers: TaskTerms.Numbers, _ handler: UnsafeRawBufferPointer?, tags: Int) -> Int {
+  private static func place(_ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, tags: Int) -> Int {
+    // Those in which tasks of one host differ most; where the others differ, terms meet.
     var mix = UInt64(bitPattern: numbers.expectedResponse ^ numbers.period)
     mix ^= UInt64(bitPattern: numbers.initialDelay) << 1 ^ UInt64(numbers.maxAttempts) << 7
-    mix ^=
-      UInt64(numbers.priority) << 13 ^ UInt64(numbers.kind.rawValue) << 17 ^ UInt64(numbers.schedule.rawValue) << 19
-    mix ^= UInt64(numbers.constraints.rawValue) << 23 ^ UInt64(tags) << 29
+    mix ^= UInt64(truncatingIfNeeded: numbers.priority ^ numbers.kind << 4 ^ numbers.schedule << 6) << 13
+    mix ^= UInt64(numbers.constraints) << 23 ^ UInt64(tags) << 29
     if let handler { mix ^= UInt64(handler.count) << 37 ^ UInt64(handler[handler.count - 1]) << 43 }
     return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 59) * ways
   }

@@ -2,37 +2,37 @@
 
 import SeleneCore
 
-/// A task as a test writes it down; a field that is not set has its default, those of `TaskDraft` are set as there.
+/// A task as a test writes it down; a number that is not set has its default, those of `TaskNumbers` are set as there.
 @dynamicMemberLookup
 struct Recipe {
   var id: String
   var handler = ""
   var tags: [String] = []
   var input: [UInt8] = []
-  private var fields = TaskDraft()
+  private var numbers = TaskNumbers()
 
   init(
     _ id: String, _ schedule: Schedule = .standing, kind: Kind = .refresh, priority: Int32 = 3,
     existing: ExistingPolicy? = nil, _ change: (inout Recipe) -> Void = { _ in }
   ) {
     self.id = id
-    fields.schedule = Int32(schedule.rawValue)
-    fields.kind = Int32(kind.rawValue)
-    fields.priority = priority
-    if let existing { fields.existing = Int32(existing.rawValue) }
-    if schedule == .periodic { fields.period = Time.hour }
+    numbers.schedule = Int32(schedule.rawValue)
+    numbers.kind = Int32(kind.rawValue)
+    numbers.priority = priority
+    if let existing { numbers.existing = Int32(existing.rawValue) }
+    if schedule == .periodic { numbers.period = Time.hour }
     change(&self)
   }
 
   init(_ id: String, _ change: (inout Recipe) -> Void) { self.init(id, .standing, change) }
 
-  subscript<Value>(dynamicMember field: WritableKeyPath<TaskDraft, Value>) -> Value {
-    get { fields[keyPath: field] }
-    set { fields[keyPath: field] = newValue }
+  subscript<Value>(dynamicMember field: WritableKeyPath<TaskNumbers, Value>) -> Value {
+    get { numbers[keyPath: field] }
+    set { numbers[keyPath: field] = newValue }
   }
 
   /// Lends a draft whose texts live until the body returns.
-  func withDraft<R>(_ body: (TaskDraft) throws -> R) rethrows -> R {
+  func withDraft<R>(_ body: (borrowing TaskDraft) throws -> R) rethrows -> R {
     let parts = [Array(id.utf8), Array(handler.utf8), input] + tags.map { Array($0.utf8) }
     return try Array(parts.joined()).withUnsafeBytes { all in
       var texts: [UnsafeRawBufferPointer] = []
@@ -41,7 +41,8 @@ struct Recipe {
         texts.append(UnsafeRawBufferPointer(rebasing: all[end..<end + part.count]))
         end += part.count
       }
-      var draft = fields
+      var draft = TaskDraft()
+      draft.numbers = numbers
       (draft.id, draft.handler, draft.input) = (texts[0], texts[1], texts[2])
       draft.tags = Array(texts[3...])
       return try body(draft)

@@ -61,7 +61,7 @@ extension TaskRecord {
 }
 
 /// Terms as bytes: numbers of seven bits a byte, then the handler's name and the tags, each with a NUL.
-struct PackedTerms {
+struct PackedTerms: TaskNumberVisitor {
   private(set) var terms: TaskTerms?
   private(set) var bytes: [UInt8] = []
   private(set) var checksum: Int64 = 0
@@ -71,14 +71,8 @@ struct PackedTerms {
     guard terms !== definition.terms else { return }
     terms = definition.terms
     bytes = []
-    let numbers = [
-      Int64(definition.kind.rawValue), Int64(definition.schedule.rawValue), Int64(definition.priority),
-      Int64(definition.existing.rawValue), Int64(definition.recurrence.rawValue), Int64(definition.backoff.rawValue),
-      Int64(definition.responseWindow), Int64(definition.maxAttempts), Int64(definition.constraints.rawValue),
-      definition.expectedResponse, definition.initialDelay, definition.period, definition.flex,
-      definition.backoffDelay,
-    ]
-    for number in numbers { add(number) }
+    var numbers = definition.terms.numbers
+    numbers.visit(&self)
     // No name: it is the id.
     if let handler = definition.terms.handler { bytes.append(contentsOf: handler.buffer) }
     bytes.append(0)
@@ -88,6 +82,10 @@ struct PackedTerms {
     }
     checksum = bytes.withUnsafeBytes { Checksum.of($0) }
   }
+
+  mutating func visit(_ number: inout Int32) { add(Int64(number)) }
+  mutating func visit(_ number: inout UInt32) { add(Int64(number)) }
+  mutating func visit(_ number: inout Int64) { add(number) }
 
   private mutating func add(_ number: Int64) {
     var rest = UInt64(bitPattern: number)
@@ -111,7 +109,7 @@ struct PackedTerms {
     var draft = TaskDraft()
     (draft.id, draft.input) = (id, input)
     var numbers = PackedNumbers(bytes: packed)
-    numbers.read(into: &draft)
+    draft.numbers.visit(&numbers)
     let names = numbers.position
     var start = names
     for index in stride(from: names, to: packed.count, by: 1) where packed[index] == 0 {
@@ -133,8 +131,8 @@ struct PackedTerms {
   }
 }
 
-/// Reads the numbers of packed terms.
-private struct PackedNumbers {
+/// Reads the numbers of packed terms, in the order in which they were packed.
+private struct PackedNumbers: TaskNumberVisitor {
   let bytes: UnsafeRawBufferPointer
   /// Where the next one begins; beyond the end once one was none.
   var position = 0
@@ -154,26 +152,9 @@ private struct PackedNumbers {
     return 0
   }
 
-  @inline(never)
-  mutating func choice() -> Int32 { Int32(next(atMost: 255)) }
-
-  /// The numbers in the order in which `PackedTerms.pack` writes them.
-  mutating func read(into draft: inout TaskDraft) {
-    draft.kind = choice()
-    draft.schedule = choice()
-    draft.priority = choice()
-    draft.existing = choice()
-    draft.recurrence = choice()
-    draft.backoff = choice()
-    draft.responseWindow = choice()
-    draft.maxAttempts = UInt32(next(atMost: UInt64(UInt32.max)))
-    draft.constraints = UInt32(next(atMost: UInt64(UInt32.max)))
-    draft.expectedResponse = next()
-    draft.initialDelay = next()
-    draft.period = next()
-    draft.flex = next()
-    draft.backoffDelay = next()
-  }
+  mutating func visit(_ number: inout Int32) { number = Int32(next(atMost: 255)) }
+  mutating func visit(_ number: inout UInt32) { number = UInt32(next(atMost: UInt64(UInt32.max))) }
+  mutating func visit(_ number: inout Int64) { number = next() }
 }
 
 /// The rows of all tasks, in the order of their sequence.

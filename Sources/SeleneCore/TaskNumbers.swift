@@ -1,0 +1,53 @@
+// The numbers of a task: the one list of them, from the border to the store.
+
+/// What a task is besides its texts: as a host gives it, with sentinels, and after the check without them (T2).
+///
+/// A new one is a field here and a line in `visit`; the border has its line in `TaskFields`.
+package struct TaskNumbers: Equatable, Sendable {
+  package var kind = Int32(Kind.refresh.rawValue)
+  package var schedule = Int32(Schedule.standing.rawValue)
+  package var priority: Int32 = 3
+  /// −1: by schedule.
+  package var existing: Int32 = -1
+  package var recurrence = Int32(Recurrence.afterCompletion.rawValue)
+  /// −1: by schedule.
+  package var backoff: Int32 = -1
+  package var responseWindow: Int32 = 3
+  package var maxAttempts: UInt32 = 0
+  package var constraints: UInt32 = 0
+  package var expectedResponse: Span = 5 * Time.second
+  package var initialDelay: Span = 0
+  package var period: Span = 0
+  package var flex: Span = 0
+  /// After the check the effective one, within the scheduler's bounds.
+  package var backoffDelay: Span = 30 * Time.second
+
+  package init() {}
+
+  /// Shows each to a visitor, which may change it: in the order in which a store has them, so a new one comes last.
+  @inline(__always)
+  package mutating func visit(_ visitor: inout some TaskNumberVisitor) {
+    visitor.visit(&kind)
+    visitor.visit(&schedule)
+    visitor.visit(&priority)
+    visitor.visit(&existing)
+    visitor.visit(&recurrence)
+    visitor.visit(&backoff)
+    visitor.visit(&responseWindow)
+    visitor.visit(&maxAttempts)
+    visitor.visit(&constraints)
+    visitor.visit(&expectedResponse)
+    visitor.visit(&initialDelay)
+    visitor.visit(&period)
+    visitor.visit(&flex)
+    visitor.visit(&backoffDelay)
+  }
+}
+
+/// What goes through the numbers of a task.
+package protocol TaskNumberVisitor {
+  /// A choice or a small count.
+  mutating func visit(_ number: inout Int32)
+  mutating func visit(_ number: inout UInt32)
+  mutating func visit(_ number: inout Int64)
+}
