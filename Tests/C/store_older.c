@@ -3,6 +3,8 @@
  *
  * Tests/vectors/schema2.store is what that version left when it was killed at 1700007000 s: a task in its first run on
  * the hour's grid, another that has run, a standing one with three response times, one that failed, one with successors.
+ * Tests/vectors/schema2-fields.store has a task whose every field is another than its default, and one that has only an
+ * id.
  */
 #include "store_tools.h"
 
@@ -159,11 +161,57 @@ static void test_older(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* Each field at its place: a number that were read for another would show. */
+static void test_fields(void) {
+    const selene_task defaults = SELENE_TASK_INIT;
+    char file[PATH];
+    selene_scheduler scheduler;
+    selene_task_info *info;
+    strcpy(file, path("store"));
+    copy_file("Tests/vectors/schema2-fields.store", file);
+    scheduler = open_at(file, WRITTEN);
+    info = info_of(scheduler, "every field");
+    CHECK_TEXT("another", info->handler);
+    CHECK_INT(6, info->input.length);
+    CHECK(memcmp(info->input.data, "in\0put", 6) == 0);
+    CHECK_INT(2, info->tag_count);
+    CHECK_TEXT("one", info->tags[0]);
+    CHECK_TEXT("two", info->tags[1]);
+    CHECK_INT(SELENE_KIND_PROCESSING, info->kind);
+    CHECK_INT(SELENE_SCHEDULE_PERIODIC, info->schedule);
+    CHECK_INT(5, info->priority);
+    CHECK_INT(SELENE_EXISTING_REPLACE, info->existing);
+    CHECK_INT(SELENE_RECURRENCE_ANCHORED, info->recurrence);
+    CHECK_INT(SELENE_BACKOFF_LINEAR, info->backoff);
+    CHECK_INT(17, info->response_window);
+    CHECK_INT(4000000000, info->max_attempts);
+    CHECK_INT(3, info->constraints);
+    CHECK_INT(23 * S + 1, info->expected_response);
+    CHECK_INT(29 * S + 2, info->initial_delay);
+    CHECK_INT(SELENE_HOUR + 3, info->period);
+    CHECK_INT(31 * S + 4, info->flex);
+    CHECK_INT(37 * S + 5, info->backoff_delay);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "plain");
+    CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+    CHECK_INT(defaults.kind, info->kind);
+    CHECK_INT(defaults.priority, info->priority);
+    CHECK_INT(SELENE_EXISTING_UPDATE, info->existing);
+    CHECK_INT(SELENE_BACKOFF_NONE, info->backoff);
+    CHECK_INT(defaults.response_window, info->response_window);
+    CHECK_INT(defaults.expected_response, info->expected_response);
+    CHECK_INT(defaults.backoff_delay, info->backoff_delay);
+    CHECK_INT(WRITTEN, info->registered_at);
+    selene_task_info_destroy(info);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
     run_test("T3 D3 a task that is killed in its first run comes back to its grid",
              test_interrupted);
+    run_test("D1 of a task of version 0.1.0 every field comes back", test_fields);
     run_test("D1 a store of version 0.1.0 opens with all its tasks, and their grids", test_older);
     tools_end();
     return check_end();
