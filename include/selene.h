@@ -2417,7 +2417,12 @@ SELENE_API selene_status selene_trace_replay(const char *path, int64_t path_leng
 
 enum {
     /** selene_driver_open only: its windows are begun with SELENE_WINDOW_LANES. */
-    SELENE_DRIVER_LANES = 1
+    SELENE_DRIVER_LANES = 1,
+    /** Nothing is picked whose estimate does not fit, not even first (SELENE_WINDOW_STRICT_FIT). Since: 0.2. */
+    SELENE_DRIVER_STRICT_FIT = 2,
+    /** One window at a time, for all kinds that are due and granted, with the greatest of their budgets and lanes: with
+     *  one lane one run at a time. Else each kind has its own, and both may be open at once. Since: 0.2. */
+    SELENE_DRIVER_TOGETHER = 4
 };
 
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
@@ -2432,10 +2437,23 @@ typedef struct selene_driver {
     /** Lanes of the windows, 1 … 64. Defaults 1. */
     uint32_t refresh_lanes;
     uint32_t processing_lanes;
+    /** SELENE_KIND_ bits of the windows that it opens; default both. Those of another kind stay the host's. Since: 0.2. */
+    uint32_t kinds;
+    /** 0. */
+    uint32_t reserved;
+    /** ns kept free at the end of each window, in which runs are asked to stop: 0 … 24 h, at most the window's budget; −1
+     *  (default): budget / 20. Since: 0.2. */
+    int64_t reserve;
+    /** Least ns from begin to begin of windows of one kind, 0 … 10 years; default 0. Where it is more than the minimum
+     *  interval of the kind, it counts in its place: a standing task asks for a window that often. Since: 0.2. */
+    int64_t every;
 } selene_driver;
 
 #define SELENE_DRIVER_INIT                                                                         \
-    { SELENE_SIZE(selene_driver), 0, 30 * SELENE_SECOND, 10 * SELENE_MINUTE, 1, 1 }
+    {                                                                                              \
+        SELENE_SIZE(selene_driver), 0, 30 * SELENE_SECOND, 10 * SELENE_MINUTE, 1, 1,               \
+            SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING, 0, -1, 0                                 \
+    }
 
 /**
  * Writes the defaults into driver, as SELENE_DRIVER_INIT does.
@@ -2455,6 +2473,9 @@ SELENE_API selene_status selene_driver_init(selene_driver *driver, uint32_t stru
  * It wakes for the next wake-up of a task, for a factor that can clear, for a signal or condition that the host sets, and
  * for what the system announces (routes and interfaces, power supplies, memory pressure); with nothing to do it sleeps
  * without a timeout. Standing tasks want a window 15 min after the last of their kind, or after its minimum interval.
+ *
+ * A loop of one's own around selene_scheduler_next_wakeup is not needed: with the profile that a scheduler opens with, all
+ * is granted; kinds, every and the flags make its windows those of such a loop.
  *
  * @param driver  how; NULL for all defaults
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (host clock), BUSY (a driver is open), EXHAUSTED

@@ -10,7 +10,8 @@ extension selene_driver: SizedStruct {
     return selene_driver(
       struct_size: UInt32(MemoryLayout<selene_driver>.size), flags: 0, refresh_budget: defaults.budgets.refresh,
       processing_budget: defaults.budgets.processing, refresh_lanes: defaults.lanes.refresh,
-      processing_lanes: defaults.lanes.processing)
+      processing_lanes: defaults.lanes.processing, kinds: defaults.kinds, reserved: 0, reserve: defaults.reserve,
+      every: defaults.every)
   }
 
   fileprivate var draft: DriverDraft {
@@ -18,6 +19,9 @@ extension selene_driver: SizedStruct {
     draft.budgets = PerKind(refresh: refresh_budget, processing: processing_budget)
     draft.lanes = PerKind(refresh: refresh_lanes, processing: processing_lanes)
     draft.hasLanes = flags & UInt32(SELENE_DRIVER_LANES) != 0
+    (draft.kinds, draft.reserve, draft.every) = (kinds, reserve, every)
+    draft.strictFit = flags & UInt32(SELENE_DRIVER_STRICT_FIT) != 0
+    draft.together = flags & UInt32(SELENE_DRIVER_TOGETHER) != 0
     return draft
   }
 }
@@ -33,7 +37,7 @@ public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _
 private func open(
   _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
 ) throws(SeleneError) -> Driver {
-  let known = UInt32(SELENE_DRIVER_LANES)
+  let known = UInt32(SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER)
   let given = if let driver { try read(driver, flags: known, "driver") } else { selene_driver.initial }
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)

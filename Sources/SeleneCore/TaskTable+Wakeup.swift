@@ -7,7 +7,7 @@ package struct Pace: Sendable {
   /// Least time from begin to begin; 0 is none.
   package var interval: Span
 
-  package init(interval: Span) { self.interval = interval }
+  package init(lastBegin: Instant? = nil, interval: Span) { (self.lastBegin, self.interval) = (lastBegin, interval) }
 
   /// The earliest begin of the next cycle.
   package var opensAt: Instant { lastBegin.map { $0.adding(interval) } ?? .min }

@@ -34,8 +34,8 @@ package final class Cycle {
   let serves: KindSet
   /// The kinds whose ledger it is charged to.
   let booked: KindSet
-  /// The kind for which the driver opened it, or nil.
-  let drivenKind: Kind?
+  /// The kinds for which the driver opened it; none if a host did.
+  let driven: KindSet
   /// Kinds against which a veto was raised while it was open: nothing more of them is dispatched (G6).
   var preempted: KindSet = []
   /// Who may run, until the cycle ends.
@@ -65,8 +65,8 @@ package final class Cycle {
   var receivers: [ReportReceiver] = []
 
   init(
-    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, serves: KindSet, booked: KindSet,
-    drivenKind: Kind?, time: Budget, ranking: Ranking
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, serves: KindSet,
+    booked: KindSet, driven: KindSet, time: Budget, ranking: Ranking
   ) {
     self.handle = handle
     self.mode = mode
@@ -76,7 +76,7 @@ package final class Cycle {
     self.kinds = kinds
     self.serves = serves
     self.booked = booked
-    self.drivenKind = drivenKind
+    self.driven = driven
     self.time = time
     self.ranking = ranking
     // Most windows have few runs: one piece of memory for them in place of one after the other.
@@ -96,7 +96,7 @@ package final class Cycle {
   /// A cycle of one task occupies no kind.
   var isOfOneTask: Bool { kinds.isEmpty }
   var isEnded: Bool { report != nil }
-  var isDriven: Bool { drivenKind != nil }
+  var isDriven: Bool { !driven.isEmpty }
 
   /// The next begin of its kinds ends it: its host took its runs and did not come back for the end (C5).
   func isForgotten(at now: Instant) -> Bool { mode == .pulled && now > time.deadline }

@@ -9,14 +9,75 @@ package struct DriverDraft {
   package var budgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
   package var lanes = PerKind<UInt32>(repeating: 1)
   package var hasLanes = false
+  package var kinds = KindSet.all.rawValue
+  /// −1: a twentieth of the budget.
+  package var reserve: Span = -1
+  package var every: Span = 0
+  package var strictFit = false
+  package var together = false
 
   package init() {}
 }
 
-/// A driver. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
-package final class Driver {
+/// How a driver opens windows, checked.
+struct DriverTerms: Sendable {
   let budgets: PerKind<Span>
   let lanes: PerKind<UInt32>
+  /// The kinds that it opens windows for.
+  let kinds: KindSet
+  /// Kept free at the end of each, or nil for the default.
+  let reserve: Span?
+  /// Least time from begin to begin of a kind's windows; standing tasks ask for one that often.
+  let every: Span
+  let strictFit: Bool
+  /// One window at a time, for all kinds that are due.
+  let together: Bool
+
+  /// Checks every field.
+  ///
+  /// - Throws: `invalidArgument`, naming the first field that is out of range.
+  init(_ draft: DriverDraft) throws(SeleneError) {
+    for kind in Kind.allCases {
+      let field: (budget: Literal, lanes: Literal) =
+        kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
+      guard (1...Time.longestRun).contains(draft.budgets[kind]) else {
+        throw .range(field.budget, draft.budgets[kind], 1, Time.longestRun, .duration)
+      }
+      guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
+        throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
+      }
+    }
+    guard draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0 else {
+      throw .kinds("kinds", draft.kinds)
+    }
+    guard (-1...Time.longestRun).contains(draft.reserve) else {
+      throw .range("reserve", draft.reserve, 0, Time.longestRun, .duration, "-1 (budget / 20), or 0 … 24 h")
+    }
+    guard (0...Time.tenYears).contains(draft.every) else {
+      throw .range("every", draft.every, 0, Time.tenYears, .duration)
+    }
+    (budgets, lanes, kinds) = (draft.budgets, draft.lanes, KindSet(rawValue: draft.kinds))
+    (reserve, every) = (draft.reserve == -1 ? nil : draft.reserve, draft.every)
+    (strictFit, together) = (draft.strictFit, draft.together)
+  }
+
+  /// A window for some kinds.
+  ///
+  /// - Parameters:
+  ///   - longest: what the ledger leaves.
+  ///   - only: the one task that it is for, or nil.
+  func window(_ kinds: KindSet, longest: Span, only task: TaskDefinition? = nil) -> Window {
+    let all = Kind.allCases.filter { kinds.contains($0) }
+    let budget = max(1, min(all.map { budgets[$0] }.max() ?? 1, longest))
+    return Window(
+      kinds: kinds, lanes: task == nil ? Int(all.map { lanes[$0] }.max() ?? 1) : 1, budget: budget,
+      reserve: min(reserve ?? Budget.reserve(of: budget), budget), strictFit: strictFit, task: task?.id)
+  }
+}
+
+/// A driver. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
+package final class Driver {
+  let terms: DriverTerms
   /// Whether a library thread follows it and calls the handlers; else a host's event loop steps.
   let hasThread: Bool
   /// Whether threads of the host work its windows off, through lanes.
@@ -32,7 +93,7 @@ package final class Driver {
   /// How long to wait after a window of a kind that could not be opened, or in which nothing ran; the longer the more often.
   private var pause = PerKind<Span>(repeating: shortestPause)
   /// When such a wait ends; no news ends it.
-  private var pausedUntil = PerKind<Instant>(repeating: .min)
+  private(set) var pausedUntil = PerKind<Instant>(repeating: .min)
   private static let shortestPause = Time.second
   private static let longestPause = Time.minute
 
@@ -47,9 +108,8 @@ package final class Driver {
   /// Its thread has left, or it never had one.
   var hasLeft: Bool
 
-  private init(_ draft: DriverDraft, hasThread: Bool, _ watch: OpaquePointer) {
-    (budgets, lanes, self.hasThread, self.watch) = (draft.budgets, draft.lanes, hasThread, watch)
-    hasLanes = draft.hasLanes
+  private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: OpaquePointer) {
+    (self.terms, self.hasThread, self.hasLanes, self.watch) = (terms, hasThread, hasLanes, watch)
     hasLeft = !hasThread
   }
 
@@ -60,20 +120,11 @@ package final class Driver {
     guard !hasThread || !draft.hasLanes else {
       throw SeleneError(.unsupported, "flags: LANES was given, library threads work the windows of this driver off")
     }
-    for kind in Kind.allCases {
-      let field: (budget: Literal, lanes: Literal) =
-        kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
-      guard (1...Time.longestRun).contains(draft.budgets[kind]) else {
-        throw .range(field.budget, draft.budgets[kind], 1, Time.longestRun, .duration)
-      }
-      guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
-        throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
-      }
-    }
+    let terms = try DriverTerms(draft)
     guard let watch = platform_watch_open(Int32(followsSystem ? PLATFORM_WATCH_SYSTEM : PLATFORM_WATCH_POKES)) else {
       throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
     }
-    return Driver(draft, hasThread: hasThread, watch)
+    return Driver(terms, hasThread: hasThread, hasLanes: draft.hasLanes, watch)
   }
 
   deinit { platform_watch_close(watch) }
@@ -117,12 +168,6 @@ package final class Driver {
 
   /// When to read them again, if anything waits for them.
   var listensAt: Instant { heardAt.adding(Self.listening) }
-
-  /// When a kind may be asked about.
-  func asksAt(_ kind: Kind) -> Instant { max(askAgainAt[kind], pausedUntil[kind]) }
-
-  /// When a kind whose last window could not be opened is tried again.
-  func triesAgainAt(_ kind: Kind) -> Instant { pausedUntil[kind] }
 
   /// A window of a kind came to nothing: the next is asked for later.
   func giveWay(_ kind: Kind, at now: Instant) {

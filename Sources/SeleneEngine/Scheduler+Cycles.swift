@@ -24,14 +24,24 @@ extension Scheduler {
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
-  /// Begins a cycle of any mode; one that is not refused ends forgotten pulled ones of its kinds first (C5).
+  /// Begins a cycle of any mode.
+  func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
+    try admit(window, at: moment.now)
+    return try begin(admitted: window, mode, at: moment)
+  }
+
+  /// Sees whether a window may begin.
+  func admit(_ window: Window, at now: Instant) throws(SeleneError) {
+    if window.task == nil { try refuse(window.kinds, at: now) }
+  }
+
+  /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).
   ///
-  /// - Parameter driving: the kind for which the driver opens it.
+  /// - Parameter driving: the kinds for which the driver opens it.
   func begin(
-    _ window: Window, _ mode: Cycle.Mode, driving: Kind? = nil, at moment: Moment
+    admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
-    if window.task == nil { try refuse(window.kinds, at: now) }
     let satisfied = conditions.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
       try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, at: now)
@@ -40,7 +50,7 @@ extension Scheduler {
     let kinds = only == nil ? window.kinds : []
     let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
     endForgotten(serves, at: now)
-    let booked = keepsBooks ? driving.map { KindSet($0) } ?? kinds : []
+    let booked = keepsBooks ? driving.isEmpty ? kinds : driving : []
     try store(begin: kinds, booked: booked, budget: window.budget, at: now)
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
@@ -49,7 +59,7 @@ extension Scheduler {
       ?? table.openRanking(offer(window.kinds, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
-      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, drivenKind: driving, time: time,
+      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, driven: driving, time: time,
       ranking: ranking)
     cycles.append(cycle)
     // What stands at begin is not new; a signal may expire while it is open.

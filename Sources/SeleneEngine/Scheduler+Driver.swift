@@ -88,29 +88,30 @@ extension Scheduler {
   }
 
   private static func step(_ handle: UInt64, _ driver: Driver) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
-    // The kinds for which the system was asked, and what was read of it. One that falls due meanwhile is asked about, too,
-    // before it is decided; so is what a decision looks at only now.
-    var (asked, read): (KindSet, SignalGroups) = ([], [])
+    var hearing = Hearing()
+    var act = try enter(handle) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.check(driver)
+      scheduler.endForgotten(.all, at: moment.now)
+      hearing.announced = driver.awake()
+      return scheduler.drive(driver, hearing, at: moment.now)
+    }
     while true {
-      let (source, kinds, isDue) = try enter(handle) { (scheduler, moment) throws(SeleneError) in
-        try scheduler.check(driver)
-        scheduler.endForgotten(.all, at: moment.now)
-        let groups = scheduler.groupsToRead(driver, at: moment.now)
-        return (SignalSources(groups.read, of: scheduler), groups.kinds, groups.isDue)
+      let (sources, wanted, kinds): (SignalSources, Constraints, KindSet)
+      switch act {
+      case .done(let cycle, let wakeAt): return (cycle, wakeAt)
+      case .read(let found): (sources, wanted, kinds) = found
       }
-      asked.formUnion(kinds)
-      read.formUnion(source.groups)
-      let readings = source.read()
-      let step = try enter(handle, probing: isDue) { [asked, read] (scheduler, moment) throws(SeleneError) in
+      let readings = sources.read()
+      let probe = Conditions.probe(wanted)
+      hearing.read.formUnion(sources.groups)
+      hearing.asked = (hearing.asked ?? []).union(kinds)
+      act = try enter(handle) { [hearing] (scheduler, moment) throws(SeleneError) in
         try scheduler.check(driver)
-        scheduler.apply(moment.probe, at: moment.now)
-        if isDue { driver.hear(at: moment.now) }
+        scheduler.apply(probe, at: moment.now)
+        if !wanted.isEmpty { driver.hear(at: moment.now) }
         if let readings { scheduler.absorb(readings, at: moment.now) }
-        let kinds = scheduler.dueKinds(driver, at: moment.now)
-        let isAsked = kinds.isSubset(of: asked) && scheduler.groupsToRead(kinds).isSubset(of: read)
-        return isAsked ? scheduler.drive(driver, at: moment.now) : nil
+        return scheduler.drive(driver, hearing, at: moment.now)
       }
-      if let step { return step }
     }
   }
 
@@ -118,154 +119,73 @@ extension Scheduler {
     guard governance.driver === driver else { throw SeleneError(.unsupported, "the driver was stopped") }
   }
 
-  /// The kinds that would be asked about now.
-  private func dueKinds(_ driver: Driver, at now: Instant) -> KindSet {
-    var kinds: KindSet = []
-    for kind in Kind.allCases {
-      guard let due = dueAt(kind, driver, at: now), max(due, driver.asksAt(kind)) <= now else { continue }
-      kinds.insert(KindSet(kind))
-    }
-    return kinds
+  /// What became of a plan.
+  private enum Act {
+    /// This is to be read without the lock, on behalf of some kinds.
+    case read((SignalSources, Constraints, KindSet))
+    case done(Cycle?, wakeAt: Instant)
   }
 
-  /// What to read from the system before a look, for which kinds, and whether conditions are among it.
-  private func groupsToRead(
-    _ driver: Driver, at now: Instant
-  ) -> (read: SignalGroups, kinds: KindSet, isDue: Bool) {
-    var announced = driver.awake()
-    if listensAt(driver, at: now) <= now { announced.formUnion([.power, .network]) }
-    let kinds = dueKinds(driver, at: now)
-    // What is announced is read where anybody wants to know it.
-    let read = groupsToRead(kinds).union(announced.intersection(groups(.all)))
-    return (read, kinds, !kinds.isEmpty || !announced.isEmpty)
-  }
-
-  /// What decisions about some kinds look at, and the vetoes against open windows.
-  private func groupsToRead(_ kinds: KindSet) -> SignalGroups {
-    groups(kinds).union(groups(openKinds, onlyStopping: true))
-  }
-
-  /// The kinds that have a window; also one of the driver's for a single task.
-  private var openKinds: KindSet {
-    cycles.reduce(KindSet()) { $0.union($1.kinds).union($1.drivenKind.map { KindSet($0) } ?? []) }
-  }
-
-  /// When a kind that may have a window has something to do, or nil.
-  private func dueAt(_ kind: Kind, _ driver: Driver, at now: Instant) -> Instant? {
-    dueAt(kind, driver, with: conditions.satisfied, at: now)
-  }
-
-  private func dueAt(_ kind: Kind, _ driver: Driver, with satisfied: Constraints, at now: Instant) -> Instant? {
-    guard enabled.contains(kind), !openKinds.contains(kind) else { return nil }
-    // A thread that comes back lets it look again.
-    guard !isAtThreadCap || !driver.needsThreads else { return nil }
-    return table.nextWakeup(offer(kind, driver, satisfied), pace, at: now)
-  }
-
-  private func offer(_ kind: Kind, _ driver: Driver, _ satisfied: Constraints) -> Offer {
-    Offer(
-      kinds: KindSet(kind), satisfied: satisfied, pushes: driver.hasThread, observedRange: options.observedRange)
-  }
-
-  /// When to read conditions though nothing was announced: while a window is open in which a run may need what the system
-  /// could take away, or a task waits for what it could give.
-  private func listensAt(_ driver: Driver, at now: Instant) -> Instant {
-    let couldBe = Constraints.all.subtracting(conditions.hostOwned)
-    if !cycles.isEmpty && !couldBe.isEmpty { return driver.listensAt }
-    var listensAt = Time.never
-    guard !couldBe.isSubset(of: conditions.satisfied) else { return listensAt }
-    for kind in Kind.allCases {
-      let due = dueAt(kind, driver, with: conditions.satisfied.union(couldBe), at: now) ?? Time.never
-      if due < dueAt(kind, driver, at: now) ?? Time.never { listensAt = min(listensAt, max(due, driver.listensAt)) }
-    }
-    return listensAt
-  }
-
-  /// Opens a window for the first kind that is granted one, or sleeps.
-  private func drive(_ driver: Driver, at now: Instant) -> (cycle: Cycle?, wakeAt: Instant) {
-    var wakeAt = Time.never
-    for cycle in cycles where !cycle.mode.callsHandlers { wakeAt = min(wakeAt, cycle.time.deadline.adding(1)) }
-    runs.forEach { if !$0.isOpen { wakeAt = min(wakeAt, $0.endedAt.adding(options.releaseAfter)) } }
-    for kind in Kind.allCases {
-      guard let due = dueAt(kind, driver, at: now) else { continue }
-      let at = max(due, driver.asksAt(kind))
-      if at <= now {
-        if let cycle = open(kind, driver, at: now) {
-          // There may be more: a loop that waits before its next step must not wait in vain.
-          driver.poke()
-          return (cycle, now)
-        }
-        wakeAt = min(wakeAt, driver.asksAt(kind))
-      } else {
-        wakeAt = min(wakeAt, at)
+  /// Plans and acts until there is something to read, or nothing to do.
+  private func drive(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> Act {
+    while true {
+      let plan = view(driver, hearing, at: now).plan()
+      for made in plan.decisions { note(made.decision, neverRan: made.neverRan, at: now) }
+      driver.askAgainAt = plan.askAgainAt
+      switch plan.step {
+      case .read(let groups, let conditions, let kinds):
+        let wanted = conditions ? Constraints.all.subtracting(self.conditions.hostOwned) : []
+        return .read((SignalSources(groups, of: self), wanted, kinds))
+      case .sleep(let wakeAt):
+        driver.watchMemory(plan.watchesMemory)
+        driver.sleep(until: wakeAt, at: now, seen: table.stamp)
+        return .done(nil, wakeAt: wakeAt)
+      case .open(let window, let kinds):
+        guard let cycle = open(window, kinds, driver, at: now), !driver.hasThread else { continue }
+        // There may be more: a loop that waits before its next step must not wait in vain.
+        driver.poke()
+        return .done(cycle, wakeAt: now)
       }
     }
-    wakeAt = min(wakeAt, nextLook(at: now))
-    wakeAt = min(wakeAt, listensAt(driver, at: now))
-    driver.sleep(until: wakeAt, at: now, seen: table.stamp)
-    return (nil, wakeAt)
   }
 
-  /// When a veto may be raised against a window that is open.
-  private func nextLook(at now: Instant) -> Instant {
-    let open = openKinds
-    var next = open.isEmpty ? Time.never : governance.nextLook
-    governance.governor.forEachSignal(open, onlyStopping: true) { signal in
-      if signal.lookAgain > 0 && !groups(signal).isEmpty { next = min(next, now.adding(signal.lookAgain)) }
-    }
-    governance.driver?.watchMemory(groups(open, onlyStopping: true).contains(.load))
-    return next
-  }
-
-  /// Asks for a window of a kind and opens it; nil if it is refused.
-  private func open(_ kind: Kind, _ driver: Driver, at now: Instant) -> Cycle? {
-    var decision = decide(kind, at: now)
-    var draft = WindowDraft()
-    // Only what a new task may use is left: it alone.
-    if decision.isRefusedByBudget, let newcomer = newcomer(kind, driver, at: now) {
-      let other = decide(kind, neverRan: true, at: now)
-      if other.isGranted {
-        decision = other
-        draft.task = table[newcomer].definition.id
-      }
-    }
-    guard decision.isGranted else {
-      driver.askAgainAt[kind] = decision.askAgainAt
-      return nil
-    }
-    // The last seconds of a budget would only cut tasks off.
-    if draft.task.count == 0 && decision.longestWindow < driver.budgets[kind] {
-      let governor = governance.governor
-      let roomAt = governor.ledger.roomAt(kind, governor.profile.quotas, at: now)
-      guard roomAt <= now else {
-        driver.askAgainAt[kind] = roomAt
-        return nil
-      }
-    }
-    draft.kinds = UInt32(kind.rawValue)
-    draft.lanes = draft.task.count > 0 ? 1 : driver.lanes[kind]
-    draft.budget = max(1, min(driver.budgets[kind], decision.longestWindow))
+  /// Opens a window of the driver's; nil if that is not possible, then its kinds give way.
+  private func open(_ window: Window, _ kinds: KindSet, _ driver: Driver, at now: Instant) -> Cycle? {
     do throws(SeleneError) {
       let moment = Moment(now: now, probe: Probe())
-      let window = try Window(draft)
-      let cycle =
-        driver.hasThread
-        ? try beginPushed(window, coordinators: 1, driving: kind, at: moment)
-        : driver.hasLanes
-          ? try beginLanes(window, driving: kind, at: moment)
-          : try begin(window, .pulled, driving: kind, at: moment)
-      return cycle
+      if driver.hasThread { return try beginPushed(admitted: window, coordinators: 1, driving: kinds, at: moment) }
+      return try begin(admitted: window, driver.hasLanes ? .lanes : .pulled, driving: kinds, at: moment)
     } catch {
-      driver.giveWay(kind, at: now)
+      // Whoever refused it has told why (R5).
+      for kind in Kind.allCases where kinds.contains(kind) { driver.giveWay(kind, at: now) }
       return nil
     }
   }
 
-  /// The task that would be first in a window, if it never ran.
-  private func newcomer(_ kind: Kind, _ driver: Driver, at now: Instant) -> Int? {
-    let offer = offer(kind, driver, conditions.satisfied)
-    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
-    return table[best.slot].hasRun ? nil : best.slot
+  /// What a driver goes by now.
+  private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
+    var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
+    view.enabled = enabled
+    for cycle in cycles { view.open.formUnion(cycle.kinds.union(cycle.driven)) }
+    view.hasCycles = !cycles.isEmpty
+    view.hasDriven = cycles.contains { $0.isDriven }
+    view.lacksThreads = driver.needsThreads && isAtThreadCap
+    view.pushes = driver.hasThread
+    view.observedRange = options.observedRange
+    view.pace = pace
+    (view.satisfied, view.hostOwned) = (conditions.satisfied, conditions.hostOwned)
+    view.reach = reach
+    view.hearing = hearing
+    (view.askAgainAt, view.pausedUntil) = (driver.askAgainAt, driver.pausedUntil)
+    view.mayListenAt = driver.listensAt
+    for cycle in cycles where !cycle.mode.callsHandlers {
+      view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
+    }
+    runs.forEach {
+      if !$0.isOpen { view.nextEffect = min(view.nextEffect, $0.endedAt.adding(options.releaseAfter)) }
+    }
+    view.nextLook = governance.nextLook
+    return view
   }
 
   /// A window has ended, so that its kinds may have another. One in which nothing ran, though nothing spoke against it, is
@@ -273,11 +193,12 @@ extension Scheduler {
   func drove(_ cycle: Cycle, at now: Instant) {
     guard let driver = governance.driver else { return }
     driver.lookAgain()
-    guard let kind = cycle.drivenKind else { return }
-    if !cycle.runs.isEmpty {
-      driver.goOn(kind)
-    } else if !cycle.preempted.contains(KindSet(kind)) {
-      driver.giveWay(kind, at: now)
+    for kind in Kind.allCases where cycle.driven.contains(kind) {
+      if !cycle.runs.isEmpty {
+        driver.goOn(kind)
+      } else if !cycle.preempted.contains(kind) {
+        driver.giveWay(kind, at: now)
+      }
     }
   }
 
@@ -293,7 +214,7 @@ extension Scheduler {
     }
     var draft = WindowDraft()
     draft.task = id
-    draft.budget = governance.driver?.budgets[table[slot].kind] ?? DriverDraft().budgets[table[slot].kind]
+    draft.budget = governance.driver?.terms.budgets[table[slot].kind] ?? DriverDraft().budgets[table[slot].kind]
     _ = try startAsync(Window(draft), receive: nil, destroy: nil, at: moment)
   }
 
@@ -309,12 +230,5 @@ extension Scheduler {
     nextDue = moment.now
     advance(to: moment.now)
     slot.monitor.broadcast()
-  }
-}
-
-extension Decision {
-  /// Whether nothing but a spent budget refuses.
-  fileprivate var isRefusedByBudget: Bool {
-    firstVeto?.factor == .budget && findings.allSatisfy { $0.verdict != .vetoed || $0.factor == .budget }
   }
 }

@@ -163,19 +163,15 @@ extension Scheduler {
 
   /// The groups worth reading before a decision about some kinds; with a host clock none, so that all is as the host says.
   func groups(_ kinds: KindSet, onlyStopping: Bool = false) -> SignalGroups {
-    guard clock.host == nil else { return [] }
-    var groups: SignalGroups = []
-    governance.governor.forEachSignal(kinds, onlyStopping: onlyStopping) { groups.formUnion(self.groups($0)) }
-    return groups
+    reach.groups(kinds, onlyStopping: onlyStopping, governance.governor, at: clock.last)
   }
 
   /// The group of a signal, unless somebody stronger than the system says what it is.
   func groups(_ signal: Signal) -> SignalGroups {
-    let source = governance.governor.signals.reading(signal, at: clock.last).source
-    let group = SignalGroups(of: signal)
-    guard clock.host == nil, source.rawValue <= SignalSource.probe.rawValue else { return [] }
-    return group == .storage && !store.isDurable ? [] : group
+    reach.groups(signal, governance.governor, at: clock.last)
   }
+
+  var reach: SignalReach { SignalReach(followsSystem: clock.host == nil, hasStore: store.isDurable) }
 
   /// A signal as a decision would see it.
   ///
@@ -206,10 +202,15 @@ extension Scheduler {
   /// Decides, and lets it be known.
   func decide(_ kind: Kind, neverRan: Bool = false, at now: Instant) -> Decision {
     let decision = governance.governor.decide(kind, neverRan: neverRan, at: now)
-    governance.last[kind] = decision
+    note(decision, neverRan: neverRan, at: now)
+    return decision
+  }
+
+  /// Lets a decision be known.
+  func note(_ decision: Decision, neverRan: Bool, at now: Instant) {
+    governance.last[decision.kind] = decision
     record { $0.decision(decision, neverRan: neverRan) }
     publish(decided(decision), at: now)
-    return decision
   }
 
   private func decided(_ decision: Decision) -> Change {

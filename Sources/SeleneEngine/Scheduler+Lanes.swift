@@ -11,10 +11,10 @@ extension Scheduler {
   /// Begins a cycle that has lanes.
   ///
   /// - Throws: as a pulled one; `busy` also when too many threads are left behind.
-  func beginLanes(_ window: Window, driving: Kind? = nil, at moment: Moment) throws(SeleneError) -> Cycle {
-    if window.task == nil { try refuse(window.kinds, at: moment.now) }
+  func beginLanes(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
+    try admit(window, at: moment.now)
     guard !isAtThreadCap else { throw threadCapError }
-    return try begin(window, .lanes, driving: driving, at: moment)
+    return try begin(admitted: window, .lanes, at: moment)
   }
 
   func refuseLanes(_ window: Window) throws(SeleneError) {

@@ -55,16 +55,23 @@ extension Scheduler {
     return cycle
   }
 
-  func beginPushed(
-    _ window: Window, coordinators: Int, driving: Kind? = nil, at moment: Moment
-  ) throws(SeleneError) -> Cycle {
+  func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
-    if window.task == nil { try refuse(window.kinds, at: moment.now) }
+    try admit(window, at: moment.now)
+    return try beginPushed(admitted: window, coordinators: coordinators, at: moment)
+  }
+
+  /// Begins the pushed cycle of a window against which nothing speaks but the want of threads.
+  ///
+  /// - Throws: `busy`, `exhausted`, a status of stores.
+  func beginPushed(
+    admitted window: Window, coordinators: Int, driving: KindSet = [], at moment: Moment
+  ) throws(SeleneError) -> Cycle {
     guard !isAtThreadCap else { throw threadCapError }
     try ensureThreads(window.lanes + coordinators)
-    let cycle = try begin(window, .pushed, driving: driving, at: moment)
+    let cycle = try begin(admitted: window, .pushed, driving: driving, at: moment)
     cycle.lanes = window.lanes
     for _ in 0..<coordinators { submit(.coordinate(cycle)) }
     for _ in 0..<window.lanes { submit(.lane(cycle)) }

@@ -35,6 +35,14 @@ package struct Window {
 
   static let mostLanes: UInt32 = 64
 
+  /// A window of checked values.
+  init(
+    kinds: KindSet, lanes: Int, budget: Span, reserve: Span, strictFit: Bool, task: UnsafeRawBufferPointer?
+  ) {
+    (self.kinds, self.lanes, self.budget, self.reserve) = (kinds, lanes, budget, reserve)
+    (self.strictFit, isRolling, isInline, hasLanes, self.task) = (strictFit, false, false, false, task)
+  }
+
   /// Checks every field.
   ///
   /// - Throws: `invalidArgument`, naming the first field that is out of range.

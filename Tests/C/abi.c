@@ -359,7 +359,11 @@ FIELD(selene_driver, refresh_budget, 8, 8);
 FIELD(selene_driver, processing_budget, 16, 8);
 FIELD(selene_driver, refresh_lanes, 24, 4);
 FIELD(selene_driver, processing_lanes, 28, 4);
-SIZE(selene_driver, processing_lanes, 32);
+FIELD(selene_driver, kinds, 32, 4);
+FIELD(selene_driver, reserved, 36, 4);
+FIELD(selene_driver, reserve, 40, 8);
+FIELD(selene_driver, every, 48, 8);
+SIZE(selene_driver, every, 56);
 
 /* ---- types -------------------------------------------------------------------------- */
 
@@ -491,6 +495,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
     NUMBER(SELENE_WINDOW_LANES, 8, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NONE, -1, NULL, NULL),
+    NUMBER(SELENE_DRIVER_STRICT_FIT, 2, NULL, NULL),
+    NUMBER(SELENE_DRIVER_TOGETHER, 4, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_NO_DATA, 1, "no_data", selene_outcome_name),
     NUMBER(SELENE_OUTCOME_FAILED, 2, "failed", selene_outcome_name),

@@ -1,0 +1,291 @@
+// What a driver would do, case by case, without a thread and without waiting (G7).
+
+import SeleneCore
+import SeleneGovernor
+import Testing
+
+@testable import SeleneEngine
+
+/// What a plan says, to be compared.
+private enum Said: Equatable {
+  case read(SignalGroups, conditions: Bool, KindSet)
+  case open(KindSet, budget: Span, lanes: Int = 1, only: String? = nil)
+  case sleep(Instant)
+
+  init(_ plan: DriverPlan) {
+    switch plan.step {
+    case .read(let groups, let conditions, let kinds): self = .read(groups, conditions: conditions, kinds)
+    case .open(let window, let kinds):
+      self = .open(
+        kinds, budget: window.budget, lanes: window.lanes, only: window.task.map { String(decoding: $0, as: UTF8.self) })
+    case .sleep(let wakeAt): self = .sleep(wakeAt)
+    }
+  }
+}
+
+@Suite("DriverPlan") struct DriverPlanTests {
+  private static let now = 1_000 * Time.day
+  private static let (refresh, processing) = (KindSet(.refresh), KindSet(.processing))
+  private static let never = Said.sleep(Time.never)
+
+  /// A view of these tasks, each with a handler of its own name; conditions are the host's, and all satisfied.
+  private static func view(
+    _ recipes: [Recipe], driver: (inout DriverDraft) -> Void = { _ in }, handlers pushes: Bool = true,
+    _ change: (inout DriverView) throws -> Void = { _ in }
+  ) throws -> DriverView {
+    let desk = Desk(now: now) { $0.places = PerKind(repeating: nil) }
+    for recipe in recipes {
+      _ = try desk.addHandler(recipe.id, pushes: pushes)
+      try desk.register(recipe)
+    }
+    var draft = DriverDraft()
+    driver(&draft)
+    var view = DriverView(terms: try DriverTerms(draft), table: desk.table, governor: Governor(), now: now)
+    view.hostOwned = .all
+    try change(&view)
+    return view
+  }
+
+  private static func veto(_ factor: Factor, preempts: Bool = false) throws -> Profile {
+    var draft = ProfileDraft()
+    draft.rules = [
+      RuleDraft(factor: Int32(factor.rawValue), kinds: KindSet.all.rawValue, mode: 1, preempts: preempts)
+    ]
+    return try Profile(draft)
+  }
+
+  private static let fetch = Recipe("fetch", .once)
+  private static let pack = Recipe("pack", .once, kind: .processing)
+
+  /// One case: what is known, and what the plan is.
+  private struct Case: CustomTestStringConvertible, Sendable {
+    let name: String
+    let said: Said
+    let view: @Sendable () throws -> DriverView
+    var testDescription: String { name }
+
+    init(_ name: String, _ said: Said, _ view: @escaping @Sendable () throws -> DriverView) {
+      (self.name, self.said, self.view) = (name, said, view)
+    }
+  }
+
+  private static let cases: [Case] = [
+    Case("without tasks it sleeps", never) { try view([]) },
+    Case("what is due has a window of its kind", .open(refresh, budget: 30 * Time.second)) { try view([fetch]) },
+    Case("the other kind has its own", .open(processing, budget: 10 * Time.minute)) { try view([pack]) },
+    Case("refresh goes first", .open(refresh, budget: 30 * Time.second)) { try view([pack, fetch]) },
+    Case("and then processing", .open(processing, budget: 10 * Time.minute)) {
+      try view([pack, fetch]) { $0.open = refresh }
+    },
+    Case("what is due later is slept for", .sleep(now + 7)) {
+      try view([Recipe("a", .once) { $0.initialDelay = 7 }, Recipe("b", .once, kind: .processing) { $0.initialDelay = 9 }])
+    },
+    Case("a kind that is switched off waits", never) { try view([fetch]) { $0.enabled = processing } },
+    Case("so does one that is not the driver's", never) {
+      try view([fetch], driver: { $0.kinds = processing.rawValue })
+    },
+    Case("and all, while no thread may be used", never) { try view([pack, fetch]) { $0.lacksThreads = true } },
+    Case("a handler without a function is none for library threads", never) { try view([fetch], handlers: false) },
+    Case("but one for a host that takes its runs", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], handlers: false) { $0.pushes = false }
+    },
+
+    Case("a kind whose window failed waits", .sleep(now + 5)) {
+      try view([fetch]) { $0.pausedUntil.refresh = now + 5 }
+    },
+    Case("one that was refused waits until asking is worth it", .sleep(now + 6)) {
+      try view([fetch]) { ($0.pausedUntil.refresh, $0.askAgainAt.refresh) = (now + 5, now + 6) }
+    },
+    Case("the minimum interval counts", .sleep(now + 40)) {
+      try view([fetch]) { $0.pace.refresh = Pace(lastBegin: now - 60, interval: 100) }
+    },
+    Case("and that of the driver, if it is longer", .sleep(now + 140)) {
+      try view([fetch], driver: { $0.every = 200 }) { $0.pace.refresh = Pace(lastBegin: now - 60, interval: 100) }
+    },
+    Case("a standing task asks that often", .sleep(now + 140)) {
+      try view([Recipe("a")], driver: { $0.every = 200 }) { $0.pace.refresh = Pace(lastBegin: now - 60, interval: 0) }
+    },
+    Case("else every 15 minutes", .sleep(now - 60 + 15 * Time.minute)) {
+      try view([Recipe("a")]) { $0.pace.refresh = Pace(lastBegin: now - 60, interval: 0) }
+    },
+
+    Case("together: one window for both", .open(.all, budget: 10 * Time.minute, lanes: 3)) {
+      try view(
+        [pack, fetch],
+        driver: {
+          $0.together = true
+          $0.lanes.refresh = 3
+        })
+    },
+    Case("together: none beside the one that is open", never) {
+      try view([pack], driver: { $0.together = true }) { ($0.open, $0.hasDriven) = (refresh, true) }
+    },
+    Case("together: what is refused is left out", .open(processing, budget: 10 * Time.minute)) {
+      try view([pack, fetch], driver: { $0.together = true }) {
+        var draft = ProfileDraft()
+        draft.rules = [RuleDraft(factor: Int32(Factor.metered.rawValue), kinds: refresh.rawValue, mode: 1)]
+        $0.governor = Governor(try Profile(draft))
+        try $0.governor.signals.set(.metered, 1, by: .host, at: now)
+      }
+    },
+
+    Case("conditions are read before a window", .read([], conditions: true, refresh)) {
+      try view([fetch]) { $0.hostOwned = [] }
+    },
+    Case("once", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch]) { ($0.hostOwned, $0.hearing.asked) = ([], refresh) }
+    },
+    Case("and again for a kind that fell due meanwhile", .read([], conditions: true, .all)) {
+      try view([pack, fetch]) { ($0.hostOwned, $0.hearing.asked) = ([], refresh) }
+    },
+    Case("what waits for a condition that only the host knows waits for it", never) {
+      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) { $0.satisfied = [] }
+    },
+    Case("for one of the system's it listens", .read([], conditions: true, [])) {
+      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) {
+        ($0.satisfied, $0.hostOwned) = ([], .externalPower)
+      }
+    },
+    Case("a minute later again", .sleep(now + Time.minute)) {
+      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) {
+        ($0.satisfied, $0.hostOwned) = ([], .externalPower)
+        ($0.hearing.asked, $0.mayListenAt) = ([], now + Time.minute)
+      }
+    },
+    Case("also while a window is open", .sleep(now + Time.minute)) {
+      try view([]) { ($0.open, $0.hasCycles, $0.hostOwned, $0.mayListenAt) = (refresh, true, [], now + Time.minute) }
+    },
+
+    Case("what a decision looks at is read first", .read(.people, conditions: false, refresh)) {
+      try view([fetch]) {
+        $0.governor = Governor(try veto(.userActive))
+        $0.reach.followsSystem = true
+      }
+    },
+    Case("unless the host says it", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch]) {
+        $0.governor = Governor(try veto(.userActive))
+        try $0.governor.signals.set(.userActive, 0, by: .host, at: now)
+        $0.reach.followsSystem = true
+      }
+    },
+    Case("once", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch]) {
+        $0.governor = Governor(try veto(.userActive))
+        ($0.reach.followsSystem, $0.hearing.read) = (true, .people)
+      }
+    },
+    Case("what is announced is read where a decision looks at it", .read(.network, conditions: false, [])) {
+      try view([]) {
+        $0.governor = Governor(try veto(.network))
+        ($0.reach.followsSystem, $0.hearing.announced) = (true, [.network, .power])
+      }
+    },
+    Case("vetoes against an open window are read, too", .read(.people, conditions: false, [])) {
+      try view([]) {
+        $0.governor = Governor(try veto(.userActive, preempts: true))
+        ($0.reach.followsSystem, $0.open, $0.hasCycles) = (true, refresh, true)
+      }
+    },
+    Case("and looked at again", .sleep(now + 30 * Time.second)) {
+      try view([]) {
+        $0.governor = Governor(try veto(.userActive, preempts: true))
+        ($0.reach.followsSystem, $0.open, $0.hasCycles, $0.hearing.read) = (true, refresh, true, .people)
+      }
+    },
+
+    Case("a refusal sleeps until a signal changes", never) {
+      try view([fetch]) {
+        $0.governor = Governor(try veto(.metered))
+        try $0.governor.signals.set(.metered, 1, by: .host, at: now)
+      }
+    },
+    Case("or until what was said ends", .sleep(now + 50)) {
+      try view([fetch]) {
+        $0.governor = Governor(try veto(.metered))
+        try $0.governor.signals.set(.metered, 1, by: .host, at: now, until: now + 50)
+      }
+    },
+    Case("a cycle that is forgotten ends by itself", .sleep(now + 3)) { try view([]) { $0.nextEffect = now + 3 } },
+  ]
+
+  @Test("G7 the plan of a driver", arguments: cases)
+  fileprivate func plans(_ one: Case) throws {
+    let view = try one.view()
+    let plan = view.plan()
+    #expect(Said(plan) == one.said)
+    // It is a function: asked again it says the same.
+    #expect(Said(view.plan()) == one.said)
+  }
+
+  @Test("G7 a window has the driver's reserve and fit")
+  func window() throws {
+    func window(_ change: (inout DriverDraft) -> Void) throws -> Window? {
+      guard case .open(let window, _) = try Self.view([Self.fetch], driver: change).plan().step else { return nil }
+      return window
+    }
+    #expect(try window { _ in }?.reserve == 30 * Time.second / 20)
+    #expect(try window { $0.reserve = 7 }?.reserve == 7)
+    #expect(try window { $0.reserve = Time.hour }?.reserve == 30 * Time.second)
+    #expect(try window { _ in }?.strictFit == false)
+    #expect(try window { $0.strictFit = true }?.strictFit == true)
+  }
+
+  /// A governor with a quota of window time for refresh, of which so much was used a minute ago.
+  private static func used(_ used: Span, of limit: Span) throws -> Governor {
+    var draft = ProfileDraft()
+    draft.rules = [RuleDraft(factor: Int32(Factor.budget.rawValue), kinds: KindSet.all.rawValue, mode: 1)]
+    draft.quotas = [QuotaDraft(kinds: refresh.rawValue, measure: 1, limit: limit)]
+    var governor = Governor(try Profile(draft))
+    if used > 0 {
+      governor.begin(.refresh, budget: used, at: now - used - Time.minute)
+      governor.end(.refresh, at: now - Time.minute)
+    }
+    return governor
+  }
+
+  @Test("G7 a window is cut to what the ledger leaves, but not below what it is for")
+  func budgets() throws {
+    let whole = try Self.view([Self.fetch]) { $0.governor = try Self.used(0, of: Time.hour) }.plan()
+    #expect(Said(whole) == .open(Self.refresh, budget: 30 * Time.second))
+    let view = try Self.view([Self.fetch], driver: { $0.budgets.refresh = Time.hour }) {
+      $0.governor = try Self.used(0, of: 10 * Time.minute)
+    }
+    #expect(Said(view.plan()) == .open(Self.refresh, budget: 9 * Time.minute), "a tenth is for newcomers")
+  }
+
+  @Test("G4 a task that never ran has a window of its own when only the newcomers' tenth is left")
+  func newcomer() throws {
+    let plan = try Self.view([Self.fetch]) { $0.governor = try Self.used(9 * Time.minute, of: 10 * Time.minute) }.plan()
+    #expect(plan.decisions.map(\.decision.isGranted) == [false, true])
+    #expect(plan.decisions.map(\.neverRan) == [false, true])
+    #expect(Said(plan) == .open(Self.refresh, budget: 30 * Time.second, only: "fetch"))
+  }
+
+  @Test("G7 a refusal and when to ask again are part of the plan, and nothing has changed by it")
+  func refusal() throws {
+    let view = try Self.view([Self.fetch, Self.pack]) {
+      $0.governor = Governor(try Self.veto(.metered))
+      try $0.governor.signals.set(.metered, 1, by: .host, at: Self.now, until: Self.now + 50)
+    }
+    let plan = view.plan()
+    #expect(plan.decisions.map(\.decision.kind) == [.refresh, .processing])
+    #expect(plan.decisions.allSatisfy { !$0.decision.isGranted && !$0.neverRan })
+    #expect(plan.askAgainAt.refresh == Self.now + 50 && plan.askAgainAt.processing == Self.now + 50)
+    #expect(view.askAgainAt.refresh == .min)
+  }
+
+  @Test("G7 fields of a driver are checked")
+  func fields() throws {
+    func refuses(_ change: (inout DriverDraft) -> Void) -> Bool {
+      var draft = DriverDraft()
+      change(&draft)
+      return (try? DriverTerms(draft)) == nil
+    }
+    #expect(!refuses { _ in })
+    #expect(refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })
+    #expect(refuses { $0.reserve = -2 } && refuses { $0.reserve = Time.day + 1 } && !refuses { $0.reserve = Time.day })
+    #expect(refuses { $0.every = -1 } && refuses { $0.every = Time.tenYears + 1 } && !refuses { $0.every = 1 })
+    #expect(refuses { $0.budgets.refresh = 0 } && refuses { $0.lanes.processing = 65 })
+  }
+}
