@@ -64,7 +64,7 @@ struct Hearing {
 struct DriverView {
   let terms: DriverTerms
   let table: TaskTable
-  let governor: Governor
+  var governor: Governor
   let now: Instant
   var enabled = KindSet.all
   /// The kinds that have a window, whoever opened it.

@@ -31,19 +31,24 @@ static selene_cycle step(selene_scheduler scheduler, int64_t *wake_at) {
     return cycle;
 }
 
-/** Works through a window; the number of runs. */
-static uint64_t work_through(selene_cycle cycle, int32_t outcome, int64_t each) {
+/** Works through a window, which stays open; the number of runs. */
+static uint64_t work_on(selene_cycle cycle, int32_t outcome, int64_t each) {
     uint64_t count = 0;
     for (;;) {
         selene_run_info info = SELENE_RUN_INFO_INIT;
         int32_t what = -1;
         CHECK_OK(selene_cycle_next(cycle, &what, &info, NULL));
-        if (what == SELENE_STEP_DONE) break;
+        if (what == SELENE_STEP_DONE) return count;
         CHECK_INT(SELENE_STEP_RUN, what);
         advance(each);
         CHECK_OK(selene_run_complete(info.run, outcome));
         count++;
     }
+}
+
+/** The same, to its end. */
+static uint64_t work_through(selene_cycle cycle, int32_t outcome, int64_t each) {
+    uint64_t count = work_on(cycle, outcome, each);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     return count;
 }
@@ -525,6 +530,95 @@ static void test_kinds(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** Opens a driver as described. */
+static void open_as(selene_scheduler scheduler, selene_driver driver) {
+    CHECK_OK(selene_driver_open(scheduler, &driver, NULL));
+}
+
+/* One window for what is due of both kinds, and none beside it. */
+static void test_together(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE},
+                late = {.behaviour = COMPLETE};
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_report *report = NULL;
+    selene_cycle cycle;
+    int64_t wake_at;
+    driver.flags = SELENE_DRIVER_TOGETHER;
+    driver.reserve = 7 * S;
+    observe(scheduler);
+    add_once(scheduler, "fetch", REFRESH, &fetch);
+    add_once(scheduler, "pack", PROCESSING, &pack);
+    open_as(scheduler, driver);
+    cycle = step(scheduler, NULL);
+    CHECK(cycle);
+    CHECK_INT(2, count_events(0, SELENE_EVENT_GRANTED, -1));
+    CHECK_INT(0, step(scheduler, &wake_at));
+    CHECK_INT(2, work_on(cycle, SELENE_OUTCOME_NEW_DATA, S));
+    /* Another falls due while it is open. */
+    add_once(scheduler, "late", REFRESH, &late);
+    CHECK_INT(0, step(scheduler, NULL));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(EACH, report->kinds);
+    CHECK_INT(10 * MIN, report->budget);
+    CHECK_INT(7 * S, report->reserve);
+    CHECK_INT(2, report->run_count);
+    selene_report_destroy(report);
+    cycle = step(scheduler, NULL);
+    CHECK(cycle);
+    CHECK_INT(1, work_on(cycle, SELENE_OUTCOME_NEW_DATA, S));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(REFRESH, report->kinds);
+    CHECK_INT(30 * S, report->budget);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* Its windows come no faster than every so often, and standing tasks ask for one that often. */
+static void test_every(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_driver driver = SELENE_DRIVER_INIT;
+    int64_t wake_at;
+    driver.every = MIN;
+    add_handler(scheduler, "a", &work);
+    add(scheduler, task_of("a"));
+    open_as(scheduler, driver);
+    for (int i = 0; i < 5; i++) {
+        selene_cycle cycle = step(scheduler, NULL);
+        CHECK(cycle);
+        CHECK_INT(1, work_through(cycle, SELENE_OUTCOME_NEW_DATA, S));
+        CHECK_INT(0, step(scheduler, &wake_at));
+        CHECK_INT(clock_now + MIN - S, wake_at);
+        advance(wake_at - clock_now);
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* Windows of the other kind stay the host's; what does not fit is not picked, not even first. */
+static void test_own_kinds(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE};
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_cycle cycle;
+    int64_t wake_at;
+    selene_task task = once_of("pack");
+    driver.kinds = PROCESSING;
+    driver.flags = SELENE_DRIVER_STRICT_FIT;
+    driver.processing_budget = S;
+    add_once(scheduler, "fetch", REFRESH, &fetch);
+    open_as(scheduler, driver);
+    CHECK_INT(0, step(scheduler, &wake_at));
+    CHECK_INT(SELENE_NEVER, wake_at);
+    add_handler(scheduler, "pack", &pack);
+    task.expected_response = 5 * S;
+    add(scheduler, task);
+    cycle = step(scheduler, NULL);
+    CHECK(cycle);
+    CHECK_INT(0, work_through(cycle, SELENE_OUTCOME_NEW_DATA, S));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_misuse(void) {
     selene_scheduler scheduler = open_plain();
     selene_driver driver = SELENE_DRIVER_INIT;
@@ -534,7 +628,11 @@ static void test_misuse(void) {
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_start(scheduler, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(scheduler, &cycle, &wake_at));
     CHECK_OK(selene_driver_stop(scheduler, 0)); /* there is none */
-    for (int field = 0; field < 8; field++) {
+    for (int field = 0; field < 12; field++) {
+        const char *names[] = {"refresh_budget", "processing_budget", "refresh_budget",
+                               "refresh_lanes",  "processing_lanes",  "refresh_lanes",
+                               "flags",          "processing_budget", "kinds",
+                               "kinds",          "reserve",           "every"};
         driver = (selene_driver)SELENE_DRIVER_INIT;
         if (field == 0) driver.refresh_budget = 0;
         if (field == 1) driver.processing_budget = -1;
@@ -542,13 +640,15 @@ static void test_misuse(void) {
         if (field == 3) driver.refresh_lanes = 0;
         if (field == 4) driver.processing_lanes = 65;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
-        if (field == 6) driver.flags = 2;
+        if (field == 6) driver.flags = 8;
         if (field == 7) driver.processing_budget = INT64_MAX;
+        if (field == 8) driver.kinds = 0;
+        if (field == 9) driver.kinds = 4;
+        if (field == 10) driver.reserve = -2;
+        if (field == 11) driver.every = -1;
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_driver_open(scheduler, &driver, &descriptor));
-        CHECK(strstr(selene_status_detail(), field < 3 || field == 7 ? "_budget"
-                                             : field < 6             ? "_lanes"
-                                                                     : "flags") != NULL);
+        CHECK(strstr(selene_status_detail(), names[field]) != NULL);
     }
     CHECK_INT(-77, descriptor);
     open_driver(scheduler);
@@ -685,6 +785,9 @@ int main(int argc, char **argv) {
     run_test("G7 the last seconds of a budget are no window", test_room);
     run_test("G7 of newcomers one runs at a time", test_newcomers);
     run_test("G7 a kind that is switched off has no window", test_kinds);
+    run_test("G7 together: one window for what is due of both kinds", test_together);
+    run_test("G7 every: windows come no faster, and standing tasks ask that often", test_every);
+    run_test("G7 kinds that are not the driver's stay the host's; strict fit", test_own_kinds);
     run_test("G7 what cannot be is refused, and nothing changes", test_misuse);
     run_test("G7 a window of a stopped driver stays the host's", test_stop_keeps_cycle);
     run_test("G7 poll() wakes for a signal and for time", test_poll);

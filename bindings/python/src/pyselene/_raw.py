@@ -241,6 +241,8 @@ SELENE_VERDICT_VETOED = 2
 SELENE_VERDICT_WEIGHED = 3
 SELENE_ASK_NEVER_RAN = 1
 SELENE_DRIVER_LANES = 1
+SELENE_DRIVER_STRICT_FIT = 2
+SELENE_DRIVER_TOGETHER = 4
 
 
 class selene_text(Structure):
@@ -700,6 +702,10 @@ class selene_driver(Structure):
         ("processing_budget", c_int64),
         ("refresh_lanes", c_uint32),
         ("processing_lanes", c_uint32),
+        ("kinds", c_uint32),
+        ("reserved", c_uint32),
+        ("reserve", c_int64),
+        ("every", c_int64),
     )
 
 
