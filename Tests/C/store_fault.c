@@ -541,6 +541,34 @@ static void test_counts(void) {
     }
 }
 
+static void leave_frames(void) {
+    selene_scheduler scheduler = open_store(path("store"));
+    char id[16];
+    for (int i = 0; i < 400; i++) {
+        selene_task task = task_of(id);
+        snprintf(id, sizeof id, "task.%d", i);
+        task.id.length = -1;
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    }
+    die();
+}
+
+/** A log that was left behind is looked at frame by frame, and opened a few times. */
+static void test_opens(void) {
+    char words[PATH + 128];
+    uint64_t opens;
+    selene_scheduler scheduler;
+    new_folder();
+    CHECK_INT(KILLED, in_child(leave_frames));
+    snprintf(words, sizeof words, "folder=%s", tools_folder);
+    CHECK_INT(0, shim(words));
+    opens = shim_count("open");
+    scheduler = open_store(path("store"));
+    CHECK_BETWEEN(1, shim_count("open") - opens, 12);
+    CHECK_INT(400, count_of(scheduler));
+    close_store(scheduler);
+}
+
 /** Finds the calls of the shim; starts this program again with it if it is not there. */
 static void find_shim(char **argv) {
     void *found = dlsym(RTLD_DEFAULT, "store_shim"),
@@ -570,6 +598,7 @@ int main(int argc, char **argv) {
     tools_begin(NULL);
     run_test("D2 a batch is one commit, a cycle of ten runs twelve at most, each of them one sync",
              test_counts);
+    run_test("a log is opened once, however many frames it has", test_opens);
     run_test("D2 D4 a write that fails changes nothing, and the host goes on", test_write);
     run_test("D4 a sync that fails ends the store until it is opened again", test_sync);
     run_test("D2 D4 an open that fails changes nothing", test_open);

@@ -2,7 +2,8 @@
  * store_kill.c - a host is killed at any moment, again and again: what it was answered is there (D2, D3)
  *
  * Each round starts a child host on the store that the round before left, kills it, opens the store, and compares it
- * with a twin that made the same calls undisturbed. After some rounds a new store is begun.
+ * with a twin that made the same calls undisturbed. After some rounds a new store is begun. The child reads its own files
+ * now and then, and what would open the store beside it is refused all the same (D5).
  *
  * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many kills (300); SELENE_TEST_SEED;
  * SELENE_TEST_CALLS, prints the calls of a life that failed.
@@ -69,6 +70,12 @@ static void live(struct line *line) {
                   SELENE_MICROSECOND;
     }
     child_listen(&child, life, end, 0);
+    // Whatever it did to its files meanwhile, it has the store.
+    if (child.is_open && life->character.large != 2 && chance(&line->random) % 4 == 0) {
+        selene_options options = store_options(store());
+        selene_scheduler other = 0;
+        CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_scheduler_open(&options, &other));
+    }
     CHECK_INT(0, kill(child.process, SIGKILL));
     CHECK_INT(SIGKILL, WTERMSIG(child_end(&child, life)));
     if (!in_open && !child.is_open) {

@@ -75,7 +75,7 @@ def test_d4_who_is_refused_is_told_which_process_has_the_store(tmp_path: Path) -
 def test_d5_a_host_that_reads_its_own_store_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
     code = "import sys, pyselene; pyselene.Scheduler(sys.argv[1])"
-    with selene.Scheduler(path) as scheduler:
+    with selene.Scheduler(path, max_pending_refresh=5) as scheduler:
         scheduler.enqueue("a")
         assert path.read_bytes()
         other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
@@ -87,7 +87,7 @@ def test_d5_a_host_that_reads_its_own_store_keeps_it(tmp_path: Path) -> None:
 
 def test_d6_a_store_that_is_removed_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
-    scheduler = selene.Scheduler(path)
+    scheduler = selene.Scheduler(path, max_pending_refresh=5)
     scheduler.enqueue("a")
     path.unlink()
     with pytest.raises(selene.StoreMoved, match="removed or replaced"):
