@@ -26,7 +26,7 @@ from browser import browse, colours, keep
 from pyselene.cli import child
 from pyselene.cli.app import run
 from pyselene.cli.board import Active, Board, Done
-from pyselene.cli.live import budget_bar, render
+from pyselene.cli.live import LiveTable, budget_bar, render
 from pyselene.cli.runner import outcome_of
 from pyselene.cli.sheet import Sheet
 from pyselene.cli.wire import Window
@@ -130,10 +130,30 @@ def test_a_command_knows_its_id_its_attempt_and_its_folder_and_reads_nothing(fol
     text = "[tasks.a]\ncommand = '''\necho \"$0 $1 ${SELENE_WORK:?}\" && cat && touch \"$SELENE_WORK/mark\"\n'''"
     assert f"a │ a 1 {folder}/work\n" in call("run", write(folder, text), SELENE_WORK="work").stdout
     assert (folder / "work/mark").exists()
-    assert (folder / "work/log/a.log").read_text() == f"a 1 {folder}/work\n"
+    assert f"\na 1 {folder}/work\n" in (folder / "work/log/a.log").read_text()
     call("run", "w.toml", "--logs", "logs", "--quiet")
     assert (folder / "logs/a.log").exists()
     assert list((folder / "tmp").iterdir()) == []
+
+
+def test_a_log_says_when_each_attempt_began_and_how_it_ended(folder: Path) -> None:
+    write(folder, "[tasks.a]\nbackoff = 'linear'\nbackoff_delay = '50ms'\ncommand = 'printf tried; exit 75'")
+    call("run", "w.toml", "--cycles", "2", "--every", "200ms", SELENE_WORK="work")
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
+    attempts = "".join(
+        rf"--- {stamp} attempt {attempt} begins\ntried\n--- {stamp} attempt {attempt}: exit 75 after [\d.]+ m?s\n"
+        for attempt in (1, 2)
+    )
+    assert re.fullmatch(attempts, (folder / "work/log/a.log").read_text())
+
+
+def test_a_log_has_a_limit(folder: Path) -> None:
+    write(folder, "[tasks.a]\ncommand = 'yes | head -c 20M; echo the end'")
+    call("run", "w.toml", "--quiet", SELENE_WORK="work")
+    older, newer = (folder / "work/log/a.log.1").read_bytes(), (folder / "work/log/a.log").read_bytes()
+    assert len(older) + len(newer) <= 8 << 20
+    assert b"\nthe end\n" in older + newer
+    assert b"attempt 1: exit 0" in older + newer
 
 
 def test_only_the_first_lines_of_a_command_are_shown(folder: Path) -> None:
@@ -296,6 +316,21 @@ def test_a_signal_ends_everything(
     assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, "stopped")
 
 
+def test_a_window_that_a_signal_ends_tells_what_it_did(
+    folder: Path, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    write(
+        folder, "[tasks.quick]\npriority = 5\ncommand = 'exit 75'\n[tasks.slow]\ncommand = 'echo $$ >pid; sleep 60'\n"
+    )
+    process = started("run", "w.toml")
+    wait_for(told_in(folder / "pid"))
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[0]
+    assert re.search(r"quick +\S+ m?s +failed +exit 75", told), told
+    assert re.search(r"slow +\S+ m?s +shutdown +SIGTERM", told), told
+    assert "stopped: 1 ran, 1 were stopped and will run again" in told
+
+
 def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     write(folder, "[tasks.a]\nevery = '1h'\ncommand = 'touch ran'\n")
     process = started("run", "w.toml", "--follow")
@@ -420,7 +455,7 @@ def test_in_80_columns_a_run_is_one_line_with_what_matters(folder: Path) -> None
     assert head.split() == ["task", "took", "outcome", "command", "again"]
     rows = told[told.index(head) + 2 : told.index(head) + 5]
     assert re.fullmatch(r"  tell +\S+ \S+ +new data +exit 0 +next window", rows[0])
-    assert re.fullmatch(r"  build-the-index-of-every\S*… +\S+ \S+ +failed +exit 75 +in \S+ s", rows[1])
+    assert re.fullmatch(r"  build-the-\S*…\S*there-is +\S+ \S+ +failed +exit 75 +in \S+ s", rows[1])
     assert re.fullmatch(r"  kill +\S+ \S+ +failed +SIGTERM +in \S+ s", rows[2])
 
 
@@ -548,6 +583,29 @@ def test_the_live_table_shows_what_runs_is_done_and_waits() -> None:
     assert "waits and" in found
     assert board.end_of(3) == "exit 75"
     assert board.end_of(1) == "being killed"
+
+
+@pytest.mark.parametrize(("width", "height"), [(45, 12), (60, 14), (80, 24), (120, 40)])
+def test_on_a_small_terminal_the_live_table_shows_what_runs(width: int, height: int) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    board, now = Board(), time.monotonic()
+    for token in range(20):
+        name = f"a-long-name-of-a-task-whose-end-is-{token:02}"
+        board.start(Active(token, name, 1, 0.6, 2.0, now - 1))
+        if token < 17:
+            board.end(Done(token, name, "failed", "a long way of saying how it ended", 0.5))
+    console = Console(width=width, height=height, record=True, file=io.StringIO())
+    head = Text("window 1  30 s, reserve 1.5 s · 2 lanes · refresh, processing")
+    waits = [(f"t{n}", "not due yet; may change in 5.65 s") for n in range(12)]
+    console.print(LiveTable(head, Window(budget=30 * 10**9), board, lambda: waits))
+    lines = console.export_text().splitlines()
+    assert len(lines) <= height
+    runs = [line for line in lines if line.lstrip().startswith("runs")]
+    assert len(runs) == 3
+    # Names are cut so that they still differ.
+    assert [re.search(r"…\S*(\d\d)", line)[1] for line in runs] == ["17", "18", "19"]  # type: ignore[index]
 
 
 def test_a_browser_shows_the_live_table_in_its_colours(browser: str, tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ def test_a_forecast_needs_a_store_and_tells_hours(folder: Path) -> None:
     with selene.Scheduler("tasks.db") as scheduler:
         scheduler.governor.used()
     told = call("forecast", "--store", "tasks.db", "--count", "2").stdout
+    assert told.count("nothing is known yet of when this machine is used") == 2
+    assert " %" not in told
     assert told.count("UTC") == 4
     assert "refresh windows  profile apple" in told
     assert "\n\nprocessing windows  profile apple\n" in told

@@ -37,14 +37,13 @@ bool log_open(struct log *log, const struct workspace *workspace, const char *id
     return true;
 }
 
-/* The last part of a file, into another. */
-static void copy_end(int from, int64_t size, int to) {
+/* The last part of a file, into another; with what is written to it meanwhile, so that hardly anything is lost. */
+static void copy_end(int from, int64_t at, int to) {
     char bytes[1 << 16];
-    int64_t at = size > LOG_LIMIT ? size - LOG_LIMIT : 0;
-    for (;;) {
-        ssize_t count = pread(from, bytes, sizeof bytes, (off_t)at);
-        if (count <= 0 || at >= size || write(to, bytes, (size_t)count) != count) return;
-        at += count;
+    for (int64_t copied = 0; copied < LOG_LIMIT;) {
+        ssize_t count = pread(from, bytes, sizeof bytes, (off_t)(at + copied));
+        if (count <= 0 || write(to, bytes, (size_t)count) != count) return;
+        copied += count;
     }
 }
 
@@ -57,7 +56,7 @@ void log_bound(struct log *log) {
     snprintf(older, sizeof older, "%s.1", log->path);
     copy = open(older, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (copy >= 0) {
-        copy_end(log->file, found.st_size, copy);
+        copy_end(log->file, found.st_size - LOG_LIMIT / 2, copy);
         close(copy);
     }
     if (ftruncate(log->file, 0) == 0) log->begin = 0;

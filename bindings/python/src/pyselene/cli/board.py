@@ -37,6 +37,8 @@ class Done:
     end: str
     """How the command ended."""
     took: float
+    stopped: str = ""
+    """Why it was asked to stop, if that ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,10 @@ class Board:
     def end(self, done: Done) -> None:
         """A command ended."""
         with self._lock:
-            self._active.pop(done.token, None)
+            active = self._active.pop(done.token, None)
+            # What expires may still complete; every other reason ends a run at once.
+            if active is not None and active.stopping not in ("", "expiring"):
+                done = replace(done, stopped=active.stopping)
             self._done.append(done)
 
     def clear(self) -> None:

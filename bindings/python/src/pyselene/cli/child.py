@@ -61,18 +61,20 @@ class Child:
         self._kill_at = float("inf")
         self._end = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else -1
 
-    def wait(self, stop: Callable[[], float | None]) -> int:
+    def wait(self, stop: Callable[[], float | None], look: Callable[[], None] = lambda: None) -> int:
         """Waits until the whole group is gone, and gives the status of the command.
 
         Args:
             stop: asked again and again; None while the command may go on, else after how many seconds a group that
                 was asked to stop is killed.
+            look: called again and again meanwhile.
         """
         poll = select.poll()
         if self._end >= 0:
             poll.register(self._end, select.POLLIN)
         try:
             while not self._gone():
+                look()
                 grace = stop()
                 if grace is not None:
                     self._ask(grace)

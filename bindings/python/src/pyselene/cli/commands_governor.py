@@ -31,6 +31,9 @@ from .report.axis import instant
 from .sheet import Sheet
 from .show import words
 
+_NOTHING_KNOWN = 500
+"""How likely an hour is while the habits are not known, per mille."""
+
 _TWO_READINGS = 0.3
 """The share of busy CPU time needs two readings, so many seconds apart."""
 
@@ -101,14 +104,19 @@ def forecast(
             if not windows:
                 console.print(Text(f"  {scheduler.governor.decide(kind).why}", "yellow"))
                 continue
+            known = any(window.probability != _NOTHING_KNOWN for window in windows)
+            if not known:
+                console.print(
+                    Text("  nothing is known yet of when this machine is used: that takes three days", "yellow")
+                )
             rows = Sheet("from", "to", "in", "likely", "", numbers=("in", "likely"), spare=("",))
             for window in windows:
                 rows.add_row(
                     instant(window.begins_at_ns, "%a %-d %b %H:%M"),
                     instant(window.ends_at_ns, "%H:%M UTC"),
                     show(max(0, window.begins_at_ns - now)),
-                    f"{window.probability / 10:.0f} %",
-                    Text("━" * round(window.probability / 50), "cyan"),
+                    f"{window.probability / 10:.0f} %" if known else "–",
+                    Text("━" * round(window.probability / 50) if known else "", "cyan"),
                 )
             console.print(rows)
 

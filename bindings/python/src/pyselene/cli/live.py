@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
@@ -19,6 +19,9 @@ _BAR = 40
 _WAITS = 10
 _DONE = 12
 _LOOK_EVERY = 0.5
+_NARROW = 90
+_FRAME = 7
+"""Lines around the rows: the budget, which may take two, a blank one, the head, the end."""
 
 Waits = Callable[[], Sequence[tuple[str, str]]]
 """Gives the tasks that wait, each with the reason."""
@@ -36,7 +39,7 @@ class LiveTable:
         self._looked = float("-inf")
         self._found: Sequence[tuple[str, str]] = ()
 
-    def __rich__(self) -> RenderableType:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         elapsed = time.monotonic() - self._begun
         if time.monotonic() - self._looked >= _LOOK_EVERY:
             self._looked = time.monotonic()
@@ -45,13 +48,33 @@ class LiveTable:
         # What began or ended since the last look waits no more.
         busy = {run.id for run in view.active} | {run.id for run in view.done}
         waits = [wait for wait in self._found if wait[0] not in busy]
-        return render(self._head, self._window, elapsed, view, waits)
+        head = len(console.render_lines(self._head, options, pad=False))
+        room = options.size.height - head - _FRAME
+        yield render(self._head, self._window, elapsed, view, waits, options.max_width, max(1, room))
 
 
-def render(head: Text, window: Window, elapsed: float, view: View, waits: Sequence[tuple[str, str]]) -> RenderableType:
-    """One picture of the live table."""
-    rows = Sheet("", "task", "time", "estimate", " ", numbers=("time", "estimate"), spare=("estimate",), prose=(" ",))
-    for done in view.done[-_DONE:]:
+def render(
+    head: Text,
+    window: Window,
+    elapsed: float,
+    view: View,
+    waits: Sequence[tuple[str, str]],
+    width: int = 100,
+    room: int = 100,
+) -> RenderableType:
+    """One picture of the live table, with room for so many rows: what runs comes first, then what was just done."""
+    narrow = width < _NARROW
+    rows = Sheet(
+        "", "task", "time", "estimate", " ",
+        numbers=("time", "estimate"), spare=("estimate", "task", "time"), prose=(" ",), flat=True,
+    )  # fmt: skip
+    active = view.active[:room]
+    room -= len(active)
+    done_room = min(_DONE, room if not waits else max(room - 2, room // 2))
+    shown = view.done[-done_room:] if done_room > 0 else ()
+    room -= len(shown)
+    waiting = waits if len(waits) <= min(_WAITS, room) else waits[: max(0, min(_WAITS, room - 1))]
+    for done in shown:
         style = OUTCOME_STYLES[done.outcome]
         rows.add_row(
             Text("done", style),
@@ -60,27 +83,25 @@ def render(head: Text, window: Window, elapsed: float, view: View, waits: Sequen
             "",
             Text(f"{words(done.outcome)}, {done.end}", style),
         )
-    for active in view.active:
-        told = f"stopping: {words(active.stopping)}" if active.stopping else f"score {active.score:.3f}"
-        part = active.elapsed / active.estimate if active.estimate else 1.0
+    for run in active:
+        told = f"stopping: {words(run.stopping)}" if run.stopping else f"score {run.score:.3f}"
+        part = run.elapsed / run.estimate if run.estimate else 1.0
         rows.add_row(
             Text("runs", "bold cyan"),
-            Text(active.id, "bold"),
-            show(round(active.elapsed * SECOND)),
-            show(round(active.estimate * SECOND)),
-            Text.assemble(_meter(part, 10), "  ", (told, "yellow" if active.stopping else "dim")),
+            Text(run.id, "bold"),
+            show(round(run.elapsed * SECOND)),
+            show(round(run.estimate * SECOND)),
+            Text.assemble(_meter(part, 4 if narrow else 10), "  ", (told, "yellow" if run.stopping else "dim")),
         )
-    for name, reason in waits[:_WAITS]:
+    for name, reason in waiting:
         rows.add_row(Text("waits", "dim"), Text(name, "dim"), "", "", Text(reason, "dim"))
-    if len(waits) > _WAITS:
-        rows.add_row(Text("waits", "dim"), Text(f"and {len(waits) - _WAITS} more", "dim"), "", "", "")
+    if len(waits) > len(waiting) and room > len(waiting):
+        rows.add_row(Text("waits", "dim"), Text(f"and {len(waits) - len(waiting)} more", "dim"), "", "", "")
     budget = window.budget / SECOND
-    line = Text.assemble(
-        "  ",
-        budget_bar(elapsed, budget, window.kept / SECOND),
-        f"  {show(round(min(elapsed, budget) * SECOND))} of {show(window.budget)} spent,"
-        f" {len(view.done)} done, {len(view.active)} running, {len(waits)} waiting",
-    )
+    spent = f"{show(round(min(elapsed, budget) * SECOND))} of {show(window.budget)} spent"
+    counts = f"{len(view.done)} done, {len(view.active)} running, {len(waits)} waiting"
+    line = Text.assemble("  ", budget_bar(elapsed, budget, window.kept / SECOND, 10 if narrow else _BAR), f"  {spent}")
+    line.append(f"\n  {counts}" if narrow else f", {counts}")
     return Group(head, line, Text(), Padding(rows, (0, 0, 0, 2), expand=False), Text())
 
 

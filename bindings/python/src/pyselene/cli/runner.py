@@ -12,7 +12,8 @@ from typing import Final
 from .. import Outcome, Run, StaleRun, StopReason
 from .board import Active, Board, Done
 from .child import Child, end_text
-from .workspace import Workspace, lines_from
+from .log import Log
+from .workspace import Workspace
 
 HANDLER: Final = "command"
 """The name of the handler of all commands; a task's input is its command."""
@@ -75,14 +76,16 @@ class Runner:
         problem = ""
         self.board.start(Active(run.token, run.id, run.attempt, run.score, run.estimate, begun))
         try:
-            log = self.workspace.log(run.id)
+            log = Log(self.workspace.logs, run.id, run.attempt)
             try:
-                begin = os.fstat(log).st_size
-                child = Child(run.input.decode(), run.id, run.attempt, log)
-                status = child.wait(self._stop_of(run))
-                lines = lines_from(log, begin)
+                child = Child(run.input.decode(), run.id, run.attempt, log.file)
+                status = child.wait(self._stop_of(run), log.bound)
+                lines = log.lines()
+            except OSError as error:
+                problem = error.strerror or str(error)
+                raise
             finally:
-                os.close(log)
+                log.close(problem or end_text(status), time.monotonic() - begun)
             self._show(run.id, lines)
         except OSError as error:
             problem = error.strerror or str(error)

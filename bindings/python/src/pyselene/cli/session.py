@@ -247,8 +247,16 @@ class Session:
         )
         if not self.plan.live:
             self.console.print(head)
-        with live:
-            report = self._cycle(window, task)
+        try:
+            with live:
+                report = self._cycle(window, task)
+        except Closed:
+            if self.signal:
+                self.runner.leave()
+                if self.plan.live:
+                    self.console.print(head)
+                show.show_stopped(self.console, board)
+            raise
         if self.plan.live:
             self.console.print(head)
         ran = {run.id for run in report.runs}

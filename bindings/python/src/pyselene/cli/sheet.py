@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import RenderHook
 from rich.measure import Measurement
 from rich.segment import Segment
@@ -33,15 +34,22 @@ class Sheet:
         numbers: those that stand at the right.
         spare: those that may be left out, the least important first; "task" is cut instead, at its place or at last.
         prose: those that may go on in the next line.
+        flat: nothing goes on in the next line; what is too long is cut.
     """
 
     def __init__(
-        self, *columns: str, numbers: Collection[str] = (), spare: Sequence[str] = (), prose: Collection[str] = ()
+        self,
+        *columns: str,
+        numbers: Collection[str] = (),
+        spare: Sequence[str] = (),
+        prose: Collection[str] = (),
+        flat: bool = False,
     ) -> None:
         self._columns = columns
         self._numbers = numbers
         self._spare = spare
         self._prose = prose
+        self._flat = flat
         self._rows: list[list[Text]] = []
 
     def add_row(self, *cells: str | Text) -> None:
@@ -76,10 +84,17 @@ class Sheet:
                 table.add_column(head, justify="right", no_wrap=True)
             elif name == "task":
                 table.add_column(head, no_wrap=True, overflow="ellipsis", max_width=longest)
+            elif self._flat and name in self._prose:
+                others = {other: natural for other, natural in widths.items() if other != name}
+                if "task" in others:
+                    others["task"] = min(longest, self._width(self._columns.index("task")))
+                left = max(1, width - _sum(others) - _GAP)
+                table.add_column(head, no_wrap=True, overflow="ellipsis", max_width=left)
             else:
                 table.add_column(head)
+        task = self._columns.index("task") if "task" in self._columns else -1
         for row in self._rows:
-            table.add_row(*(row[index] for index in kept))
+            table.add_row(*(_cut(row[index], longest) if index == task else row[index] for index in kept))
         return table
 
     def _width(self, index: int) -> int:
@@ -97,6 +112,18 @@ class Sheet:
 
 def _sum(widths: dict[str, int]) -> int:
     return sum(widths.values()) + _GAP * (len(widths) - 1)
+
+
+def _cut(cell: Text, width: int) -> Text:
+    """A name that fits: what is cut is its middle, as long names are apt to differ at their end."""
+    if cell.cell_len <= width:
+        return cell
+    begin, end = cell.plain, cell.plain
+    while cell_len(begin) > width // 2:
+        begin = begin[:-1]
+    while cell_len(end) > width - 1 - width // 2:
+        end = end[1:]
+    return Text(f"{begin}…{end}", cell.style)
 
 
 def _escaped(cell: str | Text) -> Text:

@@ -50,7 +50,7 @@ _REASONS: Final = {
     ReasonCode.STILL_RUNNING: "its last run has not come back",
     ReasonCode.NOT_PERMITTED: "its id is not permitted",
     ReasonCode.HAD_ITS_RUN: "had its run in this window",
-    ReasonCode.TOO_SOON: "windows come no faster",
+    ReasonCode.TOO_SOON: "too soon after the last window of its kind",
     ReasonCode.NEXT_CYCLE: "waits for the next window",
     ReasonCode.INTERRUPTED: "its process ended during its last run",
     ReasonCode.GOVERNOR: "the governor refused its kind",
@@ -180,6 +180,25 @@ def show_report(console: Console, scheduler: Scheduler, report: Report, board: B
         f" used {show(used)} of {show(report.budget_ns)} ({100 * used / report.budget_ns:.0f} %)\n",
         highlight=False,
     )
+
+
+def show_stopped(console: Console, board: Board) -> None:
+    """What a window did until it was stopped; the scheduler is closed, so this is what is known of its commands."""
+    done = board.view().done
+    rows = Sheet("task", "took", "outcome", "command", numbers=("took",))
+    for run in done:
+        outcome = run.stopped or run.outcome
+        rows.add_row(
+            Text(run.id),
+            show(round(run.took * 1e9)),
+            Text(words(outcome), OUTCOME_STYLES["stopped" if run.stopped else outcome]),
+            run.end,
+        )
+    console.print()
+    if done:
+        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    ended = [run for run in done if not run.stopped]
+    console.print(f"\n  stopped: {len(ended)} ran, {len(done) - len(ended)} were stopped and will run again\n")
 
 
 def show_waits(

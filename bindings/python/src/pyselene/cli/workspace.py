@@ -8,12 +8,8 @@ import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Final
 
 from .problem import Exit, Problem
-
-LINES_SHOWN: Final = 10
-_ID_LENGTH_IN_NAMES: Final = 200
 
 
 class Workspace(AbstractContextManager["Workspace"]):
@@ -46,18 +42,3 @@ class Workspace(AbstractContextManager["Workspace"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def log(self, id: str) -> int:
-        """Opens the log of a task to append to it."""
-        name = id.encode()[:_ID_LENGTH_IN_NAMES].decode(errors="ignore").replace("/", "_")
-        return os.open(self.logs / f"{name}.log", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-
-
-def lines_from(log: int, begin: int) -> list[str]:
-    """The first lines that were written to a log since a place in it."""
-    size = os.fstat(log).st_size
-    data = os.pread(log, min(size - begin, 64 * 1024), begin)
-    lines = data.decode(errors="replace").splitlines()
-    if len(lines) > LINES_SHOWN or begin + len(data) < size:
-        lines = [*lines[:LINES_SHOWN], "… (the rest is in the log)"]
-    return ["".join(c if c.isprintable() or c == "\t" else "?" for c in line[:500]) for line in lines]
