@@ -117,7 +117,7 @@ def test_a_trace_is_recorded_replayed_and_compared(folder: Path) -> None:
     call("trace", "record", "day.trace", "--for", "0s", code=4)
     assert call("trace", "replay", "none", code=3).stderr == "none: No such file or directory\n"
     (folder / "other").write_text("another file\n")
-    assert "this is no trace" in call("trace", "replay", "other", code=3).stderr
+    assert "not a trace" in call("trace", "replay", "other", code=3).stderr
     assert "No such file" in call("trace", "record", "none/day.trace", "--for", "0s", code=5).stderr
 
 
