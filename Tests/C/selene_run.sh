@@ -26,6 +26,7 @@ cat >"$work/tasks" <<'END'
 once   schedule=once kind=processing     -- echo once
 retry  schedule=once max_attempts=2 backoff_delay=50ms -- echo tried; exit 75
 END
+echo 'late  schedule=once delay=2s -- true' >"$work/late"
 echo 'later  schedule=once delay=1h -- echo later' >"$work/later"
 
 ends "an unknown option is refused in our words" 2 '^selene-run: --nope: there is no such option; try --help$' -- \
@@ -60,6 +61,10 @@ result "… and opens none" $(($? == 0))
 ends "--follow with a profile runs what is due until nothing is left" 0 'window of processing: 10 m 00 s' \
   'window of refresh: 30.00 s' 'once  *new_data  *exit 0  *succeeded' 'retry  *failed  *exit 75  *failed' \
   'window of processing: over, new_data' 'nothing is left to do' -- --profile open --follow --every 0s "$work/tasks"
+ends "without a profile it is one window for all kinds that are due, as long as --budget" 0 'window of both kinds: 30.00 s' \
+  'once  *new_data' 'retry  *failed' 'window of both kinds: over, new_data' 'window of refresh: 30.00 s' 'nothing is left to do' \
+  -- --follow --every 0s "$work/tasks"
+ends "… and says for how long it sleeps" 0 'sleeping .* s$' 'late  *new_data' -- --follow --every 0s "$work/late"
 ends "--cycles ends it earlier, --budget is for both kinds" 0 'window of processing: 7.00 s' -- --profile open --follow \
   --kinds processing --budget 7s --cycles 1 "$work/tasks"
 
@@ -187,7 +192,7 @@ result "… leaves it within its limit, with the end in it" $?
 
 echo "a  schedule=once -- echo out" >"$work/tasks"
 day='^20[0-9-]\{8\} [0-9:]\{8\}  '
-ends "lines of --follow begin with the time" 0 "${day}window 1" "${day}a | out" -- --follow --every 0s "$work/tasks"
+ends "lines of --follow begin with the time" 0 "${day}window of refresh: 30" "${day}a | out" -- --follow --every 0s "$work/tasks"
 ends "with the driver, too" 0 "${day}window of refresh: 30" "${day}  a .*exit 0" "${day}window of refresh: over" -- --follow \
   --profile open "$work/tasks"
 

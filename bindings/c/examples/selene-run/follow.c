@@ -1,8 +1,10 @@
 #define _XOPEN_SOURCE 700
 #include "follow.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
+#include "duration.h"
 #include "keep.h"
 
 /* What the observer keeps from one event to the next. */
@@ -10,7 +12,7 @@ struct follower {
     const struct session *session;
     /* What was said last of each kind, so that a refusal is told once. */
     int32_t refused[SELENE_KIND_PROCESSING + 1];
-    int open_windows;
+    atomic_int open_windows;
 };
 
 enum { NOT_REFUSED = -1 };
@@ -32,9 +34,21 @@ static void tell_refusal(struct follower *follower, const selene_event *event) {
 /* How commands ended is asked until the last window that is open has ended. */
 static void end_window(struct follower *follower) {
     const struct session *session = follower->session;
-    if (--follower->open_windows == 0) runner_forget(session->runner);
+    if (atomic_fetch_sub(&follower->open_windows, 1) == 1) runner_forget(session->runner);
     if (session->options->store) keep_finished(session);
     runner_note_window(session->runner);
+}
+
+/* What the driver waits for while no window is open. A refusal is told for itself. */
+static void tell_sleep(struct follower *follower) {
+    const struct session *session = follower->session;
+    int64_t delay;
+    if (selene_scheduler_next_wakeup(session->scheduler, NULL, &delay) || delay == 0) return;
+    if (atomic_load(&follower->open_windows)) return;
+    show_time(session);
+    if (delay == SELENE_NEVER) puts("sleeping until a condition changes");
+    else printf("sleeping %s\n", duration_text(delay).text);
+    write_out();
 }
 
 static void tell(const selene_event *event, void *context) {
@@ -48,7 +62,7 @@ static void tell(const selene_event *event, void *context) {
         follower->refused[event->kinds] = NOT_REFUSED;
         break;
     case SELENE_EVENT_CYCLE_BEGUN:
-        follower->open_windows++;
+        atomic_fetch_add(&follower->open_windows, 1);
         show_event(session, event);
         break;
     case SELENE_EVENT_CYCLE_ENDED:
@@ -64,25 +78,36 @@ static void tell(const selene_event *event, void *context) {
 
 static selene_driver driver_of(const struct options *options) {
     selene_driver driver = SELENE_DRIVER_INIT;
-    if (options->has_budget)
+    if (options->has_budget || options->profile < 0)
         driver.refresh_budget = driver.processing_budget = options->window.budget;
     driver.refresh_lanes = driver.processing_lanes = options->window.lanes;
+    driver.kinds = options->window.kinds;
+    driver.reserve = options->window.reserve;
+    /* Without a profile --lanes is how many tasks run at a time, whatever their kind. */
+    if (options->profile < 0) driver.flags = SELENE_DRIVER_TOGETHER;
+    if (options->window.flags & SELENE_WINDOW_STRICT_FIT) driver.flags |= SELENE_DRIVER_STRICT_FIT;
     return driver;
 }
 
-selene_status follow_governor(const struct session *session,
-                              bool (*anything_left)(const struct session *)) {
+selene_status follow(const struct session *session, bool (*anything_left)(const struct session *)) {
     static struct follower follower;
     const struct options *options = session->options;
     const selene_driver driver = driver_of(options);
     selene_status status;
     int64_t windows = 0;
-    follower = (struct follower){session, {NOT_REFUSED, NOT_REFUSED, NOT_REFUSED}, 0};
+    follower.session = session;
+    for (size_t kind = 0; kind < sizeof follower.refused / sizeof *follower.refused; kind++)
+        follower.refused[kind] = NOT_REFUSED;
     status = selene_scheduler_observe(session->scheduler, tell, &follower, NULL);
-    if (status == SELENE_OK) status = selene_driver_start(session->scheduler, &driver);
+    if (status == SELENE_OK) {
+        tell_sleep(&follower);
+        status = selene_driver_start(session->scheduler, &driver);
+    }
     if (status) return status;
-    while ((options->cycles < 0 || windows < options->cycles) && anything_left(session))
+    while ((options->cycles < 0 || windows < options->cycles) && anything_left(session)) {
+        if (windows > 0) tell_sleep(&follower);
         if (!runner_await_windows(session->runner, ++windows)) break;
+    }
     /* Refused when the program was asked to end: then the scheduler is closed. */
     selene_driver_stop(session->scheduler, options->grace);
     if (!runner_signal(session->runner) && !anything_left(session)) puts("nothing is left to do");

@@ -1,4 +1,4 @@
-/* --follow with --profile: the library's driver opens the windows, and this file tells of them. */
+/* --follow: the library's driver opens the windows, and this file tells of them. */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
@@ -11,12 +11,11 @@
 selene_status follow_profile(const struct session *session);
 
 /**
- * Runs windows as the governor grants them, until the program is asked to end, nothing is left, or --cycles are over.
+ * Runs windows as tasks want them and the governor grants them, until the program is asked to end, nothing is left, or --cycles are over.
  *
  * @param anything_left  whether a task may still want a window
  * @return how the driver was started; else OK
  */
-selene_status follow_governor(const struct session *session,
-                              bool (*anything_left)(const struct session *));
+selene_status follow(const struct session *session, bool (*anything_left)(const struct session *));
 
 #endif

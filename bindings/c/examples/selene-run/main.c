@@ -23,10 +23,6 @@
 #include "workload.h"
 #include "workspace.h"
 
-/* With --follow conditions are looked at so often, and so late can a wake-up be after the machine
- * slept: the clock of runner_sleep stands still then. */
-#define LONGEST_SLEEP SELENE_MINUTE
-
 /* Age counts from registration. So small that nobody waits for it, and so large against the time
  * between two registrations that priorities, not lines, decide the first window. */
 #define SETTLING (50 * SELENE_MILLISECOND)
@@ -76,11 +72,6 @@ static bool run_window(const struct session *session, const char *title,
     return output_works(exit_code) && !runner_signal(session->runner);
 }
 
-static void write_title(char *title, size_t size, int64_t number, int64_t cycles) {
-    if (cycles < 0) snprintf(title, size, "window %lld", (long long)number);
-    else snprintf(title, size, "window %lld of %lld", (long long)number, (long long)cycles);
-}
-
 static bool anything_left(const struct session *session) {
     bool left = false;
     for (size_t i = 0; i < session->workload->count && !left; i++) {
@@ -93,52 +84,16 @@ static bool anything_left(const struct session *session) {
     return left;
 }
 
-/* A change of conditions is a wake-up of its own. */
-static bool conditions_changed(const struct session *session, uint32_t *before) {
-    uint32_t satisfied = *before;
-    bool changed;
-    selene_conditions_get(session->scheduler, &satisfied, NULL);
-    changed = satisfied != *before;
-    *before = satisfied;
-    return changed;
-}
-
-/* --follow: sleeps until the scheduler wants a window; false when it is time to end. */
-static bool sleep_until_wakeup(const struct session *session) {
-    uint32_t conditions = 0;
-    bool told = false;
-    selene_conditions_get(session->scheduler, &conditions, NULL);
-    for (;;) {
-        int64_t delay;
-        if (selene_scheduler_next_wakeup(session->scheduler, NULL, &delay)) return false;
-        if (delay == 0) return !runner_signal(session->runner);
-        if (!told) show_time(session);
-        if (!told && delay == SELENE_NEVER) puts("sleeping until a condition changes\n");
-        else if (!told) printf("sleeping %s\n\n", duration_text(delay).text);
-        write_out();
-        told = true;
-        if (!runner_sleep(session->runner, delay < LONGEST_SLEEP ? delay : LONGEST_SLEEP))
-            return false;
-        if (conditions_changed(session, &conditions)) told = false;
-    }
-}
-
-/* Windows that the governor grants. */
-static int run_governed(const struct session *session) {
-    if (follow_governor(session, anything_left)) return refused(session, "no driver");
-    return EXIT_DONE;
-}
-
-/* The windows one after another, by the clock or with --follow by the scheduler's wish. */
+/* The windows one after another, by the clock. */
 static int run_windows(const struct session *session) {
     const struct options *options = session->options;
     int exit_code = EXIT_DONE;
     int64_t begin = monotonic_now();
-    for (int64_t number = 1; options->cycles < 0 || number <= options->cycles; number++) {
+    for (int64_t number = 1; number <= options->cycles; number++) {
         selene_window window;
         char title[64];
-        if (options->follow && !sleep_until_wakeup(session)) break;
-        write_title(title, sizeof title, number, options->cycles);
+        snprintf(title, sizeof title, "window %lld of %lld", (long long)number,
+                 (long long)options->cycles);
         begin = monotonic_now();
         window = options->window;
         if (grant(session, &window) && !run_window(session, title, &window, &exit_code)) break;
@@ -146,7 +101,7 @@ static int run_windows(const struct session *session) {
             puts("nothing is left to do");
             break;
         }
-        if (!options->follow && number < options->cycles &&
+        if (number < options->cycles &&
             !runner_sleep(session->runner, begin + options->every - monotonic_now()))
             break;
     }
@@ -207,9 +162,9 @@ static int work(const struct session *session) {
     if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
     if (options->now) exit_code = run_now(session);
     if (follow_profile(session)) return refused(session, "the profile was refused");
-    if (exit_code == EXIT_DONE)
-        exit_code =
-            options->follow && options->profile >= 0 ? run_governed(session) : run_windows(session);
+    if (exit_code == EXIT_DONE && !options->follow) exit_code = run_windows(session);
+    if (exit_code == EXIT_DONE && options->follow && follow(session, anything_left))
+        return refused(session, "no driver");
     if (exit_code == EXIT_DONE && !runner_signal(session->runner) && look(session))
         return refused(session, "nothing to show");
     if (exit_code == EXIT_DONE && options->check && any_failed(session))

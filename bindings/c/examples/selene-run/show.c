@@ -561,7 +561,9 @@ void show_refusal(const struct session *session, const selene_event *event) {
 
 /* A window of one task has no kinds. */
 static const char *window_name(const selene_event *event) {
-    return event->kinds ? selene_kind_name((int32_t)event->kinds) : "a task that never ran";
+    if (event->kinds == 0) return "a task that never ran";
+    if (event->kinds == (SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING)) return "both kinds";
+    return selene_kind_name((int32_t)event->kinds);
 }
 
 void show_event(const struct session *session, const selene_event *event) {
