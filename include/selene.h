@@ -538,8 +538,8 @@ enum {
 
 /** What can keep a scheduler from working; bits in selene_scheduler_info, one number in an event. Since: 0.2. */
 enum {
-    /** The store refused the last commit: STORE_FULL, STORE_IO, or OUTCOME_UNKNOWN, which lasts until it is opened
-     *  again. Ends with the next commit that succeeds. */
+    /** The store refused the last commit: STORE_FULL, STORE_IO, or STORE_MOVED and OUTCOME_UNKNOWN, which last until it
+     *  is opened again. Ends with the next commit that succeeds. */
     SELENE_TROUBLE_STORE = 1,
     /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
     SELENE_TROUBLE_THREAD = 2,
