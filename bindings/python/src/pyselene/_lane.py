@@ -144,8 +144,9 @@ class Lane:
                 if drive.spare:
                     drive.start()
                 result = handler.function(run)
-                if result is None and not run._completed:
-                    # Its outcome goes with the next call.
+                if result is None and not run._completed and not engine.observing:
+                    # Its outcome goes with the next call. Not where an observer hears of it, who may raise to end the
+                    # process: then no next run is to begin.
                     run._completed = True
                     runs.pop(token, None)
                     arguments = new_data
