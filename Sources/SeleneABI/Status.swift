@@ -70,7 +70,7 @@ private enum Failure {
 private func text(_ status: selene_status) -> (name: Literal, message: Literal) {
   guard status != 0 else { return ("OK", "The call succeeded.") }
   guard let code = SeleneError.Code(rawValue: status) else {
-    return ("UNKNOWN", "This number is no status of this library.")
+    return ("UNKNOWN", "Not a status of this library.")
   }
   switch code {
   case .unavailable: return ("UNAVAILABLE", "The kind is switched off.")
@@ -80,13 +80,13 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .immediateRunIneligible: return ("IMMEDIATE_RUN_INELIGIBLE", "The task cannot run now.")
   case .invalidArgument: return ("INVALID_ARGUMENT", "A parameter or a field is outside what is allowed.")
   case .invalidHandle:
-    return ("INVALID_HANDLE", "The handle or token was never given out, is closed, or is of another type.")
+    return ("INVALID_HANDLE", "The handle or token was never issued, is closed, or is of another type.")
   case .unsupportedStruct:
     return ("UNSUPPORTED_STRUCT", "struct_size is too small, or a field that this library does not know is set.")
   case .unsupported: return ("UNSUPPORTED", "The combination asked for does not exist.")
   case .tooLarge: return ("TOO_LARGE", "The input is larger than the scheduler accepts.")
-  case .notFound: return ("NOT_FOUND", "There is no task or handler of that name.")
-  case .alreadyExists: return ("ALREADY_EXISTS", "A handler of that name is live.")
+  case .notFound: return ("NOT_FOUND", "No task or handler has that name.")
+  case .alreadyExists: return ("ALREADY_EXISTS", "A handler of that name is registered, or its last run has not returned.")
   case .alreadyCompleted: return ("ALREADY_COMPLETED", "The run was completed before; the first outcome stands.")
   case .staleRun:
     return ("STALE_RUN", "The run was stopped, has expired, or belongs to an earlier life of the scheduler.")
@@ -96,15 +96,15 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .forked: return ("FORKED", "The scheduler was opened before fork() and belongs to the parent.")
   case .exhausted: return ("EXHAUSTED", "A resource of the system or of the library ran out.")
   case .inconsistent: return ("INTERNAL", "An inner consistency check failed.")
-  case .storeCannotOpen: return ("STORE_CANNOT_OPEN", "The store cannot be opened or made.")
+  case .storeCannotOpen: return ("STORE_CANNOT_OPEN", "The store cannot be opened or created.")
   case .storeLocked: return ("STORE_LOCKED", "Another scheduler has the store open.")
   case .storeCorrupt: return ("STORE_CORRUPT", "The file of the store is damaged.")
-  case .storeForeign: return ("STORE_FOREIGN", "The file is no store of this library.")
+  case .storeForeign: return ("STORE_FOREIGN", "The file is not a Selene store.")
   case .storeNewer: return ("STORE_NEWER", "The store was written by a newer version of this library.")
   case .storeFull: return ("STORE_FULL", "The disk or the quota is full.")
   case .storeIO: return ("STORE_IO", "Reading or writing the store failed.")
   case .outcomeUnknown:
-    return ("OUTCOME_UNKNOWN", "A commit failed midway; the store is of no use until it is opened again.")
+    return ("OUTCOME_UNKNOWN", "A commit failed midway; reopen the store before using it.")
   case .storeMoved:
     return ("STORE_MOVED", "The file of the store or its log was removed or replaced while it was open.")
   }

@@ -72,8 +72,6 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
       appendLiteral(name)
     }
 
-    package mutating func appendInterpolation(path: Bytes) { appendInterpolation(path: path.buffer) }
-
     /// The name of a file: quoted, of a long one the end.
     package mutating func appendInterpolation(path: UnsafeRawBufferPointer) {
       let longest = 160

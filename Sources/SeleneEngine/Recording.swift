@@ -21,7 +21,7 @@ final class Recording {
     let file = try SQLiteStore.checked(path, "path")
     let opened = file.withCString { platform_append_open($0) }
     guard opened != -StoreFile.exists else {
-      throw SeleneError(.alreadyExists, "path: \(name: path) exists, a trace is recorded into a new file")
+      throw SeleneError(.alreadyExists, "path", name: path, "exists; a trace is recorded into a new file")
     }
     guard opened >= 0 else { throw StoreFile.error(-opened, file, as: "trace") }
     return Recording(opened, at: now)

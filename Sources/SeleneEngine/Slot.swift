@@ -114,7 +114,7 @@ enum Registry {
       claimed = slot
     } else {
       guard let index = newIndex(generation) else {
-        throw SeleneError(.exhausted, "\(capacity) schedulers are open, more are not possible")
+        throw SeleneError(.exhausted, "\(capacity) schedulers are open, which is the limit")
       }
       claimed = Slot(index: index, after: slot(index))
       platform_store(slots + index, claimed.address)
@@ -169,8 +169,8 @@ enum Registry {
     let last = platform_load(lastLife(isStored: token.isStored))
     guard !token.isHandle, token.isIssued(upTo: last) else {
       let found: Literal =
-        token.rawValue == 0 ? "0" : token.isHandle ? "a handle" : "a number that was never given out"
-      throw SeleneError(.invalidHandle, "run: \(found) was given, the token of a run is allowed")
+        token.rawValue == 0 ? "0" : token.isHandle ? "a handle" : "a number that was never issued"
+      throw SeleneError(.invalidHandle, "run", "\(found) is not a run token")
     }
     for index in 0..<Int(platform_load(used)) where platform_load(lives + index) == token.life {
       guard let slot = slot(index) else { break }
@@ -183,14 +183,14 @@ enum Registry {
 
 extension SeleneError {
   static var closedHandle: SeleneError {
-    SeleneError(.invalidHandle, "the handle is closed or was never given out, a handle that is open is allowed")
+    SeleneError(.invalidHandle, "the handle is closed or was never issued")
   }
   static var forked: SeleneError {
-    SeleneError(.forked, "the handle belongs to the parent process, the child may open its own")
+    SeleneError(.forked, "the handle belongs to the parent process; a child opens schedulers of its own")
   }
   /// This process is a child, and what the call stood on is its parent's.
   var isOfChild: Bool { code == .forked }
   static var earlierLife: SeleneError {
-    SeleneError(.staleRun, "run: it belongs to an earlier life of the scheduler")
+    SeleneError(.staleRun, "run", "belongs to an earlier life of the scheduler")
   }
 }

@@ -159,17 +159,16 @@ final class SQLite {
   /// A result code as a status, with SQLite's own words.
   func error(_ code: Int32) -> SeleneError {
     let words = text(sqlite3_errmsg(raw) ?? sqlite3_errstr(code))
-    let file = path.buffer
     switch code & 0xFF {
-    case SQLITE_FULL: return SeleneError(.storeFull, "store \(name: file): the disk or the quota is full")
+    case SQLITE_FULL: return SeleneError(.storeFull, "store", path: path, "the disk or the quota is full")
     case SQLITE_BUSY, SQLITE_LOCKED:
-      return SeleneError(.storeLocked, "store \(name: file): another process, or the parent of this one, has it open")
+      return SeleneError(.storeLocked, "store", path: path, "open in another process, or in the parent of this one")
     case SQLITE_CORRUPT where readError != nil: return StoreFile.error(StoreFile.inputOutput, path)
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_SCHEMA, SQLITE_ERROR:
-      return SeleneError(.storeCorrupt, "store \(name: file): \(text: words)")
+      return SeleneError(.storeCorrupt, "store", path: path, "\(text: words)")
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
-      return SeleneError(.storeCannotOpen, "store \(name: file): \(text: words)")
-    default: return SeleneError(.storeIO, "store \(name: file): \(text: words) (SQLite \(code))")
+      return SeleneError(.storeCannotOpen, "store", path: path, "\(text: words)")
+    default: return SeleneError(.storeIO, "store", path: path, "\(text: words) (SQLite \(code))")
     }
   }
 

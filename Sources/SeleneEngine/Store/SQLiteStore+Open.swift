@@ -19,7 +19,7 @@ extension SQLiteStore {
       // Somebody may have made both meanwhile.
       if let rest = file.restOfAnother, file.fileSize < 0 {
         throw SeleneError(
-          .storeCorrupt, "store \(path: file): the file is gone, but its log is there (the same name with \(rest))")
+          .storeCorrupt, "store", path: file, "the file is missing, but its log (the same name with \(rest)) exists")
       }
       try create(file)
     }
@@ -62,7 +62,7 @@ extension SQLiteStore {
     connection.hold(claim)
     do throws(SeleneError) {
       guard sqlite3_db_readonly(connection.raw, "main") == 0 else {
-        throw SeleneError(.storeCannotOpen, "store \(path: file): the file is read-only")
+        throw SeleneError(.storeCannotOpen, "store", path: file, "the file is read-only")
       }
       // Nothing is written until all was found good, not even by closing.
       connection.keepLog()
@@ -71,7 +71,7 @@ extension SQLiteStore {
       try connection.run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
       // The first read takes the lock and finds the log.
       guard try connection.number("SELECT count(*) FROM sqlite_schema") > 0 else {
-        throw SeleneError(.storeCorrupt, "store \(path: file): it has no tables")
+        throw SeleneError(.storeCorrupt, "store", path: file, "no tables in it")
       }
       try connection.settle()
       // The log may have it from a newer library than the header of the file.
@@ -100,7 +100,7 @@ extension SQLiteStore {
     let finding = rows.bytes(0)
     guard finding.equals(UnsafeRawBufferPointer(start: ("ok" as StaticString).utf8Start, count: 2)) else {
       if let error = connection.readError { throw error }
-      throw SeleneError(.storeCorrupt, "store \(path: connection.path): \(text: finding)")
+      throw SeleneError(.storeCorrupt, "store", path: connection.path, "\(text: finding)")
     }
   }
 
@@ -135,7 +135,7 @@ extension SQLiteStore {
   static func writeImage(_ image: SQLite, to file: Bytes) throws(SeleneError) {
     var size: Int64 = 0
     guard let bytes = sqlite3_serialize(image.raw, "main", &size, 0) else {
-      throw SeleneError(.storeIO, "store \(path: file): SQLite could not make an image of it")
+      throw SeleneError(.storeIO, "store", path: file, "SQLite could not serialize it")
     }
     defer { sqlite3_free(bytes) }
     // Bytes 18 and 19 of the header say that the file is written through a log.
@@ -159,17 +159,17 @@ extension SQLiteStore {
   /// A path as a file name: not empty, without NUL.
   static func checked(_ path: UnsafeRawBufferPointer, _ field: Literal) throws(SeleneError) -> Bytes {
     guard path.count > 0 else {
-      throw SeleneError(.invalidArgument, "\(field): it is empty, the name of a file is allowed")
+      throw SeleneError(.invalidArgument, field, "must not be empty")
     }
     guard path.count <= 4096 else { throw .range(field, path.count, 1, 4096, .bytes) }
-    guard !path.contains(0) else { throw SeleneError(.invalidArgument, "\(field): it has a NUL") }
+    guard !path.contains(0) else { throw SeleneError(.invalidArgument, field, "contains a NUL") }
     return Bytes(copying: path)
   }
 
   private static func checkLibrary() throws(SeleneError) {
     guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
       throw SeleneError(
-        .unsupported, "SQLite \(text: text(sqlite3_libversion())) is loaded, 3.37.0 or newer with threads is required")
+        .unsupported, "SQLite \(text: text(sqlite3_libversion())) is too old or without threads, 3.37.0 or newer is required")
     }
   }
 }

@@ -88,14 +88,14 @@ package final class SQLiteStore: Store {
     let rows = try connection.prepare(Schema.readState)
     defer { rows.finish() }
     guard try rows.step() else {
-      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the scheduler is missing")
+      throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the scheduler is missing")
     }
     let state = StoredState(
       life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
       lastSeen: rows.int(2), lastRefresh: rows.optional(3), lastProcessing: rows.optional(4),
       generator: UInt64(bitPattern: rows.int(5)))
     guard state.checksum == rows.int(6), state.lastSequence <= TaskTable.greatestSequence else {
-      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the scheduler was changed")
+      throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the scheduler is damaged")
     }
     return state
   }
@@ -109,7 +109,7 @@ package final class SQLiteStore: Store {
     while try rows.step() {
       guard let record = rows.record(&table.terms), table.load(record) else {
         throw SeleneError(
-          .storeCorrupt, "store \(path: connection.path): row \(rows.sequence) of the tasks is no task")
+          .storeCorrupt, "store", path: connection.path, "row \(rows.sequence) is not a valid task")
       }
       newest = max(newest, record.lastRun, record.changedAt)
     }
@@ -223,7 +223,7 @@ package final class SQLiteStore: Store {
       backgroundSwitch: rows.optional(0), hostPresence: rows.optional(1), ledger: rows.numbers(2),
       habits: rows.numbers(3))
     guard books.checksum == rows.int(4) else {
-      throw SeleneError(.storeCorrupt, "store \(path: connection.path): the row of the governor was changed")
+      throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the governor is damaged")
     }
     return books
   }
@@ -342,14 +342,14 @@ package final class SQLiteStore: Store {
   }
 
   private func refuseIfFailed() throws(SeleneError) {
-    guard !isClosed else { throw SeleneError(.storeIO, "store \(path: connection.path): it is closed") }
+    guard !isClosed else { throw SeleneError(.storeIO, "store", path: connection.path, "closed") }
     guard !isFailed else { throw unknownOutcome }
   }
 
   private var unknownOutcome: SeleneError {
     SeleneError(
       .outcomeUnknown,
-      "store \(path: connection.path): a commit failed, so what is on the disk is not known; open it again")
+      "store", path: connection.path, "a commit failed and the on-disk state is unknown; reopen the store")
   }
 
   // MARK: Copies, facts and the end

@@ -66,7 +66,7 @@ package class Store {
 
   /// Copies what is kept into a new file.
   func backUp(to target: Bytes) throws(SeleneError) {
-    throw SeleneError(.unsupported, "the tasks of this scheduler live in memory, only a store can be copied")
+    throw SeleneError(.unsupported, "this scheduler has no store; its tasks live in memory")
   }
 
   func facts() throws(SeleneError) -> StoreFacts { StoreFacts() }

@@ -23,7 +23,7 @@ struct StoreClaim {
   ///
   /// - Throws: `storeLocked` while somebody has it open, `storeCannotOpen` if there is none.
   static func take(
-    _ file: Bytes, isShared: Bool = false, as noun: StaticString = "store"
+    _ file: Bytes, isShared: Bool = false, as noun: Literal = "store"
   ) throws(SeleneError) -> StoreClaim {
     var facts = platform_file_facts()
     let error = file.withCString { platform_file_look($0, &facts) }
@@ -35,7 +35,7 @@ struct StoreClaim {
     platform_registry_unlock()
     guard isFree else {
       throw SeleneError(
-        .storeLocked, "\(noun) \(path: file): it is open in this process, or was when it was forked")
+        .storeLocked, noun, path: file, "open in this process, or was when it forked")
     }
     guard !isShared else { return claim }
     do throws(SeleneError) {
@@ -63,19 +63,19 @@ struct StoreClaim {
     guard number == StoreFile.again else { return StoreFile.error(number, file) }
     if holder.process == 0 {
       let place: StaticString = holder.is_elsewhere == 0 ? "" : " of another container or machine"
-      return SeleneError(.storeLocked, "store \(path: file): another process\(place) has it open")
+      return SeleneError(.storeLocked, "store", path: file, "open in another process\(place)")
     }
     if holder.process == platform_process() {
       return SeleneError(
-        .storeLocked, "store \(path: file): it is open in this process, through another copy of the library or SQLite")
+        .storeLocked, "store", path: file, "open in this process, through another copy of the library or SQLite")
     }
     return withUnsafeBytes(of: holder.name) { name in
       let name = UnsafeRawBufferPointer(rebasing: name[..<(name.firstIndex(of: 0) ?? name.count)])
       guard !name.isEmpty else {
-        return SeleneError(.storeLocked, "store \(path: file): another process has it open: \(holder.process)")
+        return SeleneError(.storeLocked, "store", path: file, "open in process \(holder.process)")
       }
       return SeleneError(
-        .storeLocked, "store \(path: file): another process has it open: \(holder.process) (\(text: name))")
+        .storeLocked, "store", path: file, "open in process \(holder.process) (\(text: name))")
     }
   }
 

@@ -38,17 +38,17 @@ package enum StoreFile {
     guard count >= 0 else { throw error(Int32(-count), file) }
     guard count > 0 else {
       throw SeleneError(
-        .storeCorrupt, "store \(path: file): the file is empty; a new store is made only where there is no file")
+        .storeCorrupt, "store", path: file, "the file is empty; a new store is created only where no file exists")
     }
     let magic: StaticString = "SQLite format 3"
     for index in 0..<min(Int(count), 16) where header[index] != (index < 15 ? magic.utf8Start[index] : 0) {
-      throw SeleneError(.storeForeign, "store \(path: file): the file is no database")
+      throw SeleneError(.storeForeign, "store", path: file, "not a Selene store: not an SQLite database")
     }
     guard count == headerSize else {
-      throw SeleneError(.storeCorrupt, "store \(path: file): the file has only \(count) bytes")
+      throw SeleneError(.storeCorrupt, "store", path: file, "only \(count) bytes long")
     }
     guard number(header, 68) == Schema.applicationID else {
-      throw SeleneError(.storeForeign, "store \(path: file): the database belongs to another application")
+      throw SeleneError(.storeForeign, "store", path: file, "not a Selene store: a database of another application")
     }
     let version = Int32(bitPattern: number(header, 60))
     try refuseIfNewer(version, file)
@@ -57,14 +57,14 @@ package enum StoreFile {
     let size = Int64(number(header, 28)) * (pageSize == 1 ? 65_536 : pageSize)
     guard hasLog || file.fileSize == size else {
       throw SeleneError(
-        .storeCorrupt, "store \(path: file): it has \(file.fileSize) bytes, its header says \(size)")
+        .storeCorrupt, "store", path: file, "\(file.fileSize) bytes long, its header says \(size)")
     }
     guard header[18] == 2, header[19] == 2 else {
       throw SeleneError(
-        .storeCorrupt, "store \(path: file): its header says that it is not written through a log")
+        .storeCorrupt, "store", path: file, "its header does not say that it has a write-ahead log")
     }
     guard version >= 1 else {
-      throw SeleneError(.storeCorrupt, "store \(path: file): its schema is version \(version), which never was")
+      throw SeleneError(.storeCorrupt, "store", path: file, "unknown schema version \(version)")
     }
   }
 
@@ -72,7 +72,7 @@ package enum StoreFile {
     guard version <= Schema.version else {
       throw SeleneError(
         .storeNewer,
-        "store \(path: file): its schema is version \(version), this library knows \(Schema.version)")
+        "store", path: file, "schema version \(version), this library knows up to \(Schema.version)")
     }
   }
 
@@ -89,14 +89,14 @@ package enum StoreFile {
   static let stale: Int32 = 116
 
   /// An error of the system as a status.
-  static func error(_ number: Int32, _ file: Bytes, as noun: StaticString = "store") -> SeleneError {
+  static func error(_ number: Int32, _ file: Bytes, as noun: Literal = "store") -> SeleneError {
     let code: SeleneError.Code
     switch number {
     case 28, 122: code = .storeFull  // ENOSPC, EDQUOT
     case inputOutput: code = .storeIO
     default: code = .storeCannotOpen
     }
-    return SeleneError(code, "\(noun) \(path: file): \(text: text(platform_error_text(number)))")
+    return SeleneError(code, noun, path: file, "\(text: text(platform_error_text(number)))")
   }
 
   // MARK: Check
@@ -128,7 +128,7 @@ package enum StoreFile {
       }
     }
     guard findings.damaged == 0 else {
-      throw SeleneError(.storeCorrupt, "store \(path: file): \(findings.damaged) rows of the tasks are no tasks")
+      throw SeleneError(.storeCorrupt, "store", path: file, "\(findings.damaged) rows are not valid tasks")
     }
   }
 
@@ -171,12 +171,12 @@ package enum StoreFile {
     platform_fork_hold()
     defer { platform_fork_release() }
     guard target.fileSize < 0 else {
-      throw SeleneError(.storeCannotOpen, "store \(path: target): it exists, salvage makes a new file")
+      throw SeleneError(.storeCannotOpen, "store", path: target, "the file exists, salvage writes a new one")
     }
     if let rest = target.restOfAnother {
       throw SeleneError(
         .storeCannotOpen,
-        "store \(path: target): a log of another store is there (the same name with \(rest)), salvage makes a new file")
+        "store", path: target, "the log of another store (the same name with \(rest)) exists, salvage writes a new file")
     }
     let claim = try StoreClaim.take(source)
     defer { claim.release() }
@@ -201,7 +201,7 @@ package enum StoreFile {
     defer { gathered.rows.close() }
     guard gathered.isStore else {
       throw refusal
-        ?? SeleneError(.storeCorrupt, "store \(path: source): nothing in it can be told to be of a store")
+        ?? SeleneError(.storeCorrupt, "store", path: source, "no row of a store was found in it")
     }
     var found = StoreFindings()
     found.damaged = gathered.damaged

@@ -126,7 +126,7 @@ struct StoreLog: ~Copyable {
         guard isBroken, log.isOfLog else { continue }
         guard !isCommitted else {
           throw SeleneError(
-            .storeCorrupt, "store \(path: store): its log (the same name with -wal) is damaged in the middle")
+            .storeCorrupt, "store", path: store, "its log (the same name with -wal) is damaged in the middle")
         }
         isCommitted = log.pagesOfCommit > 0
       }
@@ -141,7 +141,7 @@ struct StoreLog: ~Copyable {
       guard count > 0 else { return }
       guard !chunk[..<count].contains(where: { $0 != 0 }) else {
         throw SeleneError(
-          .storeCorrupt, "store \(path: store): the header of its log (the same name with -wal) is damaged")
+          .storeCorrupt, "store", path: store, "the header of its log (the same name with -wal) is damaged")
       }
       offset += Int64(count)
     }

@@ -33,7 +33,7 @@ struct StorePages {
     let end = try file.dataEnd()
     guard end < platform_memory() else {
       throw SeleneError(
-        .exhausted, "store \(path: store): it has \(end) bytes, salvage reads no more than there is memory")
+        .exhausted, "store", path: store, "\(end) bytes long, more than the memory that salvage may use")
     }
     // A page more, for an end that is no whole page, and for a file without even a header.
     var image = [UInt8](repeating: 0, count: Int(end) + 65_536)

@@ -73,6 +73,6 @@ struct StorePlace: ~Copyable {
 
   private static func moved(_ path: Bytes, _ what: StaticString) -> SeleneError {
     SeleneError(
-      .storeMoved, "store \(path: path): \(what) was removed or replaced while it was open; open it again")
+      .storeMoved, "store", path: path, "\(what) was removed or replaced while open; reopen the store")
   }
 }

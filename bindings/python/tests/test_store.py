@@ -66,7 +66,7 @@ def test_d4_who_is_refused_is_told_which_process_has_the_store(tmp_path: Path) -
     ) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == "open\n"
-        with pytest.raises(selene.StoreLocked, match=rf"another process has it open: {owner.pid} \(\S+\)"):
+        with pytest.raises(selene.StoreLocked, match=rf"open in process {owner.pid} \(\S+\)"):
             selene.Scheduler(path)
         owner.communicate()
     selene.Scheduler(path).close()
@@ -80,7 +80,7 @@ def test_d5_a_host_that_reads_its_own_store_keeps_it(tmp_path: Path) -> None:
         assert path.read_bytes()
         other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
         assert other.returncode == 1
-        assert f"another process has it open: {os.getpid()} (" in other.stderr
+        assert f"open in process {os.getpid()} (" in other.stderr
         scheduler.enqueue("b")
     assert selene.check_store(path).tasks == 2
 
