@@ -86,7 +86,8 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .unsupported: return ("UNSUPPORTED", "The combination asked for does not exist.")
   case .tooLarge: return ("TOO_LARGE", "The input is larger than the scheduler accepts.")
   case .notFound: return ("NOT_FOUND", "No task or handler has that name.")
-  case .alreadyExists: return ("ALREADY_EXISTS", "A handler of that name is registered, or its last run has not returned.")
+  case .alreadyExists:
+    return ("ALREADY_EXISTS", "A handler of that name is registered, or its last run has not returned.")
   case .alreadyCompleted: return ("ALREADY_COMPLETED", "The run was completed before; the first outcome stands.")
   case .staleRun:
     return ("STALE_RUN", "The run was stopped, has expired, or belongs to an earlier life of the scheduler.")

@@ -165,6 +165,13 @@ extension SeleneError {
     fault.text = "\(text: name)"
   }
 
+  @_disfavoredOverload
+  @inline(never)
+  package init(_ code: Code, _ field: Literal, name: UnsafeRawBufferPointer, _ problem: Detail) {
+    self.init(code, field, problem)
+    fault.text = "\(text: name)"
+  }
+
   /// What is wrong with a file.
   @inline(never)
   package init(_ code: Code, _ noun: Literal, path: Bytes, _ problem: Detail) {

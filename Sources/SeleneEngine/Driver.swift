@@ -118,7 +118,9 @@ package final class Driver {
   /// - Throws: `invalidArgument`, `exhausted`.
   static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
     guard !hasThread || !draft.hasLanes else {
-      throw SeleneError(.unsupported, "flags", "SELENE_DRIVER_LANES is for selene_driver_open, library threads work on the windows of this driver")
+      throw SeleneError(
+        .unsupported, "flags",
+        "SELENE_DRIVER_LANES is for selene_driver_open, library threads work on the windows of this driver")
     }
     let terms = try DriverTerms(draft)
     guard let watch = platform_watch_open(Int32(followsSystem ? PLATFORM_WATCH_SYSTEM : PLATFORM_WATCH_POKES)) else {

@@ -43,7 +43,8 @@ package struct Handle: Equatable, Sendable {
       rawValue == 0
       ? "0"
       : rawValue >> 63 == 0
-        ? "a run's token, or a number that is not a handle," : "a handle of another type, or a number that is not a handle,"
+        ? "a run's token, or a number that is not a handle,"
+        : "a handle of another type, or a number that is not a handle,"
     throw SeleneError(.invalidHandle, kind.name, "\(found) is not an open handle")
   }
 }

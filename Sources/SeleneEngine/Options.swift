@@ -86,7 +86,9 @@ package struct Options: Sendable {
     var blocked: UInt64 = draft.blockedSignals == nil ? platform_signals_of_processes() : 0
     for signal in draft.blockedSignals ?? [] {
       guard platform_may_block(signal) != 0 else {
-        throw .range("blocked_signals", signal, 1, 64, .number, "the number of a signal that no fault raises and that can be blocked")
+        throw .range(
+          "blocked_signals", signal, 1, 64, .number,
+          "the number of a signal that no fault raises and that can be blocked")
       }
       blocked |= 1 << UInt64(signal - 1)
     }

@@ -19,7 +19,8 @@ extension Scheduler {
   /// - Throws: `unsupported` (inline), `unavailable`, `busy`, `tooSoon`; for one task `notFound`, `immediateRunIneligible`.
   package func begin(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
     guard !window.isInline else {
-      throw SeleneError(.unsupported, "flags: INLINE was given, a pulled cycle calls no handler")
+      throw SeleneError(
+        .unsupported, "flags", "SELENE_WINDOW_INLINE is for selene_cycle_run, a pulled cycle calls no handlers")
     }
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
@@ -102,7 +103,7 @@ extension Scheduler {
   func refuse(_ kinds: KindSet, at now: Instant) throws(SeleneError) {
     try refuseSwitchedOff(kinds)
     if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now) }) {
-      throw SeleneError(.busy, "kinds: a cycle of \(open.kinds.names) is open until it ends")
+      throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open")
     }
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
       throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
@@ -112,7 +113,7 @@ extension Scheduler {
 
   func refuseSwitchedOff(_ kinds: KindSet) throws(SeleneError) {
     guard kinds.isSubset(of: enabled) else {
-      throw SeleneError(.unavailable, "kinds: \(kinds.subtracting(enabled).names) is switched off")
+      throw SeleneError(.unavailable, "kinds", "\(kinds.subtracting(enabled).names) is switched off")
     }
   }
 
@@ -129,7 +130,7 @@ extension Scheduler {
       let reasons = explanation.entries.filter { $0.reason != .notDue && $0.reason != .tooSoon }.map { $0.reason.name }
       throw SeleneError(
         .immediateRunIneligible,
-        "task: \(name: id) cannot run now: \(reasons.first ?? "its handler has no run function")")
+        "task", name: id, "cannot run now: \(reasons.first ?? ("its handler has no run function" as Literal))")
     }
     return slot
   }
@@ -161,9 +162,9 @@ extension Scheduler {
   package func next(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Step {
     guard cycle.mode == .pulled else {
       guard cycle.mode != .lanes else {
-        throw SeleneError(.unsupported, "cycle: it was begun for lanes, selene_lane_next gives its runs")
+        throw SeleneError(.unsupported, "cycle", "begun with SELENE_WINDOW_LANES; take its runs with selene_lane_next")
       }
-      throw SeleneError(.unsupported, "cycle: the library runs it, only a pulled cycle gives its runs to the host")
+      throw SeleneError(.unsupported, "cycle", "run by library threads; only a pulled cycle gives its runs to the host")
     }
     guard cycle.openRuns < cycle.laneLimit else {
       try save(at: moment.now)

@@ -15,9 +15,9 @@ extension Scheduler {
     _ draft: DriverDraft, hasThread: Bool, at moment: Moment
   ) throws(SeleneError) -> Driver {
     guard !hasThread || clock.host == nil else {
-      throw SeleneError(.unsupported, "with a host clock no thread can follow time, open a driver and step it")
+      throw SeleneError(.unsupported, "with a host clock no thread can follow time; use selene_driver_open and _step")
     }
-    guard governance.driver == nil else { throw SeleneError(.busy, "a driver is open until it is stopped") }
+    guard governance.driver == nil else { throw SeleneError(.busy, "a driver is open; stop it first") }
     let driver = try Driver.make(draft, hasThread: hasThread, followsSystem: clock.host == nil)
     if hasThread {
       try ensureThreads(1)
@@ -80,7 +80,7 @@ extension Scheduler {
   package static func step(_ handle: UInt64) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
     let driver = try enter(handle) { (scheduler, _) throws(SeleneError) in
       guard let driver = scheduler.governance.driver, !driver.hasThread else {
-        throw SeleneError(.unsupported, "no driver is open that the host steps")
+        throw SeleneError(.unsupported, "no driver of selene_driver_open is open")
       }
       return driver
     }
@@ -210,7 +210,7 @@ extension Scheduler {
   package func launch(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     try Identifier.check(id, "id")
     guard let slot = table.find(id), table[slot].state == .enqueued, table[slot].definition.schedule != .standing else {
-      throw SeleneError(.notFound, "id: there is no pending request \(name: id)")
+      throw SeleneError(.notFound, "id", name: id, "is not a pending request")
     }
     var draft = WindowDraft()
     draft.task = id
@@ -224,7 +224,7 @@ extension Scheduler {
   package func expire(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     try Identifier.check(id, "id")
     guard let cycle = cycles.first(where: { $0.runs.contains { $0.isOpen && $0.definition.id.equals(id) } }) else {
-      throw SeleneError(.notFound, "id: no run of \(name: id) is in flight")
+      throw SeleneError(.notFound, "id", name: id, "has no run in flight")
     }
     cycle.expire(at: moment.now)
     nextDue = moment.now

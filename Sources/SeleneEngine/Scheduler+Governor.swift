@@ -226,7 +226,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `notFound`.
   package func lastDecision(_ kind: Int32) throws(SeleneError) -> Decision {
     guard let decision = governance.last[try Kind(checking: kind)] else {
-      throw SeleneError(.notFound, "kind: nothing was decided about it since the scheduler was opened")
+      throw SeleneError(.notFound, "kind", "nothing decided about it since the scheduler was opened")
     }
     return decision
   }
@@ -289,7 +289,7 @@ extension Scheduler {
   /// - Throws: `alreadyExists`, `invalidArgument`, `storeCannotOpen`.
   package func startTrace(_ path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     guard governance.recording == nil else {
-      throw SeleneError(.alreadyExists, "a trace is being recorded, one at a time is possible")
+      throw SeleneError(.alreadyExists, "a trace is being recorded already; stop it first")
     }
     let recording = try Recording.make(path, at: moment.now)
     recording.writer.state(governance.governor, at: moment.now)

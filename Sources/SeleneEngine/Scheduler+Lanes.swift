@@ -19,7 +19,7 @@ extension Scheduler {
 
   func refuseLanes(_ window: Window) throws(SeleneError) {
     guard !window.hasLanes else {
-      throw SeleneError(.unsupported, "flags: LANES is for selene_cycle_begin, this cycle runs on other threads")
+      throw SeleneError(.unsupported, "flags", "LANES is for selene_cycle_begin, this cycle runs on other threads")
     }
   }
 
@@ -35,10 +35,11 @@ extension Scheduler {
   /// - Throws: `unsupported` for a cycle that gives its runs otherwise, `busy` when all are open.
   package func openLane(_ cycle: Cycle) throws(SeleneError) -> Lane {
     guard cycle.lend() else {
-      throw SeleneError(.unsupported, "cycle: its runs are taken otherwise, a cycle without runs is needed")
+      throw SeleneError(
+        .unsupported, "cycle", "not begun for lanes, or its runs are taken by selene_cycle_next")
     }
     guard cycle.lanes < cycle.laneLimit else {
-      throw SeleneError(.busy, "cycle: all of its lanes are open, the window has \(cycle.laneLimit)")
+      throw SeleneError(.busy, "cycle", "all \(cycle.laneLimit) lanes of its window are open")
     }
     let handle = slot.newLane()
     let lane = Lane(handle, of: cycle)
@@ -49,7 +50,7 @@ extension Scheduler {
 
   private func check(_ cycle: Cycle) throws(SeleneError) {
     guard cycle.mode == .lanes else {
-      throw SeleneError(.unsupported, "cycle: it has no lanes, begin it with SELENE_WINDOW_LANES")
+      throw SeleneError(.unsupported, "cycle", "without lanes; begin it with SELENE_WINDOW_LANES")
     }
   }
 

@@ -44,7 +44,9 @@ extension Scheduler {
     _ window: Window, receive: ((Report) -> Void)?, destroy: (() -> Void)?, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     guard !window.isInline else {
-      throw SeleneError(.unsupported, "flags: INLINE was given, an asynchronous cycle runs on library threads")
+      throw SeleneError(
+        .unsupported, "flags",
+        "SELENE_WINDOW_INLINE is for selene_cycle_run, an asynchronous cycle runs on library threads")
     }
     try refuseLanes(window)
     if window.task == nil { try refuseSwitchedOff(window.kinds) }

@@ -93,7 +93,7 @@ extension Scheduler {
   private func find(_ number: UInt64) throws(SeleneError) -> Run {
     if let run = runs[number] { return run }
     guard number <= lastRun else {
-      throw SeleneError(.invalidHandle, "run: a number that was never given out, the token of a run is allowed")
+      throw SeleneError(.invalidHandle, "run", "unknown run token")
     }
     throw staleRuns.contains(number) ? .stale(.none) : .completedBefore
   }
@@ -234,12 +234,12 @@ extension Scheduler {
 
 extension SeleneError {
   static var completedBefore: SeleneError {
-    SeleneError(.alreadyCompleted, "run: it was completed before, the first outcome stands")
+    SeleneError(.alreadyCompleted, "run", "already completed; the first outcome stands")
   }
 
   static func stale(_ reason: StopReason) -> SeleneError {
     SeleneError(
       .staleRun,
-      reason == .expiring ? "run: it is over, its window has ended" : "run: it is over, it was stopped or has expired")
+      "run", reason == .expiring ? "over, its window has ended" : "over, it was stopped or has expired")
   }
 }

@@ -100,7 +100,7 @@ extension Scheduler {
   package func removeHandler(_ name: UnsafeRawBufferPointer) throws(SeleneError) {
     try Identifier.check(name, "name")
     guard let number = table.findHandler(name), let handler = handlers[number] else {
-      throw SeleneError(.notFound, "name: there is no handler \(name: name)")
+      throw SeleneError(.notFound, "name", name: name, "is not a registered handler")
     }
     table.retireHandler(number)
     if handler.retire() { finish(handler) }

@@ -83,7 +83,9 @@ extension Scheduler {
   /// - Throws: `busy` while a cycle is open, `reentrant`.
   package func reset(at moment: Moment) throws(SeleneError) {
     try refuseInsideCallback("reset")
-    guard cycles.isEmpty else { throw SeleneError(.busy, "reset: open cycles: \(cycles.count), none is allowed") }
+    guard cycles.isEmpty else {
+      throw SeleneError(.busy, "\(cycles.count) cycles are open; reset needs all of them ended")
+    }
     var state = storedState(at: moment.now)
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
     let before = governance
@@ -114,7 +116,8 @@ extension Scheduler {
     let waiting = table.waiting(behind: slot)
     guard position > 0 else { return (table[slot], waiting.count) }
     guard position <= waiting.count else {
-      throw SeleneError(.notFound, "position: \(position) was given, \(waiting.count) successors wait behind this task")
+      throw SeleneError.range("position", position, 0, Int64(waiting.count)).code(.notFound)
+        .problem("is out of range, \(waiting.count) successors wait behind this task")
     }
     return (table[waiting[Int(position) - 1]], waiting.count - Int(position))
   }

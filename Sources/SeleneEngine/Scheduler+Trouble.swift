@@ -34,7 +34,8 @@ extension Scheduler {
   var threadCapError: SeleneError {
     SeleneError(
       .busy,
-      "\(workers.leftBehind) threads are in handlers that overran, at most \(options.maxOverrunThreads) are allowed")
+      "\(workers.leftBehind) threads are still in handlers that overran, max_overrun_threads is \(options.maxOverrunThreads)"
+    )
   }
 
   /// Threads are in handlers whose runs are over.

@@ -253,7 +253,7 @@ package final class Scheduler: @unchecked Sendable {
   @inline(__always)
   static func refuseInsideClock() throws(SeleneError) {
     guard platform_frame_within(PLATFORM_CLOCK_OWNER) == 0 else {
-      throw SeleneError(.reentrant, "the call came from inside a host clock, which may not call the library")
+      throw SeleneError(.reentrant, "a host clock may not call the library")
     }
   }
 

@@ -169,7 +169,8 @@ extension SQLiteStore {
   private static func checkLibrary() throws(SeleneError) {
     guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
       throw SeleneError(
-        .unsupported, "SQLite \(text: text(sqlite3_libversion())) is too old or without threads, 3.37.0 or newer is required")
+        .unsupported,
+        "SQLite \(text: text(sqlite3_libversion())) is too old or without threads, 3.37.0 or newer is required")
     }
   }
 }

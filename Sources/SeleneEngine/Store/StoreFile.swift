@@ -176,7 +176,8 @@ package enum StoreFile {
     if let rest = target.restOfAnother {
       throw SeleneError(
         .storeCannotOpen,
-        "store", path: target, "the log of another store (the same name with \(rest)) exists, salvage writes a new file")
+        "store", path: target, "the log of another store (the same name with \(rest)) exists, salvage writes a new file"
+      )
     }
     let claim = try StoreClaim.take(source)
     defer { claim.release() }
