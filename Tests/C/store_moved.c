@@ -233,7 +233,7 @@ static void test_only_sqlite(void) {
     CHECK(read(ready[0], &byte, 1) == 1);
     told_at_once();
     told_locked_by_open();
-    snprintf(number, sizeof number, ": %ld (", (long)owner);
+    snprintf(number, sizeof number, "process %ld (", (long)owner);
     CHECK(strstr(selene_status_detail(), number) != NULL);
     CHECK(kill(owner, SIGKILL) == 0 && waitpid(owner, &status, 0) == owner);
     CHECK_OK(open_quietly(shared_path));
