@@ -32,8 +32,8 @@ package final class Cycle {
   let kinds: KindSet
   /// The kinds of its tasks, also of one task.
   let serves: KindSet
-  /// The kinds whose ledger it is charged to.
-  let booked: KindSet
+  /// The kinds whose ledger it is charged to, until that has back what was not used.
+  var booked: KindSet
   /// The kinds for which the driver opened it; none if a host did.
   let driven: KindSet
   /// Kinds against which a veto was raised while it was open: nothing more of them is dispatched (G6).

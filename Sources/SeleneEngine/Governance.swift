@@ -44,13 +44,15 @@ struct Governance {
   // MARK: Storing
 
   /// What outlives the process.
-  func books(at now: Instant) -> StoredBooks {
+  ///
+  /// - Parameter ledger: another than the governor's, or nil.
+  func books(at now: Instant, ledger: Ledger? = nil) -> StoredBooks {
     // What was said for a time ends with the process.
     func kept(_ signal: Signal) -> Int64? {
       governor.signals.said(signal, by: .host, at: now).flatMap { $0.until == Time.never ? $0.value : nil }
     }
     return StoredBooks(
-      backgroundSwitch: kept(.backgroundSwitch), hostPresence: kept(.hostPresence), ledger: governor.ledger.numbers,
+      backgroundSwitch: kept(.backgroundSwitch), hostPresence: kept(.hostPresence), ledger: (ledger ?? governor.ledger).numbers,
       habits: governor.prediction.numbers)
   }
 

@@ -18,7 +18,7 @@ extension Scheduler {
     }
     try scheduler.awaitHandlers(grace)
     try scheduler.retire()
-    if let error = scheduler.closingError { throw error }
+    if let error = scheduler.saver.closingError { throw error }
   }
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
@@ -39,7 +39,7 @@ extension Scheduler {
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: true)
     } catch {
-      closingError = error
+      saver.closingError = error
     }
     stopTrace()
     store.close()

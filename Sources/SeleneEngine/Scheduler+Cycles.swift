@@ -47,12 +47,23 @@ extension Scheduler {
     let only = try window.task.map { task throws(SeleneError) in
       try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, at: now)
     }
-    apply(moment.probe, at: now)
     let kinds = only == nil ? window.kinds : []
     let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
-    endForgotten(serves, at: now)
     let booked = keepsBooks ? driving.isEmpty ? kinds : driving : []
-    try store(begin: kinds, booked: booked, budget: window.budget, at: now)
+    let forgotten = forgotten(serves, at: now)
+    let stopping = openRuns(without: satisfied)
+    try transaction(at: now) {
+      requeue(stopping, .constraintLost, at: now)
+      for cycle in forgotten { book(endOf: cycle, at: now) }
+      book(begin: booked, budget: window.budget, at: now)
+      for kind in Kind.allCases where kinds.contains(kind) { pace[kind].lastBegin = now }
+      _ = table.prune(endedBefore: now.subtracting(Time.retention))
+    }
+    apply(moment.probe, at: now)
+    for cycle in forgotten {
+      cycle.booked = []
+      _ = end(cycle, at: now)
+    }
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking =
@@ -78,25 +89,11 @@ extension Scheduler {
 
   /// Ends the pulled cycles of some kinds whose deadline has passed (C5).
   func endForgotten(_ kinds: KindSet, at now: Instant) {
-    for cycle in cycles where cycle.isForgotten(at: now) && !cycle.serves.isDisjoint(with: kinds) {
-      _ = end(cycle, at: now)
-    }
+    for cycle in forgotten(kinds, at: now) { _ = end(cycle, at: now) }
   }
 
-  /// Stores that kinds begin a cycle, and forgets what ended long ago.
-  private func store(begin kinds: KindSet, booked: KindSet, budget: Span, at now: Instant) throws(SeleneError) {
-    let before = (pace, booked.isEmpty ? nil : governance)
-    book(begin: booked, budget: budget, at: now)
-    for kind in Kind.allCases where kinds.contains(kind) { pace[kind].lastBegin = now }
-    _ = table.prune(endedBefore: now.subtracting(Time.retention))
-    do throws(SeleneError) {
-      try save(at: now)
-    } catch {
-      pace = before.0
-      if let books = before.1 { governance = books }
-      throw error
-    }
-    for kind in Kind.allCases where booked.contains(kind) { record { $0.begin(kind, budget: budget, at: now) } }
+  private func forgotten(_ kinds: KindSet, at now: Instant) -> [Cycle] {
+    cycles.isEmpty ? [] : cycles.filter { $0.isForgotten(at: now) && !$0.serves.isDisjoint(with: kinds) }
   }
 
   /// The refusals of a begin, in their order (C12, C13).

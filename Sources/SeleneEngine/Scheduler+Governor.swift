@@ -80,20 +80,18 @@ extension Scheduler {
     at now: Instant, isKept: Bool, _ body: (inout Governor) throws(SeleneError) -> Void,
     recording write: (inout TraceWriter) -> Void
   ) throws(SeleneError) {
-    let before = governance
-    let written = governance.recording?.writer
-    do throws(SeleneError) {
+    let (raised, runs) = try transaction(at: now) { () throws(SeleneError) in
+      keepGovernance()
       try body(&governance.governor)
       record(write)
       if isKept { governance.isUnsaved = true }
       let raised = governance.look(at: now)
-      try stop(openRuns(of: raised), .preempted, at: now)
-      for cycle in cycles { cycle.preempted.formUnion(raised) }
-    } catch {
-      governance = before
-      if let written { governance.recording?.writer = written }
-      throw error
+      let runs = openRuns(of: raised)
+      requeue(runs, .preempted, at: now)
+      return (raised, runs)
     }
+    for run in runs { stop(run, .preempted, at: now) }
+    for cycle in cycles { cycle.preempted.formUnion(raised) }
     followSignals()
   }
 
@@ -261,14 +259,18 @@ extension Scheduler {
 
   /// Charges a window to its kinds (G4).
   func book(begin kinds: KindSet, budget: Span, at now: Instant) {
+    if !kinds.isEmpty { keepGovernance() }
     for kind in Kind.allCases where kinds.contains(kind) {
       governance.governor.begin(kind, budget: budget, at: now)
       governance.isUnsaved = true
+      record { $0.begin(kind, budget: budget, at: now) }
     }
   }
 
   /// Gives back what a cycle's window did not use. One of a kind that began later has ended it for that kind already.
   func book(endOf cycle: Cycle, at now: Instant) {
+    guard !cycle.booked.isEmpty else { return }
+    keepGovernance()
     let later = cycles.drop { $0 !== cycle }.dropFirst()
     for kind in Kind.allCases where cycle.booked.contains(kind) && !later.contains(where: { $0.booked.contains(kind) })
     {

@@ -48,42 +48,6 @@ extension Scheduler {
     changes.add(change)
   }
 
-  // MARK: Saving
-
-  /// Makes what differs from the store durable; takes the present call back if that fails.
-  ///
-  /// - Throws: a status of stores.
-  func save(at now: Instant) throws(SeleneError) {
-    guard store.isDurable else { return table.compact() }
-    guard !isClosing else { return }
-    let commits = store.commits
-    do throws(SeleneError) {
-      try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: false)
-    } catch {
-      troubleBegins(.store, error, at: now)
-      table.rollBack()
-      mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
-      throw error
-    }
-    mustSaveAgain = false
-    governance.isUnsaved = false
-    table.noteSaved()
-    table.compact()
-    if store.commits != commits { troubleEnds(.store, at: now) }
-  }
-
-  /// The present call stands; the next save makes it durable (D2: completions, stops).
-  func accept() { table.accept() }
-
-  /// The governor's books, if the store has others.
-  func unsavedBooks(at now: Instant) -> StoredBooks? { governance.isUnsaved ? governance.books(at: now) : nil }
-
-  func storedState(at now: Instant) -> StoredState {
-    StoredState(
-      life: lifeNumber, lastSequence: table.lastSequence, lastSeen: now, lastRefresh: pace.refresh.lastBegin,
-      lastProcessing: pace.processing.lastBegin, generator: table.generator.state)
-  }
-
   // MARK: The store itself
 
   package func storeFacts() throws(SeleneError) -> StoreFacts { try store.facts() }

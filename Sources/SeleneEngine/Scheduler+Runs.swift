@@ -15,8 +15,7 @@ extension Scheduler {
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let number = lastRun + 1
     let token = Token(life: life, number: number).rawValue
-    table.dispatch(pick.slot, as: token, at: now)
-    try save(at: now)
+    try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
     table.take(pick.slot)
     spend(pick.slot, in: cycle)
     lastRun = number
@@ -141,18 +140,12 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then the runs are still open.
   func expire(_ runs: [Run], early over: Instant, at now: Instant) throws(SeleneError) {
-    let generator = table.generator
-    var settled: [(run: Run, changes: Changes)] = []
-    for run in runs {
-      var changes = newChanges()
-      settle(run, .expired, retryDelay: nil, at: over, &changes)
-      settled.append((run, changes))
-    }
-    do throws(SeleneError) {
-      try save(at: now)
-    } catch {
-      table.generator = generator
-      throw error
+    let settled = try transaction(at: now) {
+      runs.map { run in
+        var changes = newChanges()
+        settle(run, .expired, retryDelay: nil, at: over, &changes)
+        return (run, changes)
+      }
     }
     for (run, changes) in settled {
       if !run.wasAskedToStop { stop(run, .expiring, at: over) }
@@ -168,9 +161,13 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then the runs go on.
   func stop(_ runs: [Run], _ reason: StopReason, at now: Instant) throws(SeleneError) {
-    for run in runs where table.isRunning(run.token, in: run.slot) { table.requeue(run.slot, reason, at: now) }
-    try save(at: now)
+    try transaction(at: now) { requeue(runs, reason, at: now) }
     for run in runs { stop(run, reason, at: now) }
+  }
+
+  /// The tasks of runs that are about to be stopped wait again.
+  func requeue(_ runs: [Run], _ reason: StopReason, at now: Instant) {
+    for run in runs where table.isRunning(run.token, in: run.slot) { table.requeue(run.slot, reason, at: now) }
   }
 
   /// Asks a run to stop; with every reason but `expiring` it is over with that (C8).

@@ -73,8 +73,9 @@ extension Scheduler {
   }
 
   /// The runs in flight that need more than what is satisfied.
-  private func openRuns(without satisfied: Constraints) -> [Run] {
-    cycles.flatMap { cycle in
+  func openRuns(without satisfied: Constraints) -> [Run] {
+    guard !cycles.isEmpty else { return [] }
+    return cycles.flatMap { cycle in
       cycle.runs.filter { $0.isOpen && !$0.definition.constraints.isSubset(of: satisfied) }
     }
   }

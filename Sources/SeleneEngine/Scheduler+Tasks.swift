@@ -10,10 +10,9 @@ extension Scheduler {
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
     let definition = try TaskDefinition.checked(
       draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
-    var changes = newChanges()
-    let disposition = try table.register(definition, at: moment.now, enabled: enabled, &changes)
-    try commit(changes, at: moment.now)
-    return disposition
+    return try change(at: moment.now) { (changes) throws(SeleneError) in
+      try table.register(definition, at: moment.now, enabled: enabled, &changes)
+    }
   }
 
   /// Registers many tasks in one commit.
@@ -24,22 +23,22 @@ extension Scheduler {
   package func register(
     count: Int, read: (Int, inout TaskDraft) throws(SeleneError) -> Void, at moment: Moment
   ) throws(SeleneError) -> [Result<Disposition, SeleneError>] {
-    var changes = newChanges()
-    var results: [Result<Disposition, SeleneError>] = []
-    results.reserveCapacity(count)
-    for index in 0..<count {
-      do throws(SeleneError) {
-        var draft = TaskDraft()
-        try read(index, &draft)
-        let definition = try TaskDefinition.checked(
-          draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
-        results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
-      } catch {
-        results.append(.failure(error))
+    try change(at: moment.now) { (changes) in
+      var results: [Result<Disposition, SeleneError>] = []
+      results.reserveCapacity(count)
+      for index in 0..<count {
+        do throws(SeleneError) {
+          var draft = TaskDraft()
+          try read(index, &draft)
+          let definition = try TaskDefinition.checked(
+            draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+          results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
+        } catch {
+          results.append(.failure(error))
+        }
       }
+      return results
     }
-    try commit(changes, at: moment.now)
-    return results
   }
 
   /// Cancels a task and what waits behind it.
@@ -47,10 +46,9 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `notFound`.
   package func cancel(id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> UInt64 {
     try Identifier.check(id, "id")
-    var changes = newChanges()
-    let count = try table.cancel(id: id, at: moment.now, &changes)
-    try commit(changes, at: moment.now)
-    return count
+    return try change(at: moment.now) { (changes) throws(SeleneError) in
+      try table.cancel(id: id, at: moment.now, &changes)
+    }
   }
 
   /// Cancels all that carry a tag.
@@ -58,24 +56,16 @@ extension Scheduler {
   /// - Throws: `invalidArgument`.
   package func cancel(tag: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> UInt64 {
     try Identifier.check(tag, "tag")
-    var changes = newChanges()
-    let count = table.cancel(tag: tag, at: moment.now, &changes)
-    try commit(changes, at: moment.now)
-    return count
+    return try change(at: moment.now) { table.cancel(tag: tag, at: moment.now, &$0) }
   }
 
   package func cancelAll(at moment: Moment) throws(SeleneError) -> UInt64 {
-    var changes = newChanges()
-    let count = table.cancelAll(at: moment.now, &changes)
-    try commit(changes, at: moment.now)
-    return count
+    try change(at: moment.now) { table.cancelAll(at: moment.now, &$0) }
   }
 
   /// Removes terminal records.
   package func prune(at moment: Moment) throws(SeleneError) -> UInt64 {
-    let count = table.prune(endedBefore: nil)
-    try save(at: moment.now)
-    return count
+    try transaction(at: moment.now) { table.prune(endedBefore: nil) }
   }
 
   /// Removes all tasks and history.
@@ -88,17 +78,15 @@ extension Scheduler {
     }
     var state = storedState(at: moment.now)
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
-    let before = governance
-    governance.governor.ledger = Ledger()
     do throws(SeleneError) {
-      try store.erase(state, governance.books(at: moment.now))
+      try store.erase(state, governance.books(at: moment.now, ledger: Ledger()))
     } catch {
-      governance = before
       troubleBegins(.store, error, at: moment.now)
       throw error
     }
     troubleEnds(.store, at: moment.now)
     table.removeAll()
+    governance.governor.ledger = Ledger()
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
     traces = PerKind(repeating: nil)

@@ -12,7 +12,7 @@ package final class Scheduler: @unchecked Sendable {
   let lifeNumber: UInt64
   let options: Options
   let table: TaskTable
-  let store: Store
+  var saver: Saver
   /// What happened at open, for the first observer.
   var earlyChanges: [Change] = []
   var openedAt: Instant = 0
@@ -49,12 +49,8 @@ package final class Scheduler: @unchecked Sendable {
   var notices: [Notice] = []
   var isNotifying = false
   var deliveries: [Delivery] = []
-  /// A save failed, and what the store refused is still to be kept (D2).
-  var mustSaveAgain = false
   /// The handle is closed; runs and threads may still come back.
   var isClosing = false
-  /// Why the last save of a closing scheduler failed.
-  var closingError: SeleneError?
 
   private init(
     _ slot: Slot, life: UInt64, _ lifeNumber: UInt64, _ options: Options, _ hostClock: HostClock?, _ store: Store
@@ -64,7 +60,7 @@ package final class Scheduler: @unchecked Sendable {
     self.lifeNumber = lifeNumber
     self.options = options
     clock = Clock(hostClock)
-    self.store = store
+    saver = Saver(store)
     let seed = options.seed != 0 ? options.seed : UInt64(bitPattern: platform_wall_clock())
     table = TaskTable(options.policy, generator: Generator(seed: seed))
     pace = PerKind(
@@ -230,7 +226,7 @@ package final class Scheduler: @unchecked Sendable {
     let now = scheduler.clock.tick(reading)
     scheduler.table.advance(to: now)
     scheduler.advance(to: now)
-    if scheduler.mustSaveAgain { try? scheduler.save(at: now) }
+    if scheduler.saver.mustSaveAgain { try? scheduler.save(at: now) }
     return (scheduler, Moment(now: now, probe: probe))
   }
 
@@ -345,12 +341,6 @@ package final class Scheduler: @unchecked Sendable {
   }
 
   // MARK: After a rule changed something
-
-  /// Makes the changes durable, then lets them be heard of and stops the runs that they ended.
-  func commit(_ changes: consuming Changes, at now: Instant) throws(SeleneError) {
-    try save(at: now)
-    publish(changes, at: now)
-  }
 
   func newChanges() -> Changes { Changes(isObserved: observer != nil) }
 

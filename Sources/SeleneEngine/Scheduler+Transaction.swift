@@ -1,0 +1,129 @@
+// One transaction: what a call changes is in the store when it returns, or was never changed (D2).
+//
+// A call changes records, pace, generator and what the governor keeps within a transaction; what cannot be taken back, such
+// as stopping a run or telling the observer, comes behind it.
+
+import SeleneCore
+import SeleneGovernor
+
+/// What makes changes durable. Guarded by the scheduler's lock.
+struct Saver {
+  let store: Store
+  /// The store refused something that is still to be kept (D2).
+  var mustSaveAgain = false
+  /// Why the last save of a closing scheduler failed.
+  var closingError: SeleneError?
+  /// Whether a transaction is open, and what it found of the governor if it has changed that.
+  fileprivate var isOpen = false
+  fileprivate var governance: Governance?
+
+  init(_ store: Store) { self.store = store }
+}
+
+/// What a transaction found, besides the records, which the journal has, and the governor.
+private struct Found {
+  let pace: PerKind<Pace>
+  let generator: Generator
+  let writer: TraceWriter?
+}
+
+extension Scheduler {
+  var store: Store { saver.store }
+
+  /// Makes durable what a body changes, together with what was accepted before; takes all of it back if the body or the
+  /// store refuses.
+  ///
+  /// In memory nothing refuses behind a change: there a body throws before its first one.
+  ///
+  /// - Throws: what the body throws, or a status of stores; then nothing has changed.
+  @inline(__always)
+  func transaction<R>(at now: Instant, _ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
+    guard saver.store.isDurable else {
+      let result = try body()
+      table.compact()
+      return result
+    }
+    let found = open()
+    let result: R
+    do throws(SeleneError) {
+      result = try body()
+    } catch {
+      takeBack(found)
+      throw error
+    }
+    try write(found, at: now)
+    return result
+  }
+
+  /// A transaction whose changes are told behind it, and whose stops are made.
+  @inline(__always)
+  func change<R>(
+    at now: Instant, _ body: (inout Changes) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    var changes = newChanges()
+    let result = try transaction(at: now) { () throws(SeleneError) in try body(&changes) }
+    publish(changes, at: now)
+    return result
+  }
+
+  /// Makes durable what was accepted.
+  ///
+  /// - Throws: a status of stores.
+  func save(at now: Instant) throws(SeleneError) { try transaction(at: now) {} }
+
+  /// The present call stands; the next transaction makes it durable (D2: completions, stops).
+  func accept() { table.accept() }
+
+  /// What the governor keeps is about to change.
+  func keepGovernance() {
+    if saver.isOpen && saver.governance == nil { saver.governance = governance }
+  }
+
+  @inline(never)
+  private func open() -> Found {
+    assert(!saver.isOpen, "one transaction at a time")
+    saver.isOpen = true
+    return Found(pace: pace, generator: table.generator, writer: governance.recording?.writer)
+  }
+
+  @inline(never)
+  private func takeBack(_ found: Found) {
+    table.rollBack()
+    pace = found.pace
+    table.generator = found.generator
+    if let governance = saver.governance { self.governance = governance }
+    if let writer = found.writer { governance.recording?.writer = writer }
+    close()
+  }
+
+  private func close() { (saver.isOpen, saver.governance) = (false, nil) }
+
+  @inline(never)
+  private func write(_ found: Found, at now: Instant) throws(SeleneError) {
+    guard !isClosing else { return close() }
+    let commits = store.commits
+    do throws(SeleneError) {
+      try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: false)
+    } catch {
+      takeBack(found)
+      saver.mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
+      troubleBegins(.store, error, at: now)
+      throw error
+    }
+    close()
+    saver.mustSaveAgain = false
+    governance.isUnsaved = false
+    table.noteSaved()
+    table.compact()
+    if store.commits != commits { troubleEnds(.store, at: now) }
+  }
+
+  /// The governor's books, if the store has others.
+  func unsavedBooks(at now: Instant) -> StoredBooks? { governance.isUnsaved ? governance.books(at: now) : nil }
+
+  func storedState(at now: Instant) -> StoredState {
+    StoredState(
+      life: lifeNumber, lastSequence: table.lastSequence, lastSeen: now, lastRefresh: pace.refresh.lastBegin,
+      lastProcessing: pace.processing.lastBegin, generator: table.generator.state)
+  }
+}
