@@ -52,7 +52,8 @@ struct Governance {
       governor.signals.said(signal, by: .host, at: now).flatMap { $0.until == Time.never ? $0.value : nil }
     }
     return StoredBooks(
-      backgroundSwitch: kept(.backgroundSwitch), hostPresence: kept(.hostPresence), ledger: (ledger ?? governor.ledger).numbers,
+      backgroundSwitch: kept(.backgroundSwitch), hostPresence: kept(.hostPresence),
+      ledger: (ledger ?? governor.ledger).numbers,
       habits: governor.prediction.numbers)
   }
 

@@ -76,6 +76,11 @@ package final class Scheduler: @unchecked Sendable {
   ) throws(SeleneError) -> UInt64 {
     try refuseInsideClock()
     let store = if let path { try SQLiteStore.open(path, isRelaxed: options.isRelaxed) as Store } else { Store() }
+    return try open(options, hostClock, on: store)
+  }
+
+  /// Opens one on a store, which is closed if that fails.
+  static func open(_ options: Options, _ hostClock: HostClock?, on store: Store) throws(SeleneError) -> UInt64 {
     do throws(SeleneError) {
       let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {

@@ -24,14 +24,15 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
   }
 
   init(
-    at now: Instant = 1_000 * Time.second, onSystemClock: Bool = false,
+    at now: Instant = 1_000 * Time.second, onSystemClock: Bool = false, store: Store = Store(),
     _ change: (inout OptionsDraft) -> Void = { _ in }
   ) throws {
     var draft = OptionsDraft()
     change(&draft)
     let clock = onSystemClock ? nil : VirtualClock(now)
     self.clock = clock
-    handle = try Scheduler.open(Options(draft), clock.map { clock in HostClock(read: { clock.now }, destroy: nil) })
+    handle = try Scheduler.open(
+      Options(draft), clock.map { clock in HostClock(read: { clock.now }, destroy: nil) }, on: store)
     try satisfy(.all)
   }
 
