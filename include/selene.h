@@ -1530,9 +1530,9 @@ SELENE_API void selene_plan_destroy(selene_plan *plan);
  *
  * The thread that began the cycle waits for its report with selene_cycle_wait, which comes by the deadline whatever those
  * threads do. A run that is over while its thread is still in the handler leaves that thread behind: it counts
- * against max_overrun_threads until it calls again, and another lane may be opened in its place; if that was done, its own
- * gives it no more runs. At the deadline the next call of any function ends the cycle; its report is kept for the host (of the last
- * 16 such cycles).
+ * against max_overrun_threads until it calls again, and another lane may be opened in its place; then its own lane has no
+ * more runs for it. From the deadline on the next call of any function ends the cycle; its report is kept for the host
+ * (of the last 16 such cycles).
  */
 
 /** The place of one thread in a cycle; 0 is none. */
@@ -1544,8 +1544,8 @@ typedef uint64_t selene_lane;
  *
  * @param cycle     the cycle; if it is over, the lane's first answer is DONE
  * @param out_lane  the lane
- * @return UNSUPPORTED (a pulled cycle that has given a run, or a pushed one), BUSY (as many lanes are open as the window has; those whose threads were
- *         left behind do not count)
+ * @return UNSUPPORTED (a pulled cycle that has given a run, or a pushed one), BUSY (as many lanes are open as the window
+ *         has; those whose threads were left behind do not count)
  *
  * Ownership: the caller closes it by selene_lane_close. Thread: any. Since: 0.2.
  */

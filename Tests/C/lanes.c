@@ -729,43 +729,6 @@ static void test_misuse(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-/* ---- fork ------------------------------------------------------------------------------------------------------------ */
-
-static void test_fork(void) {
-    selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = GATE};
-    struct lent lent = {0}, waiting = {0};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
-    selene_report *report;
-    int32_t step, status = -1;
-    add_lent(scheduler, "a", &work);
-    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 3));
-    selene_lane lane = open_lane(cycle);
-    start_lent(&lent, cycle);
-    wait_for("the handler", &work.started, 1);
-    start_lent(&waiting, cycle);
-    pid_t child = fork();
-    if (child == 0) {
-        CHECK_STATUS(SELENE_ERROR_FORKED,
-                     selene_lane_next(lane, -1, SELENE_NEVER, &step, &info, NULL));
-        CHECK_STATUS(SELENE_ERROR_FORKED, selene_lane_open(cycle, &lane));
-        CHECK_STATUS(SELENE_ERROR_FORKED, selene_lane_close(lane));
-        CHECK_STATUS(SELENE_ERROR_FORKED, selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
-        CHECK_STATUS(SELENE_ERROR_FORKED, selene_cycle_drain(cycle, 0));
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK_INT(0, status);
-    CHECK_OK(selene_lane_close(lane));
-    atomic_store(&gate, 1);
-    report = wait_for_report(cycle);
-    CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
-    join_lent(&lent);
-    join_lent(&waiting);
-    CHECK_OK(selene_scheduler_close(scheduler, 0));
-}
-
 /* ---- everything at once ------------------------------------------------------------------------------------------------ */
 
 enum { THREADS = 6, ROUNDS = 60, TASKS = 40 };
@@ -870,7 +833,6 @@ int main(int argc, char **argv) {
     run_test("C20 a lane that is closed has come back from its run", test_close_lane);
     run_test("C20 lanes are refused where they cannot be, and their handles are checked",
              test_misuse);
-    run_test("C20 in a child all lanes answer FORKED, the parent's go on", test_fork);
     run_test("C20 threads that lend themselves at random lose no run", test_storm);
     return check_end();
 }
