@@ -175,13 +175,18 @@ echo "loud -- printf '\\033[31mred\\303\\n'" >"$work/loud"
 ends "what a command prints is escaped" 0 'loud | .u001b\[31mred.xc3$' -- "$work/loud"
 
 echo "a  schedule=once max_attempts=2 backoff=linear backoff_delay=50ms -- printf tried; exit 75" >"$work/tasks"
-SELENE_WORK=$work/logged ends "a task that fails twice" 0 'exit 75 .*failed' -- --cycles 2 --every 100ms "$work/tasks"
+SELENE_WORK=$work/logged ends "a task that fails twice" 0 'exit 75 .*failed' -- --cycles 2 --every 2s "$work/tasks"
 stamp='[0-9-]\{10\}T[0-9:]\{8\}[+-][0-9]\{4\}'
 cp "$work/logged/log/a.log" "$work/log"
 [ "$(grep -c "^--- $stamp attempt [12] begins$" "$work/log")" -eq 2 ] &&
   [ "$(grep -c "^--- $stamp attempt [12]: exit 75 after [0-9.]* m\?s$" "$work/log")" -eq 2 ] &&
   [ "$(sed -n 2p "$work/log")" = tried ]
 result "its log says when each attempt began and how it ended" $?
+printf '%s\n' "a/b -- echo one" "a_b -- echo two" "a%2Fb -- echo three" >"$work/tasks"
+SELENE_WORK=$work/named ends "ids that are no names of files" 0 'a/b | one' 'a_b | two' -- "$work/tasks"
+(cd "$work/named/log" && ls) >"$work/log"
+[ "$(paste -sd ' ' <"$work/log")" = "a%252Fb.log a%2Fb.log a_b.log" ]
+result "… have logs of their own" $?
 echo "a  schedule=once -- yes | head -c 30M; echo the end" >"$work/tasks"
 SELENE_WORK=$work/flood ends "a command that floods its log" 0 'a .*exit 0' -- --quiet "$work/tasks"
 ls -l "$work/flood/log" >"$work/log"
@@ -215,7 +220,7 @@ eventually gone
 gone
 result "kill -9 of selene-run ends what it runs, grandchildren that do not listen, too" $?
 
-# R11: a store's tasks belong to whoever registered them.
+# U2: a store's tasks belong to whoever registered them.
 store=$work/shared
 "$work/foreign" "$store" feed feedd && "$work/foreign" "$store" old shell 2>"$work/log"
 printf '%s\n' "a -- true" "old -- true" >"$work/mine"

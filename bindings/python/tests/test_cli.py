@@ -138,13 +138,19 @@ def test_a_command_knows_its_id_its_attempt_and_its_folder_and_reads_nothing(fol
 
 def test_a_log_says_when_each_attempt_began_and_how_it_ended(folder: Path) -> None:
     write(folder, "[tasks.a]\nbackoff = 'linear'\nbackoff_delay = '50ms'\ncommand = 'printf tried; exit 75'")
-    call("run", "w.toml", "--cycles", "2", "--every", "200ms", SELENE_WORK="work")
+    call("run", "w.toml", "--cycles", "2", "--every", "2s", SELENE_WORK="work")
     stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
     attempts = "".join(
         rf"--- {stamp} attempt {attempt} begins\ntried\n--- {stamp} attempt {attempt}: exit 75 after [\d.]+ m?s\n"
         for attempt in (1, 2)
     )
     assert re.fullmatch(attempts, (folder / "work/log/a.log").read_text())
+
+
+def test_another_id_has_another_log(folder: Path) -> None:
+    write(folder, "".join(f"[tasks.'{name}']\ncommand = 'true'\n" for name in ("a/b", "a_b", "a%2Fb")))
+    call("run", "w.toml", SELENE_WORK="work")
+    assert {path.name for path in (folder / "work/log").iterdir()} == {"a%252Fb.log", "a%2Fb.log", "a_b.log"}
 
 
 def test_a_log_has_a_limit(folder: Path) -> None:

@@ -15,11 +15,16 @@
 #define LINES_SHOWN 10
 #define ID_LENGTH_IN_NAMES 200
 
+/* Another id has another file: what no name may have, and the sign for it, are written as in addresses. */
 static bool write_path(struct log *log, const struct workspace *workspace, const char *id) {
-    char name[ID_LENGTH_IN_NAMES + 1];
-    snprintf(name, sizeof name, "%s", id);
-    for (char *slash = name; (slash = strchr(slash, '/'));)
-        *slash = '_';
+    char name[ID_LENGTH_IN_NAMES + 4];
+    size_t used = 0;
+    for (; *id && used < ID_LENGTH_IN_NAMES; id++) {
+        if (*id == '/' || *id == '%')
+            used += (size_t)snprintf(name + used, 4, "%%%02X", (unsigned char)*id);
+        else name[used++] = *id;
+    }
+    name[used] = '\0';
     errno = ENAMETOOLONG;
     return snprintf(log->path, sizeof log->path, "%s/%s.log", workspace->logs, name) < PATH_MAX;
 }

@@ -24,7 +24,8 @@ class Log:
     """
 
     def __init__(self, folder: Path, id: str, attempt: int) -> None:
-        name = id.encode()[:_ID_LENGTH_IN_NAMES].decode(errors="ignore").replace("/", "_")
+        # Another id has another file: what no name may have, and the sign for it, are written as in addresses.
+        name = id.replace("%", "%25").replace("/", "%2F").encode()[:_ID_LENGTH_IN_NAMES].decode(errors="ignore")
         self._path = folder / f"{name}.log"
         self._attempt = attempt
         self.file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
