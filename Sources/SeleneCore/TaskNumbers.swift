@@ -24,7 +24,8 @@ package struct TaskNumbers: Equatable, Sendable {
 
   package init() {}
 
-  /// Shows each to a visitor, which may change it: in the order in which a store has them, so a new one comes last.
+  /// Shows each to a visitor, which may change it: in the order in which a store has them. Names stand behind them there,
+  /// so a new one comes last and needs a new form of the store.
   @inline(__always)
   package mutating func visit(_ visitor: inout some TaskNumberVisitor) {
     visitor.visit(&kind)

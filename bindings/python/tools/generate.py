@@ -32,6 +32,8 @@ STANDARD = {
     """,
     "stddef.h": "#define NULL ((void *)0)",
 }
+# Structures of which the typed layer reads every field at once, by name.
+ROWS = ("selene_task_info",)
 SCALARS = {
     "int32_t": "c_int32",
     "uint32_t": "c_uint32",
@@ -189,6 +191,21 @@ class Module:
         lines += [f'        ("{field.name}", {self.type(field.type)}),' for field in fields]
         self.types.append("\n".join([*lines, "    )", ""]))
         self.structures.add(name)
+        if name in ROWS:
+            self.types.append(self.row(name, fields))
+
+    def row(self, name: str, fields: list[c_ast.Decl]) -> str:
+        """A struct's fields as read() gives them, up to the array at its end: of a text its address and its length."""
+        lines = [f"class {name}_row(NamedTuple):"]
+        for field in fields:
+            if isinstance(field.type, c_ast.ArrayDecl):
+                continue
+            kind = self.type(field.type)
+            if kind == "selene_text":
+                lines += [f"    {field.name}: int", f"    {field.name}_length: int"]
+            else:
+                lines.append(f"    {field.name}: {'float' if kind == 'c_double' else 'int'}")
+        return "\n".join([*lines, ""])
 
 
 def generate() -> str:
@@ -222,7 +239,7 @@ def generate() -> str:
         "from ctypes import (",
         *(f"    {name}," for name in used),
         ")",
-        "from typing import Any",
+        "from typing import Any, NamedTuple",
         "",
         *constants,
         "",

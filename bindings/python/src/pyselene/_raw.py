@@ -16,7 +16,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 SELENE_VERSION_MAJOR = 0
 SELENE_VERSION_MINOR = 2
@@ -400,6 +400,48 @@ class selene_task_info(Structure):
         ("response_time_count", c_uint64),
         ("response_times", c_int64 * 30),
     )
+
+
+class selene_task_info_row(NamedTuple):
+    struct_size: int
+    flags: int
+    id: int
+    id_length: int
+    handler: int
+    handler_length: int
+    input: int
+    input_length: int
+    tags: int
+    tag_count: int
+    constraints: int
+    kind: int
+    schedule: int
+    priority: int
+    existing: int
+    recurrence: int
+    backoff: int
+    response_window: int
+    max_attempts: int
+    has_handler: int
+    state: int
+    attempts: int
+    last_outcome: int
+    stop_reason: int
+    generation: int
+    sequence: int
+    appended: int
+    expected_response: int
+    initial_delay: int
+    period: int
+    flex: int
+    backoff_delay: int
+    registered_at: int
+    earliest_begin: int
+    anchor: int
+    last_run: int
+    estimate: int
+    run: int
+    response_time_count: int
 
 
 class selene_task_ids(Structure):

@@ -336,48 +336,47 @@ class TaskInfo:
         return tuple(seconds(ns) for ns in self.response_times_ns)
 
 
+#: How many fields stand before the response times.
+_ROW = len(_raw.selene_task_info_row._fields)
+
+
 def task_info(address: int) -> TaskInfo:
     """Reads the library's record."""
-    # fmt: off
-    (_, _, id_data, id_length, handler_data, handler_length, input_data, input_length, tags, tag_count, constraints,
-     kind, schedule, priority, existing, recurrence, backoff, response_window, max_attempts, has_handler, state,
-     attempts, last_outcome, stop_reason, generation, sequence, appended, expected, delay, period, flex, backoff_delay,
-     registered_at, earliest_begin, anchor, last_run, estimate, run, count, *times) = read(
-        _raw.selene_task_info, address)
-    # fmt: on
+    values = read(_raw.selene_task_info, address)
+    row = _raw.selene_task_info_row._make(values[:_ROW])
     return TaskInfo(
-        id=text(id_data, id_length),
-        handler=text(handler_data, handler_length),
-        input=ctypes.string_at(input_data, input_length) if input_length else b"",
-        tags=frozenset(text(*tag) for tag in read_array(_raw.selene_text, tags, tag_count)),
-        requires=Constraint(constraints),
-        kind=Kind(kind),
-        schedule=Schedule(schedule),
-        priority=Priority(priority),
-        existing=Existing(existing),
-        anchored=recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
-        backoff=_BACKOFFS[backoff](seconds(backoff_delay)),
-        response_window=response_window,
-        max_attempts=max_attempts or None,
-        has_handler=bool(has_handler),
-        state=State(state),
-        attempts=attempts,
-        last_outcome=None if last_outcome < 0 else Outcome(last_outcome),
-        stop_reason=StopReason(stop_reason),
-        generation=generation,
-        sequence=sequence,
-        appended=appended,
-        expected_ns=expected,
-        delay_ns=delay,
-        every_ns=period if schedule == Schedule.PERIODIC else None,
-        flex_ns=flex,
-        registered_at_ns=registered_at,
-        earliest_begin_ns=earliest_begin,
-        anchor_ns=anchor,
-        last_run_ns=last_run,
-        estimate_ns=estimate,
-        run=run,
-        response_times_ns=tuple(times[:count]),
+        id=text(row.id, row.id_length),
+        handler=text(row.handler, row.handler_length),
+        input=ctypes.string_at(row.input, row.input_length) if row.input_length else b"",
+        tags=frozenset(text(*tag) for tag in read_array(_raw.selene_text, row.tags, row.tag_count)),
+        requires=Constraint(row.constraints),
+        kind=Kind(row.kind),
+        schedule=Schedule(row.schedule),
+        priority=Priority(row.priority),
+        existing=Existing(row.existing),
+        anchored=row.recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
+        backoff=_BACKOFFS[row.backoff](seconds(row.backoff_delay)),
+        response_window=row.response_window,
+        max_attempts=row.max_attempts or None,
+        has_handler=bool(row.has_handler),
+        state=State(row.state),
+        attempts=row.attempts,
+        last_outcome=None if row.last_outcome < 0 else Outcome(row.last_outcome),
+        stop_reason=StopReason(row.stop_reason),
+        generation=row.generation,
+        sequence=row.sequence,
+        appended=row.appended,
+        expected_ns=row.expected_response,
+        delay_ns=row.initial_delay,
+        every_ns=row.period if row.schedule == Schedule.PERIODIC else None,
+        flex_ns=row.flex,
+        registered_at_ns=row.registered_at,
+        earliest_begin_ns=row.earliest_begin,
+        anchor_ns=row.anchor,
+        last_run_ns=row.last_run,
+        estimate_ns=row.estimate,
+        run=row.run,
+        response_times_ns=tuple(values[_ROW : _ROW + row.response_time_count]),
     )
 
 
