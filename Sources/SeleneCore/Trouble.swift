@@ -1,4 +1,4 @@
-// What keeps a scheduler from working, and what of it was told: once a cause, again when it ends, never a flood (R5).
+// What keeps a scheduler from working, and what of it was told: once a cause, again when it ends, never a flood (C19).
 
 /// The causes; the raw values are the header's bits.
 package enum Trouble: UInt32, CaseIterable, Sendable {

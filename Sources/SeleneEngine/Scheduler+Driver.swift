@@ -156,7 +156,7 @@ extension Scheduler {
       if driver.hasThread { return try beginPushed(admitted: window, coordinators: 1, driving: kinds, at: moment) }
       return try begin(admitted: window, driver.hasLanes ? .lanes : .pulled, driving: kinds, at: moment)
     } catch {
-      // Whoever refused it has told why (R5).
+      // Whoever refused it has told why (C19).
       for kind in Kind.allCases where kinds.contains(kind) { driver.giveWay(kind, at: now) }
       return nil
     }

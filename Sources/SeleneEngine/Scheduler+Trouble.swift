@@ -1,4 +1,4 @@
-// Trouble is told (R5): to the observer, by explain, and to who asks when to open a window.
+// Trouble is told (C19): to the observer, by explain, and to who asks when to open a window.
 
 import SeleneCore
 
@@ -26,7 +26,7 @@ extension Scheduler {
     return change
   }
 
-  // MARK: Threads left behind (R4)
+  // MARK: Threads left behind (C19)
 
   /// No window can be opened on library threads, or for lanes, until one comes back.
   var isAtThreadCap: Bool { workers.leftBehind > 0 && workers.leftBehind >= Int(options.maxOverrunThreads) }

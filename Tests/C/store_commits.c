@@ -125,7 +125,7 @@ static void test_batch(void) {
     close_store(scheduler);
 }
 
-/** A dump without the next wake-up, which a store that refuses puts off (R5). */
+/** A dump without the next wake-up, which a store that refuses puts off (C19). */
 static char *without_wakeup(char *dump) {
     char *at = strstr(dump, "wakeup=");
     CHECK(at != NULL);

@@ -279,15 +279,15 @@ static void test_no_thread(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    run_test("R5 a driver on a full disk says so, once, and when it has room again",
+    run_test("C19 a driver on a full disk says so, once, and when it has room again",
              test_full_disk);
-    run_test("R5 a store that refuses a host's window is told of once, too", test_refused_host);
-    run_test("R5 a trouble that comes and goes is told of once a minute", test_no_flood);
-    run_test("R4 at the cap of threads left behind nobody says now, and explain says why",
+    run_test("C19 a store that refuses a host's window is told of once, too", test_refused_host);
+    run_test("C19 a trouble that comes and goes is told of once a minute", test_no_flood);
+    run_test("C19 at the cap of threads left behind nobody says now, and explain says why",
              test_cap);
-    run_test("R4 the thread of a run that was let go wakes the driver when it returns",
+    run_test("C19 the thread of a run that was let go wakes the driver when it returns",
              test_let_go_at_cap);
-    run_test("R4 a host that takes its runs itself needs no thread", test_pulled_at_cap);
-    run_test("R5 a thread that could not be had is told of, and tried again", test_no_thread);
+    run_test("C19 a host that takes its runs itself needs no thread", test_pulled_at_cap);
+    run_test("C19 a thread that could not be had is told of, and tried again", test_no_thread);
     return check_end();
 }

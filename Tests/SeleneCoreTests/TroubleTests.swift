@@ -16,7 +16,7 @@ private final class Book {
 }
 
 @Suite struct TroubleTests {
-  @Test("R5 a trouble is told once when it begins and once when it ends")
+  @Test("C19 a trouble is told once when it begins and once when it ends")
   func once() {
     let troubles = Book()
     #expect(troubles.on == 0)
@@ -29,7 +29,7 @@ private final class Book {
     #expect(troubles.on == 0)
   }
 
-  @Test("R5 each cause is told for itself")
+  @Test("C19 each cause is told for itself")
   func causes() {
     let troubles = Book()
     for trouble in Trouble.allCases { #expect(troubles.begin(trouble, status: 25, at: 0)) }
@@ -38,7 +38,7 @@ private final class Book {
     #expect(troubles.isOn(.store) && !troubles.isOn(.thread) && troubles.isOn(.overrun))
   }
 
-  @Test("R5 one that comes and goes is told once a minute, its end only if its begin was")
+  @Test("C19 one that comes and goes is told once a minute, its end only if its begin was")
   func quiet() {
     let troubles = Book()
     var told: [Instant] = []
@@ -52,7 +52,7 @@ private final class Book {
     #expect(told == [0, Time.minute, 2 * Time.minute])
   }
 
-  @Test("R5 one that lasts beyond the minute in which it was not told is told then")
+  @Test("C19 one that lasts beyond the minute in which it was not told is told then")
   func lasts() {
     let troubles = Book()
     #expect(troubles.begin(.thread, status: 29, at: 0))
@@ -64,7 +64,7 @@ private final class Book {
     #expect(troubles.end(.thread))
   }
 
-  @Test("R5 one that becomes worse is told at once, but not when it is better again")
+  @Test("C19 one that becomes worse is told at once, but not when it is better again")
   func worse() {
     let troubles = Book()
     #expect(troubles.begin(.store, status: 53, at: 0))
@@ -74,7 +74,7 @@ private final class Book {
     #expect(troubles.end(.store))
   }
 
-  @Test("R5 what was refused is worth another try a second later, while the trouble lasts")
+  @Test("C19 what was refused is worth another try a second later, while the trouble lasts")
   func again() {
     let troubles = Book()
     #expect(troubles.triesAgainAt(.store) == .min)

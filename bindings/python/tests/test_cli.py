@@ -349,7 +349,7 @@ def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callabl
     assert process.returncode == 0
 
 
-def test_r5_a_store_that_refuses_is_said(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     write(folder, "[tasks.a]\nevery = '3s'\ncommand = 'touch ran'\n")
     process = started("run", "w.toml", "--follow", "--every", "3s", "--store", "tasks.db")
     wait_for(lambda: (folder / "ran").exists())

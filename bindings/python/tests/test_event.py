@@ -86,7 +86,7 @@ def test_the_same_function_may_observe_twice() -> None:
     assert [event.id for event in seen] == ["a", "a", "b"]
 
 
-def test_r5_a_store_that_refuses_is_told_once_and_when_it_does_not_any_more(tmp_path: Path) -> None:
+def test_c19_a_store_that_refuses_is_told_once_and_when_it_does_not_any_more(tmp_path: Path) -> None:
     with selene.Scheduler(tmp_path / "store") as scheduler, scheduler.events() as stream:
         scheduler.register_handler("sync", lambda run: None)
         scheduler.register(selene.Task("sync", schedule="once"))
