@@ -54,7 +54,7 @@ def test_signals_are_shown_with_who_says_them() -> None:
     assert "‰" not in told
     for line in told.splitlines()[2:]:
         name, value, *_ = line.split()
-        assert (value == "–") == ("nobody" in line), name
+        assert (value == "–") == ("unknown" in line), name
 
 
 def test_signals_as_json_and_of_a_store(folder: Path) -> None:

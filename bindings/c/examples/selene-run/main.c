@@ -1,5 +1,5 @@
 /*
- * selene-run - runs shell commands in windows of limited time, the worthiest first
+ * selene-run - runs shell commands in windows of limited time, highest score first
  *
  * A host of Selene that does real work: every task of a workload file is a command, and the one
  * handler runs it as a child process. runner.c holds what a host has to get right: stopping in

@@ -16,7 +16,7 @@
 
 static const char help[] =
     "Usage: selene-run [OPTION]... WORKLOAD\n"
-    "Runs the tasks of a workload file in windows of limited time, the worthiest first.\n"
+    "Runs the tasks of a workload file in windows of limited time, highest score first.\n"
     "\n"
     "Windows\n"
     "  --budget TIME      length of a window (30s)\n"

@@ -1,4 +1,4 @@
-"""The driver: plays the system, which opens windows when the governor grants them."""
+"""The driver: acts as the system scheduler, which opens windows when the governor grants them."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class Driver:
         self._raise()
 
     def wait(self, timeout: Duration | None = None) -> bool:
-        """Blocks until it is stopped or an error has ended it, or for so long; whether it has ended."""
+        """Blocks until it is stopped or an error has ended it, at most for timeout; whether it has ended."""
         left = None if timeout is None else seconds(duration_ns(timeout, "timeout"))
         with self._changed:
             return self._changed.wait_for(lambda: self._stopping, left)
@@ -356,7 +356,7 @@ class Driver:
         """Somebody else has ended a window: its report is lost, the next window may come."""
         if self._engine.closed:
             raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
-        log.warning("a window was ended by somebody else: it has no report")
+        log.warning("a window was ended by other code: it has no report")
 
     def _add(self, drive: Drive | AsyncDrive) -> None:
         with self._changed:

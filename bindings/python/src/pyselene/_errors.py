@@ -114,11 +114,11 @@ class TooLarge(SeleneError, ValueError):
 
 
 class NotFound(SeleneError, LookupError):
-    """There is no task or handler of that name."""
+    """No task or handler has that name."""
 
 
 class AlreadyExists(SeleneError):
-    """A handler of that name is live."""
+    """A handler of that name is registered, or its last run has not returned."""
 
 
 class AlreadyCompleted(SeleneError):
@@ -172,7 +172,7 @@ class StoreCorrupt(StoreError):
 
 
 class StoreForeign(StoreError):
-    """The file is no store of Selene. It was left as it is."""
+    """The file is not a Selene store. It was left as it is."""
 
 
 class StoreNewer(StoreError):

@@ -168,7 +168,7 @@ class Governor:
         engine.check(status)
 
     def used(self, began: datetime | None = None, ended: datetime | None = None) -> None:
-        """Says that somebody used the host, now or at another time; hours of use make the forecast."""
+        """Reports that the host was used, now or at another time; hours of use make the forecast."""
         engine = self._engine
         now = engine.now_ns()
         ended_at = now if ended is None else instant_ns(ended, "ended")

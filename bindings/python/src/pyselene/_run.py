@@ -121,7 +121,7 @@ class Stopping:
     __bool__ = is_set
 
     def wait(self, timeout: Duration | None = None) -> bool:
-        """Blocks until the run is asked to stop, or for so long; says whether it is: a sleep that ends in time.
+        """Blocks until the run is asked to stop, at most for timeout; says whether it is: a sleep that ends in time.
 
         On a VirtualClock it advances the clock instead.
         """

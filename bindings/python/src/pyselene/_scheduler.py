@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 class Scheduler(CycleCalls):
-    """Runs tasks in windows of limited time: the worthiest first, ending on time, remembering across restarts.
+    """Runs tasks in windows of limited time: highest score first, ending on time, remembering across restarts.
 
     - `path`: file of the store; None keeps the tasks in memory. `relaxed`: a power loss may undo the last calls.
     - `permitted`: the ids that may be registered; one that ends in ".*" permits all that begin with what is before.
     - `max_pending_refresh`, `max_pending_processing`: once and periodic tasks that may wait or run at a time (None: any
       number); `hold`: beyond that a task is accepted as held instead of refused.
     - `minimum_backoff`, `maximum_backoff`: bounds of the delays before retries; `backoff_jitter`: shortens each by up
-      to so many per mille, from a generator seeded by `seed` (0: from the clock).
+      to this many per mille, from a generator seeded by `seed` (0: from the clock).
     - `minimum_interval_refresh`, `minimum_interval_processing`: least time from begin to begin of cycles.
-    - `release_after`: what has not come back so long after its end is let go.
+    - `release_after`: how long after its end a run that never returned keeps its id.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
     - `observed_range`: score with the observed range. `max_input_size`: bytes of input that a task may have.
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
@@ -48,7 +48,7 @@ class Scheduler(CycleCalls):
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
 
     Opening raises InvalidArgument, or a StoreError that says what is wrong with the file, which stays as it is. A
-    scheduler is safe from any thread. It ends by close(), by `with`, when nobody refers to it any more, or at exit.
+    scheduler is safe from any thread. It ends by close(), by `with`, when nothing refers to it any more, or at exit.
 
     >>> with Scheduler() as scheduler:
     ...     @scheduler.task(priority="high")

@@ -11,6 +11,7 @@ from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._driver import Driver, OnReport
 from ._errors import NotFound, Unsupported
+from ._fault import Fault
 from ._forever import Forever
 from ._handler import interrupting
 from ._library import encode, library, out_pointer
@@ -194,8 +195,8 @@ class CycleCalls(TaskCalls):
     def _launch_budget(self, id: str) -> Duration:
         info = self.get(id)
         if info.state is not State.ENQUEUED or info.schedule is Schedule.STANDING:
-            text = f"id: there is no pending request {id!r}"
-            raise NotFound(_raw.SELENE_ERROR_NOT_FOUND, "NOT_FOUND", text)
+            text = f'id: "{id}" is not a pending request'
+            raise NotFound(_raw.SELENE_ERROR_NOT_FOUND, "NOT_FOUND", text, Fault("id", id))
         if self._engine.driver is not None:
             return self._engine.driver.budget(info.kind)
         return 30 if info.kind is Kind.REFRESH else 600

@@ -85,7 +85,7 @@ class Presence(Named):
 
 
 class Source(Named):
-    """Who said what a signal is; the later goes before the earlier. Books are the governor's own."""
+    """Where a signal's value comes from; a later one overrides an earlier one. Books are the governor's own."""
 
     UNKNOWN = _raw.SELENE_SOURCE_UNKNOWN
     PROBE = _raw.SELENE_SOURCE_PROBE

@@ -35,7 +35,7 @@ class Signals(Mapping[Signal | str, Reading]):
         self._engine = engine
 
     def set(self, signal: Signal | str, value: int | str, valid_for: Duration | None = None) -> None:
-        """Says what a signal is; this goes before what the system says until it expires or is cleared.
+        """Sets a signal, overriding the system's reading until it expires or is cleared.
 
         - `value`: per mille for shares, a bool for yes and no, a number or a name for levels ("serious", "foreground").
         - `valid_for`: after that it is unknown again; None: it stays.

@@ -63,7 +63,7 @@ def _read(raw: _raw.selene_store_findings) -> StoreFindings:
 
 
 def check_store(path: Path) -> StoreFindings:
-    """Examines a store that nobody has open, without changing it; raises a StoreError if it is not whole."""
+    """Examines a store that is not open anywhere, without changing it; raises a StoreError if it is not whole."""
     name = path_bytes(path)
     raw = _findings()
     check(library.selene_store_check(name, len(name), ctypes.byref(raw)))

@@ -62,7 +62,7 @@ class Replay:
 def replay_trace(path: Path) -> Replay:
     """Decides again what was decided then, from what was known then; needs no scheduler.
 
-    InvalidArgument if it is no trace, or damaged: the text names the line.
+    InvalidArgument if it is not a trace, or damaged: the text names the line.
     """
     name = path_bytes(path)
     decisions, difference = ctypes.c_uint64(), ctypes.c_uint64()

@@ -44,7 +44,7 @@ class VirtualClock:
         return instant(self._now)
 
     def advance(self, duration: Duration) -> None:
-        """Lets so many seconds pass."""
+        """Advances the clock by this many seconds."""
         self.advance_ns(duration_ns(duration, "duration"))
 
     #: So that code which takes a sleep function can be given this one.

@@ -213,7 +213,7 @@ def _signals_table(scheduler: Scheduler) -> Sheet:
         rows.add_row(
             Text(str(reading.signal), style),
             Text(reading.signal.text(reading.value) if reading.known else "–", style),
-            Text(str(reading.source) if reading.known else "nobody", style),
+            Text(str(reading.source) if reading.known else "unknown", style),
             _ago(reading.age_ns),
             _ago(None if reading.since_ns is None else now - reading.since_ns),
         )

@@ -53,7 +53,7 @@ def read(text: str) -> int:
     True
 
     Raises:
-        ValueError: the text is no duration, or too long a one.
+        ValueError: the text is not a duration, or too long a one.
     """
     total, at = 0, 0
     if _SECONDS.fullmatch(text):

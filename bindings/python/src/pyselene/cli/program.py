@@ -49,7 +49,7 @@ def _reader_gone() -> Iterator[None]:
 app = typer.Typer(
     name="pyselene",
     cls=_Program,
-    help="Runs background work in windows of limited time, the worthiest first, and says why the rest waits.",
+    help="Runs background work in windows of limited time, highest score first, and says why the rest waits.",
     epilog=o.EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode="rich",

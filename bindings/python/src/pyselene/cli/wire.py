@@ -157,7 +157,7 @@ def refusals(path: str | None = None) -> Iterator[None]:
         yield
     except StoreError as error:
         # Most of them name the file themselves, some with the folders that it is in.
-        named = path is None or f'{Path(path).name}"' in error.detail
+        named = path is None or (isinstance(error.found, str) and Path(error.found).name == Path(path).name)
         code = Exit.LOCKED if isinstance(error, StoreLocked) else Exit.REFUSED
         raise Problem(str(error) if named else f"{path}: {error}", code) from error
     except SeleneError as error:
