@@ -8,23 +8,3 @@ package struct Event {
   package let time: Instant
   package let change: Change
 }
-
-/// What waits to be delivered to the host without a lock.
-enum Delivery {
-  /// Asks a run to stop.
-  case stop(Run, StopReason)
-  /// Ends a host object.
-  case finish(Callback)
-  /// Hands over a report.
-  case report(ReportReceiver, Report)
-
-  var isReport: Bool {
-    if case .report = self { true } else { false }
-  }
-}
-
-/// What waits for the observer, in order.
-enum Notice {
-  case event(Observer, Event)
-  case end(Observer)
-}

@@ -32,7 +32,7 @@ extension Scheduler {
     isClosing = true
     for case .some(let handler) in handlers where !handler.isRetired {
       table.retireHandler(handler.number)
-      if handler.retire() { deliveries.append(.finish(handler)) }
+      finishIfLast(handler.retire(), handler)
     }
     observe(nil, destroy: nil)
     if let host = clock.host { finishIfLast(host.retire(), host) }

@@ -95,11 +95,9 @@ extension Scheduler {
 
   /// Lets a library thread deliver what waits, so that no stop function or observer keeps a report from coming.
   func handOver() {
-    let hasStops = deliveries.contains { if case .stop = $0 { true } else { false } }
-    guard hasStops || (!notices.isEmpty && !isNotifying), !workers.isStopping else { return }
+    guard outbox.hasStops || outbox.hasNotices, !workers.isStopping else { return }
     guard (try? ensureThreads(1)) != nil else { return }
-    workers.handedOver += deliveries
-    deliveries = []
+    workers.handedOver += outbox.takeDeliveries()
     submit(.deliver)
   }
 
@@ -221,7 +219,7 @@ extension Scheduler {
 
   /// Delivers what waits, if anything does. Called and left with the lock held.
   func settleDeliveries() throws(SeleneError) -> Bool {
-    guard !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) else { return false }
+    guard !outbox.isEmpty else { return false }
     try leave()
     lock()
     return true
@@ -255,7 +253,7 @@ extension Scheduler {
   func hand(_ report: Report, to receivers: [ReportReceiver]) {
     for receiver in receivers {
       receiver.beginUse()
-      deliveries.append(.report(receiver, report))
+      outbox.add(.report(receiver, report))
     }
   }
 }

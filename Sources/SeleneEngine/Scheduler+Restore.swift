@@ -11,7 +11,6 @@ extension Scheduler {
   /// - Throws: a status of stores.
   func restore(_ reading: Instant?) throws(SeleneError) {
     let wall = clock.tick(reading)
-    defer { openedAt = clock.last }
     guard store.isDurable else { return }
     try store.load(into: table)
     let state = store.opened
@@ -36,7 +35,7 @@ extension Scheduler {
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.promote(&changes)
     try save(at: now)
-    earlyChanges = changes.list
+    outbox.keep(changes.list, at: clock.last)
   }
 
   /// The clock was set back by more than is believable: all that was stored moves with it, so no order and no delay changes.

@@ -178,7 +178,7 @@ extension Scheduler {
       run.wasAskedToStop = true
       if run.handler.stop != nil {
         run.handler.beginUse()
-        deliveries.append(.stop(run, run.stopReason))
+        outbox.add(.stop(run, run.stopReason))
       }
     }
     if reason != .expiring {

@@ -114,19 +114,14 @@ extension Scheduler {
   func finish(_ handler: Handler) {
     table.freeHandler(handler.number)
     handlers[handler.number] = nil
-    deliveries.append(.finish(handler))
+    outbox.add(.finish(handler))
   }
 
   // MARK: Events (C18)
 
   /// Sets the observer, or removes it.
   package func observe(_ observe: ((borrowing Event) -> Void)?, destroy: (() -> Void)?) {
-    if let observer { notices.append(.end(observer)) }
-    observer = observe.map { Observer(observe: $0, destroy: destroy) }
-    if observer != nil {
-      for change in earlyChanges { publish(change, at: openedAt) }
-      earlyChanges = []
-    }
-    if observe == nil, let destroy { deliveries.append(.finish(Callback(destroy: destroy))) }
+    outbox.observe(observe.map { Observer(observe: $0, destroy: destroy) })
+    if observe == nil, let destroy { outbox.add(.finish(Callback(destroy: destroy))) }
   }
 }

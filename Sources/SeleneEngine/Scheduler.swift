@@ -13,9 +13,6 @@ package final class Scheduler: @unchecked Sendable {
   let options: Options
   let table: TaskTable
   var saver: Saver
-  /// What happened at open, for the first observer.
-  var earlyChanges: [Change] = []
-  var openedAt: Instant = 0
   var clock: Clock
   var conditions = Conditions()
   var enabled = KindSet.all
@@ -44,11 +41,7 @@ package final class Scheduler: @unchecked Sendable {
   var workers = Workers()
   var troubles = Troubles()
 
-  var observer: Observer?
-  var lastEvent: UInt64 = 0
-  var notices: [Notice] = []
-  var isNotifying = false
-  var deliveries: [Delivery] = []
+  var outbox = Outbox()
   /// The handle is closed; runs and threads may still come back.
   var isClosing = false
 
@@ -296,81 +289,8 @@ package final class Scheduler: @unchecked Sendable {
     flushTrace()
     governance.driver?.follow(table.stamp)
     wakeLanes()
-    while !deliveries.isEmpty || (!notices.isEmpty && !isNotifying) {
-      try deliver()
-      try notify()
-    }
+    try emptyOutbox()
     unlock()
-  }
-
-  /// Stops, ends and reports; any thread delivers its own. Called and left with the lock held.
-  private func deliver() throws(SeleneError) {
-    while !deliveries.isEmpty {
-      // Who waits for a report does not wait for a stop function.
-      let batch = deliveries.filter { $0.isReport } + deliveries.filter { !$0.isReport }
-      deliveries = []
-      try outside { () throws(SeleneError) in for delivery in batch { try deliver(delivery) } }
-      for case .stop(let run, _) in batch { endUse(of: run.handler) }
-      for case .report(let receiver, _) in batch {
-        _ = receiver.retire()
-        if receiver.endUse() { deliveries.append(.finish(receiver)) }
-      }
-    }
-  }
-
-  private func deliver(_ delivery: Delivery) throws(SeleneError) {
-    switch delivery {
-    case .stop(let run, let reason): if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
-    case .finish(let callback): try callback.finish(life)
-    case .report(let receiver, let report): if let receive = receiver.receive { try callHost(life) { receive(report) } }
-    }
-  }
-
-  /// Events, one at a time and in order: only one thread delivers. Called and left with the lock held.
-  private func notify() throws(SeleneError) {
-    guard !isNotifying else { return }
-    isNotifying = true
-    while !notices.isEmpty {
-      let batch = notices
-      notices = []
-      try outside { () throws(SeleneError) in
-        for notice in batch {
-          switch notice {
-          case .event(let observer, let event): try callHost(life) { observer.observe(event) }
-          case .end(let observer): try observer.finish(life)
-          }
-        }
-      }
-    }
-    isNotifying = false
-  }
-
-  // MARK: After a rule changed something
-
-  func newChanges() -> Changes { Changes(isObserved: observer != nil) }
-
-  func publish(_ changes: Changes, at now: Instant) {
-    for (token, reason) in changes.stops {
-      if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
-    }
-    guard observer != nil else { return }
-    for change in changes.list { notify(change, at: now) }
-  }
-
-  @inline(__always)
-  func publish(_ change: @autoclosure () -> Change, at now: Instant) {
-    if observer != nil { notify(change(), at: now) }
-  }
-
-  private func notify(_ change: Change, at now: Instant) {
-    guard let observer else { return }
-    lastEvent += 1
-    notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
-  }
-
-  /// Delivers what ended its last use.
-  func finishIfLast(_ isLast: Bool, _ callback: Callback) {
-    if isLast { deliveries.append(.finish(callback)) }
   }
 }
 

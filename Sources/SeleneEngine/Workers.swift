@@ -135,7 +135,7 @@ extension Scheduler {
       handOver()
       _ = end(cycle, at: tick())
     case .deliver:
-      deliveries += workers.handedOver
+      outbox.add(workers.handedOver)
       workers.handedOver = []
     case .drive(let driver):
       unlock()
