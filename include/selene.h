@@ -2422,7 +2422,10 @@ enum {
     SELENE_DRIVER_STRICT_FIT = 2,
     /** One window at a time, for all kinds that are due and granted, with the greatest of their budgets and lanes: with
      *  one lane one run at a time. Else each kind has its own, and both may be open at once. Since: 0.2. */
-    SELENE_DRIVER_TOGETHER = 4
+    SELENE_DRIVER_TOGETHER = 4,
+    /** Its windows are not rolling: each picks from what was eligible at its begin. Without this flag they are
+     *  (SELENE_WINDOW_ROLLING), so that what becomes due begins in the next free lane. Since: 0.2. */
+    SELENE_DRIVER_FROZEN = 8
 };
 
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */

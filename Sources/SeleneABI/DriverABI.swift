@@ -21,6 +21,7 @@ extension selene_driver: SizedStruct {
     draft.hasLanes = flags & UInt32(SELENE_DRIVER_LANES) != 0
     (draft.kinds, draft.reserve, draft.every) = (kinds, reserve, every)
     draft.strictFit = flags & UInt32(SELENE_DRIVER_STRICT_FIT) != 0
+    draft.isRolling = flags & UInt32(SELENE_DRIVER_FROZEN) == 0
     draft.together = flags & UInt32(SELENE_DRIVER_TOGETHER) != 0
     return draft
   }
@@ -37,7 +38,8 @@ public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _
 private func open(
   _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
 ) throws(SeleneError) -> Driver {
-  let known = UInt32(SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER)
+  let known = UInt32(
+    SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER | SELENE_DRIVER_FROZEN)
   let given = if let driver { try read(driver, flags: known, "driver") } else { selene_driver.initial }
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)

@@ -14,6 +14,7 @@ package struct DriverDraft {
   package var reserve: Span = -1
   package var every: Span = 0
   package var strictFit = false
+  package var isRolling = true
   package var together = false
 
   package init() {}
@@ -30,6 +31,8 @@ struct DriverTerms: Sendable {
   /// Least time from begin to begin of a kind's windows; standing tasks ask for one that often.
   let every: Span
   let strictFit: Bool
+  /// Its windows are rolling (R2).
+  let isRolling: Bool
   /// One window at a time, for all kinds that are due.
   let together: Bool
 
@@ -58,7 +61,7 @@ struct DriverTerms: Sendable {
     }
     (budgets, lanes, kinds) = (draft.budgets, draft.lanes, KindSet(rawValue: draft.kinds))
     (reserve, every) = (draft.reserve == -1 ? nil : draft.reserve, draft.every)
-    (strictFit, together) = (draft.strictFit, draft.together)
+    (strictFit, isRolling, together) = (draft.strictFit, draft.isRolling, draft.together)
   }
 
   /// A window for some kinds.
@@ -71,7 +74,8 @@ struct DriverTerms: Sendable {
     let budget = max(1, min(all.map { budgets[$0] }.max() ?? 1, longest))
     return Window(
       kinds: kinds, lanes: task == nil ? Int(all.map { lanes[$0] }.max() ?? 1) : 1, budget: budget,
-      reserve: min(reserve ?? Budget.reserve(of: budget), budget), strictFit: strictFit, task: task?.id)
+      reserve: min(reserve ?? Budget.reserve(of: budget), budget), strictFit: strictFit, isRolling: isRolling,
+      task: task?.id)
   }
 }
 

@@ -37,10 +37,12 @@ package struct Window {
 
   /// A window of checked values.
   init(
-    kinds: KindSet, lanes: Int, budget: Span, reserve: Span, strictFit: Bool, task: UnsafeRawBufferPointer?
+    kinds: KindSet, lanes: Int, budget: Span, reserve: Span, strictFit: Bool, isRolling: Bool,
+    task: UnsafeRawBufferPointer?
   ) {
     (self.kinds, self.lanes, self.budget, self.reserve) = (kinds, lanes, budget, reserve)
-    (self.strictFit, isRolling, isInline, hasLanes, self.task) = (strictFit, false, false, false, task)
+    (self.strictFit, self.isRolling, self.task) = (strictFit, isRolling && task == nil, task)
+    (isInline, hasLanes) = (false, false)
   }
 
   /// Checks every field.

@@ -640,7 +640,7 @@ static void test_misuse(void) {
         if (field == 3) driver.refresh_lanes = 0;
         if (field == 4) driver.processing_lanes = 65;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
-        if (field == 6) driver.flags = 8;
+        if (field == 6) driver.flags = 16;
         if (field == 7) driver.processing_budget = INT64_MAX;
         if (field == 8) driver.kinds = 0;
         if (field == 9) driver.kinds = 4;

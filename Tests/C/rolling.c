@@ -334,6 +334,49 @@ static void test_blocking(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
+/* ---- the driver's windows (R2) ------------------------------------------------------ */
+
+/** What begins while a neighbour hangs, with and without rolling windows. */
+static void test_driver(void) {
+    selene_scheduler scheduler = open_unlimited(0);
+    struct work stuck = {.behaviour = GATE}, quick = {.behaviour = COMPLETE};
+    selene_task task = refresh_once("quick", 3);
+    selene_driver driver = SELENE_DRIVER_INIT;
+    add_handler(scheduler, "quick", &quick);
+    add_work(scheduler, "stuck", &stuck);
+    driver.refresh_lanes = 4;
+    driver.refresh_budget = AMPLE;
+    CHECK_OK(selene_driver_start(scheduler, &driver));
+    wait_for("the handler", &stuck.started, 1);
+    for (int k = 1; k <= 10; k++) {
+        add(scheduler, task);
+        wait_for("the task that was registered", &quick.returned, k);
+        wait_for_state(scheduler, "quick", SELENE_STATE_SUCCEEDED);
+    }
+    CHECK_INT(0, atomic_load(&stuck.returned));
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_driver_stop(scheduler, GRACE));
+
+    /* Frozen ones wait for the next window. */
+    wait_for("its end", &stuck.returned, 1);
+    atomic_store(&gate, 0);
+    driver.flags = SELENE_DRIVER_FROZEN;
+    task.id = SELENE_TEXT("another");
+    task.handler = SELENE_TEXT("stuck");
+    add(scheduler, task);
+    CHECK_OK(selene_driver_start(scheduler, &driver));
+    wait_for("the handler again", &stuck.started, 2);
+    task.id = SELENE_TEXT("quick");
+    task.handler = SELENE_TEXT("quick");
+    add(scheduler, task);
+    WAIT_UNTIL(why(scheduler, "quick", SELENE_REASON_NEXT_CYCLE).reason);
+    CHECK_INT(10, atomic_load(&quick.started));
+    atomic_store(&gate, 1);
+    wait_for("the next window", &quick.returned, 11);
+    CHECK_OK(selene_driver_stop(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
 
@@ -349,6 +392,8 @@ int main(int argc, char **argv) {
 
     run_test("R1 a free lane begins what becomes eligible, whatever its neighbours do",
              test_neighbour);
+    run_test("R2 what becomes eligible begins beside a handler that hangs, in the driver's windows",
+             test_driver);
     run_test("R1 a blocking cycle takes what is registered meanwhile", test_blocking);
     return check_end();
 }
