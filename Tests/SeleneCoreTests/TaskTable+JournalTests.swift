@@ -79,6 +79,10 @@ import Testing
           desk.table.noteSaved()
         }
       }
+      // Whatever was taken back: each that has ended goes when its time has come.
+      let ended = desk.table.count(.succeeded) + desk.table.count(.failed) + desk.table.count(.cancelled)
+      let pruned = desk.table.prune(endedBefore: nil)
+      try verify(pruned == ended, "round \(round): \(pruned) of \(ended) ended records went")
     }
   }
 }
