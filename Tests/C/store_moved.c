@@ -267,8 +267,7 @@ static void is_named(void) {
     CHECK(comm != NULL && fgets(name, sizeof name, comm));
     fclose(comm);
     name[strcspn(name, "\n")] = 0;
-    snprintf(expected, sizeof expected, ": open in process %ld (%s)", (long)getppid(),
-             name);
+    snprintf(expected, sizeof expected, ": open in process %ld (%s)", (long)getppid(), name);
     told_locked_by_open();
     if (!strstr(selene_status_detail(), expected)) {
         fprintf(stderr, "expected %s, got %s\n", expected, selene_status_detail());
