@@ -762,7 +762,9 @@ def test_looking_makes_no_store_and_needs_exactly_one_place(folder: Path) -> Non
     assert not (folder / "tasks.db").exists()
     (folder / "tasks.db").write_text("this is a file of something else, long enough to be looked at closely\n" * 20)
     told = here("list", "--store", "tasks.db", code=4).stderr
-    assert re.fullmatch(r'pyselene: store "(.*/)?tasks\.db": not a Selene store: not an SQLite database \[STORE_FOREIGN\]\n', told)
+    assert re.fullmatch(
+        r'pyselene: store "(.*/)?tasks\.db": not a Selene store: not an SQLite database \[STORE_FOREIGN\]\n', told
+    )
 
 
 def test_a_store_that_another_program_has_open_has_an_exit_code_of_its_own(folder: Path) -> None:
