@@ -87,7 +87,8 @@ import Testing
       try signals.set(.batteryLevel, 1001, by: .host, at: 0)
     } catch {
       #expect(
-        String(decoding: error.detail.bytes, as: UTF8.self) == "battery_level: 1001 is out of range, allowed are 0 … 1000")
+        String(decoding: error.detail.bytes, as: UTF8.self)
+          == "battery_level: 1001 is out of range, allowed are 0 … 1000")
     }
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -315,3 +316,62 @@ def test_stop_ends_every_driver_and_leaves_other_windows_alone() -> None:
             assert not thread.is_alive()
         scheduler.task("a")(lambda run: None)
         assert len(scheduler.run_cycle().runs) == 1
+
+
+def test_r2_what_is_enqueued_begins_beside_a_handler_that_waits() -> None:
+    both = threading.Event()
+    outcomes: list[selene.Outcome | None] = []
+    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+
+        def slow(run: selene.Run) -> bool:
+            scheduler.enqueue("quick", handler="quick")
+            return both.wait(20)
+
+        scheduler.register_handler("quick", lambda run: both.set())
+        scheduler.enqueue("slow", handler=slow)
+
+        def told(report: selene.Report) -> None:
+            outcomes.extend(run.outcome for run in report.runs)
+            scheduler.stop()
+
+        scheduler.run_forever(lanes=2, on_report=told)
+    assert outcomes == [selene.Outcome.NEW_DATA] * 2  # in one window: it waited for the other
+
+
+def test_r2_what_is_enqueued_begins_beside_a_coroutine_that_waits() -> None:
+    async def main() -> None:
+        both = asyncio.Event()
+        outcomes: list[selene.Outcome | None] = []
+        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+
+            async def slow(run: selene.Run) -> None:
+                scheduler.enqueue("quick", handler="quick")
+                await asyncio.wait_for(both.wait(), 20)
+
+            async def quick(run: selene.Run) -> None:
+                both.set()
+
+            scheduler.register_handler("quick", quick)
+            scheduler.enqueue("slow", handler=slow)
+
+            def told(report: selene.Report) -> None:
+                outcomes.extend(run.outcome for run in report.runs)
+                scheduler.stop()
+
+            await scheduler.run_forever_async(lanes=2, on_report=told)
+        assert outcomes == [selene.Outcome.NEW_DATA] * 2
+
+    asyncio.run(main())
+
+
+def test_r1_a_window_rolls_if_it_is_told_to() -> None:
+    for rolling in (True, False):
+        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+            scheduler.register_handler("second", lambda run: None)
+
+            def first(run: selene.Run) -> None:
+                scheduler.enqueue("second", handler="second")
+
+            scheduler.enqueue("first", handler=first)
+            report = scheduler.run_cycle(rolling=rolling)
+            assert [run.id for run in report.runs] == (["first", "second"] if rolling else ["first"])

@@ -34,11 +34,14 @@ def raw_window(
     lanes: int,
     strict_fit: bool,
     task: str | None,
+    rolling: bool = False,
 ) -> _raw.selene_window:
     """The structure of a window."""
     raw = _raw.selene_window()
     fast.selene_window_init(ctypes.byref(raw), _WINDOW_SIZE)
     raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
+    if truth(rolling, "rolling"):
+        raw.flags |= _raw.SELENE_WINDOW_ROLLING
     raw.kinds = kind_bits(kinds)
     raw.lanes = whole(lanes, "lanes", 1 << 32)
     raw.budget = duration_ns(budget, "budget")

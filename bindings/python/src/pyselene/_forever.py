@@ -36,6 +36,7 @@ class Forever:
         kinds: Kinds,
         lanes: int,
         strict_fit: bool,
+        rolling: bool,
         on_report: OnReport | None,
     ) -> None:
         self.engine = engine
@@ -50,7 +51,7 @@ class Forever:
         wanted = sorted(kinds_of(kind_bits(kinds)))
         # All kinds together, else each alone, as one refused kind refuses a window.
         groups = [wanted] if len(wanted) == 1 else [wanted, *([kind] for kind in wanted)]
-        self.windows = [raw_window(budget, group, None, lanes, strict_fit, None) for group in groups]
+        self.windows = [raw_window(budget, group, None, lanes, strict_fit, None, rolling) for group in groups]
         self.on_report = on_report
         self.stopping = False
         #: The window that is open.
@@ -58,6 +59,8 @@ class Forever:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.news: asyncio.Event | None = None
         self.last_begin: int | None = None
+        #: Nothing ran in the last window.
+        self.was_idle = True
 
     def stop(self) -> None:
         """Ends it after the window that is open; in it nothing is started any more. From any thread."""
@@ -79,9 +82,10 @@ class Forever:
         if self.every is not None:
             return 0 if self.last_begin is None else max(0, self.last_begin + self.every - self.engine.now_ns())
         delay = self.engine.next_wakeup()[1]
-        # Standing tasks that could not run ask for a window at once: never spin.
-        since = SECOND if self.last_begin is None else self.engine.now_ns() - self.last_begin
-        return max(delay, SECOND - since, 0)
+        if self.last_begin is None or not self.was_idle:
+            return max(delay, 0)
+        # Tasks that could not run ask for a window at once: never spin.
+        return max(delay, self.last_begin + SECOND - self.engine.now_ns(), 0)
 
     def run(self, signals: bool) -> None:
         """Drives on the calling thread."""
@@ -106,6 +110,7 @@ class Forever:
                         engine.changed.wait(min(pause, _LONGEST_WAIT) / SECOND)
                 continue
             self.last_begin = engine.now_ns()
+            self.was_idle = True
             for window in self.windows:
                 try:
                     drive = Drive(engine, window, inline=False)
@@ -146,6 +151,7 @@ class Forever:
                     timer.cancel()
                 continue
             self.last_begin = engine.now_ns()
+            self.was_idle = True
             for window in self.windows:
                 try:
                     drive = AsyncDrive(engine, window)
@@ -166,5 +172,7 @@ class Forever:
 
     def _tell(self, report: Report) -> None:
         """Hands a report out; empty ones are no news."""
-        if self.on_report is not None and report.runs:
-            self.on_report(report)
+        if report.runs:
+            self.was_idle = False
+            if self.on_report is not None:
+                self.on_report(report)

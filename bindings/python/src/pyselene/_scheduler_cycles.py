@@ -40,6 +40,7 @@ class CycleCalls(TaskCalls):
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
+        rolling: bool = False,
         task: str | None = None,
         inline: bool | None = None,
         push: bool = False,
@@ -50,6 +51,8 @@ class CycleCalls(TaskCalls):
         - `budget`: seconds from begin to deadline. `reserve`: seconds before it at which runs are asked to stop; by
           default a twentieth of the budget. `lanes`: runs at a time, up to 64.
         - `strict_fit`: nothing is started whose estimate does not fit, not even first.
+        - `rolling`: each pick looks at what is eligible at that moment, so that what becomes due or is registered
+          meanwhile begins in the next free lane; otherwise at what was eligible at the begin.
         - `task`: only this one, whatever its rank and delay; ImmediateRunIneligible if it cannot run.
         - `inline`: handlers run on this thread, as always on a VirtualClock; only those that look at run.stopping end
           on time then. `push`: threads of the library call the handlers (those registered with push).
@@ -65,7 +68,7 @@ class CycleCalls(TaskCalls):
             inline = engine.stands_still
         elif not inline and engine.stands_still:
             raise _unsupported("on a clock that stands still a scheduler runs handlers inline only")
-        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
+        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
         if inline and not push and lanes != 1:
             raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
         with engine.waiting():
@@ -84,6 +87,7 @@ class CycleCalls(TaskCalls):
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
+        rolling: bool = False,
         task: str | None = None,
         push: bool = False,
         check: bool = False,
@@ -94,7 +98,7 @@ class CycleCalls(TaskCalls):
         """
         engine = self._engine
         engine.refuse_in_handler("a cycle to wait for")
-        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task)
+        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
         with engine.waiting():
             report = await (Pushed(engine).run(window) if push else AsyncDrive(engine, window).run())
         if check:
@@ -109,11 +113,12 @@ class CycleCalls(TaskCalls):
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
+        rolling: bool = False,
         task: str | None = None,
     ) -> Cycle:
         """Begins a cycle that you pull yourself; see Cycle. Refusals as of run_cycle(), but a handler may begin one."""
         engine = self._engine
-        return Cycle(engine, begin(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task)))
+        return Cycle(engine, begin(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)))
 
     def plan(
         self,
@@ -209,18 +214,20 @@ class CycleCalls(TaskCalls):
         kinds: Kinds = _BOTH,
         lanes: int = 1,
         strict_fit: bool = False,
+        rolling: bool = True,
         on_report: OnReport | None = None,
         signals: bool = True,
     ) -> None:
         """Opens windows until stop(), close() or a signal: whenever something may run, or once in `every` seconds.
 
-        It asks no governor; driver() does.
+        It asks no governor; driver() does. Its windows are rolling unless told otherwise: a task that becomes due or
+        is enqueued begins in the next free lane, whatever others do.
         In between it sleeps until next_wakeup(), a new task, or new conditions. When it is to end, nothing more is
         started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
         the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
         """
         with self._engine.waiting():
-            Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run(signals)
+            Forever(self._engine, budget, every, kinds, lanes, strict_fit, rolling, on_report).run(signals)
 
     async def run_forever_async(
         self,
@@ -230,12 +237,13 @@ class CycleCalls(TaskCalls):
         kinds: Kinds = _BOTH,
         lanes: int = 1,
         strict_fit: bool = False,
+        rolling: bool = True,
         on_report: OnReport | None = None,
         signals: bool = True,
     ) -> None:
         """The same on the running event loop; also ends when it is cancelled."""
         with self._engine.waiting():
-            await Forever(self._engine, budget, every, kinds, lanes, strict_fit, on_report).run_async(signals)
+            await Forever(self._engine, budget, every, kinds, lanes, strict_fit, rolling, on_report).run_async(signals)
 
     def stop(self) -> None:
         """Ends every run_forever() that is under way, from any thread, also from a handler; other windows go on."""
