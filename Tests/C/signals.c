@@ -445,7 +445,7 @@ static void fault(selene_run run, const selene_run_info *info, void *context) {
 }
 
 static void test_faults(void) {
-    const int signals[] = {SIGUSR1, SIGUSR2, SIGRTMIN, SIGRTMAX, 0};
+    const int signals[] = {SIGUSR1, SIGUSR2, SIGRTMIN, SIGRTMAX - 1, 0};
     selene_scheduler scheduler = 0;
     selene_task task = SELENE_TASK_INIT;
     selene_report *report;

@@ -110,7 +110,7 @@ static int is_right(const struct fault *fault, selene_status status, int may_be_
 
 static void check_right(const struct fault *fault, selene_status status, const char *call,
                         int may_be_plain) {
-    static const char *const words[] = {"full", "No space left", "I/O", "Input/output", "again"};
+    static const char *const words[] = {"full", "No space left", "I/O", "Input/output", "reopen"};
     const char *detail = selene_status_detail();
     int first = status == SELENE_ERROR_STORE_FULL ? 0 : status == SELENE_ERROR_STORE_IO ? 2 : 4;
     int is_told = (status != SELENE_ERROR_STORE_FULL && status != SELENE_ERROR_STORE_IO &&
