@@ -51,7 +51,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range("existing", numbers.existing, -1, 4)
     }
     if existing.appends && schedule != .once {
-      throw SeleneError(.invalidArgument, "existing", "only a once task can be appended")
+      throw SeleneError(.invalidArgument, "existing", "append is for once tasks only")
     }
     guard (0...Time.tenYears).contains(numbers.initialDelay) else {
       throw .range("initial_delay", numbers.initialDelay, 0, Time.tenYears, .duration)

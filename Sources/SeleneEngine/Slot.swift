@@ -128,7 +128,7 @@ enum Registry {
       number = max(1, number &+ 1)
       life = Token.life(number, isStored: isStored)
       // One that has been open ever since its number came round.
-    } while (0..<Int(used.pointee)).contains { lives[$0] == life }
+    } while (0..<Int(used.pointee)).contains { platform_load(lives + $0) == life }
     platform_store(last, number)
     platform_store(lives + claimed.index, life)
     return (claimed, life, number)
