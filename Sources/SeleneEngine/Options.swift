@@ -88,7 +88,7 @@ package struct Options: Sendable {
       guard platform_may_block(signal) != 0 else {
         throw .range(
           "blocked_signals", signal, 1, 64, .number,
-          "the number of a signal that no fault raises and that can be blocked")
+          "signals that can be blocked and that no fault raises")
       }
       blocked |= 1 << UInt64(signal - 1)
     }

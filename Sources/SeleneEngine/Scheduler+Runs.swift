@@ -33,6 +33,8 @@ extension Scheduler {
 
   /// A standing task runs at most once in a rolling window, also where it runs in another one now (R1, C14).
   private func spend(_ slot: Int, in cycle: Cycle) {
+    // Beside a cycle that occupies its kinds no other has them open (C12).
+    guard cycle.isRolling || cycle.isOfOneTask else { return }
     let (sequence, kind, schedule) = table.withRecord(slot) {
       ($0.pointee.sequence, $0.pointee.kind, $0.pointee.definition.schedule)
     }
