@@ -13,10 +13,18 @@ extension TaskTable {
     records[slot].isSpent = true
   }
 
-  /// The rolling window of a record is over.
+  /// The rolling window of a record is over. Nothing of the record itself changed, so it keeps its stamp: a window of
+  /// this one task that is open meanwhile still has it.
   package func renew(_ slot: Int, _ sequence: UInt64) {
-    guard slots.contains(slot), records[slot].sequence == sequence, records[slot].isSpent else { return }
-    touch(slot) { $0.isSpent = false }
+    guard isSpent(slot, sequence) else { return }
+    unlink(slot)
+    records[slot].isSpent = false
+    link(slot)
+  }
+
+  /// Whether a record that had its run of a rolling window is still that record, and was not renewed.
+  func isSpent(_ slot: Int, _ sequence: UInt64) -> Bool {
+    slots.contains(slot) && records[slot].sequence == sequence && records[slot].isSpent
   }
 
   /// Whether a run is in flight for the record in a slot; not if that was cancelled, replaced or removed.

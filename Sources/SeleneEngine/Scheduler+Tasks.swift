@@ -156,7 +156,13 @@ extension Scheduler {
     let offer = Offer(
       kinds: free.subtracting(cappedKinds), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)
-    return table.nextWakeup(offer, pace, at: moment.now).map { max($0, beginsAgainAt) }
+    var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
+    for cycle in cycles where cycle.isForgotten(at: moment.now) {
+      for (slot, sequence) in cycle.spent {
+        earliest = min(earliest, table.nextWakeup(spent: slot, sequence, offer, pace, at: moment.now) ?? Time.never)
+      }
+    }
+    return earliest == Time.never ? nil : max(earliest, beginsAgainAt)
   }
 
   func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: Literal = "id") throws(SeleneError) -> Int {

@@ -179,6 +179,30 @@ import Testing
     _ = try host.begin(30 * Time.second)
   }
 
+  @Test("C16 R1 a standing task that ran in a rolling window which is forgotten asks for the next one")
+  func forgottenRollingWakeup() throws {
+    let host = try host(["a"])
+    let cycle = try host.begin(30 * Time.second) { $0.isRolling = true }
+    let begin = host.now
+    try host.complete(try host.nextRun(cycle).token, .newData)
+    host.now += Time.minute
+    #expect(try host.nextWakeup() == begin + Time.standingInterval)
+    host.now += Time.hour
+    #expect(try host.nextWakeup() == host.now)
+    let next = try host.begin(30 * Time.second)
+    #expect(try host.nextRun(next).definition.id.text == "a")
+  }
+
+  @Test("C14 R1 the window of one task keeps it when the rolling window in which it ran ends")
+  func onlyAfterRolling() throws {
+    let host = try host(["a"])
+    let rolling = try host.begin(30 * Time.second) { $0.isRolling = true }
+    try host.complete(try host.nextRun(rolling).token, .newData)
+    let now = try host.beginNow("a", Time.second)
+    _ = try host.end(rolling)
+    #expect(try host.nextRun(now).definition.id.text == "a")
+  }
+
   // MARK: One task (C14)
 
   @Test("S3 C14 alone in its window a task has the factors of a range without extent, 1")
