@@ -232,7 +232,7 @@ extension Scheduler {
     for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
     for run in cycle.runs { run.leaveCycle() }
     cycle.runs = []
-    cycles = cycles.filter { $0 !== cycle }
+    cycles.removeAll { $0 === cycle }
     let room = max(0, cycle.time.expiresAt.subtracting(now))
     trace(cycle) {
       $0?.isOpen = false
@@ -244,8 +244,10 @@ extension Scheduler {
     change.detail = report.tally.result.rawValue
     publish(change, at: report.endedAt)
     keepReport(of: cycle)
-    hand(report, to: cycle.receivers)
-    cycle.receivers = []
+    if !cycle.receivers.isEmpty {
+      hand(report, to: cycle.receivers)
+      cycle.receivers = []
+    }
     slot.monitor.broadcast()
     return report
   }

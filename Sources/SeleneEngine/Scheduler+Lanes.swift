@@ -229,7 +229,9 @@ extension Scheduler {
 
   /// The report of a cycle of lanes that has ended, once.
   func takeReport(of cycle: Cycle) -> Report? {
-    guard cycle.isEnded, let place = reported.firstIndex(where: { $0 === cycle }) else { return nil }
+    guard cycle.mode == .lanes, cycle.isEnded, let place = reported.firstIndex(where: { $0 === cycle }) else {
+      return nil
+    }
     reported.remove(at: place)
     cycle.watch = nil
     return cycle.report

@@ -229,7 +229,7 @@ extension Scheduler {
 
   /// Threads that are in a handler of a cycle when it ends are left behind.
   func leaveBehind(_ cycle: Cycle) {
-    guard cycle.mode != .inline else { return }
+    guard cycle.mode != .inline && cycle.mode != .pulled else { return }
     for run in cycle.runs { leaveBehind(run) }
   }
 
