@@ -37,6 +37,8 @@ struct Outbox {
   private var notices: [Notice] = []
   private var isNotifying = false
   private var deliveries: [Delivery] = []
+  /// What a library thread shall deliver.
+  private var handedOver: [Delivery] = []
 
   /// Whether anybody hears of changes.
   var isObserved: Bool { observer != nil }
@@ -44,12 +46,11 @@ struct Outbox {
   var isEmpty: Bool { deliveries.isEmpty && !hasNotices }
   var hasNotices: Bool { !notices.isEmpty && !isNotifying }
   var hasStops: Bool { deliveries.contains { $0.isStop } }
+  var hasHandedOver: Bool { !handedOver.isEmpty }
 
   // MARK: Filling
 
   mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
-
-  mutating func add(_ more: [Delivery]) { deliveries += more }
 
   /// An event for the observer, if there is one.
   mutating func tell(_ change: Change, at now: Instant) {
@@ -77,6 +78,14 @@ struct Outbox {
     let taken = deliveries
     deliveries = []
     return taken
+  }
+
+  /// Keeps the deliveries for a library thread, which takes them back.
+  mutating func handOver() { handedOver += takeDeliveries() }
+
+  mutating func takeHandedOver() {
+    deliveries += handedOver
+    handedOver = []
   }
 
   /// The events that wait, for the one thread that delivers them until it has taken none; nil if another does.

@@ -97,7 +97,7 @@ extension Scheduler {
   func handOver() {
     guard outbox.hasStops || outbox.hasNotices, !workers.isStopping else { return }
     guard (try? ensureThreads(1)) != nil else { return }
-    workers.handedOver += outbox.takeDeliveries()
+    outbox.handOver()
     submit(.deliver)
   }
 

@@ -13,15 +13,13 @@ extension Scheduler {
     guard handlers.indices.contains(handlerNumber),
       let handler = handlers[handlerNumber].map({ Unmanaged.passUnretained($0) })
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
-    let number = lastRun + 1
-    let token = Token(life: life, number: number).rawValue
+    let token = Token(life: life, number: runs.last + 1).rawValue
     try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
     table.take(pick.slot)
     spend(pick.slot, in: cycle)
-    lastRun = number
     let run = Run(
       token: token, of: pick, in: table, handler: handler, cycle: cycle, at: now)
-    runs.insert(number, run)
+    runs.add(run)
     cycle.runs.append(run)
     cycle.openRuns += 1
     publish(started(run), at: now)
@@ -68,8 +66,8 @@ extension Scheduler {
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
       throw .range("delay", retryDelay, 0, Time.tenYears, .duration)
     }
-    if !lent.isEmpty { lent.remove(number) }
-    let run = try find(number)
+    runs.takeBackLent(number)
+    let run = try runs.find(number)
     run.wasGivenOutcome = true
     guard run.isOpen else {
       comeBackIfDone(run)
@@ -85,18 +83,9 @@ extension Scheduler {
   package func stopping(_ number: UInt64, at moment: Moment) throws(SeleneError) -> (
     reason: StopReason, remaining: Span
   ) {
-    let run = try find(number)
+    let run = try runs.find(number)
     let remaining = run.isOpen ? max(0, run.expiresAt.subtracting(moment.now)) : 0
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
-  }
-
-  /// A run that has not come back.
-  private func find(_ number: UInt64) throws(SeleneError) -> Run {
-    if let run = runs[number] { return run }
-    guard number <= lastRun else {
-      throw SeleneError(.invalidHandle, "run", "unknown run token")
-    }
-    throw staleRuns.contains(number) ? .stale(.none) : .completedBefore
   }
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
@@ -218,10 +207,8 @@ extension Scheduler {
   /// Frees the id of a run, or lets it go.
   @_optimize(speed)
   func comeBack(_ run: Run) {
-    let number = Token(rawValue: run.token).number
     run.isBack = true
-    runs.remove(number)
-    if run.isStale { staleRuns.insert(number) }
+    runs.remove(run)
     table.release(run.definition, run.slot)
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.

@@ -16,7 +16,7 @@ package struct Census {
     kinds = scheduler.enabled
     overrunThreads = scheduler.workers.leftBehind
     troubles = scheduler.troubles.on
-    dispatched = scheduler.lastRun
+    dispatched = scheduler.runs.last
     life = scheduler.lifeNumber
     table = scheduler.table
   }

@@ -77,7 +77,7 @@ extension Scheduler {
   /// A run did not come back in time: its id is free, its handler may still be at work.
   private func letGo(_ run: Run) {
     comeBack(run)
-    if run.mode == .pulled { lent[Token(rawValue: run.token).number] = run }
+    if run.mode == .pulled { runs.lend(run) }
     var change = Change(.released)
     change.definition = run.definition
     change.state = table.find(run.definition.id).map { table[$0].state }

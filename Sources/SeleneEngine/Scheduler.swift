@@ -28,12 +28,7 @@ package final class Scheduler: @unchecked Sendable {
   var reported: [Cycle] = []
   /// Lanes by number.
   let lanes = NumberMap<Lane>()
-  /// Runs that have not come back, by number.
-  let runs = NumberMap<Run>()
-  var lastRun: UInt64 = 0
-  /// Pulled runs that were let go, by number: the host may still read their texts.
-  let lent = NumberMap<Run>()
-  var staleRuns = StaleRuns()
+  var runs = Runs()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 
@@ -298,27 +293,4 @@ package final class Scheduler: @unchecked Sendable {
 package struct Moment {
   package let now: Instant
   let probe: Probe
-}
-
-/// The last runs that were stopped or expired, so that a late outcome is told from a second one.
-struct StaleRuns {
-  static let capacity = 65_536
-
-  private let numbers = NumberMap<Bool>()
-  private var order: [UInt64] = []
-  private var oldest = 0
-
-  mutating func insert(_ number: UInt64) {
-    guard !contains(number) else { return }
-    numbers[number] = true
-    if order.count < Self.capacity {
-      order.append(number)
-    } else {
-      numbers[order[oldest]] = nil
-      order[oldest] = number
-      oldest = (oldest + 1) % Self.capacity
-    }
-  }
-
-  func contains(_ number: UInt64) -> Bool { numbers[number] != nil }
 }

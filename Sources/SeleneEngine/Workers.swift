@@ -22,8 +22,6 @@ struct Workers {
   /// Threads that wait for a job.
   var idle = 0
   var jobs: [Job] = []
-  /// What a library thread shall deliver.
-  var handedOver: [Delivery] = []
   /// Threads in handlers whose runs are over, the library's and those of lanes.
   var leftBehind = 0
   /// Lanes of rolling cycles that wait for something to do.
@@ -135,8 +133,7 @@ extension Scheduler {
       handOver()
       _ = end(cycle, at: tick())
     case .deliver:
-      outbox.add(workers.handedOver)
-      workers.handedOver = []
+      outbox.takeHandedOver()
     case .drive(let driver):
       unlock()
       follow(driver)

@@ -85,7 +85,7 @@ private final class Subject {
       for kind in Kind.allCases {
         lines.append("\(kind) \(table.freePlaces(kind)) \(String(describing: scheduler.pace[kind].lastBegin))")
       }
-      lines.append("\(table.lastSequence) \(table.generator.state) \(scheduler.lastRun)")
+      lines.append("\(table.lastSequence) \(table.generator.state) \(scheduler.runs.last)")
       let governor = scheduler.governance.governor
       lines.append("\(governor.ledger.numbers) \(governor.prediction.numbers) \(governor.profile.numbers)")
       Signal.forEach { signal in
