@@ -2,7 +2,7 @@
 
 /// What a task is besides its texts: as a host gives it, with sentinels, and after the check without them (T2).
 ///
-/// A new one is a field here and a line in `visit`; the border has its line in `TaskFields`.
+/// A new one is a field here and a line in `visitLater`; the border has its line in `TaskFields`.
 package struct TaskNumbers: Equatable, Sendable {
   package var kind = Int32(Kind.refresh.rawValue)
   package var schedule = Int32(Schedule.standing.rawValue)
@@ -24,8 +24,8 @@ package struct TaskNumbers: Equatable, Sendable {
 
   package init() {}
 
-  /// Shows each to a visitor, which may change it: in the order in which a store has them. Names stand behind them there,
-  /// so a new one comes last and needs a new form of the store.
+  /// Shows each of the first ones to a visitor, which may change it: in the order in which a store has them. Names stand
+  /// behind them there, so this list is complete.
   @inline(__always)
   package mutating func visit(_ visitor: inout some TaskNumberVisitor) {
     visitor.visit(&kind)
@@ -43,6 +43,14 @@ package struct TaskNumbers: Equatable, Sendable {
     visitor.visit(&flex)
     visitor.visit(&backoffDelay)
   }
+
+  /// Shows each of those that came later, with its number in a store and its default, which a store does not keep.
+  ///
+  /// A new one comes last, with the next number: a number never changes, and stands for one field for ever. A line is
+  /// `visitor.visit(1, &name, usually: 0)`.
+  @inline(__always)
+  package mutating func visitLater(_ visitor: inout some TaskNumberVisitor) {
+  }
 }
 
 /// What goes through the numbers of a task.
@@ -51,4 +59,6 @@ package protocol TaskNumberVisitor {
   mutating func visit(_ number: inout Int32)
   mutating func visit(_ number: inout UInt32)
   mutating func visit(_ number: inout Int64)
+  /// One that came later.
+  mutating func visit<Number: FixedWidthInteger>(_ field: UInt64, _ number: inout Number, usually: Number)
 }

@@ -4,14 +4,15 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 2
+  static let version: Int32 = 3
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
-  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
-  /// may hold is checked when it is read, by its checksum and field by field.
+  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`), `times` the
+  /// last response times of a handler, oldest first, as little-endian numbers of 64 bits. What a row may hold is checked
+  /// when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -21,7 +22,8 @@ enum Schema {
       last_processing  INTEGER,
       generator        INTEGER NOT NULL,
       checksum         INTEGER NOT NULL,
-      relaxed          INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))
+      relaxed          INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1)),
+      owner            TEXT
     ) STRICT;
     CREATE TABLE governor (
       one               INTEGER PRIMARY KEY CHECK (one = 1),
@@ -43,12 +45,22 @@ enum Schema {
       history         BLOB    NOT NULL,
       checksum        INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE handler (
+      name      TEXT    NOT NULL PRIMARY KEY,
+      times     BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
-    "ALTER TABLE scheduler ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))"
+    "ALTER TABLE scheduler ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))",
+    """
+    ALTER TABLE scheduler ADD COLUMN owner TEXT;
+    CREATE TABLE handler (name TEXT NOT NULL PRIMARY KEY, times BLOB NOT NULL, checksum INTEGER NOT NULL)
+      STRICT, WITHOUT ROWID
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 2"
+  static let setVersion: StaticString = "PRAGMA user_version = 3"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -56,9 +68,11 @@ enum Schema {
 
   /// How many columns a task has.
   static let columns = 10
-  /// How many columns the rows of the other tables have.
-  static let otherColumns = 6...9
+  /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
+  static let otherColumns = 6...10
 
+  /// How many tables a store of this version has, and how many those before it.
+  static let tables: ClosedRange<Int64> = 3...4
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
   static let insert: StaticString = "INSERT OR REPLACE INTO task VALUES (?,?,?,?,?,?,?,?,?,?)"
@@ -89,7 +103,7 @@ enum Schema {
     UPDATE scheduler SET life=?1, last_sequence=?2, last_seen=?3, last_refresh=?4, last_processing=?5, generator=?6,
     checksum=?7
     """
-  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)"
+  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, NULL)"
   static let readState: StaticString =
     "SELECT life, last_sequence, last_seen, last_refresh, last_processing, generator, checksum FROM scheduler"
   /// Ledger and habits are little-endian numbers of 64 bits.

@@ -148,17 +148,19 @@ struct StorePages {
     guard let headerSize = varint(payload, &header), headerSize <= payload.count else { return false }
     var body = Int(headerSize)
     var columns = 0
+    var hasID = false
     insert.bind(1, sequence)
     while header < Int(headerSize) {
       guard let type = varint(payload, &header), type >= 0, let length = Self.length(of: type),
         body + length <= payload.count
       else { return false }
       columns += 1
+      if columns == 2 { hasID = !(1...9).contains(type) }
       if columns > 1 && columns <= Schema.columns { bind(payload, body, length, type, to: insert, Int32(columns)) }
       body += length
     }
     // Those of the other tables are no tasks.
-    guard columns == Schema.columns else { return Schema.otherColumns.contains(columns) }
+    guard columns == Schema.columns && hasID else { return Schema.otherColumns.contains(columns) }
     // The bound bytes must live until here.
     withExtendedLifetime(payload) { _ = insert.execute() }
     return true

@@ -42,6 +42,8 @@ extension TaskRecord {
   static let mostHistory = 7 + TaskDefinition.mostResponseTimes
 
   /// Packs what it has besides the columns, as little-endian words; none while all of it follows from them. How many.
+  ///
+  /// The upper half of the first word is 0, or, where fields stand behind the response times, their count and one.
   func packHistory(into words: UnsafeMutablePointer<Int64>) -> Int {
     guard
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
@@ -60,7 +62,8 @@ extension TaskRecord {
   }
 }
 
-/// Terms as bytes: numbers of seven bits a byte, then the handler's name and the tags, each with a NUL.
+/// Terms as bytes: numbers of seven bits a byte, then the handler's name and the tags, each with a NUL; then, where a
+/// number that came later is not its default, a byte that begins no name, and what came later (`Fields`).
 struct PackedTerms: TaskNumberVisitor {
   private(set) var terms: TaskTerms?
   private(set) var bytes: [UInt8] = []
@@ -80,20 +83,20 @@ struct PackedTerms: TaskNumberVisitor {
       bytes.append(contentsOf: definition.tag(index))
       bytes.append(0)
     }
+    let names = bytes.count
+    numbers.visitLater(&self)
+    if bytes.count > names { bytes.insert(Self.later, at: names) }
     checksum = bytes.withUnsafeBytes { Checksum.of($0) }
   }
 
-  mutating func visit(_ number: inout Int32) { add(Int64(number)) }
-  mutating func visit(_ number: inout UInt32) { add(Int64(number)) }
-  mutating func visit(_ number: inout Int64) { add(number) }
+  /// No text in UTF-8 begins with it.
+  private static let later: UInt8 = 0xFF
 
-  private mutating func add(_ number: Int64) {
-    var rest = UInt64(bitPattern: number)
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(rest))
+  mutating func visit(_ number: inout Int32) { bytes.append(packed: UInt64(bitPattern: Int64(number))) }
+  mutating func visit(_ number: inout UInt32) { bytes.append(packed: UInt64(number)) }
+  mutating func visit(_ number: inout Int64) { bytes.append(packed: UInt64(bitPattern: number)) }
+  mutating func visit<Number: FixedWidthInteger>(_ field: UInt64, _ number: inout Number, usually: Number) {
+    if number != usually { bytes.append(field: field, Int64(truncatingIfNeeded: number)) }
   }
 
   /// Takes terms over as they were packed.
@@ -108,16 +111,20 @@ struct PackedTerms: TaskNumberVisitor {
     }
     var draft = TaskDraft()
     (draft.id, draft.input) = (id, input)
-    var numbers = PackedNumbers(bytes: packed)
+    var numbers = PackedNumbers(packed)
     draft.numbers.visit(&numbers)
     let names = numbers.position
     var start = names
-    for index in stride(from: names, to: packed.count, by: 1) where packed[index] == 0 {
-      let name = UnsafeRawBufferPointer(rebasing: packed[start..<index])
+    while start < packed.count, packed[start] != Self.later {
+      guard let end = packed[start...].firstIndex(of: 0) else { return nil }
+      let name = UnsafeRawBufferPointer(rebasing: packed[start..<end])
       if start == names { draft.handler = name } else { draft.tags.append(name) }
-      start = index + 1
+      start = end + 1
     }
-    guard start == packed.count, start > names else { return nil }
+    guard start > names else { return nil }
+    numbers.later = Fields(packed, from: start < packed.count ? start + 1 : start)
+    draft.numbers.visitLater(&numbers)
+    guard numbers.later.isAtEnd else { return nil }
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)
     guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else {
@@ -135,26 +142,32 @@ struct PackedTerms: TaskNumberVisitor {
 private struct PackedNumbers: TaskNumberVisitor {
   let bytes: UnsafeRawBufferPointer
   /// Where the next one begins; beyond the end once one was none.
-  var position = 0
+  private(set) var position = 0
+  /// Those that came later.
+  var later: Fields
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+    later = Fields(bytes, from: bytes.count)
+  }
 
   @inline(never)
   mutating func next(atMost most: UInt64 = .max) -> Int64 {
-    var number: UInt64 = 0
-    var shift: UInt64 = 0
-    while position < bytes.count, shift < 64 {
-      let byte = bytes[position]
-      position += 1
-      number |= UInt64(byte & 0x7F) << shift
-      shift += 7
-      if byte & 0x80 == 0 && number <= most { return Int64(bitPattern: number) }
+    guard let number = bytes.unpack(&position), number <= most else {
+      position = .max
+      return 0
     }
-    position = .max
-    return 0
+    return Int64(bitPattern: number)
   }
 
   mutating func visit(_ number: inout Int32) { number = Int32(next(atMost: 255)) }
   mutating func visit(_ number: inout UInt32) { number = UInt32(next(atMost: UInt64(UInt32.max))) }
   mutating func visit(_ number: inout Int64) { number = next() }
+  mutating func visit<Number: FixedWidthInteger>(_ field: UInt64, _ number: inout Number, usually: Number) {
+    number = usually
+    guard let found = later.number(field) else { return }
+    if let kept = Number(exactly: found) { number = kept } else { later.refuse() }
+  }
 }
 
 /// The rows of all tasks, in the order of their sequence.
@@ -184,12 +197,25 @@ struct TaskRows {
     guard row.checksum == rows.int(9) else { return nil }
     var facts: [Int64] = [0, -1, 0, row.lastRun, row.lastRun, row.earliestBegin, TaskRecord.onRegistration]
     var responseTimes: [Span] = []
-    for index in 0..<(row.history.count / 8) {
+    var words = row.history.count / 8
+    var times: Int64 = 0
+    if words > 0 {
+      let first = Int64(littleEndian: row.history.loadUnaligned(as: Int64.self))
+      times = first >> 32
+      facts[0] = first & 0xFFFF_FFFF
+    }
+    if times > 0 {
+      guard times - 1 <= Int64(words - facts.count) else { return nil }
+      words = facts.count + Int(times) - 1
+    }
+    guard words <= TaskRecord.mostHistory, times > 0 || times == 0 && row.history.count % 8 == 0 else { return nil }
+    let fields = Fields(row.history, from: words * 8)
+    for index in stride(from: 1, to: words, by: 1) {
       let word = Int64(littleEndian: row.history.loadUnaligned(fromByteOffset: index * 8, as: Int64.self))
       if index < facts.count { facts[index] = word } else { responseTimes.append(word) }
       guard index < facts.count || word >= 0 else { return nil }
     }
-    guard row.history.count % 8 == 0, responseTimes.count <= TaskDefinition.mostResponseTimes,
+    guard fields.isAtEnd, responseTimes.count <= TaskDefinition.mostResponseTimes,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
     else { return nil }
     var lastOutcome: Outcome?
