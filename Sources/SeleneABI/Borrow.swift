@@ -84,9 +84,9 @@ private let greatestStruct: UInt32 = 65_536
 ///
 /// - Throws: `unsupportedStruct`, `invalidArgument` for unknown flags.
 func read<T: SizedStruct>(
-  _ pointer: UnsafePointer<T>, flags known: UInt32, _ field: Literal
+  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, named names: Literal = "0", _ field: Literal
 ) throws(SeleneError) -> T {
-  _ = try structSize(pointer, flags: known, field)
+  _ = try structSize(pointer, flags: known, named: names, field)
   return load(pointer)
 }
 
@@ -104,12 +104,13 @@ func write<T: SizedStruct>(_ value: T, to pointer: UnsafeMutablePointer<T>, size
 
 /// The size of a struct that will be read or written.
 ///
+/// - Parameter names: the flags that are known, for people.
 /// - Throws: `unsupportedStruct`, also for fields that this library does not know; `invalidArgument` for unknown flags.
 @inline(__always)
 func structSize<T: SizedStruct>(
-  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, _ field: Literal
+  _ pointer: UnsafePointer<T>, flags known: UInt32 = 0, named names: Literal = "0", _ field: Literal
 ) throws(SeleneError) -> Int {
-  try StructBytes.checkedSize(UnsafeRawPointer(pointer), ours: MemoryLayout<T>.size, flags: known, field)
+  try StructBytes.checkedSize(UnsafeRawPointer(pointer), ours: MemoryLayout<T>.size, flags: known, names, field)
 }
 
 /// Writes the defaults of a struct, at most as many bytes as the caller has.
@@ -147,7 +148,7 @@ private enum StructBytes {
   }
 
   static func checkedSize(
-    _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ field: Literal
+    _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ names: Literal, _ field: Literal
   ) throws(SeleneError) -> Int {
     let size = source.loadUnaligned(as: UInt32.self)
     guard (8...greatestStruct).contains(size) else {
@@ -160,10 +161,7 @@ private enum StructBytes {
         .unsupportedStruct, field, "byte \(offset) is not 0, this library knows the first \(ours) bytes")
     }
     let flags = source.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
-    guard flags & ~known == 0 else {
-      throw .range(field, flags, 0, Int64(known), .bits)
-        .problem("is out of range for flags, allowed are the bits of \(known)")
-    }
+    guard flags & ~known == 0 else { throw .range("flags", flags, 0, Int64(known), .bits, names).of(field) }
     return Int(size)
   }
 }

@@ -37,7 +37,8 @@ private func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError
   guard let pointer else { return try selene_window.initial.checked() }
   let known = UInt32(
     SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES)
-  return try read(pointer, flags: known, "window").checked()
+  let names: Literal = "0, or a sum of SELENE_WINDOW_STRICT_FIT (1), _INLINE (2), _ROLLING (4), _LANES (8)"
+  return try read(pointer, flags: known, named: names, "window").checked()
 }
 
 @_cdecl("selene_window_init") @implementation

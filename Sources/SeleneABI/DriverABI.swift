@@ -40,7 +40,8 @@ private func open(
 ) throws(SeleneError) -> Driver {
   let known = UInt32(
     SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER | SELENE_DRIVER_FROZEN)
-  let given = if let driver { try read(driver, flags: known, "driver") } else { selene_driver.initial }
+  let names: Literal = "0, or a sum of SELENE_DRIVER_LANES (1), _STRICT_FIT (2), _TOGETHER (4), _FROZEN (8)"
+  let given = if let driver { try read(driver, flags: known, named: names, "driver") } else { selene_driver.initial }
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)
   }

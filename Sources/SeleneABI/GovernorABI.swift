@@ -61,7 +61,7 @@ public func selene_governor_set_profile(
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     let given = try (profile as UnsafePointer<selene_profile>?).map { profile throws(SeleneError) in
-      try read(profile, flags: 0, "profile")
+      try read(profile, "profile")
     }
     let profile = try Profile((given ?? selene_profile.initial).draft())
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in

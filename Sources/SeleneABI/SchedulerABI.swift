@@ -73,7 +73,8 @@ public func selene_scheduler_open(
   let given = (options as UnsafePointer<selene_options>?).map { load($0) } ?? selene_options.initial
   let status = attempt(ending: given.clock_context, with: given.clock_destroy) { () throws(SeleneError) in
     let known = SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED
-    if let options { _ = try structSize(options, flags: UInt32(known), "options") }
+    let names: Literal = "0, or a sum of SELENE_OPTIONS_HOLD (1), _OBSERVED_RANGE (2), _RELAXED (4)"
+    if let options { _ = try structSize(options, flags: UInt32(known), named: names, "options") }
     let out = try require(out_scheduler, "out_scheduler")
     let path = try borrow(path: given.path, "path")
     out.pointee = try Scheduler.open(

@@ -507,7 +507,16 @@ static void try_flags(uint32_t known, unsigned char *block,
 
 static void refuse_in(void *block, const void *context) {
     const struct in_struct *in = context;
+    char told[32];
+    int bit;
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "flags", in->use(watched, block));
+    /* It says whose flags, and each that is known by its number. */
+    snprintf(told, sizeof told, "out of range for %s, ", in->word);
+    CHECK(strstr(selene_status_detail(), told) != NULL);
+    for (bit = 0; bit < 32; bit++) {
+        snprintf(told, sizeof told, "(%" PRIu32 ")", UINT32_C(1) << bit);
+        CHECK_INT((in->flags >> bit) & 1, strstr(selene_status_detail(), told) != NULL);
+    }
 }
 
 static void refuse_out(void *block, const void *context) {
