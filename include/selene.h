@@ -2509,7 +2509,8 @@ SELENE_API selene_status selene_driver_open(selene_scheduler scheduler, const se
  *
  * A step begins at most one cycle, and each kind may have one open, so a host may have two to work on at a time. out_wake_at
  * is about the next window only: a host that waits for both also wakes at the out_wake_at of selene_cycle_next of each
- * cycle that is open.
+ * cycle that is open. A host whose work takes its time starts it, goes on with its loop, and calls selene_cycle_next again
+ * after each completion; bindings/c/examples/driver_async.c is one.
  *
  * @param out_cycle    a granted window, for selene_cycle_next and _end; 0: none now
  * @param out_wake_at  when to step again even if the descriptor stays silent; SELENE_NEVER: not before. May be NULL
