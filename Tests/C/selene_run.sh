@@ -201,6 +201,23 @@ ends "lines of --follow begin with the time" 0 "${day}window of refresh: 30" "${
 ends "with the driver, too" 0 "${day}window of refresh: 30" "${day}  a .*exit 0" "${day}window of refresh: over" -- --follow \
   --profile open "$work/tasks"
 
+# An edit of the workload of --follow: mistakes change nothing, then a task joins, one leaves while it runs, one changes.
+printf '%s\n' "stays  every=1h -- echo as it was" "leaves  schedule=once -- touch $work/leaving; exec sleep 600" >"$work/edited"
+"$runner" --follow --every 0s --lanes 2 --budget 10m "$work/edited" >"$work/log" 2>&1 &
+child=$!
+eventually test -e "$work/leaving"
+echo "stays  every=never -- true" >"$work/edited"
+eventually grep -q 'edited was edited, and has mistakes' "$work/log"
+printf '%s\n' "stays  every=50ms -- echo changed" "joins  schedule=once -- echo joined" >"$work/edit"
+mv "$work/edit" "$work/edited"
+eventually grep -q 'joins | joined' "$work/log"
+eventually grep -q 'stays | changed' "$work/log"
+kill -INT $child
+wait $child && grep -q "${day}.*edited was edited: it has 2 tasks now" "$work/log" &&
+  grep -q 'leaves is not in .*: cancelled' "$work/log" && grep -q 'leaves  *cancelled' "$work/log" &&
+  [ "$(grep -c 'has mistakes' "$work/log")" -eq 1 ]
+result "--follow takes over what is edited in the workload, and nothing of one with mistakes" $?
+
 printf '%s\n' "one  schedule=once requires=network delay=1h -- true" "two -- true" >"$work/tasks"
 ends "all reasons of a task stand in its line" 0 '^ *one  *not due yet, may change in .*; needs network, time alone' -- --plan \
   --no-network "$work/tasks"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "duration.h"
+#include "edit.h"
 #include "keep.h"
 
 /* What the observer keeps from one event to the next. */
@@ -89,12 +90,13 @@ static selene_driver driver_of(const struct options *options) {
     return driver;
 }
 
-selene_status follow(const struct session *session, bool (*anything_left)(const struct session *)) {
+selene_status follow(struct session *session, bool (*anything_left)(const struct session *)) {
     static struct follower follower;
     const struct options *options = session->options;
     const selene_driver driver = driver_of(options);
     selene_status status;
     int64_t windows = 0;
+    bool is_news = false;
     follower.session = session;
     for (size_t kind = 0; kind < sizeof follower.refused / sizeof *follower.refused; kind++)
         follower.refused[kind] = NOT_REFUSED;
@@ -105,8 +107,12 @@ selene_status follow(const struct session *session, bool (*anything_left)(const 
     }
     if (status) return status;
     while ((options->cycles < 0 || windows < options->cycles) && anything_left(session)) {
-        if (windows > 0) tell_sleep(&follower);
-        if (!runner_await_windows(session->runner, ++windows)) break;
+        enum awaited awaited;
+        if (is_news) tell_sleep(&follower);
+        awaited = runner_await_windows(session->runner, windows + 1, LOOK_AT_WORKLOAD);
+        if (awaited == AWAITED_SIGNAL) break;
+        is_news = awaited == AWAITED_WINDOW || edit_look(session);
+        windows += awaited == AWAITED_WINDOW;
     }
     /* Refused when the program was asked to end: then the scheduler is closed. */
     selene_driver_stop(session->scheduler, options->grace);

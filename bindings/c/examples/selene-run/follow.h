@@ -11,11 +11,12 @@
 selene_status follow_profile(const struct session *session);
 
 /**
- * Runs windows as tasks want them and the governor grants them, until the program is asked to end, nothing is left, or --cycles are over.
+ * Runs windows as tasks want them and the governor grants them, until the program is asked to end, nothing is left, or
+ * --cycles are over; takes over what is edited in the workload.
  *
  * @param anything_left  whether a task may still want a window
  * @return how the driver was started; else OK
  */
-selene_status follow(const struct session *session, bool (*anything_left)(const struct session *));
+selene_status follow(struct session *session, bool (*anything_left)(const struct session *));
 
 #endif

@@ -89,8 +89,9 @@ static bool is_finished(const selene_task_info *info) {
 }
 
 void keep_finished(const struct session *session) {
-    for (size_t i = 0; i < session->workload->count; i++) {
-        const selene_task *task = &session->workload->tasks[i].definition;
+    const struct workload *workload = session->workload;
+    for (size_t i = 0; i < workload->count; i++) {
+        const selene_task *task = &workload->tasks[i].definition;
         selene_task_info *info;
         if (task->schedule != SELENE_SCHEDULE_ONCE) continue;
         if (selene_task_get(session->scheduler, task->id.data, task->id.length, 0, &info)) continue;

@@ -58,7 +58,7 @@ static selene_status prepare(const struct session *session, const selene_task_id
 
 int look_stored(const struct options *options, selene_scheduler scheduler) {
     struct workload stored = {.path = options->store};
-    struct session session = {options, &stored, NULL, scheduler};
+    struct session session = {options, &stored, NULL, scheduler, NULL};
     selene_task_ids *ids = NULL;
     int exit_code = EXIT_REFUSED;
     selene_status status = selene_task_list(scheduler, NULL, 0, &ids);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "duration.h"
+#include "edit.h"
 #include "follow.h"
 #include "grant.h"
 #include "keep.h"
@@ -144,7 +145,7 @@ static int run_now(const struct session *session) {
     return exit_code;
 }
 
-static int work(const struct session *session) {
+static int work(struct session *session) {
     const struct options *options = session->options;
     int exit_code = EXIT_DONE;
     if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
@@ -202,7 +203,7 @@ static bool is_request(int number) {
 static int run_session(const struct options *options, const struct workload *workload,
                        const struct workspace *workspace) {
     static struct runner runner;
-    struct session session = {options, workload, &runner, 0};
+    struct session session = {options, workload, &runner, 0, NULL};
     selene_status status;
     int exit_code;
     int number;
@@ -217,6 +218,7 @@ static int run_session(const struct options *options, const struct workload *wor
     exit_code = work(&session);
     number = runner_signal(&runner);
     runner_close(&runner);
+    edit_free(&session);
     if (number && exit_code == EXIT_DONE && !(options->follow && is_request(number)))
         return EXIT_SIGNALLED + number;
     return exit_code;

@@ -328,14 +328,16 @@ void runner_note_window(struct runner *runner) {
     pthread_mutex_unlock(&runner->lock);
 }
 
-bool runner_await_windows(struct runner *runner, int64_t windows) {
-    bool go_on;
+enum awaited runner_await_windows(struct runner *runner, int64_t windows, int64_t duration) {
+    int64_t end = monotonic_now() + duration;
+    enum awaited awaited = AWAITED_NOTHING;
     pthread_mutex_lock(&runner->lock);
-    while (!runner->signal && runner->windows < windows)
-        wait_until(runner, SELENE_NEVER);
-    go_on = !runner->signal;
+    while (!runner->signal && runner->windows < windows && monotonic_now() < end)
+        wait_until(runner, end);
+    if (runner->signal) awaited = AWAITED_SIGNAL;
+    else if (runner->windows >= windows) awaited = AWAITED_WINDOW;
     pthread_mutex_unlock(&runner->lock);
-    return go_on;
+    return awaited;
 }
 
 struct end_text runner_end(struct runner *runner, selene_run run) {

@@ -76,8 +76,10 @@ bool runner_sleep(struct runner *runner, int64_t duration);
 /** A window of a driver has ended. */
 void runner_note_window(struct runner *runner);
 
-/** Waits until so many windows of a driver have ended; false, at once, when the program was asked to end. */
-bool runner_await_windows(struct runner *runner, int64_t windows);
+enum awaited { AWAITED_SIGNAL, AWAITED_WINDOW, AWAITED_NOTHING };
+
+/** Waits until this number of windows of a driver have ended, the program was asked to end, or the time is over. */
+enum awaited runner_await_windows(struct runner *runner, int64_t windows, int64_t duration);
 
 /** Nanoseconds of a clock that only goes on. */
 int64_t monotonic_now(void);

@@ -69,9 +69,10 @@ void show_time(const struct session *session) {
 }
 
 static int id_width(const struct session *session) {
+    const struct workload *workload = session->workload;
     int width = 8;
-    for (size_t i = 0; i < session->workload->count; i++) {
-        int64_t length = session->workload->tasks[i].definition.id.length;
+    for (size_t i = 0; i < workload->count; i++) {
+        int64_t length = workload->tasks[i].definition.id.length;
         if (length > width) width = length > 32 ? 32 : (int)length;
     }
     return width;

@@ -11,9 +11,12 @@
 
 struct session {
     const struct options *options;
-    const struct workload *workload;
+    /** Another one after an edit, while other threads look at it. */
+    const struct workload *_Atomic workload;
     struct runner *runner;
     selene_scheduler scheduler;
+    /** What was read after edits, the last one first. */
+    struct workload *edits;
 };
 
 /** The line above a cycle's output: its number, its window, the conditions. */

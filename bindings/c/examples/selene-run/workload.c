@@ -269,6 +269,7 @@ bool workload_read(struct workload *workload, const char *path) {
     *workload = (struct workload){.path = standard ? "standard input" : path};
     owner_name(workload);
     loaded = file && load(workload, file);
+    if (loaded) fstat(fileno(file), &workload->file);
     if (!loaded) fprintf(stderr, "%s: %s\n", workload->path, strerror(errno));
     if (file && !standard) fclose(file);
     return loaded && check_bytes(workload) && read_tasks(workload);

@@ -5,6 +5,7 @@
 #include <selene.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #define WORKLOAD_TAGS 16
 
@@ -23,6 +24,10 @@ struct workload {
     size_t length;
     struct workload_task *tasks;
     size_t count;
+    /** The file as it was read. */
+    struct stat file;
+    /** One that was read before (edit.c). */
+    struct workload *older;
 };
 
 /** Reads a file, "-" for the standard input. Says on stderr what is wrong, where, and what is allowed. */
