@@ -1,4 +1,4 @@
-"""Writes src/pyselene/_raw.py from include/selene.h: python tools/generate.py [--check].
+"""Writes src/pyselene/_raw.py from include/selene.h, and _fields.py from fields.py: python tools/generate.py [--check].
 
 The header is parsed by pycparser after the C compiler's own preprocessor, never by patterns. Needs a C compiler
 (CC, default cc) and pycparser.
@@ -13,11 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fields
 from pycparser import c_ast, c_parser
 
 HERE = Path(__file__).resolve().parent.parent
 HEADER = HERE / "../../include/selene.h"
-TARGET = HERE / "src/pyselene/_raw.py"
+PACKAGE = HERE / "src/pyselene"
 PREFIX = "SELENE_"
 
 # What the header takes from the C library, without the rest that its real headers bring along.
@@ -284,18 +285,19 @@ def generate() -> str:
 
 
 def main() -> int:
-    """Writes the module, or with --check says whether it is as it would be written."""
+    """Writes the modules, or with --check says whether they are as they would be written."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if the module is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a module is stale")
     arguments = parser.parse_args()
-    text = generate()
-    if not arguments.check:
-        TARGET.write_text(text)
-        return 0
-    if TARGET.exists() and TARGET.read_text() == text:
-        return 0
-    print("src/pyselene/_raw.py is stale: run tools/generate.py", file=sys.stderr)
-    return 1
+    status = 0
+    for name, text in (("_raw.py", generate()), ("_fields.py", fields.generate())):
+        target = PACKAGE / name
+        if not arguments.check:
+            target.write_text(text)
+        elif not target.exists() or target.read_text() != text:
+            print(f"src/pyselene/{name} is stale: run tools/generate.py", file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -72,6 +72,11 @@ def seconds(ns: int) -> float:
     return ns / SECOND
 
 
+def maybe_seconds(ns: int | None) -> float | None:
+    """The same where there may be none."""
+    return None if ns is None else seconds(ns)
+
+
 def show(ns: int) -> str:
     """A length of time for reading.
 

@@ -1,0 +1,265 @@
+"""The fields of a task, written by tools/generate.py from tools/fields.py; see _task.py."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypedDict
+
+from . import _raw
+from ._conditions import Constraint, Requires
+from ._library import encode, text
+from ._names import texts, truth
+from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
+from ._terms import (
+    Backoff,
+    Existing,
+    ExistingName,
+    Schedule,
+    ScheduleName,
+    State,
+    bytes_of,
+    limit,
+    raw_text,
+    raw_texts,
+    schedule_of,
+    told_backoff,
+    told_bytes,
+    told_texts,
+    whole,
+)
+from ._time import Duration, duration_ns, instant, maybe_seconds, seconds
+
+
+class OnceFields(TypedDict, total=False):
+    """The keywords of work that is to be done once; Task tells what each means."""
+
+    kind: Kind | KindName
+    priority: Priority | PriorityName | int
+    expected: Duration
+    response_window: int
+    tags: str | Iterable[str]
+    requires: Requires
+    existing: Existing | ExistingName | None
+    delay: Duration
+    backoff: Backoff | None
+    max_attempts: int | None
+    input: bytes
+
+
+class TaskFields(OnceFields, total=False):
+    """The keywords of a task; Task tells what each means."""
+
+    handler: str | None
+    schedule: Schedule | ScheduleName | None
+    every: Duration | None
+    flex: Duration
+    anchored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """What a task is, as declared."""
+
+    id: str
+    handler: str | None = None
+    kind: Kind | KindName = field(default=Kind.REFRESH, kw_only=True)
+    schedule: Schedule | ScheduleName | None = field(default=None, kw_only=True)
+    priority: Priority | PriorityName | int = field(default=Priority.NORMAL, kw_only=True)
+    expected: Duration = field(default=5.0, kw_only=True)
+    response_window: int = field(default=3, kw_only=True)
+    tags: str | Iterable[str] = field(default=(), kw_only=True)
+    requires: Requires = field(default=(), kw_only=True)
+    existing: Existing | ExistingName | None = field(default=None, kw_only=True)
+    delay: Duration = field(default=0, kw_only=True)
+    every: Duration | None = field(default=None, kw_only=True)
+    flex: Duration = field(default=0, kw_only=True)
+    anchored: bool = field(default=False, kw_only=True)
+    backoff: Backoff | None = field(default=None, kw_only=True)
+    max_attempts: int | None = field(default=None, kw_only=True)
+    input: bytes = field(default=b"", kw_only=True)
+
+
+def check(task: TaskRow) -> None:
+    """Judges the types, so that a mistake shows where it is made; ranges are judged by the engine."""
+    put = object.__setattr__
+    encode(task.id, "id")
+    if task.handler is not None:
+        encode(task.handler, "handler")
+    put(task, "kind", Kind.of(task.kind, "kind"))
+    put(task, "schedule", schedule_of(task.schedule, task.every))
+    put(task, "priority", Priority.of(task.priority, "priority"))
+    duration_ns(task.expected, "expected")
+    whole(task.response_window, "response_window", 31)
+    put(task, "tags", texts(task.tags, "tags"))
+    put(task, "requires", Constraint.of(task.requires, "requires"))
+    if task.existing is not None:
+        put(task, "existing", Existing.of(task.existing, "existing"))
+    duration_ns(task.delay, "delay")
+    if task.every is not None:
+        duration_ns(task.every, "every")
+    duration_ns(task.flex, "flex")
+    truth(task.anchored, "anchored")
+    if task.backoff is not None:
+        Backoff.check(task.backoff, "backoff")
+    limit(task.max_attempts, "max_attempts")
+    put(task, "input", bytes_of(task.input, "input"))
+
+
+def pack(raw: Any, task: Any) -> None:
+    """Writes a task into the library's structure."""
+    raw.id = raw_text(task.id)
+    if task.handler is not None:
+        raw.handler = raw_text(task.handler)
+    raw.kind = task.kind
+    raw.schedule = task.schedule
+    raw.priority = task.priority
+    raw.expected_response = duration_ns(task.expected, "expected")
+    raw.response_window = task.response_window
+    if task.tags:
+        raw.tags, raw.tag_count = raw_texts(task.tags, "tags"), len(task.tags)
+    raw.constraints = task.requires
+    if task.existing is not None:
+        raw.existing = task.existing
+    if task.delay:
+        raw.initial_delay = duration_ns(task.delay, "delay")
+    if task.every is not None:
+        raw.period = duration_ns(task.every, "every")
+    if task.every is not None:
+        raw.flex = duration_ns(task.flex, "flex")
+    if task.anchored:
+        raw.recurrence = _raw.SELENE_RECURRENCE_ANCHORED
+    if task.backoff is not None:
+        raw.backoff, raw.backoff_delay = task.backoff.policy, task.backoff.delay_ns
+    if task.max_attempts:
+        raw.max_attempts = task.max_attempts
+    if task.input:
+        raw.input, raw.input_length = ctypes.cast(task.input, ctypes.c_void_p), len(task.input)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """A task's record: definition, state, history. Instants and durations also exist exactly, as `…_ns`."""
+
+    id: str
+    handler: str
+    kind: Kind
+    schedule: Schedule
+    priority: Priority
+    expected_ns: int
+    response_window: int
+    tags: frozenset[str]
+    requires: Constraint
+    existing: Existing
+    delay_ns: int
+    every_ns: int | None
+    flex_ns: int
+    anchored: bool
+    backoff: Backoff
+    max_attempts: int | None
+    input: bytes
+    has_handler: bool
+    state: State
+    attempts: int
+    last_outcome: Outcome | None
+    stop_reason: StopReason
+    generation: int
+    sequence: int
+    appended: int
+    registered_at_ns: int
+    earliest_begin_ns: int
+    anchor_ns: int
+    last_run_ns: int
+    estimate_ns: int
+    run: int
+    response_times_ns: tuple[int, ...]
+
+    @property
+    def expected(self) -> float:
+        """The declared time of a run in seconds."""
+        return seconds(self.expected_ns)
+
+    @property
+    def delay(self) -> float:
+        """The initial delay in seconds."""
+        return seconds(self.delay_ns)
+
+    @property
+    def every(self) -> float | None:
+        """The period in seconds; None unless periodic."""
+        return maybe_seconds(self.every_ns)
+
+    @property
+    def flex(self) -> float:
+        """The flex in seconds."""
+        return seconds(self.flex_ns)
+
+    @property
+    def registered_at(self) -> datetime:
+        """When it was registered."""
+        return instant(self.registered_at_ns)
+
+    @property
+    def earliest_begin(self) -> datetime:
+        """Before this it will not run."""
+        return instant(self.earliest_begin_ns)
+
+    @property
+    def anchor(self) -> datetime:
+        """Its first earliest begin, where the grid of an anchored period begins."""
+        return instant(self.anchor_ns)
+
+    @property
+    def last_run(self) -> datetime:
+        """The instant its age counts from: the end of its last run, or its registration."""
+        return instant(self.last_run_ns)
+
+    @property
+    def estimate(self) -> float:
+        """What a run is expected to take now, in seconds."""
+        return seconds(self.estimate_ns)
+
+    @property
+    def response_times(self) -> tuple[float, ...]:
+        """The last response times in seconds, oldest first, at most 30."""
+        return tuple(map(seconds, self.response_times_ns))
+
+
+def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
+    """The library's record, of its fields and response times."""
+    return TaskInfo(
+        text(row.id, row.id_length),
+        text(row.handler, row.handler_length),
+        Kind(row.kind),
+        Schedule(row.schedule),
+        Priority(row.priority),
+        row.expected_response,
+        row.response_window,
+        told_texts(row.tags, row.tag_count),
+        Constraint(row.constraints),
+        Existing(row.existing),
+        row.initial_delay,
+        row.period if row.schedule == Schedule.PERIODIC else None,
+        row.flex,
+        row.recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
+        told_backoff(row.backoff, row.backoff_delay),
+        row.max_attempts or None,
+        told_bytes(row.input, row.input_length),
+        bool(row.has_handler),
+        State(row.state),
+        row.attempts,
+        None if row.last_outcome < 0 else Outcome(row.last_outcome),
+        StopReason(row.stop_reason),
+        row.generation,
+        row.sequence,
+        row.appended,
+        row.registered_at,
+        row.earliest_begin,
+        row.anchor,
+        row.last_run,
+        row.estimate,
+        row.run,
+        times,
+    )

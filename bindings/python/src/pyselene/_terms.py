@@ -1,0 +1,194 @@
+"""The words in which tasks are declared, and how a value of each comes in, goes to the library and comes back."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from . import _raw
+from ._library import encode, read_array, text
+from ._names import Named
+from ._run import Kind, KindName
+from ._time import Duration, duration_ns, seconds
+
+#: What `kinds=` takes: one kind, or several, as members or names.
+Kinds: TypeAlias = Kind | KindName | Iterable[Kind | KindName]
+
+
+def kind_bits(value: Kinds, what: str = "kinds") -> int:
+    """The bits of one or several kinds.
+
+    >>> kind_bits("refresh"), kind_bits({"refresh", Kind.PROCESSING})
+    (1, 3)
+    """
+    if isinstance(value, (Kind, str)):
+        return int(Kind.of(value, what))
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{what} must be a Kind, its name, or several of them, not {type(value).__name__}")
+    bits = 0
+    for item in value:
+        bits |= Kind.of(item, what)
+    return bits
+
+
+def kinds_of(bits: int) -> frozenset[Kind]:
+    """The kinds that bits mean."""
+    return frozenset(kind for kind in Kind if bits & kind)
+
+
+class Schedule(Named):
+    """When a task is a candidate: in every window, until it succeeds once, or once a period."""
+
+    STANDING = _raw.SELENE_SCHEDULE_STANDING
+    ONCE = _raw.SELENE_SCHEDULE_ONCE
+    PERIODIC = _raw.SELENE_SCHEDULE_PERIODIC
+
+
+ScheduleName: TypeAlias = Literal["standing", "once", "periodic"]
+
+
+class Existing(Named):
+    """What registering does when a live task has the id."""
+
+    KEEP = _raw.SELENE_EXISTING_KEEP
+    REPLACE = _raw.SELENE_EXISTING_REPLACE
+    UPDATE = _raw.SELENE_EXISTING_UPDATE
+    APPEND = _raw.SELENE_EXISTING_APPEND
+    APPEND_OR_REPLACE = _raw.SELENE_EXISTING_APPEND_OR_REPLACE
+
+
+ExistingName: TypeAlias = Literal["keep", "replace", "update", "append", "append_or_replace"]
+
+
+class Disposition(Named):
+    """What registering did."""
+
+    ADDED = _raw.SELENE_DISPOSITION_ADDED
+    REPLACED = _raw.SELENE_DISPOSITION_REPLACED
+    UPDATED = _raw.SELENE_DISPOSITION_UPDATED
+    KEPT = _raw.SELENE_DISPOSITION_KEPT
+    APPENDED = _raw.SELENE_DISPOSITION_APPENDED
+    HELD = _raw.SELENE_DISPOSITION_HELD
+
+
+class State(Named):
+    """Where a task stands."""
+
+    ENQUEUED = _raw.SELENE_STATE_ENQUEUED
+    HELD = _raw.SELENE_STATE_HELD
+    BLOCKED = _raw.SELENE_STATE_BLOCKED
+    RUNNING = _raw.SELENE_STATE_RUNNING
+    SUCCEEDED = _raw.SELENE_STATE_SUCCEEDED
+    FAILED = _raw.SELENE_STATE_FAILED
+    CANCELLED = _raw.SELENE_STATE_CANCELLED
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the task will never run again."""
+        return self >= State.SUCCEEDED
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long a failed task waits; see NoBackoff, Linear and Exponential."""
+
+    delay: Duration = 30
+
+    policy: ClassVar[int] = _raw.SELENE_BACKOFF_DEFAULT
+
+    @property
+    def delay_ns(self) -> int:
+        """The first delay in nanoseconds."""
+        return duration_ns(self.delay, "backoff.delay")
+
+    @staticmethod
+    def check(value: Backoff, what: str) -> None:
+        """Refuses what is no backoff."""
+        if not isinstance(value, _BACKOFFS):
+            raise TypeError(f"{what} must be NoBackoff, Linear or Exponential, not {value!r}")
+        duration_ns(value.delay, f"{what}.delay")
+
+
+class NoBackoff(Backoff):
+    """A retry may come at once."""
+
+    __slots__ = ()
+    policy = _raw.SELENE_BACKOFF_NONE
+
+
+class Linear(Backoff):
+    """The delay grows by itself with each attempt: 30 s, 60 s, 90 s, …"""
+
+    __slots__ = ()
+    policy = _raw.SELENE_BACKOFF_LINEAR
+
+
+class Exponential(Backoff):
+    """The delay doubles with each attempt: 30 s, 60 s, 120 s, …"""
+
+    __slots__ = ()
+    policy = _raw.SELENE_BACKOFF_EXPONENTIAL
+
+
+_BACKOFFS = (NoBackoff, Linear, Exponential)
+
+
+def whole(value: int, what: str, limit: int = 1 << 64) -> int:
+    """A whole number from 0 to below a limit."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
+    if not 0 <= value < limit:
+        raise ValueError(f"{what} is {value}; allowed: 0 … {limit - 1}")
+    return value
+
+
+def limit(value: int | None, what: str) -> None:
+    """Refuses what is no number of times, and 0, which the library takes for no limit."""
+    if value is not None and whole(value, what, 1 << 32) == 0:
+        raise ValueError(f"{what} is 0; allowed: 1 and more, or None for no limit")
+
+
+def schedule_of(value: Schedule | ScheduleName | None, every: Duration | None) -> Schedule:
+    """The schedule, which a period alone says, too."""
+    if value is None:
+        return Schedule.STANDING if every is None else Schedule.PERIODIC
+    schedule = Schedule.of(value, "schedule")
+    if every is not None and schedule is not Schedule.PERIODIC:
+        raise ValueError(f"every is given, but the schedule is {schedule}")
+    return schedule
+
+
+def bytes_of(value: bytes, what: str) -> bytes:
+    """The bytes of what holds some."""
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{what} must be bytes, not {type(value).__name__}")
+    return bytes(value)
+
+
+def raw_text(value: str) -> tuple[bytes, int]:
+    """What a field of the library's that is a text is set to."""
+    key = value.encode()
+    return key, len(key)
+
+
+def raw_texts(values: Iterable[str], what: str) -> Any:
+    """An array of the library's texts."""
+    encoded = [encode(value, what) for value in values]
+    return (_raw.selene_text * len(encoded))(*[_raw.selene_text(value, len(value)) for value in encoded])
+
+
+def told_texts(address: int, count: int) -> frozenset[str]:
+    """The texts of such an array."""
+    return frozenset(text(*item) for item in read_array(_raw.selene_text, address, count))
+
+
+def told_bytes(address: int, length: int) -> bytes:
+    """The bytes that a pointer and a length mean."""
+    return ctypes.string_at(address, length) if length else b""
+
+
+def told_backoff(policy: int, delay: int) -> Backoff:
+    """The backoff of the library's numbers."""
+    return _BACKOFFS[policy](seconds(delay))
