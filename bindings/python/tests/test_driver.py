@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -211,7 +212,7 @@ def test_an_ordinary_exception_does_not() -> None:
 
 
 @pytest.mark.parametrize("kind", ["refresh", "processing"])
-def test_r9_it_survives_handlers_that_overrun_their_windows(kind: str) -> None:
+def test_r9_it_survives_handlers_that_overrun_their_windows(kind: Literal["refresh", "processing"]) -> None:
     gate = threading.Event()
     reports: list[selene.Report] = []
     begun = threading.Semaphore(0)

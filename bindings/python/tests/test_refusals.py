@@ -84,7 +84,7 @@ def test_the_outcomes_that_a_run_can_be_given(scheduler: selene.Scheduler) -> No
         assert isinstance(run, selene.Run)
         for wrong in ("foo", "expired", selene.Outcome.STOPPED):
             with pytest.raises(ValueError, match=r"allowed: new_data, no_data, failed, abandoned$"):
-                run.complete(wrong)
+                run.complete(wrong)  # type: ignore[arg-type]
         run.complete("no_data")
 
 

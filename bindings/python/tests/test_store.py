@@ -27,7 +27,11 @@ def test_d1_tasks_survive_a_restart(tmp_path: Path) -> None:
         seen: list[bytes] = []
         with selene.Scheduler(os.fsencode(tmp_path / name), relaxed=True) as scheduler:
             assert scheduler.ids() == ["a", "b"]
-            scheduler.register_handler("h", lambda run, seen=seen: seen.append(run.input))
+
+            def see(run: selene.Run, seen: list[bytes] = seen) -> None:
+                seen.append(run.input)
+
+            scheduler.register_handler("h", see)
             report = scheduler.run_cycle(20)
             assert [run.id for run in report.runs] == ["a"]
             assert report.stored

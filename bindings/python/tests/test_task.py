@@ -143,6 +143,7 @@ def test_what_the_library_says_comes_in_the_words_of_the_package() -> None:
         ):
             with pytest.raises(ValueError, match=words):
                 call()
+    with selene.Scheduler(max_pending_refresh=1) as scheduler:
         scheduler.enqueue("a")
         with pytest.raises(
             selene.TooManyPending, match="exceed max_pending_refresh, which is 1; with hold=True more can wait"
@@ -161,7 +162,7 @@ def test_of_several_refused_tasks_each_has_an_error_of_its_own() -> None:
 
 def test_a_task_is_judged_where_it_is_made() -> None:
     with pytest.raises(ValueError, match="priority"):
-        selene.Task("a", priority="urgent")
+        selene.Task("a", priority="urgent")  # type: ignore[arg-type]
     assert dataclasses.replace(selene.Task("a", every=5), priority="low").schedule is selene.Schedule.PERIODIC
 
 

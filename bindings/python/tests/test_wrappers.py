@@ -239,7 +239,7 @@ class Model(RuleBasedStateMachine):
     @initialize(target=names, name=st.sampled_from("abc"))
     def first(self, name: str) -> str:
         """There is something from the begin."""
-        self.enqueue(name, 0, set(), "keep", b"")
+        self.enqueue(name, 0, set(), selene.Existing.KEEP, b"")
         return name
 
     @rule(
@@ -247,10 +247,10 @@ class Model(RuleBasedStateMachine):
         name=st.sampled_from("abcdef"),
         delay=st.sampled_from([0, 1, 50]),
         tags=st.sets(st.sampled_from("xyz")),
-        existing=st.sampled_from(["keep", "replace", "update"]),
+        existing=st.sampled_from([selene.Existing.KEEP, selene.Existing.REPLACE, selene.Existing.UPDATE]),
         data=st.binary(max_size=3),
     )
-    def enqueue(self, name: str, delay: int, tags: set[str], existing: str, data: bytes) -> str:
+    def enqueue(self, name: str, delay: int, tags: set[str], existing: selene.Existing, data: bytes) -> str:
         """Registers it."""
         found = self.scheduler.enqueue(
             name, handler="work", delay=delay, tags=tags, existing=existing, input=data, expected=0,
@@ -266,9 +266,9 @@ class Model(RuleBasedStateMachine):
             # A new record stands at the end of the list.
             self.records.pop(name, None)
             self.records[name] = fresh
-        elif existing == "keep":
+        elif existing is selene.Existing.KEEP:
             assert found is selene.Disposition.KEPT
-        elif existing == "replace":
+        elif existing is selene.Existing.REPLACE:
             assert found is selene.Disposition.REPLACED
             del self.records[name]
             self.records[name] = fresh

@@ -32,6 +32,8 @@ OPTIONS = {
     "minimum_backoff_ms": "minimum_backoff",
     "maximum_backoff_ms": "maximum_backoff",
 }
+#: What an option is in the library where nothing is said; pyselene has defaults of its own.
+AS_IN_C = {"max_pending_refresh": 1, "max_pending_processing": 10, "minimum_backoff": 10}
 BACKOFFS = {"none": selene.NoBackoff, "linear": selene.Linear, "exponential": selene.Exponential}
 
 
@@ -46,7 +48,7 @@ class Player:
                 options[OPTIONS[key]] = milliseconds(value)
             else:
                 options[key] = None if value == "unlimited" else value
-        self.scheduler = selene.Scheduler(clock=self.clock, **options)
+        self.scheduler = selene.Scheduler(clock=self.clock, **(AS_IN_C | options))
         self.scheduler.set_conditions(network=True, power=True)
         self.given = scenario.get("handlers")
         for name in self.given or ():
@@ -115,7 +117,7 @@ class Player:
 
     def enable(self, kinds: list[str]) -> dict[str, Any]:
         """The kinds that are on."""
-        self.scheduler.enable(kinds)
+        self.scheduler.enable({selene.Kind.of(kind, "kinds") for kind in kinds})
         return {}
 
     def cancel(self, id: str) -> dict[str, Any]:
@@ -183,7 +185,7 @@ class Player:
                     break
                 self.clock.advance_ns(takes)
                 played.append((run, script.get("outcome", "new_data")))
-                run.complete(played[-1][1])
+                run.complete(selene.Outcome.of(played[-1][1], "outcome"))
         if played and played[-1][1] == "expired":
             try:
                 played[-1][0].complete()

@@ -24,6 +24,7 @@ from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._event import Event, EventStream, EventType, Subscription, Trouble
 from ._explanation import Explanation, Reason, ReasonCode
+from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
 from ._library import library_version
@@ -34,7 +35,8 @@ from ._scheduler import Scheduler
 from ._signal import Presence, Reading, Signal, Source, Thermal
 from ._signals import Signals
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
-from ._task import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State, Task, TaskInfo
+from ._task import Task
+from ._terms import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State
 from ._time import Duration
 from ._trace import Replay, Trace, replay_trace
 

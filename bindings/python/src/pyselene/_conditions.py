@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from . import _raw
 
@@ -23,7 +23,7 @@ class Constraint(IntFlag):
     EXTERNAL_POWER = _raw.SELENE_CONSTRAINT_EXTERNAL_POWER
 
     @classmethod
-    def of(cls, value: Requires, what: str = "requires") -> Constraint:
+    def of(cls, value: Constraint | str | Iterable[Constraint | str], what: str = "requires") -> Constraint:
         """The bits that a parameter means: members, names ("power" is external power), or several of them."""
         if isinstance(value, Constraint):
             return value
@@ -45,8 +45,9 @@ class Constraint(IntFlag):
         return ", ".join((member.name or "").lower() for member in Constraint if member in self) or "none"
 
 
+ConstraintName: TypeAlias = Literal["network", "power", "external_power"]
 #: What `requires=` takes.
-Requires: TypeAlias = Constraint | str | Iterable[Constraint | str]
+Requires: TypeAlias = Constraint | ConstraintName | Iterable[Constraint | ConstraintName]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ._library import encode, fast, out_pointer
 from ._names import truth
 from ._report import Report, take_report
 from ._run import RUN_SIZE, Run
-from ._task import Kinds, kind_bits, whole
+from ._terms import Kinds, kind_bits, whole
 from ._time import Duration, duration_ns, instant
 
 if TYPE_CHECKING:

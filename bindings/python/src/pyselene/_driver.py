@@ -23,7 +23,7 @@ from ._errors import Closed, InvalidHandle, SeleneError
 from ._library import fast, library
 from ._report import Report
 from ._run import Kind
-from ._task import whole
+from ._terms import whole
 from ._time import SECOND, Duration, duration_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ._library import error_told, read, text
 from ._names import Named
 from ._profile import Factor
 from ._run import Kind, Outcome, StopReason
-from ._task import Disposition, State, kinds_of
+from ._terms import Disposition, State, kinds_of
 from ._time import instant, maybe_instant, never_is_none
 
 

@@ -11,7 +11,7 @@ from . import _raw
 from ._conditions import Constraint
 from ._library import layout
 from ._names import Named
-from ._task import State
+from ._terms import State
 from ._time import maybe_instant, never_is_none, seconds, show
 
 

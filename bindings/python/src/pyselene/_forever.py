@@ -14,7 +14,7 @@ from ._driver import OnReport
 from ._errors import Busy, Closed, TooSoon, Unavailable
 from ._interrupt import stopping_signals
 from ._report import Report
-from ._task import Kinds, kind_bits, kinds_of
+from ._terms import Kinds, kind_bits, kinds_of
 from ._time import SECOND, Duration, duration_ns
 
 if TYPE_CHECKING:

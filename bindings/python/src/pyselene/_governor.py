@@ -13,7 +13,7 @@ from ._library import layout, library, out_pointer, read_array
 from ._names import truth
 from ._profile import BuiltIn, Profile, raw_profile
 from ._run import Kind
-from ._task import whole
+from ._terms import whole
 from ._time import Duration, duration_ns, instant, instant_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:

@@ -13,12 +13,10 @@ from typing import Any, TypeAlias
 from . import _raw
 from ._callbacks import ends_process, log, take_kept
 from ._roles import Host
-from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Pending, Retry, Run, StopReason
+from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, StopReason
 
-#: What a handler may return; see Scheduler.task.
-Result: TypeAlias = Outcome | bool | Pending | None
-#: A function that runs a task.
-Function: TypeAlias = Callable[[Run], Result] | Callable[[Run], Awaitable[Result]]
+#: A function, or a coroutine function, that runs a task; what its results mean, HandlerCalls.register_handler tells.
+Function: TypeAlias = Callable[[Run], object]
 #: A function that is told that a run should stop.
 OnStop: TypeAlias = Callable[[Run, StopReason], object]
 
@@ -35,6 +33,28 @@ def is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or (
         not inspect.isroutine(function) and inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
     )
+
+
+def refuse_unfit(name: str, function: object, takes: tuple[str, ...]) -> None:
+    """TypeError for a function that cannot be called with what the library hands it, or would do nothing then.
+
+    >>> refuse_unfit('handler "tidy"', lambda: None, ("run",))
+    Traceback (most recent call last):
+    TypeError: handler "tidy" is called as <lambda>(run), but takes ()
+    """
+    called = getattr(function, "__name__", type(function).__name__)
+    if not callable(function):
+        raise TypeError(f"{name} must be callable, not {type(function).__name__}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{name} is a generator function: {called}({', '.join(takes)}) would not run its body")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # it says nothing about itself
+    try:
+        signature.bind(*takes)
+    except TypeError:
+        raise TypeError(f"{name} is called as {called}({', '.join(takes)}), but takes {signature}") from None
 
 
 class Handler:
@@ -86,18 +106,20 @@ def make_run(engine: Host, raw: bytes) -> Run:
 def outcome_of(result: object) -> int | None:
     """The outcome that a handler's result means; None for PENDING.
 
-    >>> [outcome_of(result) for result in (None, True, False, Outcome.FAILED, PENDING)]
-    [0, 0, 1, <Outcome.FAILED: 2>, None]
+    >>> [outcome_of(result) for result in (None, True, {"rows": 3}, 0, False, Outcome.FAILED, PENDING)]
+    [0, 0, 0, 0, 1, <Outcome.FAILED: 2>, None]
     """
-    if result is None or result is True:
-        return 0
     if result is False:
         return 1
     if result is PENDING:
         return None
-    if isinstance(result, Outcome) and result <= Outcome.ABANDONED:
-        return result
-    raise TypeError(f"a handler returned {result!r}; allowed: None, a bool, an Outcome that ends a run, PENDING")
+    if isinstance(result, Outcome):
+        if result <= Outcome.ABANDONED:
+            return result
+        raise TypeError(f"a handler returned {result!r}; allowed: new_data, no_data, failed, abandoned")
+    if inspect.isawaitable(result) or inspect.isgenerator(result):
+        raise TypeError(f"a handler returned {result!r}, which has not run; await it in an async def")
+    return 0
 
 
 def finish(run: Run, result: object) -> None:

@@ -9,7 +9,7 @@ from . import _raw
 from ._event import Trouble
 from ._library import layout
 from ._run import Kind
-from ._task import kinds_of
+from ._terms import kinds_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from . import _raw
 from ._library import fast
 from ._names import Named, truth
 from ._signal import Signal
-from ._task import Kinds, kind_bits
+from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns, show
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _raw
 from ._library import fast, read, read_array, text
 from ._run import Abandon, Kind, Outcome, Priority, Retry, StopReason
-from ._task import kinds_of
+from ._terms import kinds_of
 from ._time import instant, seconds, show
 
 

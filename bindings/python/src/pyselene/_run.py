@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, Literal, NoReturn, TypeAlias, final
 
 from . import _raw
 from ._callbacks import caught, kept, raise_kept
@@ -22,6 +22,9 @@ class Kind(Named):
     PROCESSING = _raw.SELENE_KIND_PROCESSING
 
 
+KindName: TypeAlias = Literal["refresh", "processing"]
+
+
 class Priority(Named):
     """How much a task matters.
 
@@ -36,6 +39,9 @@ class Priority(Named):
     VERY_HIGH = _raw.SELENE_PRIORITY_VERY_HIGH
 
 
+PriorityName: TypeAlias = Literal["very_low", "low", "normal", "high", "very_high"]
+
+
 class Outcome(Named):
     """How a run ended. Handlers give the first four; expired and stopped stand in reports only."""
 
@@ -45,6 +51,10 @@ class Outcome(Named):
     ABANDONED = _raw.SELENE_OUTCOME_ABANDONED
     EXPIRED = _raw.SELENE_OUTCOME_EXPIRED
     STOPPED = _raw.SELENE_OUTCOME_STOPPED
+
+
+#: Of those that a handler gives.
+OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
 
 
 class StopReason(Named):
@@ -298,7 +308,7 @@ class Run:
         """Whether its outcome was given here."""
         return self._completed
 
-    def complete(self, outcome: Outcome | str = Outcome.NEW_DATA) -> None:
+    def complete(self, outcome: Outcome | OutcomeName = Outcome.NEW_DATA) -> None:
         """Gives the outcome, once, from any thread; for work that ends elsewhere (return PENDING from the handler).
 
         Raises AlreadyCompleted, or StaleRun if the run was stopped or expired before; call it all the same, so that

@@ -21,7 +21,7 @@ from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
 from ._signals import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
-from ._task import Kinds, kind_bits, raw_texts, whole
+from ._terms import Kinds, kind_bits, raw_texts, whole
 from ._time import Duration, duration_ns, instant, maybe_instant, never_is_none, seconds
 from ._trace import Trace
 
@@ -34,8 +34,8 @@ class Scheduler(CycleCalls):
 
     - `path`: file of the store; None keeps the tasks in memory. `relaxed`: a power loss may undo the last calls.
     - `permitted`: the ids that may be registered; one that ends in ".*" permits all that begin with what is before.
-    - `max_pending_refresh`, `max_pending_processing`: once and periodic tasks that may wait or run at a time (None: any
-      number); `hold`: beyond that a task is accepted as held instead of refused.
+    - `max_pending_refresh`, `max_pending_processing`: once and periodic tasks that may wait or run at a time, by
+      default any number; `hold`: beyond that a task is accepted as held instead of refused.
     - `minimum_backoff`, `maximum_backoff`: bounds of the delays before retries; `backoff_jitter`: shortens each by up
       to this many per mille, from a generator seeded by `seed` (0: from the clock).
     - `minimum_interval_refresh`, `minimum_interval_processing`: least time from begin to begin of cycles.
@@ -67,9 +67,9 @@ class Scheduler(CycleCalls):
         hold: bool = False,
         observed_range: bool = False,
         relaxed: bool = False,
-        max_pending_refresh: int | None = 1,
-        max_pending_processing: int | None = 10,
-        minimum_backoff: Duration = 10,
+        max_pending_refresh: int | None = None,
+        max_pending_processing: int | None = None,
+        minimum_backoff: Duration = 0,
         maximum_backoff: Duration = 5 * 3600,
         minimum_interval_refresh: Duration = 0,
         minimum_interval_processing: Duration = 0,
@@ -114,6 +114,8 @@ class Scheduler(CycleCalls):
         name = b"" if path is None else path_bytes(path)
         if path is not None and not name:
             raise ValueError("path is empty; None keeps the tasks in memory")
+        if name == b":memory:":
+            raise ValueError("path is ':memory:'; Scheduler() without a path keeps the tasks in memory")
         raw.path = (name, len(name))
         host = None if clock is None else Clock(clock, clock if hasattr(clock, "advance_ns") else None)
         self._engine = Engine(host, path is None, executor)

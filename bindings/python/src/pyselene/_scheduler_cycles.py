@@ -19,7 +19,7 @@ from ._push import Pushed
 from ._report import Plan, Report, take_plan, take_report
 from ._run import Kind
 from ._scheduler_tasks import TaskCalls
-from ._task import Kinds, Schedule, State
+from ._terms import Kinds, Schedule, State
 from ._time import Duration
 
 _BOTH = (Kind.REFRESH, Kind.PROCESSING)

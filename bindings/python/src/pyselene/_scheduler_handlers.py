@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from . import _callbacks, _raw
 from ._errors import AlreadyExists
-from ._handler import Function, Handler, OnStop
+from ._handler import Function, Handler, OnStop, refuse_unfit
 from ._library import encode, fast
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Function)
 
 
 def name_of(function: Any) -> str:
@@ -43,11 +43,12 @@ class HandlerCalls:
         """Registers the function that runs the tasks which name it.
 
         `function(run)` works on a thread of pyselene, or, if it is `async def`, on the event loop. What it returns:
-        None or True (new data), False (no data), an Outcome, or PENDING (the work ends elsewhere, by run.complete()).
-        What it raises: Retry, Abandon; anything else means failed. `on_stop(run, reason)` is called when a run is asked
-        to stop, on whatever thread noticed. `push`: threads of the library can call it too (run_cycle(push=True)).
-        None as function is for tasks that only pulled cycles (begin) run. The same function again changes nothing;
-        another one under a live name raises AlreadyExists.
+        False (no data), an Outcome, PENDING (the work ends elsewhere, by run.complete()); anything else, None among it,
+        means new data. What it raises: Retry, Abandon; anything else means failed. `on_stop(run, reason)` is called
+        when a run is asked to stop, on whatever thread noticed. `push`: threads of the library can call it too
+        (run_cycle(push=True)). None as function is for tasks that only pulled cycles (begin) run. The same function
+        again changes nothing; another one under a live name raises AlreadyExists. A function that cannot take a run is
+        refused (TypeError).
         """
         self._add_handler(name, function, on_stop, push)
 
@@ -56,8 +57,10 @@ class HandlerCalls:
         key = encode(name, "name")
         if function is None:
             function = _not_callable
-        elif not callable(function):
-            raise TypeError(f"a handler must be callable, not {type(function).__name__}")
+        else:
+            refuse_unfit(f'handler "{name}"', function, ("run",))
+        if on_stop is not None:
+            refuse_unfit(f'on_stop of handler "{name}"', on_stop, ("run", "reason"))
         engine = self._engine
         handler = Handler(engine, name, function, on_stop, push)
         if push and handler.is_async:
@@ -67,7 +70,7 @@ class HandlerCalls:
             if old is not None and (old.function, old.on_stop, old.push) == (function, on_stop, push):
                 return False
             if old is not None:
-                text = f'a handler "{name}" is registered'
+                text = f'handler "{name}" is registered with another function; use another name, or unregister it'
                 raise AlreadyExists(_raw.SELENE_ERROR_ALREADY_EXISTS, "ALREADY_EXISTS", text)
             status = fast.selene_handler_register(
                 engine.handle,

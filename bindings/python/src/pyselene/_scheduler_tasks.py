@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from . import _raw
 from ._errors import SeleneError
 from ._explanation import Explanation, explanation
+from ._fields import OnceFields, TaskFields, TaskInfo
 from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._scheduler_handlers import F, HandlerCalls, name_of
-from ._task import Disposition, Existing, Schedule, Task, TaskInfo, raw_task, task_info, whole
-from ._time import Duration, instant_ns
+from ._task import Task, raw_task, task_info
+from ._terms import Disposition, Existing, Schedule, whole
+from ._time import instant_ns
 
 
 class TaskCalls(HandlerCalls):
@@ -25,12 +28,16 @@ class TaskCalls(HandlerCalls):
     def task(self, id: F, /) -> F: ...
     @overload
     def task(
-        self, id: str | None = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Any
+        self, id: str | None = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Unpack[TaskFields]
     ) -> Callable[[F], F]: ...
-    def task(self, id: Any = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Any) -> Any:
+    def task(
+        self, id: Any = None, *, on_stop: OnStop | None = None, push: bool = False, **fields: Unpack[TaskFields]
+    ) -> Any:
         """Decorates a function: registers it as a handler and as a task, by default under its own name.
 
-        The fields are those of Task: `every` makes it periodic, without it the task is a candidate in every window.
+        The fields are those of Task: `every` makes it periodic, without it the task is a candidate in every window. The
+        code wins over the store: a task of this id that is there already is updated (its history stays), or replaced if
+        its kind or schedule is another one; `existing` says otherwise.
 
         >>> import pyselene as selene
         >>> scheduler = selene.Scheduler()
@@ -45,6 +52,8 @@ class TaskCalls(HandlerCalls):
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
             definition = Task(name, **fields)
+            if definition.existing is None:
+                definition = replace(definition, existing=self._code_wins(definition))
             handler = definition.handler or name
             self._check_id(definition.id, handler)
             with self._with_handler(handler, function, on_stop, push):
@@ -53,12 +62,21 @@ class TaskCalls(HandlerCalls):
 
         return decorate
 
+    def _code_wins(self, task: Task) -> Existing:
+        """The policy by which a task's definition replaces the one that the store has."""
+        try:
+            old = self.get(task.id)
+        except LookupError:
+            return Existing.UPDATE
+        same = (old.kind, old.schedule) == (task.kind, task.schedule)
+        return Existing.UPDATE if same else Existing.REPLACE
+
     def register(self, task: Task) -> Disposition:
         """Registers a task; says what that did.
 
         Raises InvalidArgument, TooLarge (input), NotPermitted (id), Unavailable (its kind is off), TooManyPending.
         """
-        raw, _keep = raw_task(task)
+        raw = raw_task(task)
         disposition = ctypes.c_int32()
         engine = self._engine
         status = engine.calls.selene_task_register(engine.handle, ctypes.byref(raw), ctypes.byref(disposition))
@@ -71,9 +89,9 @@ class TaskCalls(HandlerCalls):
 
         Only the last error says which field was wrong.
         """
-        found = [raw_task(task) for task in tasks]
-        count = len(found)
-        pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw) for raw, _ in found))
+        wanted = tuple(tasks)  # their inputs stay where they are
+        count = len(wanted)
+        pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw_task(task)) for task in wanted))
         statuses = (ctypes.c_int32 * count)()
         dispositions = (ctypes.c_int32 * count)()
         engine = self._engine
@@ -91,17 +109,14 @@ class TaskCalls(HandlerCalls):
         self,
         id: str,
         *,
-        input: bytes = b"",
-        delay: Duration = 0,
         at: datetime | None = None,
-        existing: Existing | str | None = None,
         handler: str | Function | None = None,
-        **fields: Any,
+        **fields: Unpack[OnceFields],
     ) -> Disposition:
         """Registers work to be done once: not before `delay` seconds, or before the instant `at`.
 
         `handler` is a handler's name (by default the id), or a function, which is then registered under its own name.
-        The other fields are those of Task.
+        `input` are bytes that its run is handed. The other fields are those of Task, too.
         """
         name: str | None
         if handler is None or isinstance(handler, str):
@@ -112,11 +127,11 @@ class TaskCalls(HandlerCalls):
             name = getattr(handler, "__name__", "")
             name = name if name.isidentifier() else id
         if at is not None:
-            if delay:
+            if fields.get("delay"):
                 raise ValueError("delay and at are both given")
             # In whole microseconds, as datetimes count, and never before the instant.
-            delay = timedelta(microseconds=max(0, -((self._engine.now_ns() - instant_ns(at, "at")) // 1_000)))
-        task = Task(id, name, schedule=Schedule.ONCE, existing=existing, input=input, delay=delay, **fields)
+            fields["delay"] = timedelta(microseconds=max(0, -((self._engine.now_ns() - instant_ns(at, "at")) // 1_000)))
+        task = Task(id, name, schedule=Schedule.ONCE, **fields)
         if name is None or not callable(handler):
             return self.register(task)
         self._check_id(task.id, name)

@@ -44,7 +44,7 @@ def plan(
         scheduler.set_conditions(network=network, power=power)
         found = scheduler.plan(
             window.budget / 1e9,
-            kinds=window.kinds,
+            kinds=window.wanted,
             reserve=None if window.reserve is None else window.reserve / 1e9,
             lanes=window.lanes,
             strict_fit=window.strict_fit,

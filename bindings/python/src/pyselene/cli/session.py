@@ -269,7 +269,7 @@ class Session:
             try:
                 return self.scheduler.run_cycle(
                     window.budget / 1e9,
-                    kinds=window.kinds,
+                    kinds=window.wanted,
                     reserve=None if window.reserve is None else window.reserve / 1e9,
                     lanes=window.lanes,
                     strict_fit=window.strict_fit,

@@ -219,7 +219,7 @@ class Simulation:
         window = self.window
         cycle = scheduler.begin(
             window.budget / 1e9,
-            kinds=window.kinds,
+            kinds=window.wanted,
             reserve=None if window.reserve is None else window.reserve / 1e9,
             lanes=window.lanes,
             strict_fit=window.strict_fit,

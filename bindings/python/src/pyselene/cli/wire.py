@@ -10,12 +10,14 @@ from typing import Final
 
 from .. import (
     Backoff,
+    Constraint,
     Exponential,
     Kind,
     Linear,
     NoBackoff,
     Outcome,
     Run,
+    Schedule,
     Scheduler,
     SeleneError,
     StoreError,
@@ -51,6 +53,11 @@ class Window:
     strict_fit: bool = False
 
     @property
+    def wanted(self) -> frozenset[Kind]:
+        """The kinds."""
+        return kinds_named(self.kinds)
+
+    @property
     def kept(self) -> int:
         """The reserve that counts."""
         return self.budget // 20 if self.reserve is None else self.reserve
@@ -77,13 +84,13 @@ def definition(spec: TaskSpec) -> Task:
     return Task(
         spec.id,
         HANDLER,
-        kind=spec.kind,
-        schedule=spec.schedule,
+        kind=Kind.of(spec.kind, "kind"),
+        schedule=Schedule.of(spec.schedule, "schedule"),
         priority=spec.priority,
         expected=spec.expected / SECOND,
         response_window=spec.response_window,
         tags=spec.tags,
-        requires=spec.requires,
+        requires=Constraint.of(spec.requires),
         delay=spec.delay / SECOND,
         every=None if spec.every is None else spec.every / SECOND,
         flex=spec.flex / SECOND,
@@ -103,7 +110,6 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
             observed_range=limits.observed_range,
             max_pending_refresh=limits.max_pending_refresh,
             max_pending_processing=limits.max_pending_processing,
-            minimum_backoff=0,
             minimum_interval_refresh=limits.minimum_interval / SECOND,
             minimum_interval_processing=limits.minimum_interval / SECOND,
             seed=limits.seed,
@@ -129,7 +135,12 @@ def stand_in(scheduler: Scheduler) -> None:
 
 def enable(scheduler: Scheduler, kinds: Iterable[str]) -> None:
     """Switches on these kinds and no others."""
-    scheduler.enable(frozenset(Kind.of(kind, "kinds") for kind in kinds))
+    scheduler.enable(kinds_named(kinds))
+
+
+def kinds_named(names: Iterable[str]) -> frozenset[Kind]:
+    """The kinds of some names."""
+    return frozenset(Kind.of(name, "kinds") for name in names)
 
 
 @contextmanager
