@@ -1,7 +1,7 @@
 /*
  * dispatch - what a run of an empty C handler costs in each way it can be called, beside a bare call
  *
- * Windows of 500 runs, or of 10, with so many tasks registered; all ways in turn, round after round, each once
+ * Windows of 500 runs, or of 10, with a given number of tasks registered; all ways in turn, round after round, each once
  * unmeasured and then measured. A run is a pick, the call, the completion, and its share of begin, ranking, end and
  * report.
  *
@@ -115,7 +115,7 @@ static double pushed(selene_scheduler scheduler, struct counter *counter, int ru
     begin = now() - begin;
     /* A run of another lane may still be counted, in this window or the next. */
     runs = __atomic_load_n(&counter->runs, __ATOMIC_RELAXED) - before;
-    stop_if(runs < FEW, "not so many runs");
+    stop_if(runs < FEW, "too few runs");
     return (double)begin / runs;
 }
 
@@ -129,7 +129,7 @@ static double pulled(selene_scheduler scheduler, struct counter *counter, int ru
     stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
     for (int i = 0; i < runs; i++) {
         stop_if(selene_cycle_next(cycle, &step, &info, NULL), "next");
-        stop_if(step != SELENE_STEP_RUN, "not so many tasks");
+        stop_if(step != SELENE_STEP_RUN, "too few tasks");
         handler(info.run, &info, counter);
         selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA);
     }

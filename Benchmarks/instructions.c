@@ -1,7 +1,7 @@
 /*
  * instructions - a fixed amount of work, to count instructions with callgrind
  *
- * Registers a thousand tasks and pulls windows of so many runs each. Nothing is measured here; the counts are the same
+ * Registers a thousand tasks and pulls windows of a number of runs each. Nothing is measured here; the counts are the same
  * on a busy machine as on a quiet one:
  *
  *   valgrind --tool=callgrind --callgrind-out-file=out build/bench/instructions 10 500

@@ -35,7 +35,7 @@ static inline uint64_t mixed(uint64_t number) {
     return z ^ (z >> 31);
 }
 
-/** The task of this number among so many. */
+/** The task of this number among a number of tasks. */
 static inline struct member member_of(uint64_t number, uint64_t tasks) {
     uint64_t bits = mixed(number), highest = tasks / (tasks - number);
     struct member member;
@@ -53,7 +53,7 @@ static inline int64_t last_run_of(uint64_t number) {
     return POPULATION_SECOND + (int64_t)(number + 1) * 1000;
 }
 
-/** When so many are asked for. */
+/** When this many are asked for. */
 static inline int64_t time_of(uint64_t tasks) {
     return last_run_of(tasks - 1);
 }

@@ -1555,7 +1555,7 @@ SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_l
  * Returns from the previous run, gives its outcome, and takes the next run; waits for one.
  *
  * Completing and taking the next in one call is the cheapest way to work. An outcome that comes too late, or second,
- * changes nothing and is no error here. With a host clock nothing is waited for: only its owner lets time pass.
+ * changes nothing and is not an error here. With a host clock nothing is waited for: only its owner lets time pass.
  *
  * @param lane         the lane; one thread at a time
  * @param outcome      of the run that this lane gave before: SELENE_OUTCOME_NEW_DATA … _ABANDONED; or _NONE: it was given
@@ -1995,7 +1995,7 @@ enum {
 typedef struct selene_signal {
     uint32_t struct_size;
     uint32_t flags;
-    /** The value, or what its absence stands for. */
+    /** The value, or what it counts as while it is unknown. */
     int64_t value;
     /** SELENE_SOURCE_ number. */
     int32_t source;
@@ -2252,7 +2252,7 @@ typedef struct selene_decision {
 } selene_decision;
 
 enum {
-    /** For selene_governor_ask: for a task that never ran, which may use the reserve of the budgets (a tenth). */
+    /** For selene_governor_ask: for a task that never ran, which may use a tenth more than the budgets. */
     SELENE_ASK_NEVER_RAN = 1
 };
 
@@ -2260,7 +2260,7 @@ enum {
  * Asks whether a kind deserves a window now, and why. Reads the system's signals first, which may raise a veto; books
  * nothing.
  *
- * A refusal is no error: the status is OK and granted is 0. Each refusal is an event (REFUSED).
+ * A refusal is not an error: the status is OK and granted is 0. Each refusal is an event (REFUSED).
  *
  * @param kind          SELENE_KIND_REFRESH or SELENE_KIND_PROCESSING
  * @param flags         SELENE_ASK_ bits

@@ -67,7 +67,7 @@ class Way:
 def pyselene(
     count: int, path: Path | None = None, handler: Callable[..., Any] = empty, push: bool = False, **options: Any
 ) -> Iterator[selene.Scheduler]:
-    """A scheduler of so many standing tasks with one empty handler."""
+    """A scheduler of a number of standing tasks with one empty handler."""
     with selene.Scheduler(path, **options) as scheduler:
         scheduler.set_conditions(network=True, power=True)
         scheduler.register_handler("empty", handler, push=push)

@@ -159,7 +159,7 @@ int32_t platform_sync_directory(const char *path) {
 }
 
 int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
-    // A name beside the path that nobody else uses: another thread, or another container's process of this number.
+    // A name beside the path that no other uses: another thread, or another container's process of this number.
     char *temporary = NULL;
     if (asprintf(&temporary, "%s.new-%ld-%llx", path, (long)getpid(),
                  (unsigned long long)platform_boot_clock()) < 0)

@@ -5,7 +5,7 @@
 // description ends only with its own descriptor. The owner of a store has two of them, where no file has bytes:
 //
 // - from a byte that names the owner to the end of what a file can have. All such ranges overlap, so that there is one
-//   owner; and whoever is refused reads from the beginning of the range who that is.
+//   owner; and a process that is refused reads the owner from the beginning of the range.
 // - the byte that every SQLite locks for a moment before it reads. It takes the place of the lock that this process's SQLite
 //   has there, and keeps out every process that only knows SQLite's.
 
@@ -105,7 +105,7 @@ static void name_process(int32_t process, platform_holder *holder) {
     memcpy(holder->name, name, sizeof name);
 }
 
-// Whether somebody else has a lock in a range; then who.
+// Whether another process has a lock in a range, and which.
 static int is_held(int file, struct flock wanted, uint32_t numbers, platform_holder *holder) {
     if (fcntl(file, F_OFD_GETLK, &wanted) != 0 || wanted.l_type == F_UNLCK) return 0;
     if (wanted.l_pid > 0) {
@@ -185,7 +185,7 @@ int32_t platform_lock_complete(platform_lock *lock) {
     // locked.
     struct flock none = range(F_UNLCK, sqlite_pending, 1);
     fcntl(lock->file, F_SETLK, &none);
-    // Others who try their luck have it for a moment.
+    // Other processes that try have it for a moment.
     for (int tries = 50;; tries--) {
         struct flock pending = range(lock->type, sqlite_pending, 1);
         if (fcntl(lock->file, F_OFD_SETLK, &pending) == 0) return 0;

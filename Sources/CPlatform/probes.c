@@ -244,7 +244,7 @@ static void probe_load(const char *root, platform_readings *readings) {
 
     char text[512];
     long running, processors = sysconf(_SC_NPROCESSORS_ONLN);
-    // One of those that run now is who reads this.
+    // One of those that run now is this thread.
     if (reading_text(root, "/proc/loadavg", text, sizeof text) > 0 && processors > 0 &&
         sscanf(text, "%*s %*s %*s %9ld/", &running) == 1)
         values[CPU_BUSY] = per_mille(running - 1, processors);

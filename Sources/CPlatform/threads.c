@@ -78,7 +78,7 @@ uint64_t platform_greatest_lives[2];
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t fork_generation = 1;
-// Held by those who keep forks waiting; a fork that waits goes before those who come later.
+// Held by the threads that keep forks waiting; a fork that waits comes before threads that arrive later.
 static pthread_rwlock_t forks = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 // How often this thread keeps forks waiting.
 static _Thread_local uint32_t fork_holds;

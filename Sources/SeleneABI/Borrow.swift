@@ -37,7 +37,7 @@ func borrow(
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
   guard length == -1 else { return UnsafeRawBufferPointer(start: data, count: Int(length)) }
-  // No name is longer than 255 bytes, so nobody has to look further for its end.
+  // No name is longer than 255 bytes: one byte more is enough to refuse it.
   var count = 0
   while count <= Identifier.longest && data[count] != 0 { count += 1 }
   return UnsafeRawBufferPointer(start: data, count: count)

@@ -69,7 +69,7 @@ public func selene_cycle_next(
     let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
     let size = try structSize(outRun, "out_run")
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
-      // Under the lock, where nobody else lets go of the run.
+      // Under the lock, where no other thread releases the run.
       try scheduler.next(cycle, at: moment).write(outStep, outRun, size: size, out_wake_at)
     }
   }

@@ -11,7 +11,7 @@ package enum BackoffPolicy: UInt8, Sendable {
 package struct BackoffBounds: Sendable {
   package var minimum: Span
   package var maximum: Span
-  /// Shortens a delay by up to so many per mille.
+  /// Shortens a delay by up to a number of per mille.
   package var jitter: UInt32
 
   package init(minimum: Span = 10 * Time.second, maximum: Span = 5 * Time.hour, jitter: UInt32 = 0) {

@@ -5,7 +5,7 @@ package final class Bytes: @unchecked Sendable {  // immutable after init
   private let start: UnsafeMutablePointer<UInt8>
   package let count: Int
 
-  /// Makes room for so many bytes and lets the closure write them.
+  /// Makes room for a number of bytes and lets the closure write them.
   package init(count: Int, initializingWith body: (UnsafeMutableRawBufferPointer) -> Void) {
     self.count = count
     start = UnsafeMutablePointer<UInt8>.allocate(capacity: count + 1)

@@ -1,4 +1,4 @@
-// What a rule did, for those who watch: the engine turns it into numbered events and stops (C18).
+// What a rule did: the engine turns it into numbered events and stops (C18).
 
 /// The types of event; the raw values are the header's numbers.
 package enum EventType: Int32, Sendable {

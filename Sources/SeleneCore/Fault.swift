@@ -1,7 +1,7 @@
 // What was wrong with a call, as data; the one place that makes a sentence of it.
 
 /// Field, what was found in it, and what is allowed.
-package final class Fault: @unchecked Sendable {  // changed only by who makes it, before it is thrown
+package final class Fault: @unchecked Sendable {  // changed only before it is thrown
   /// What the numbers count; the raw values are the header's numbers.
   package enum Unit: Int32, Sendable {
     /// There are no numbers.

@@ -1,4 +1,4 @@
-// The handlers' names, and who among them can be pushed (T10).
+// The handlers' names, and which of them can be pushed (T10).
 
 /// The names under which handlers stand, each with a small number that records keep.
 package struct HandlerRoster {

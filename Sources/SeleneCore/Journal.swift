@@ -29,7 +29,7 @@ package struct Journal {
   /// How many of them differed before the present call.
   private var accepted = 0
 
-  /// Room for so many steps is kept from one call to the next.
+  /// The room for steps that is kept from one call to the next.
   private static let usual = 64
 
   package init() {}

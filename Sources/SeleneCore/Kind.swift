@@ -23,7 +23,7 @@ package struct KindSet: OptionSet, Sendable {
 }
 
 extension SeleneError {
-  /// A number that is no kind.
+  /// A number that is not a kind.
   package static func kind(_ field: Literal, _ found: Int32) -> SeleneError {
     .range(field, found, 1, 2, .number, "1 (refresh) or 2 (processing)")
   }

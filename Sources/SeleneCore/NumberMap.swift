@@ -2,8 +2,8 @@
 
 /// Values under numbers from 1.
 ///
-/// Open addressing with linear probing and backward-shift deletion. A number is its own hash: such as follow one another
-/// never meet.
+/// Open addressing with linear probing and backward-shift deletion. A number is its own hash: consecutive numbers
+/// never collide.
 ///
 /// The memory is its own: `places` has `mask + 1` initialized places, a free one has number 0 and no value. Less than
 /// half are taken, so that every search ends.

@@ -12,7 +12,7 @@ package struct Permits: Sendable {
 
   /// Permits the listed ids; an entry that ends in `.*` permits the prefix before the `*`.
   ///
-  /// - Throws: `invalidArgument` for an entry that is no identifier.
+  /// - Throws: `invalidArgument` for an entry that is not an identifier.
   package init(_ entries: [UnsafeRawBufferPointer]) throws(SeleneError) {
     permitsAll = false
     for index in entries.indices {

@@ -1,4 +1,4 @@
-// The picking seam: who was eligible when a cycle began, in which order, and who is best now (S1, S2, C2, C3).
+// Picking: which tasks were eligible when a cycle began, in which order, and which is best now (S1, S2, C2, C3).
 
 /// What a window offers to tasks.
 package struct Offer: Sendable {

@@ -2,7 +2,7 @@
 
 /// The tags of a table with the records that carry them.
 ///
-/// A record that gives a tag up stays listed until as many are stale as are not; so whoever asks looks at the records.
+/// A record that gives a tag up stays listed until as many are stale as are not; so the records are looked at.
 struct TagIndex {
   typealias Member = (slot: Int, sequence: UInt64)
 

@@ -114,7 +114,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   // MARK: Texts: valid while this object lives, each followed by a NUL
 
   /// Where `words` are, which texts are lent from: behind the object's header of two words and `terms`, on eight bytes.
-  /// Whoever makes one sees that they are there, so a field in front of them does not go unnoticed.
+  /// Making one checks that they are there, so a field in front of them does not go unnoticed.
   private var own: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() + Self.wordsOffset }
 
   private static var wordsOffset: Int {

@@ -33,7 +33,7 @@ struct TaskClass {
   }
 }
 
-/// Which of up to 32 places have something, so that nobody looks at the others.
+/// Which of up to 32 places have something, so that the others need no look.
 struct Filled: Sequence, IteratorProtocol {
   private var bits: UInt32 = 0
 
@@ -153,7 +153,7 @@ final class TaskIndex {
     return (standings[taskClass.number], count - standings[taskClass.number])
   }
 
-  /// The best of those who wait for a place: higher priority first, then lower sequence (T6).
+  /// The best of the tasks that wait for a place: higher priority first, then lower sequence (T6).
   func bestHeld(_ kind: Kind) -> Int? {
     var priority = UInt8(Self.priorities)
     while priority > 0 {

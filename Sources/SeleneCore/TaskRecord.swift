@@ -209,7 +209,7 @@ package struct TaskRecord {
   /// Whether it has a response time.
   package var hasRun: Bool { history?.isEmpty == false }
 
-  /// Its run is over and took so long; the thirty-first response time pushes the first one out.
+  /// Its run is over and took this long; the thirty-first response time pushes the first one out.
   @_optimize(speed)
   mutating func endRun(responseTime: Span) {
     let window = definition.responseWindow
@@ -219,7 +219,7 @@ package struct TaskRecord {
     }
   }
 
-  /// Changes a history that nobody else holds.
+  /// Changes a history that only this record refers to.
   @inline(__always)
   private mutating func own(_ change: (TaskHistory) -> Void) {
     if history == nil {

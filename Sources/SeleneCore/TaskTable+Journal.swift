@@ -11,7 +11,7 @@ extension TaskTable {
       case .added(let slot): takeBack(slot, .vacant)
       case .changed(let slot, let old): takeBack(slot, old.record)
       case .shown(let old, let slot):
-        // What came after this step was taken back, so the slot has the record of then.
+        // What came after this step was undone, so the slot has the record of then.
         let definition = records[slot].definition
         if let old {
           visible.set(definition.id, to: old) { records[$0].definition.id }
@@ -30,7 +30,7 @@ extension TaskTable {
   private func takeBack(_ slot: Int, _ old: TaskRecord) {
     let wasVacant = isVacant(slot)
     restore(slot, old)
-    // Steps are taken back in the opposite order, so it is the slot that was freed last.
+    // Steps are undone in the opposite order, so it is the slot that was freed last.
     if wasVacant && !isVacant(slot) { freeSlots.removeLast() }
     if !wasVacant && isVacant(slot) { freeSlots.append(slot) }
   }

@@ -119,7 +119,7 @@ extension TaskTable {
       )
   }
 
-  /// Free places go to those who are held (T6).
+  /// Free places go to the tasks that are held (T6).
   package func promote(_ changes: inout Changes) {
     guard count(.held) > 0 else { return }
     for kind in Kind.allCases {

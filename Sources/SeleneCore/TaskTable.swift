@@ -29,7 +29,7 @@ package final class TaskTable {
   var visible = TextIndex()
   /// Slots of the successors that wait behind a record, in order.
   let chains = NumberMap<[Int]>()
-  /// Where those who wait stand.
+  /// Where the tasks that wait are listed.
   let index = TaskIndex()
   var tags = TagIndex()
   /// Taken places.
@@ -306,8 +306,8 @@ package final class TaskTable {
         assert(state == .blocked || find(record.pointee.definition.id) == slot, "each id shows one record")
         assert((record.run != 0) == (state == .running), "a run in flight is a running record")
         assert(record.pointee.sequence <= lastSequence)
-        assert((standing == .held) == (state == .held), "who is held waits for a place")
-        assert((standing == .due || standing == .ranked) == canRun(record), "who can run stands in line")
+        assert((standing == .held) == (state == .held), "a held task waits for a place")
+        assert((standing == .due || standing == .ranked) == canRun(record), "a task that can run is in the index")
       }
       for head in slots {
         let chain = self.waiting(behind: head)
@@ -319,7 +319,7 @@ package final class TaskTable {
       assert(states.indices.allSatisfy { states[$0] == counts[$0] }, "counts by state")
       for kind in Kind.allCases {
         assert(places[kind] == taken[kind], "places")
-        assert(freePlaces(kind) == 0 || index.bestHeld(kind) == nil, "nobody is held while a place is free")
+        assert(freePlaces(kind) == 0 || index.bestHeld(kind) == nil, "no task is held while a place is free")
       }
     #endif
   }

@@ -15,7 +15,7 @@ package struct TextIndex {
 
   package init() {}
 
-  /// What nobody outside this process can know, so that nobody can choose texts that meet.
+  /// Known inside this process only, so that a host cannot choose texts that collide.
   private static let seed = UInt64(bitPattern: Int64(Hasher().finalize()))
 
   /// Eight bytes at a time, each folded into the product with a number that depends on all before (after wyhash).

@@ -107,7 +107,7 @@ package final class Driver {
   private var seen: UInt64 = 0
   /// Something that the stamp does not show has changed.
   private var mustLook = false
-  /// Nobody looks until it is poked, or something happens.
+  /// It looks again when it is poked, or something happens.
   private var isAsleep = false
   /// Its thread has left, or it never had one.
   var hasLeft: Bool
@@ -163,7 +163,7 @@ package final class Driver {
     return SignalGroups(rawValue: platform_watch_drain(watch))
   }
 
-  /// It sleeps until an instant, at the latest; what it looked at just now is no news.
+  /// It sleeps until an instant, at the latest; what it looked at just now is not news.
   func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
     (isAsleep, mustLook, seen) = (true, false, stamp)
     platform_watch_set_timer(watch, wakeAt == Time.never ? -1 : max(0, wakeAt.subtracting(now)))

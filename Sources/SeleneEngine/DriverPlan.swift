@@ -31,7 +31,7 @@ struct SignalReach {
   /// There is a file system to look at.
   var hasStore: Bool
 
-  /// The group of a signal, unless somebody stronger than the system says what it is.
+  /// The group of a signal, unless the host sets it.
   func groups(_ signal: Signal, _ governor: Governor, at now: Instant) -> SignalGroups {
     let source = governor.signals.reading(signal, at: now).source
     let group = SignalGroups(of: signal)

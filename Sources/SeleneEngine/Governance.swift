@@ -1,4 +1,4 @@
-// What a scheduler keeps of its governor: the governor itself, what it last said, and who follows it (section 11).
+// What a scheduler keeps of its governor: the governor itself, what it last said, and the driver and recording that follow it.
 
 import SeleneCore
 import SeleneGovernor

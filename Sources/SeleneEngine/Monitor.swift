@@ -15,14 +15,14 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
 
   func lock() { platform_monitor_lock(raw) }
   func unlock() { platform_monitor_unlock(raw) }
-  /// Wakes all who wait; the caller holds the lock.
+  /// Wakes all threads that wait; the caller holds the lock.
   func broadcast() { platform_monitor_broadcast(raw) }
 
   /// Waits for a call, however long; may return early.
   func rest() { platform_monitor_rest(raw) }
-  /// Wakes all who rest: who only waits for work does not wake for every change.
+  /// Wakes all threads that rest: those that only wait for work do not wake for every change.
   func call() { platform_monitor_call(raw) }
 
-  /// Waits for a broadcast or for so long; may return early, so callers ask again.
+  /// Waits for a broadcast, at most for a time; may return early, so callers ask again.
   func wait(_ time: Span) { platform_monitor_wait(raw, min(time, Self.longestSleep)) }
 }

@@ -1,4 +1,4 @@
-// What the host is to be told, and asked, once nobody holds the lock (C18, C8).
+// What the host is to be told, and asked, once the lock is free (C18, C8).
 
 import SeleneCore
 

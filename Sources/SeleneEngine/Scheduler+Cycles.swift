@@ -216,7 +216,7 @@ extension Scheduler {
 
   // MARK: End
 
-  /// Ends a cycle: open runs are over, its report is made and handed to those who wait for it.
+  /// Ends a cycle: open runs are over, its report is made and handed to the callers that wait for it.
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
     expireOpenRuns(of: cycle, at: now)

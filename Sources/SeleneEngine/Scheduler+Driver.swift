@@ -1,4 +1,4 @@
-// The driver at work (G7), and the hooks of those who test without waiting for it (G8).
+// The driver at work (G7), and the functions that tests call instead of waiting for it (G8).
 
 import CPlatform
 import SeleneCore
@@ -24,7 +24,7 @@ extension Scheduler {
       submit(.drive(driver))
     }
     governance.driver = driver
-    // Whoever opened it looks first; until then every change is news.
+    // The thread that opened it looks first; until then every change is news.
     driver.poke()
     return driver
   }
@@ -57,7 +57,7 @@ extension Scheduler {
     try scheduler.leave()
   }
 
-  /// From here on nobody steps it.
+  /// From here on it is not stepped.
   func letDriverGo() {
     governance.driver?.poke()
     governance.driver = nil
@@ -156,7 +156,7 @@ extension Scheduler {
       if driver.hasThread { return try beginPushed(admitted: window, coordinators: 1, driving: kinds, at: moment) }
       return try begin(admitted: window, driver.hasLanes ? .lanes : .pulled, driving: kinds, at: moment)
     } catch {
-      // Whoever refused it has told why (C19).
+      // The refusal was told where it was made (C19).
       for kind in Kind.allCases where kinds.contains(kind) { driver.giveWay(kind, at: now) }
       return nil
     }

@@ -33,7 +33,7 @@ extension Scheduler {
     }
   }
 
-  /// The host takes back what it said of a signal.
+  /// The host clears its value of a signal.
   ///
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func clearSignal(_ number: Int32, at moment: Moment) throws(SeleneError) {
@@ -95,7 +95,7 @@ extension Scheduler {
     followSignals()
   }
 
-  /// Whoever waits for something that depends on signals looks again.
+  /// What waits for something that depends on signals looks again.
   private func followSignals() {
     if !cycles.isEmpty { nextDue = min(nextDue, governance.nextLook) }
     governance.driver?.lookAgain()
@@ -117,8 +117,8 @@ extension Scheduler {
 
   /// Reads signals of the system without the lock, tells the governor, and calls a body that looks at them.
   ///
-  /// - Parameter groups: which, asked for under the lock. If these are more by then, because somebody set another profile or
-  ///   took back what he said, they are read, too, before the body looks.
+  /// - Parameter groups: which, asked for under the lock. If these are more by then, because another call set a profile or
+  ///   cleared a signal, they are read, too, before the body looks.
   package static func readSignals<R>(
     _ handle: UInt64, _ groups: (Scheduler) -> SignalGroups, _ body: (Scheduler, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
@@ -164,7 +164,7 @@ extension Scheduler {
     reach.groups(kinds, onlyStopping: onlyStopping, governance.governor, at: clock.last)
   }
 
-  /// The group of a signal, unless somebody stronger than the system says what it is.
+  /// The group of a signal, unless the host sets it.
   func groups(_ signal: Signal) -> SignalGroups {
     reach.groups(signal, governance.governor, at: clock.last)
   }

@@ -65,7 +65,7 @@ extension Scheduler {
     if timeout > 0 { try refuseInsideCallback("waiting for a run") }
     comeBack(lane, outcome, at: moment.now)
     let cycle = lane.cycle
-    // Nobody took its place meanwhile.
+    // No other lane took its place meanwhile.
     if lane.isLeftBehind && cycle.lanes < cycle.laneLimit {
       lane.isLeftBehind = false
       cycle.lanes += 1
@@ -155,7 +155,7 @@ extension Scheduler {
     }
     cycle.watch = watch
     workers.hasWatches = true
-    // Whoever opened it looks first.
+    // The thread that opened it looks first.
     watch.poke()
     return watch.descriptor
   }

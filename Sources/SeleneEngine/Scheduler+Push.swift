@@ -28,7 +28,7 @@ extension Scheduler {
       defer { if cycle.mode == .pushed { handOver() } }
       let now = clock.host == nil ? tick() : clock.last
       let report = end(cycle, at: now)
-      // The cycle is over whatever the store says; who waits for it is told that its outcomes are not durable.
+      // The cycle is over whatever the store says; the threads that wait for it are told that its outcomes are not durable.
       if let failure = cycle.failure { throw failure }
       if !report.isStored { try save(at: now) }
       return report
@@ -160,7 +160,7 @@ extension Scheduler {
     }
   }
 
-  /// The same on the thread of the host, where nobody else may let time pass.
+  /// The same on the thread of the host, where no other thread may let time pass.
   private func runInline(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
       let now = try present()
@@ -188,7 +188,7 @@ extension Scheduler {
     let handler = run.handler
     _ = try settleDeliveries()
     guard run.isOpen else {
-      // Stopped before its handler saw it: nobody else will bring it back.
+      // Stopped before its handler saw it: no other call will bring it back.
       run.wasGivenOutcome = true
       comeBackIfDone(run)
       return
@@ -249,7 +249,7 @@ extension Scheduler {
     threadCameBack()
   }
 
-  /// Hands a report to those who wait for it, on the thread that ends the cycle.
+  /// Hands a report to the callers that wait for it, on the thread that ends the cycle.
   func hand(_ report: Report, to receivers: [ReportReceiver]) {
     for receiver in receivers {
       receiver.beginUse()

@@ -1,4 +1,4 @@
-// Opening on a store: what was kept comes back, what was running was interrupted, time goes on (D1, D3, P2).
+// Opening on a store: what was kept is loaded, what was running was interrupted, time goes on (D1, D3, P2).
 
 import SeleneCore
 

@@ -127,7 +127,7 @@ extension Scheduler {
     comeBackIfDone(run)
   }
 
-  /// Runs are over before their time: first what the store may refuse, then what cannot be taken back.
+  /// Runs are over before their time: first what the store may refuse, then what cannot be undone.
   ///
   /// - Throws: a status of stores; then the runs are still open.
   func expire(_ runs: [Run], early over: Instant, at now: Instant) throws(SeleneError) {
@@ -148,7 +148,7 @@ extension Scheduler {
 
   // MARK: Stops
 
-  /// Ends runs by a stop at the host's word: first what the store may refuse, then what cannot be taken back.
+  /// Ends runs by a stop at the host's word: first what the store may refuse, then what cannot be undone.
   ///
   /// - Throws: a status of stores; then the runs go on.
   func stop(_ runs: [Run], _ reason: StopReason, at now: Instant) throws(SeleneError) {

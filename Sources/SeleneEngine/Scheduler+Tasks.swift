@@ -151,7 +151,7 @@ extension Scheduler {
 
   /// When it is worth opening the next window; nil for never (C16).
   package func nextWakeup(at moment: Moment) -> Instant? {
-    // A forgotten cycle keeps nobody waiting, the next begin ends it.
+    // A forgotten cycle delays no wake-up, the next begin ends it.
     let free = cycles.reduce(enabled) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
     let offer = Offer(
       kinds: free.subtracting(cappedKinds), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,

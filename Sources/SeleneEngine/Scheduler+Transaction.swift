@@ -1,6 +1,6 @@
 // One transaction: what a call changes is in the store when it returns, or was never changed (D2).
 //
-// A call changes records, pace, generator and what the governor keeps within a transaction; what cannot be taken back, such
+// A call changes records, pace, generator and what the governor keeps within a transaction; what cannot be undone, such
 // as stopping a run or telling the observer, comes behind it.
 
 import SeleneCore

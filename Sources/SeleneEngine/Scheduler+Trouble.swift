@@ -1,4 +1,4 @@
-// Trouble is told (C19): to the observer, by explain, and to who asks when to open a window.
+// Trouble is told (C19): to the observer, by explain, and in the answer when to open a window.
 
 import SeleneCore
 
@@ -61,7 +61,7 @@ extension Scheduler {
     return Kind.allCases.reduce(KindSet()) { pushes($1) ? $0.union(KindSet($1)) : $0 }
   }
 
-  // MARK: Telling who asks
+  // MARK: Answers
 
   /// What of a task's waiting is owed to troubles.
   func troubleReasons(_ kind: Kind) -> [Explanation.Entry] {

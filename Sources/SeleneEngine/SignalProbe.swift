@@ -38,7 +38,7 @@ package struct SignalReadings {
   let groups: SignalGroups
   var raw = platform_readings()
 
-  /// A user who did nothing for so long is not active.
+  /// The time without input after which a user is not active.
   static let activeFor = 5 * Time.minute
 
   /// Reads some groups. The caller holds no lock.

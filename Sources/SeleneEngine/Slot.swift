@@ -5,7 +5,7 @@ import SeleneCore
 
 /// A place for one scheduler at a time. Its lock is the scheduler's lock.
 ///
-/// It is a plain address: its memory lives as long as the process, so nobody has to hold it.
+/// It is a plain address: its memory lives as long as the process, so it needs no reference count.
 struct Slot: @unchecked Sendable {  // fields are guarded as each says
   private struct Place {
     let index: Int
@@ -19,7 +19,7 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
 
   private let place: UnsafeMutablePointer<Place>
 
-  /// A new one. Where only the parent process could use the old one its numbers go on: its handles name nobody else.
+  /// A new one. Where only the parent process could use the old one its numbers go on: its handles name no other.
   fileprivate init(index: Int, after old: Slot?) {
     place = .allocate(capacity: 1)
     place.initialize(to: Place(index: index))

@@ -48,7 +48,7 @@ private func threadBody(_ context: UnsafeMutableRawPointer) {
 }
 
 extension Scheduler {
-  /// Sees to it that so many threads are free; the caller holds the lock.
+  /// Sees to it that this many threads are free; the caller holds the lock.
   ///
   /// - Throws: `exhausted` if the system refuses a thread.
   func ensureThreads(_ count: Int) throws(SeleneError) {

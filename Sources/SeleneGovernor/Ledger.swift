@@ -4,7 +4,7 @@ import SeleneCore
 
 /// The books of one governor.
 ///
-/// A window is charged whole when it begins, and what it did not use is given back when it ends: who is killed in between
+/// A window is charged whole when it begins, and what it did not use is refunded when it ends: a process that is killed in between
 /// has paid. Time counts as it passes and leaves as it came; everything else counts until its window has wholly left.
 package struct Ledger: Sendable {
   /// One window; or several, where there were too many to keep apart.

@@ -14,7 +14,7 @@ package enum Signal: UInt8, CaseIterable, Sendable {
   case thermal = 4
   case userActive = 5
   case displayOn = 6
-  /// Somebody unlocked the machine since it started.
+  /// A person has unlocked the machine since it started.
   case unlocked = 7
   case network = 8
   case metered = 9
@@ -53,7 +53,7 @@ package enum Signal: UInt8, CaseIterable, Sendable {
 
   package static let furthestOffset: Int64 = 18 * 3600
 
-  /// What a signal that nobody knows stands for, so that a machine without sensors works.
+  /// The value that an unknown signal counts as, so that a machine without sensors works.
   package var unknownMeans: Int64 {
     switch self {
     case .batteryLevel, .storageFree: 1000
@@ -90,7 +90,7 @@ package enum Signal: UInt8, CaseIterable, Sendable {
 
 /// Who said what a signal is, the strongest last; the raw values are the header's numbers.
 package enum SignalSource: UInt8, CaseIterable, Sendable {
-  /// Nobody.
+  /// No source has set it.
   case unknown = 0
   case probe = 1
   case host = 2
@@ -105,7 +105,7 @@ package struct Reading: Equatable, Sendable {
   package var setAt: Instant
   /// When it took this value.
   package var since: Instant
-  /// When it is no longer known, unless it is said again.
+  /// When it expires, unless it is set again.
   package var until: Instant
 
   package var isKnown: Bool { source != .unknown }

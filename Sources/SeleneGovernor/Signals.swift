@@ -2,7 +2,7 @@
 
 import SeleneCore
 
-/// The present readings; what a stronger source said hides the weaker ones until it expires or is taken back.
+/// The present readings; a stronger source hides the weaker ones until its value expires or is cleared.
 package struct Signals: Sendable {
   private static let stride = 4
   /// Value, set at, since, until of each signal, one block for each source; nothing was said where set at is `Time.never`.

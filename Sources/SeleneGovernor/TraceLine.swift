@@ -16,7 +16,7 @@ package enum TraceLetter: UInt8, Sendable {
   case habits = 0x48  // H
   /// time, signal, source, value, until in.
   case signal = 0x53  // S
-  /// time, signal, source: it is taken back.
+  /// time, signal, source: it is cleared.
   case clear = 0x43  // C
   /// time, kind, budget: a window begins.
   case begin = 0x42  // B

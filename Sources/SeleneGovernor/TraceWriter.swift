@@ -2,7 +2,7 @@
 
 import SeleneCore
 
-/// Puts together the lines of a trace; who keeps them takes them from time to time.
+/// Puts together the lines of a trace; the recording takes them from time to time.
 package struct TraceWriter {
   static let heading: StaticString = "selene-trace 1 "
 

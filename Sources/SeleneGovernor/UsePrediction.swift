@@ -2,21 +2,21 @@
 
 import SeleneCore
 
-/// The habits of whoever uses the host.
+/// When the host is usually used.
 ///
 /// For each hour of the local day the share of days on which it saw use, older days counting half as much every 28 days. A
 /// finer model would fit chance rather than habits.
 package struct UsePrediction: Sendable {
   package static let hours = 24
-  /// Below so many days of history nothing is predicted.
+  /// The days of history that a prediction needs.
   package static let daysToKnow: Int64 = 3
   /// One day, in the fixed point of all counts.
   private static let one: Int64 = 1 << 20
   /// 2^(−1/28), in 2^−32.
   private static let daily: Int64 = 4_189_949_513
-  /// So many days of the mean hour stand beside what was seen, against chance in a short history.
+  /// Days of the mean hour that are added to what was seen, against chance in a short history.
   private static let prior: Int64 = 1
-  /// After so many days without use nothing of the past counts.
+  /// Days without use after which the past no longer counts.
   private static let longestAbsence: Int64 = 1000
   private static let longestUse = 7 * Time.day
 

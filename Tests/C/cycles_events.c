@@ -76,6 +76,33 @@ static void test_event_order(void) {
     CHECK_INT(7, atomic_load(&noted_count));
 }
 
+/* C8: the event of a stop has the number of the attempt, which the record does not count when the task is enqueued again. */
+static void test_attempts_of_a_stop(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work work = {.behaviour = COMPLETE};
+    selene_task task = once_of("a");
+    selene_window window = window_of(10 * S, 0, 1);
+    selene_cycle cycle;
+    int since;
+    window.kinds = SELENE_KIND_PROCESSING;
+    observe(scheduler);
+    add_handler(scheduler, "a", &work);
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    CHECK_OK(
+        selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, SELENE_CONSTRAINT_NETWORK));
+    add(scheduler, task);
+    cycle = begin(scheduler, window);
+    next(cycle, "a");
+    since = atomic_load(&noted_count);
+    CHECK_OK(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, 0));
+    CHECK_INT(1, count_events(since, SELENE_EVENT_STOPPED, SELENE_STOP_CONSTRAINT_LOST));
+    CHECK_INT(1, noted[since].event.attempts);
+    CHECK_INT(SELENE_STATE_ENQUEUED, noted[since].event.state);
+    CHECK_INT(0, record(scheduler, "a").attempts);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_event_kinds(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler;
@@ -275,6 +302,8 @@ static void test_events_of_threads(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("C18 events come in the order of the changes, numbered from 1", test_event_order);
+    run_test("C8 a stop is told with the number of its attempt, which the record does not count",
+             test_attempts_of_a_stop);
     run_test("C18 holds, promotions, stops and successors are events", test_event_kinds);
     run_test("C18 successors born failed are events without a run", test_born_failed);
     run_test("C18 what an observer changes itself is queued behind", test_event_reentrancy);

@@ -88,10 +88,17 @@ static void act(enum way way) {
         read_whole(shared_path);
         read_whole(path("store-wal"));
         break;
-    case SECOND_COPY: open_by_copy(); break;
-    case FORK_AND_EXEC: spawn(0); break;
-    case FORK_STAYS: spawn(1); break;
-    default: break;
+    case SECOND_COPY:
+        open_by_copy();
+        break;
+    case FORK_AND_EXEC:
+        spawn(0);
+        break;
+    case FORK_STAYS:
+        spawn(1);
+        break;
+    default:
+        break;
     }
 }
 
@@ -167,15 +174,19 @@ static void strike(enum way way) {
         break;
     case READ_BY_SQLITE:
         CHECK_INT(SQLITE_OK, sqlite3_open(shared_path, &database));
-        CHECK_INT(SQLITE_BUSY, sqlite3_exec(database, "SELECT count(*) FROM task", NULL, NULL, NULL));
+        CHECK_INT(SQLITE_BUSY,
+                  sqlite3_exec(database, "SELECT count(*) FROM task", NULL, NULL, NULL));
         sqlite3_close(database);
         break;
-    case LOG_REMOVED: CHECK(unlink(path("store-wal")) == 0); break;
+    case LOG_REMOVED:
+        CHECK(unlink(path("store-wal")) == 0);
+        break;
     case FILE_REPLACED:
         // As one brings a backup back: the log of what was there goes with it.
         CHECK(rename(path("other"), shared_path) == 0 && unlink(path("store-wal")) == 0);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -194,7 +205,8 @@ static uint64_t look(int32_t answered) {
     uint64_t count = count_of(scheduler);
     for (int32_t number = 1; number <= answered; number++) {
         if (has(scheduler, number)) continue;
-        fprintf(stderr, "task %d of %d that were answered OK is gone\n", (int)number, (int)answered);
+        fprintf(stderr, "task %d of %d that were answered OK is gone\n", (int)number,
+                (int)answered);
         check_fail();
     }
     close_store(scheduler);
@@ -225,20 +237,25 @@ static void besiege(enum way way, uint64_t *random) {
     }
     close(ends[1]);
     siege.pipe_end = ends[0];
-    while (siege.answered < when) CHECK(hear(&siege, until));
+    while (siege.answered < when)
+        CHECK(hear(&siege, until));
     if (way < COPIED) {
-        while (!siege.did_it) CHECK(hear(&siege, until));
+        while (!siege.did_it)
+            CHECK(hear(&siege, until));
     } else {
         strike(way);
     }
     if (way == FILE_REPLACED) {
         // What has the name now is no longer the host's, which finds out by its next commit.
-        while (!siege.is_moved) CHECK(hear(&siege, until));
+        while (!siege.is_moved)
+            CHECK(hear(&siege, until));
     } else {
         CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, open_quietly(shared_path));
-        while (way == LOG_REMOVED && !siege.is_moved) CHECK(hear(&siege, until));
+        while (way == LOG_REMOVED && !siege.is_moved)
+            CHECK(hear(&siege, until));
     }
-    for (uint64_t more = chance_below(random, 20); more > 0; more--) CHECK(hear(&siege, until));
+    for (uint64_t more = chance_below(random, 20); more > 0; more--)
+        CHECK(hear(&siege, until));
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     hear_all(&siege);
@@ -284,7 +301,8 @@ int main(int argc, char **argv) {
     copy_library();
     for (tested = 0; tested < WAYS; tested++) {
         char name[200];
-        snprintf(name, sizeof name, "D5 D6 nothing answered OK is lost, whatever happens to the store: %s",
+        snprintf(name, sizeof name,
+                 "D5 D6 nothing answered OK is lost, whatever happens to the store: %s",
                  way_names[tested]);
         run_test(name, test_way);
     }

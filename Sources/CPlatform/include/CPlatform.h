@@ -12,17 +12,17 @@
 typedef struct platform_monitor platform_monitor;
 
 platform_monitor *_Nonnull platform_monitor_create(void);
-// Makes a monitor new again, whoever held it.
+// Makes a monitor new again, whichever thread held it.
 void platform_monitor_renew(platform_monitor *_Nonnull monitor);
 void platform_monitor_lock(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
-// Waits until a broadcast or for so many nanoseconds of CLOCK_MONOTONIC; may wake for no reason.
+// Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
 // The caller holds the lock.
 void platform_monitor_broadcast(platform_monitor *_Nonnull monitor);
 // Waits until there is work, however long; may wake for no reason.
 void platform_monitor_rest(platform_monitor *_Nonnull monitor);
-// Wakes who rests, and nobody else.
+// Wakes the thread that rests, and no other.
 void platform_monitor_call(platform_monitor *_Nonnull monitor);
 
 // The lock of the process-wide registry; held across fork(), so the child finds the registry whole.
@@ -173,7 +173,7 @@ platform_watch *_Nullable platform_watch_open(int32_t wanted);
 void platform_watch_close(platform_watch *_Nonnull watch);
 int32_t platform_watch_descriptor(const platform_watch *_Nonnull watch);
 void platform_watch_poke(const platform_watch *_Nonnull watch);
-// Wakes after so many nanoseconds of CLOCK_BOOTTIME; −1: never.
+// Wakes after this many nanoseconds of CLOCK_BOOTTIME; −1: never.
 void platform_watch_set_timer(const platform_watch *_Nonnull watch, int64_t nanoseconds);
 // Whether to wake when memory is at its end.
 void platform_watch_memory(platform_watch *_Nonnull watch, int32_t wanted);
@@ -253,11 +253,11 @@ typedef struct platform_holder {
 } platform_holder;
 
 // Locks a file for this process, of which nothing else in it may have taken a lock. 0, an errno, or EAGAIN if it is locked;
-// then the holder is who has it. The lock is NULL where the system has no such locks.
+// then holder is the process that has it. The lock is NULL where the system has no such locks.
 int32_t platform_lock_take(const char *_Nonnull path, uint64_t device, uint64_t inode,
                            platform_lock *_Nullable *_Nonnull lock,
                            platform_holder *_Nonnull holder);
-// Keeps out also whoever has only SQLite's locks; once SQLite has its own. 0 or errno.
+// Keeps out also a process that has only SQLite's locks; once SQLite has its own. 0 or errno.
 int32_t platform_lock_complete(platform_lock *_Nullable lock);
 // Ends a lock, and with it all locks of SQLite that this process has on the file.
 void platform_lock_release(platform_lock *_Nullable lock);

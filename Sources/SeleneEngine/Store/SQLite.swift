@@ -12,7 +12,7 @@ final class SQLite {
   private var claim: StoreClaim?
   /// The log was there before this connection.
   private(set) var hadLog = true
-  /// Somebody else has the file open, and what stands beside it is his.
+  /// Another process has the file open, and the files beside it are its own.
   var isOthers = false
   private var keepsLog = false
   /// What is looked at before each commit.
@@ -38,7 +38,7 @@ final class SQLite {
     return connection
   }
 
-  /// Opens a file that nobody changes, for reading; needs no lock and no log.
+  /// Opens a file that no process changes, for reading; needs no lock and no log.
   static func openImmutable(_ file: Bytes) throws(SeleneError) -> SQLite {
     var uri: [UInt8] = []
     func add(_ literal: StaticString) {
@@ -76,7 +76,7 @@ final class SQLite {
   /// Ends the connection and every statement of it.
   func close() {
     while let statement = sqlite3_next_stmt(raw, nil) { sqlite3_finalize(statement) }
-    // Looking at a file leaves no empty log behind. Whoever opens it next may have one of his own by then, so it is removed
+    // Looking at a file leaves no empty log behind. The next process that opens it may have one of its own by then, so it is removed
     // while the file is locked.
     if keepsLog && !isOthers && !hadLog && (place == nil || isInPlace) {
       let log = path.appending("-wal")
@@ -136,7 +136,7 @@ final class SQLite {
   /// What the last call answered, where it failed.
   var lastCode: Int32 { sqlite3_extended_errcode(raw) }
 
-  /// Runs statements whose rows nobody needs.
+  /// Runs statements whose rows are not needed.
   func run(_ sql: StaticString) throws(SeleneError) {
     let code = sqlite3_exec(raw, sql.cString, nil, nil, nil)
     guard code == SQLITE_OK else { throw error(code) }

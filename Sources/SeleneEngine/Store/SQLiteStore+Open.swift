@@ -16,7 +16,7 @@ extension SQLiteStore {
     let unsynced = file.withCString { platform_sync_directory($0) }
     guard unsynced == 0 else { throw StoreFile.error(unsynced, file) }
     if file.fileSize < 0 {
-      // Somebody may have made both meanwhile.
+      // Another process may have made both meanwhile.
       if let rest = file.restOfAnother, file.fileSize < 0 {
         throw SeleneError(
           .storeCorrupt, "store", path: file, "the file is missing, but its log (the same name with \(rest)) exists")
@@ -104,7 +104,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Makes an empty store; if somebody else made it meanwhile, that one stays.
+  /// Makes an empty store; if another process made it meanwhile, that one stays.
   private static func create(_ file: Bytes) throws(SeleneError) {
     let image = try makeImage(StoredState())
     defer { image.close() }

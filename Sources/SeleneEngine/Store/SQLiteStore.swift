@@ -181,7 +181,7 @@ package final class SQLiteStore: Store {
   /// From how many rows on it is worth the time to prepare writing sixteen at a time.
   private static let batch = 512
 
-  /// What writes the most of so many rows at a time.
+  /// The statement that writes as many of these rows at a time as there is one for.
   private func insert(for rows: Int) -> TaskInsert {
     if rows >= Self.batch, sixteen == nil, let statement = try? connection.prepare(Schema.insertSixteen) {
       sixteen = TaskInsert(statement, rows: 16)
@@ -331,7 +331,7 @@ package final class SQLiteStore: Store {
     return code
   }
 
-  /// A commit is refused where nobody would find it again. What was committed before into a log that is gone is saved.
+  /// A commit that could not be found again is refused. What was committed before into a log that is gone is saved.
   private func refuseIfMoved() throws(SeleneError) {
     do throws(SeleneError) {
       try connection.refuseIfMoved()

@@ -56,7 +56,7 @@ package class Store {
   ///
   /// - Parameter books: those of the governor, if they are other than the store's.
   /// - Parameter isLast: write also what only the last save has to.
-  /// - Throws: `storeFull`, `storeIO`, `storeCorrupt`: nothing was kept; `outcomeUnknown`: nobody knows.
+  /// - Throws: `storeFull`, `storeIO`, `storeCorrupt`: nothing was kept; `outcomeUnknown`: that is not known.
   func save(
     _ table: TaskTable, _ state: StoredState, _ books: StoredBooks? = nil, isLast: Bool
   ) throws(SeleneError) {}

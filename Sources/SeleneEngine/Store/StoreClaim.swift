@@ -21,7 +21,7 @@ struct StoreClaim {
 
   /// Claims an existing file.
   ///
-  /// - Throws: `storeLocked` while somebody has it open, `storeCannotOpen` if there is none.
+  /// - Throws: `storeLocked` while it is open anywhere, `storeCannotOpen` if there is none.
   static func take(
     _ file: Bytes, isShared: Bool = false, as noun: Literal = "store"
   ) throws(SeleneError) -> StoreClaim {
@@ -53,7 +53,7 @@ struct StoreClaim {
     guard error == 0 else { throw Self.error(error, file, holder) }
   }
 
-  /// Keeps out also who has only SQLite's locks. The connection has them by now.
+  /// Keeps out also a process that has only SQLite's locks. The connection has them by now.
   func complete(_ file: Bytes) throws(SeleneError) {
     let error = platform_lock_complete(lock)
     guard error == 0 else { throw Self.error(error, file, platform_holder()) }
@@ -81,7 +81,7 @@ struct StoreClaim {
 
   /// Ends the right, and all locks of this process on the file.
   func release() {
-    // As long as it is claimed nobody here has other locks on it.
+    // As long as it is claimed this process has no other locks on it.
     platform_lock_release(lock)
     platform_registry_lock()
     if let place = Self.claimed.firstIndex(where: { $0.isOf(self) }) { Self.claimed.remove(at: place) }

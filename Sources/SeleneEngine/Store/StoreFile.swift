@@ -1,4 +1,4 @@
-// Store files that nobody works with: looking into one, copying, saving what can be read.
+// Store files that are not open anywhere: looking into one, copying, saving what can be read.
 
 import CPlatform
 import SeleneCore
@@ -188,7 +188,7 @@ package enum StoreFile {
       guard error.code == .storeCorrupt || error.code == .storeForeign || error.code == .storeNewer else { throw error }
       refusal = error
     }
-    // What is no store of ours is not read whole, however large it is.
+    // A file that is not a Selene store is not read whole, however large it is.
     if let refusal, refusal.code == .storeForeign, source.fileSize > mostForeign { throw refusal }
     try claim.complete(source)
 
@@ -296,7 +296,7 @@ package enum StoreFile {
     defer { rows.finish() }
     while try rows.step() {
       guard var record = rows.record(&table.terms) else { continue }
-      // A successor whose predecessor is lost has nobody to wait for.
+      // A successor whose predecessor is lost has nothing to wait for.
       if record.state == .blocked && table.find(record.definition.id) == nil { record.state = .enqueued }
       guard table.load(record) else {
         findings.damaged += 1

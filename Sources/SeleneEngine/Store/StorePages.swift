@@ -25,7 +25,7 @@ struct StorePages {
 
   /// Reads a file and its log; the page size is the header's, if it can be one, unless it is given.
   ///
-  /// What was never written at the end of a file is not read: a file that is made long costs nobody memory.
+  /// What was never written at the end of a file is not read: a file that is made long costs no memory.
   ///
   /// - Throws: `exhausted` for more than the machine has memory; `storeCannotOpen`, `storeIO`.
   init(_ store: Bytes, pageSize given: Int? = nil) throws(SeleneError) {
@@ -35,7 +35,7 @@ struct StorePages {
       throw SeleneError(
         .exhausted, "store", path: store, "\(end) bytes long, more than the memory that salvage may use")
     }
-    // A page more, for an end that is no whole page, and for a file without even a header.
+    // A page more, for an end that is not a whole page, and for a file without even a header.
     var image = [UInt8](repeating: 0, count: Int(end) + 65_536)
     let count = min(Int(end), try file.read(at: 0, into: &image))
     let word = Int(image[16]) << 8 | Int(image[17])
@@ -59,7 +59,7 @@ struct StorePages {
       if log.isWhole && log.pagesOfCommit > 0 { committed = frames }
     }
     guard committed > 0, var log = try StoreLog.open(of: file, pageSize: pageSize) else { return }
-    // A store grows by what is written; whatever says more is no page of it.
+    // A store grows by what is written; a number beyond that is not a page of it.
     let greatest = pageCount + 16 * frames + 1024
     while committed > 0, (try? log.next()) == true {
       committed -= 1
@@ -138,7 +138,7 @@ struct StorePages {
     return damaged
   }
 
-  /// Answers false for what is no row that can be read.
+  /// Answers false for a row that cannot be read.
   private func copyRow(_ page: [UInt8], at start: Int, into insert: Statement) -> Bool {
     var position = start
     guard let size = varint(page, &position), let sequence = varint(page, &position), sequence > 0,

@@ -1,4 +1,4 @@
-// Whether the names of a store lead to what is open (D6): what is committed elsewhere nobody would find again.
+// Whether the names of a store lead to what is open (D6): what is committed elsewhere would not be found again.
 
 import CPlatform
 import SeleneCore
@@ -43,7 +43,7 @@ struct StorePlace: ~Copyable {
     }
   }
 
-  /// The file is there, nobody else wrote into it, and no other log is in the place of the one that is gone.
+  /// The file is there, no other process wrote into it, and no other log is in the place of the one that is gone.
   var isOnlyLogGone: Bool {
     guard let file = try? Self.look(path), claim.isOf(file), (file.written, file.size) == written else { return false }
     var facts = platform_file_facts()

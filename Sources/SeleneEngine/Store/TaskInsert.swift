@@ -3,7 +3,7 @@
 import CPlatform
 import SeleneCore
 
-/// A statement that writes so many rows at a time; what a row has in common with the one before stays bound.
+/// A statement that writes a number of rows at a time; what a row has in common with the one before stays bound.
 final class TaskInsert {
   private let statement: Statement
   private var packed = PackedTerms()

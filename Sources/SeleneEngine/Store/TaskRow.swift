@@ -101,7 +101,7 @@ struct PackedTerms: TaskNumberVisitor {
 
   /// Takes terms over as they were packed.
   ///
-  /// - Returns: nil if that is no task.
+  /// - Returns: nil if that is not a task.
   mutating func unpack(
     _ packed: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ input: UnsafeRawBufferPointer,
     _ pool: inout TermsPool

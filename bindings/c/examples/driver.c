@@ -39,7 +39,7 @@ int main(void) {
     selene_signal_set(scheduler, active, 1, 0);
     selene_task_register(scheduler, &task, NULL);
     selene_driver_open(scheduler, NULL, &wait.fd);
-    /* Somebody works at the machine and leaves after half a second: nothing happens until then. */
+    /* A person works at the machine and leaves after half a second: nothing happens until then. */
     while (!is_done) {
         selene_cycle cycle = 0;
         if (poll(&wait, 1, 500) == 0) {

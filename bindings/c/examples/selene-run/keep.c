@@ -137,7 +137,7 @@ static bool keep_task(const struct session *session, selene_scheduler wanted_fro
                                                  : SELENE_EXISTING_UPDATE);
 }
 
-/* A note of a task that left, or that is no once task any more, is of no use. */
+/* A note of a task that left, or that is not a once task any more, is useless. */
 static bool note_is_useless(const struct workload *workload, selene_text note) {
     const struct workload_task *task =
         workload_find(workload, note.data + 1, (size_t)note.length - 1);

@@ -24,7 +24,7 @@
 #include "workload.h"
 #include "workspace.h"
 
-/* Age counts from registration. So small that nobody waits for it, and so large against the time
+/* Age counts from registration. Too short to be noticed, and long against the time
  * between two registrations that priorities, not lines, decide the first window. */
 #define SETTLING (50 * SELENE_MILLISECOND)
 
@@ -195,7 +195,7 @@ static int look_at_store(const struct options *options) {
     return exit_code;
 }
 
-/* What --follow waits for. A terminal that goes away asks for nothing: a supervisor should start it again. */
+/* What --follow waits for. A terminal that goes away is not a request to end: a supervisor should start it again. */
 static bool is_request(int number) {
     return number == SIGINT || number == SIGTERM;
 }

@@ -342,7 +342,7 @@ static bool refuse_option(const char *argument) {
     return refuse("%s: there is no such option", argument);
 }
 
-/* What is no option, in words of our own. */
+/* Refuses what is not an option, in words of our own. */
 static bool refuse_unknown(int option, char **arguments) {
     const char *argument = arguments[optind - 1];
     if (option == ':') return refuse("%s: found nothing; allowed is a value", argument);

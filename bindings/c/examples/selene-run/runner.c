@@ -201,7 +201,7 @@ static void run_command(selene_run run, const selene_run_info *info, void *conte
     count_handlers(runner, -1);
 }
 
-/* A second request does not wait for anybody's grace. */
+/* A second request does not wait for the grace to pass. */
 static void end_program(struct runner *runner, int number) {
     pthread_mutex_lock(&runner->lock);
     if (runner->signal) {

@@ -279,7 +279,7 @@ bool workload_of(struct workload *workload, const selene_task_ids *ids) {
     workload->tasks = calloc(ids->count + 1, sizeof *workload->tasks);
     if (workload->tasks == NULL) return false;
     for (uint64_t i = 0; i < ids->count; i++) {
-        /* A finished task's note (keep.c) is no task of its own. */
+        /* A finished task's note (keep.c) is not a task of its own. */
         if (ids->ids[i].data[0] == '=') continue;
         workload->tasks[workload->count++].definition.id = ids->ids[i];
     }

@@ -87,7 +87,7 @@ def end(engine: Engine, token: int, exceptions: dict[int, BaseException]) -> Rep
 
 
 def over(engine: Engine, token: int, report: int, exceptions: dict[int, BaseException]) -> Report:
-    """The report at an address, of a cycle that is over and of whose runs nobody will hear."""
+    """The report at an address, of a cycle that is over and whose runs are not told of any more."""
     engine.leave(token)
     taken = take_report(report, exceptions)
     engine.check(0)

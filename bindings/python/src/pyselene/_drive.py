@@ -69,7 +69,7 @@ class Drive:
     def wait(self, wake_at: int) -> bool:
         """The thread of an inline cycle waits for an outcome; whether it should look again."""
         if self.engine.stands_still:
-            return False  # nobody but the handlers moves that clock
+            return False  # only the handlers move that clock
         self._wait(self.news, wake_at)
         return not self.over
 

@@ -57,7 +57,7 @@ class AsyncDrive:
         try:
             self.loop.call_soon_threadsafe(self.news.set)
         except RuntimeError:
-            pass  # the loop is closed: nobody waits
+            pass  # the loop is closed: no task waits
 
     async def run(self) -> Report:
         """Works the cycle off and reports, by the deadline."""

@@ -102,7 +102,7 @@ class Driver:
         self._raw.flags = flags
         fd = ctypes.c_int32()
         engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
-        # A copy of its own: the library may close the descriptor while somebody waits for it.
+        # A copy of its own: the library may close the descriptor while a thread waits for it.
         self._fd = os.dup(fd.value)
         self._is_open, self._stopping, self._error = True, False, None
         engine.driver = self
@@ -353,7 +353,7 @@ class Driver:
         return token
 
     def _lost(self) -> None:
-        """Somebody else has ended a window: its report is lost, the next window may come."""
+        """Other code has ended a window: its report is lost, the next window may come."""
         if self._engine.closed:
             raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
         log.warning("a window was ended by other code: it has no report")

@@ -94,7 +94,7 @@ class Engine:
         #: Threads that wait for cycles here.
         self.waiters: set[int] = set()
         self.clock = clock
-        #: Whether nobody but the host's own code lets time pass; any other clock goes on by itself.
+        #: Whether only the host's own code lets time pass; any other clock goes on by itself.
         self.stands_still = clock is not None and clock.virtual is not None
         #: Without a file no call waits for anything: they keep the interpreter's lock, which is faster.
         self.calls = fast if fast_calls else library
@@ -179,7 +179,7 @@ class Engine:
         return out.value
 
     def next_wakeup(self) -> tuple[int, int]:
-        """When it is worth opening the next window, as an instant and as a delay; SELENE_NEVER if nobody knows."""
+        """When it is worth opening the next window, as an instant and as a delay; SELENE_NEVER if that is not known."""
         at, delay = ctypes.c_int64(), ctypes.c_int64()
         status = self.calls.selene_scheduler_next_wakeup(self.handle, ctypes.byref(at), ctypes.byref(delay))
         self.check(status)
@@ -225,7 +225,7 @@ class Engine:
             self.tell_early(run)
 
     def leave(self, cycle: int) -> None:
-        """A cycle is over, and with it its runs, which nobody stops any more."""
+        """A cycle is over, and with it its runs, which are not stopped any more."""
         for token, run in tuple(self.runs.items()):
             if run.cycle_token == cycle:
                 self.runs.pop(token, None)
@@ -272,7 +272,7 @@ class Engine:
             return run._ask() != 0
         until = None if left is None else _NOW() + left
         while True:
-            # Nobody else may be there to notice the expiry: ask again when it has come.
+            # No other thread may be there to notice the expiry: ask again when it has come.
             pause = self.remaining(run) or SECOND
             if until is not None:
                 pause = min(pause, until - _NOW())
@@ -340,7 +340,7 @@ class Engine:
     # ---- end ------------------------------------------------------------------
 
     def close(self, grace: int) -> None:
-        """Stops runs, waits up to so many ns for handlers to return, ends."""
+        """Stops runs, waits up to a number of ns for handlers to return, ends."""
         if self.closed:
             return
         if self.pid != os.getpid():  # a child's copy: the scheduler is the parent's
@@ -387,7 +387,7 @@ class Engine:
         self.poke()
 
     def drop(self) -> None:
-        """Ends what nobody refers to any more."""
+        """Closes what is not referred to any more."""
         try:
             self.close(0)
         except SeleneError:
@@ -441,7 +441,7 @@ atexit.register(_close_all)
 
 
 def _after_fork() -> None:
-    # Threads of the parent may have held these; nobody holds them here.
+    # Threads of the parent may have held these; no thread holds them here.
     for engine in list(_engines):
         engine.changed = threading.Condition()
         # Where a worker forked, it is the only thread here: it ends behind its handler, and the process with it.

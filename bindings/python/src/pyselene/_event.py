@@ -165,7 +165,7 @@ class Mailbox:
         self.closed = False
 
     def put(self, event: Event) -> None:
-        """Takes an event in; the oldest is dropped if nobody reads."""
+        """Takes an event in; the oldest is dropped if they are not read."""
         with self.condition:
             if len(self.events) == self.events.maxlen:
                 self.dropped += 1
@@ -184,7 +184,7 @@ class Mailbox:
         for loop, future in self.waiting:
             try:
                 loop.call_soon_threadsafe(_resolve, future)
-            except RuntimeError:  # its loop is closed, so nobody waits
+            except RuntimeError:  # its loop is closed, so no task waits
                 pass
         self.waiting.clear()
 

@@ -20,7 +20,7 @@ from ._time import SECOND, Duration, duration_ns
 if TYPE_CHECKING:
     from ._engine import Engine
 
-#: A machine that sleeps does not count in a wait: look again after so many ns.
+#: A machine that sleeps does not count in a wait: look again after this many ns.
 _LONGEST_WAIT = 60 * SECOND
 _REFUSALS = (TooSoon, Busy, Unavailable)
 

@@ -53,7 +53,7 @@ class Catcher:
         _catchers.remove(self)
         self._restore_handlers()
         found = signal.set_wakeup_fd(self._others)
-        if found != self._bell:  # somebody else listens since
+        if found != self._bell:  # another listens since
             signal.set_wakeup_fd(found)
 
     def _restore_handlers(self) -> None:

@@ -153,7 +153,7 @@ def out_pointer(structure: type[ctypes.Structure]) -> tuple[ctypes.c_void_p, Any
 
 def text(address: int | None, length: int) -> str:
     """The text that a pointer and a length mean."""
-    # What is no input has no NUL inside and one behind, and this is three times as fast as string_at().
+    # What is not input has no NUL inside and one behind, and this is three times as fast as string_at().
     return (ctypes.c_char_p(address).value or b"").decode() if length else ""
 
 

@@ -32,7 +32,7 @@ class Pushed:
         try:
             self.loop.call_soon_threadsafe(self._resolve, found, interrupting(exceptions))
         except RuntimeError:
-            pass  # the loop is closed: nobody waits
+            pass  # the loop is closed: no task waits
 
     def _resolve(self, report: Report, fatal: BaseException | None) -> None:
         if not self.future.done():

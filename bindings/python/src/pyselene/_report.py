@@ -66,7 +66,7 @@ class _Taken:
 
 
 class _ReadLater:
-    """What lets a report make its rows when somebody first asks for them, as most do not."""
+    """What lets a report make its rows when they are first asked for, as most are not."""
 
     __slots__ = ("_taken",)
 

@@ -161,7 +161,7 @@ class Latch:
             pass  # it is open
 
     def wait(self, timeout: float) -> bool:
-        """Waits for so many seconds at most; whether it is open."""
+        """Waits for a number of seconds at most; whether it is open."""
         opened = self._lock.acquire(timeout=timeout)
         if opened:
             self.open()  # for the next one
@@ -187,10 +187,10 @@ class Run:
     _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
     _lane: Place | None = None
-    #: Called when the outcome was given, by whoever waits for it.
+    #: Called when the outcome was given, by the code that waits for it.
     _came_back: Callable[[], None] | None = None
 
-    #: The fields of the library's structure, once somebody wants one that was not read at once.
+    #: The fields of the library's structure, once one is asked for that was not read at once.
     _read: tuple[Any, ...] | None = None
 
     def __init__(self, engine: Host, token: int, raw: bytes, key: bytes, handler: bytes, data: bytes) -> None:

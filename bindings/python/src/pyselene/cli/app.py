@@ -51,7 +51,7 @@ def _run() -> int:
 
 
 def _tell(message: str) -> None:
-    """What goes wrong while telling what went wrong is told to nobody."""
+    """What goes wrong while telling what went wrong is not told."""
     with suppress(OSError):
         sys.stderr.write(printable(message, keep="\n\t") + "\n")
         sys.stderr.flush()

@@ -38,7 +38,7 @@ class Child:
     """A command that runs as ``/bin/sh -c COMMAND ID ATTEMPT``; it has nothing to read, and writes to a file."""
 
     def __init__(self, command: str, id: str, attempt: int, output: int) -> None:
-        # What this process blocks or ignores is no business of a command.
+        # A command does not inherit what this process blocks or ignores.
         signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
         self.pid = os.posix_spawn(
             "/bin/sh",

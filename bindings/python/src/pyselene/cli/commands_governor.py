@@ -35,7 +35,7 @@ _NOTHING_KNOWN = 500
 """How likely an hour is while the habits are not known, per mille."""
 
 _TWO_READINGS = 0.3
-"""The share of busy CPU time needs two readings, so many seconds apart."""
+"""The share of busy CPU time needs two readings, this many seconds apart."""
 
 
 @command()

@@ -62,7 +62,7 @@ def render(
     width: int = 100,
     room: int = 100,
 ) -> RenderableType:
-    """One picture of the live table, with room for so many rows: what runs comes first, then what was just done."""
+    """One picture of the live table, with room for a number of rows: what runs comes first, then what was just done."""
     narrow = width < _NARROW
     rows = Sheet(
         "", "task", "time", "estimate", " ",

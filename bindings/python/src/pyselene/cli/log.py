@@ -11,7 +11,7 @@ from .duration import show
 
 LINES_SHOWN: Final = 10
 LIMIT: Final = 4 << 20
-"""A log that grows beyond so many bytes goes on anew; what was in it, at most so much, is in ``ID.log.1``."""
+"""A log that grows beyond this many bytes goes on anew; what was in it, at most as much, is in ``ID.log.1``."""
 
 _ID_LENGTH_IN_NAMES: Final = 200
 

@@ -46,7 +46,7 @@ class Runner:
         self.grace = grace
         self.board = Board()
         self.lost: OSError | SystemExit | None = None
-        """Why what commands print reaches nobody."""
+        """Why what commands print cannot be shown."""
         self.on_lost: Callable[[], None] = lambda: None
         """Called when that happens."""
         self._show_output = show_output
@@ -92,7 +92,7 @@ class Runner:
         outcome = outcome_of(status)
         self.board.end(Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun))
         if self.lost is not lost:
-            # It is no failure of the command, whose outcome counts before all else is stopped.
+            # It is not a failure of the command, whose outcome counts before all else is stopped.
             with suppress(StaleRun):
                 run.complete(outcome)
             self.on_lost()
@@ -132,7 +132,7 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """Whether a command runs; waits for nobody, so that handlers of signals may ask."""
+        """Whether a command runs; never waits, so that handlers of signals may ask."""
         return self._running > 0
 
     def kill(self) -> None:

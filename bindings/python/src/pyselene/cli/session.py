@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _SETTLING = 0.05
-"""Age counts from registration.  So short that nobody waits for it, and so long against the time between two
+"""Age counts from registration.  Too short to be noticed, and long against the time between two
 registrations that priorities, not lines, decide the first window."""
 
 _LONGEST_SLEEP = 60.0
-"""With ``--follow`` conditions are looked at so often."""
+"""How often conditions are looked at with ``--follow``, in seconds."""
 
 _ASK_AGAIN = 10.0
-"""With ``--follow`` a governor that refused is asked again after so many seconds at the latest."""
+"""With ``--follow`` a governor that refused is asked again after this many seconds at the latest."""
 
 _FAILURES = (Outcome.FAILED, Outcome.ABANDONED, Outcome.EXPIRED)
 
@@ -113,7 +113,7 @@ class Session:
         reap_strays()
         if error := self._error or self.runner.lost:
             raise error
-        # A terminal that goes away is no request to end what follows: a supervisor should start it again.
+        # A terminal that goes away is not a request to end what follows: a supervisor should start it again.
         asked = self.plan.follow and self.signal in (signal.SIGINT, signal.SIGTERM)
         if self.signal and self._code == Exit.DONE and not asked:
             return Exit.SIGNALLED + self.signal

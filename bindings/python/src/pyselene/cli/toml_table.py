@@ -1,4 +1,4 @@
-"""Tables of a TOML text while they are read: what is wrong is refused with its place, what nobody asked for, too."""
+"""Tables of a TOML text while they are read: what is wrong, or not asked for, is refused with its place."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Table:
         return read(key) if self.has(key) else default
 
     def end(self) -> None:
-        """Refuses what nobody asked for."""
+        """Refuses the keys that were not asked for."""
         for key in self.values:
             if key not in self.asked:
                 elsewhere = _ELSEWHERE.get(key)

@@ -24,13 +24,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What happens to the signals, and when somebody used the host; instants are ns since the Unix epoch."""
+    """What happens to the signals, and when the host was used; instants are ns since the Unix epoch."""
 
     begin: int
     tracks: dict[Signal, list[tuple[int, int]]]
     """The values of a signal from an instant on; the first is that of the begin."""
     uses: list[Span]
-    """In order, from so many days before the begin."""
+    """In order, from a number of days before the begin."""
 
     def without(self, signal: Signal, spans: Iterable[Span]) -> None:
         """Lets a signal be 0 at these times, whatever it would be."""
@@ -164,7 +164,7 @@ def _power(days: _Days, active: Sequence[Span], plugged: Sequence[Span]) -> None
 
 
 def _restart(days: _Days, active: Sequence[Span]) -> None:
-    """An update restarts the machine in a night in the middle of the week; nobody unlocks it before the morning."""
+    """An update restarts the machine in a night in the middle of the week; it stays locked until the morning."""
     for midnight, weekday in days.midnights():
         if weekday == 2 and midnight >= days.begin:
             at = midnight + days.about(3.4, 40)

@@ -154,7 +154,7 @@ def recording(scheduler: Scheduler, path: Path | None) -> Iterator[None]:
 
 
 def recorder(scheduler: Scheduler, path: Path) -> Trace:
-    """Begins a recording; that its file cannot be written is no refusal of the scheduler's."""
+    """Begins a recording; a file that cannot be written is not a refusal of the scheduler."""
     try:
         return scheduler.record_trace(path)
     except StoreError as error:

@@ -42,7 +42,7 @@ def instant(at: int, form: str = "%a %-d %b %H:%M:%S") -> str:
 
 
 def marks(begin: int, end: int, most: int = 10) -> list[Mark]:
-    """Marks at round times, not more than so many."""
+    """Marks at round times, at most a given number."""
     step = next((step for step in _STEPS if (end - begin) // step < most), _STEPS[-1])
     result = []
     at = -(-begin // step) * step

@@ -41,7 +41,7 @@ class Frame:
 
 
 def lane_height(count: int) -> int:
-    """How high a lane of one task is when there are so many."""
+    """How high a lane of one task is by the number of tasks."""
     return 24 if count <= 30 else 18
 
 
