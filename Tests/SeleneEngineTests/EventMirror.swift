@@ -20,6 +20,20 @@ final class EventMirror {
   /// What was wrong first.
   private(set) var fault: String?
 
+  init() {}
+
+  /// Knows what is there without having heard of it.
+  init(_ snapshot: Snapshot) {
+    for (id, number) in snapshot.visible {
+      states[id] = snapshot.sights[number]?.state
+      waiting[id] = snapshot.chain(id).map { ObjectIdentifier($0.definition) }
+    }
+    seen = snapshot.sights.values.map(\.definition)
+  }
+
+  /// An event of what it knows.
+  func skip(_ event: borrowing Event) { count = event.number }
+
   func hear(_ event: borrowing Event) {
     count += 1
     expect(event.number == count, "event \(event.number) came as number \(count)")

@@ -192,6 +192,46 @@ extension Model {
     settle(sight, at: instant)
   }
 
+  // MARK: Lives
+
+  /// The host closes: what runs is stopped, and nobody's fault (D1).
+  func shutDown() {
+    for run in runs.values.filter(\.isOpen).sorted(by: { $0.token < $1.token }) { stop(run.token, .shutdown) }
+  }
+
+  /// The host opens its store again: what was running when it crashed counts as failed (D3).
+  func restart(at instant: Instant) {
+    now = instant
+    (cycles, runs, spent) = ([], [:], [])
+    (liveHandlers, retiredHandlers, enabled, satisfied) = ([], [], .all, .all)
+    for sight in records.values.filter({ $0.state == .running }).sorted(by: { $0.sequence < $1.sequence }) {
+      interrupt(sight)
+    }
+    _ = prune(endedBy: now - Time.day)
+    promote()
+  }
+
+  private func interrupt(_ running: Sight) {
+    var sight = running
+    (sight.run, sight.lastRun, sight.lastOutcome, sight.stopReason) = (0, now, .failed, .interrupted)
+    let definition = sight.definition
+    let isOver = definition.maxAttempts > 0 && sight.attempts >= definition.maxAttempts
+    switch definition.schedule {
+    case .once where isOver:
+      (sight.state, sight.endedAt) = (.failed, now)
+    case .periodic where isOver:
+      (sight.state, sight.attempts, sight.periodBase) = (.enqueued, 0, now)
+      sight.earliestBegin = nextPeriod(sight, after: now)
+    default:
+      let least = 30 * Time.second
+      let pause = min(max(bounds.maximum, least), sight.attempts > 20 ? .max : least << Int64(sight.attempts - 1))
+      sight.state = .enqueued
+      sight.earliestBegin = now + max(backoff(definition, sight.attempts), pause)
+    }
+    write(sight)
+    settle(sight, at: now)
+  }
+
   // MARK: End and time
 
   /// Ends a cycle: what is open counts as failed.

@@ -1,5 +1,6 @@
 // A random walk through all calls on a virtual clock: each is made on the engine and on the model, and all is compared.
 
+import Foundation
 import SeleneCore
 
 @testable import SeleneEngine
@@ -12,13 +13,16 @@ private final class StopCalls {
 /// One random walk.
 final class Walk {
   let name: String
-  let host: Host
+  private(set) var host: Host
   let model: Model
-  let mirror = EventMirror()
+  private(set) var mirror = EventMirror()
   var chance: Chance
   /// What was done, for people.
   private(set) var history: [String] = []
-  private let stopCalls = StopCalls()
+  private var stopCalls = StopCalls()
+  /// Where its host keeps its tasks, if it has several lives.
+  private let lives: Lives?
+  private let open: (Instant, Store) throws -> Host
   var tokens: [UInt64] = []
   /// What the calls answered, by their first word.
   private(set) var answers: Set<String> = []
@@ -27,7 +31,8 @@ final class Walk {
   static let handlers = ["h1", "h2", "h3", "a", "b"]
   static let tags = ["t", "u", "v"]
 
-  init(_ name: String) throws {
+  /// - Parameter hasLives: the host keeps its tasks in a file, and crashes or closes now and then.
+  init(_ name: String, hasLives: Bool = false) throws {
     var chance = Chance(name)
     self.name = name
     let permitted = (Self.ids + Self.handlers).filter { !$0.hasPrefix(Model.forbidden) }.map { Bytes($0) }
@@ -40,12 +45,16 @@ final class Walk {
     options.minimumIntervalRefresh = chance.pick([0, 0, Time.minute, Time.hour])
     options.minimumIntervalProcessing = chance.pick([0, 0, Time.minute])
     options.releaseAfter = chance.pick([10 * Time.minute, 0, Time.second, Time.day])
-    host = try withExtendedLifetime(permitted) {
-      try Host(at: start) { draft in
-        draft = options
-        draft.permitted = permitted.map { $0.buffer }
+    open = { now, store in
+      try withExtendedLifetime(permitted) {
+        try Host(at: now, store: store) { draft in
+          draft = options
+          draft.permitted = permitted.map { $0.buffer }
+        }
       }
     }
+    lives = hasLives ? try Lives() : nil
+    host = try open(start, try lives?.open() ?? Store())
     model = Model(options, at: start)
     self.chance = chance
     let mirror = mirror
@@ -81,8 +90,40 @@ final class Walk {
     case 79..<81: try end()
     case 81..<85: try look()
     case 85..<86: try prune()
+    case 86..<88 where lives != nil: try beginNewLife()
     default: try passTime()
     }
+  }
+
+  // MARK: Lives
+
+  /// The host crashes, or closes, and is there again some time later (D1, D3).
+  private func beginNewLife() throws {
+    guard let lives else { return }
+    let crashes = !chance.once(in: 3)
+    let pause = chance.pick([0, Time.second, Time.hour, 25 * Time.hour])
+    note("\(host.now) \(crashes ? "crash" : "close"), and back after \(pause)")
+    if crashes {
+      // What was answered last is accepted, and durable with the next commit (D2).
+      try host.enter { try $0.save(at: $1.now) }
+      try lives.leave()
+    } else {
+      try host.close()
+      model.shutDown()
+    }
+    let then = host.now + pause
+    let old = host
+    host = try open(then, try lives.open())
+    // The first one is left to itself, as a process that is gone; it has files of its own.
+    try old.close()
+    model.restart(at: then)
+    (stopCalls, tokens) = (StopCalls(), [])
+    let mirror = try host.enter { EventMirror(Snapshot($0, at: $1.now)) }
+    self.mirror = mirror
+    // What opening changed is told to the first observer; by then the mirror knows it.
+    try host.observe { mirror.skip($0) }
+    try host.observe { mirror.hear($0) }
+    for handler in Self.handlers.prefix(3) { try addHandler(handler) }
   }
 
   func note(_ what: String) { history.append(what) }
@@ -293,5 +334,28 @@ final class Walk {
     note("\(host.now) time passes to \(instant)")
     model.advance(to: instant)
     host.now = instant
+  }
+}
+
+/// The files of a host that crashes: each life that was cut short leaves its files behind, and the next one has a copy.
+private final class Lives {
+  private let tree: Tree
+  private var number = 0
+
+  init() throws { tree = try Tree() }
+
+  private var path: String { "\(tree.path)/store\(number)" }
+
+  func open() throws -> Store {
+    try path.withUTF8Bytes { try SQLiteStore.open($0, isRelaxed: true) }
+  }
+
+  /// The process that has the files is as good as gone.
+  func leave() throws {
+    let old = path
+    number += 1
+    for end in ["", "-wal"] where FileManager.default.fileExists(atPath: old + end) {
+      try FileManager.default.copyItem(atPath: old + end, toPath: path + end)
+    }
   }
 }
