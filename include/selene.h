@@ -959,6 +959,14 @@ typedef struct selene_task_info {
     uint64_t response_time_count;
     /** The last response times in ns, oldest first. */
     int64_t response_times[SELENE_RESPONSE_TIMES];
+    /** When a run last failed (FAILED, ABANDONED or EXPIRED, or its process ended) and none has succeeded since; else 0.
+     *  Since: 0.2. */
+    int64_t failed_at;
+    /** Which attempt that was, from 1; 0 if there was none. Since: 0.2. */
+    uint64_t failed_attempt;
+    /** Why, in the words of selene_run_fail; "the window ended" or "the process ended" where the run could not say it;
+     *  else empty. Since: 0.2. */
+    selene_text failure;
 } selene_task_info;
 
 /** The ids of some tasks. Made by selene_task_list. */
@@ -1046,6 +1054,18 @@ SELENE_API selene_status selene_task_cancel_tag(selene_scheduler scheduler, cons
 SELENE_API selene_status selene_task_cancel_all(selene_scheduler scheduler, uint64_t *out_count);
 
 /**
+ * Enqueues a failed task again, at once: with a new record, its definition as it was, no attempts, and the response times
+ * and the failure that the old one had.
+ *
+ * @return INVALID_ARGUMENT (the task is not in the state FAILED), NOT_FOUND, NOT_PERMITTED, UNAVAILABLE,
+ *         TOO_MANY_PENDING
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const char *id,
+                                           int64_t id_length);
+
+/**
  * Reads a task's record: the live one, else the last.
  *
  * @param position  0: the record itself; 1 …: the successors that wait behind it, in order
@@ -1074,7 +1094,19 @@ SELENE_API void selene_task_info_destroy(selene_task_info *info);
 SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char *tag,
                                           int64_t tag_length, selene_task_ids **out_ids);
 
-/** Frees what selene_task_list returned; NULL is ignored. Thread: any. Since: 0.1. */
+/**
+ * Lists the ids of the tasks in a state, in order of registration: of those that failed, for example.
+ *
+ * @param state    a SELENE_STATE_ number; for BLOCKED the id of each successor that waits
+ * @param out_ids  the ids
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_list_state(selene_scheduler scheduler, int32_t state,
+                                                selene_task_ids **out_ids);
+
+/** Frees what selene_task_list or selene_task_list_state returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 
 /** Why a task does not run now. */
@@ -1652,6 +1684,22 @@ SELENE_API selene_status selene_run_complete(selene_run run, int32_t outcome);
 SELENE_API selene_status selene_run_retry(selene_run run, int64_t delay);
 
 /**
+ * Gives the outcome of a failure and says why. The task keeps it until its next success (selene_task_info, and the event
+ * COMPLETED).
+ *
+ * @param outcome         SELENE_OUTCOME_FAILED or _ABANDONED
+ * @param delay           ns until the retry: 0 … 10 years, in place of the backoff of this attempt; −1: that backoff.
+ *                        Not used with ABANDONED
+ * @param message         for people, UTF-8 without NUL; more than 1 024 bytes are cut between two characters. NULL: none
+ * @param message_length  bytes; −1: NUL-terminated
+ * @return INVALID_ARGUMENT (the run is still open then), else as selene_run_complete
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_fail(selene_run run, int32_t outcome, int64_t delay,
+                                         const char *message, int64_t message_length);
+
+/**
  * Asks whether a run should stop.
  *
  * @param out_reason  a SELENE_STOP_ number; SELENE_STOP_NONE: go on
@@ -1778,7 +1826,8 @@ typedef struct selene_event {
     uint32_t kinds;
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
-    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it. Else empty. Since: 0.2. */
+    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it. COMPLETED and INTERRUPTED: why the
+     *  run failed, as selene_task_info has it. Else empty. Since: 0.2. */
     selene_text message;
 } selene_event;
 

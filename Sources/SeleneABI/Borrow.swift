@@ -23,9 +23,9 @@ extension SeleneError {
   }
 }
 
-/// A text of pointer and length; length −1 is NUL-terminated. NULL is empty.
+/// A text of pointer and length; length −1 is NUL-terminated, and read as far as it may be long. NULL is empty.
 func borrow(
-  _ data: UnsafePointer<CChar>?, _ length: Int64, _ field: Literal
+  _ data: UnsafePointer<CChar>?, _ length: Int64, _ field: Literal, atMost longest: Int = Identifier.longest
 ) throws(SeleneError) -> UnsafeRawBufferPointer {
   guard length >= -1 else {
     throw .range(field, length, -1, .max, .bytes, "-1 (NUL-terminated), or 0 or more bytes")
@@ -37,9 +37,8 @@ func borrow(
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
   guard length == -1 else { return UnsafeRawBufferPointer(start: data, count: Int(length)) }
-  // No name is longer than 255 bytes: one byte more is enough to refuse it.
   var count = 0
-  while count <= Identifier.longest && data[count] != 0 { count += 1 }
+  while count <= longest && data[count] != 0 { count += 1 }
   return UnsafeRawBufferPointer(start: data, count: count)
 }
 
@@ -49,10 +48,7 @@ func borrow(_ text: selene_text, _ field: Literal) throws(SeleneError) -> Unsafe
 
 /// A file name, which may be longer than a name.
 func borrow(path: selene_text, _ field: Literal) throws(SeleneError) -> UnsafeRawBufferPointer {
-  guard path.length == -1, let data = path.data else { return try borrow(path, field) }
-  var count = 0
-  while count <= 4096 && data[count] != 0 { count += 1 }
-  return UnsafeRawBufferPointer(start: data, count: count)
+  try borrow(path.data, path.length, field, atMost: 4096)
 }
 
 /// An array of texts.

@@ -52,6 +52,19 @@ public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status
   }
 }
 
+@_cdecl("selene_run_fail") @implementation
+public func selene_run_fail(
+  _ run: selene_run, _ outcome: Int32, _ delay: Int64, _ message: UnsafePointer<CChar>!, _ message_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let message = try LastFailure.message(
+      try borrow(message, message_length, "message", atMost: LastFailure.longestMessage))
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.fail(number, outcome, retryDelay: delay == -1 ? nil : delay, because: message, at: moment)
+    }
+  }
+}
+
 @_cdecl("selene_run_stopping") @implementation
 public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePointer<Int32>!) -> selene_status {
   attempt { () throws(SeleneError) in

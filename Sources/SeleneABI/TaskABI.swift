@@ -192,6 +192,18 @@ public func selene_task_cancel_all(
   }
 }
 
+@_cdecl("selene_task_retry") @implementation
+public func selene_task_retry(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.retry(id, at: moment)
+    }
+  }
+}
+
 @_cdecl("selene_task_get") @implementation
 public func selene_task_get(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64, _ position: UInt64,
@@ -225,13 +237,32 @@ public func selene_task_list(
     let definitions = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
       try scheduler.definitions(tag: isGiven ? given : nil)
     }
-    out.pointee = Block.make { block in
-      var ids = selene_task_ids()
-      ids.struct_size = UInt32(MemoryLayout<selene_task_ids>.size)
-      ids.count = UInt64(definitions.count)
-      ids.ids = block.array(definitions.count) { index, block in block.text(definitions[index].id) }
-      return ids
+    out.pointee = ids(of: definitions)
+  }
+}
+
+@_cdecl("selene_task_list_state") @implementation
+public func selene_task_list_state(
+  _ scheduler: selene_scheduler, _ state: Int32,
+  _ out_ids: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_ids>?>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_ids, "out_ids")
+    guard let state = UInt8(exactly: state).flatMap(TaskState.init) else { throw .range("state", state, 0, 6) }
+    let definitions = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      try scheduler.definitions(state: state)
     }
+    out.pointee = ids(of: definitions)
+  }
+}
+
+private func ids(of definitions: [TaskDefinition]) -> UnsafeMutablePointer<selene_task_ids> {
+  Block.make { block in
+    var ids = selene_task_ids()
+    ids.struct_size = UInt32(MemoryLayout<selene_task_ids>.size)
+    ids.count = UInt64(definitions.count)
+    ids.ids = block.array(definitions.count) { index, block in block.text(definitions[index].id) }
+    return ids
   }
 }
 
@@ -285,6 +316,10 @@ extension selene_task_info {
     response_time_count = withUnsafeMutablePointer(to: &response_times) {
       UInt64(record.copyResponseTimes(to: UnsafeMutableRawPointer($0).assumingMemoryBound(to: Span.self)))
     }
+    let last = record.failure
+    failed_at = last?.at ?? 0
+    failed_attempt = UInt64(last?.attempt ?? 0)
+    failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
   }
 }
 

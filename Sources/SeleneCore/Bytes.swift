@@ -17,6 +17,10 @@ package final class Bytes: @unchecked Sendable {  // immutable after init
     self.init(count: source.count) { $0.copyMemory(from: source) }
   }
 
+  convenience init(_ literal: StaticString) {
+    self.init(copying: UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  }
+
   deinit { start.deallocate() }
 
   /// The bytes; valid while this object lives.

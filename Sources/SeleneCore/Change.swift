@@ -38,8 +38,9 @@ package struct Change {
   package var detail: Int32 = 0
   /// When it is due again, or the deadline, by type.
   package var timeAt: Instant = 0
-  /// Of a trouble that begins: what calls are refused with, and the words for it.
+  /// Of a trouble that begins: what calls are refused with.
   package var status: Int32 = 0
+  /// Of a trouble that begins, and of a run that failed: why.
   package var message: Bytes?
 
   package init(_ type: EventType) { self.type = type }

@@ -12,6 +12,14 @@ package enum Identifier {
     _ text: UnsafeRawBufferPointer, _ field: Literal, entry: Int? = nil
   ) throws(SeleneError) {
     guard (1...longest).contains(text.count) else { throw length(text.count, field, entry) }
+    try check(characters: text, field, entry: entry)
+  }
+
+  /// Accepts valid UTF-8 without NUL.
+  ///
+  /// - Throws: `invalidArgument` that names the field, what was found and where.
+  @inline(__always)
+  static func check(characters text: UnsafeRawBufferPointer, _ field: Literal, entry: Int? = nil) throws(SeleneError) {
     if let position = firstFault(text) {
       let fault: Literal = text[position] == 0 ? "NUL" : "not valid UTF-8"
       throw SeleneError(.invalidArgument, field, "\(fault) at byte \(position)").entry(entry)

@@ -16,8 +16,9 @@ extension TaskRecord {
   ///   - now: the instant of the completion.
   ///   - responseTime: from the run's dispatch to its completion.
   ///   - retryDelay: the failure's own delay, which replaces the backoff; nil for none.
+  ///   - message: why it failed, if it did.
   package mutating func complete(
-    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
+    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, because message: Bytes? = nil,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     lastRun = now
@@ -25,6 +26,7 @@ extension TaskRecord {
     lastOutcome = outcome
     stopReason = outcome == .expired ? .expiring : .none
     endRun(responseTime: responseTime)
+    failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
 
     switch traits.schedule {
     case .standing:
@@ -58,6 +60,7 @@ extension TaskRecord {
     changedAt = now
     lastOutcome = .failed
     stopReason = .interrupted
+    failure = LastFailure(at: now, attempt: attempts, LastFailure.processEnded)
     let isOver = definition.schedule != .standing && !hasAttemptsLeft
     if isOver && definition.schedule == .once {
       end(as: .failed, at: now)
@@ -83,6 +86,7 @@ extension TaskRecord {
     if periodBase != Self.onRegistration { periodBase = periodBase.adding(span) }
     lastRun = lastRun.adding(span)
     changedAt = changedAt.adding(span)
+    if let old = failure { failure = LastFailure(at: old.at.adding(span), attempt: old.attempt, old.message) }
   }
 
   /// A run was stopped for a reason that is not the task's fault: enqueued again as before the run, no sample (C8).

@@ -4,18 +4,21 @@
 private final class TaskHistory {
   /// The last response times; once there are as many as are kept, the oldest gives its place to the next.
   private var times: [Span] = []
-  private var oldest = 0
   /// The mean of the last of them; nil while there is none, or none counts.
   private(set) var mean: Span?
+  /// Small, so that it stands beside the mean's flag.
+  private var oldest: UInt8 = 0
   var anchor: Instant
   var periodBase = TaskRecord.onRegistration
   var run: UInt64 = 0
+  var failure: LastFailure?
 
   init(anchor: Instant) { self.anchor = anchor }
 
   func copy() -> TaskHistory {
     let copy = TaskHistory(anchor: anchor)
     (copy.times, copy.oldest, copy.mean, copy.periodBase, copy.run) = (times, oldest, mean, periodBase, run)
+    copy.failure = failure
     return copy
   }
 
@@ -23,7 +26,7 @@ private final class TaskHistory {
 
   /// Oldest first.
   var responseTimes: [Span] {
-    get { times.indices.map { times[(oldest + $0) % times.count] } }
+    get { times.indices.map { times[(Int(oldest) + $0) % times.count] } }
     set {
       assert(newValue.count <= TaskDefinition.mostResponseTimes)
       (times, oldest) = (newValue, 0)
@@ -33,7 +36,7 @@ private final class TaskHistory {
   /// Copies the response times, oldest first; how many.
   @_optimize(speed)
   func copyTimes(to target: UnsafeMutablePointer<Span>) -> Int {
-    var place = oldest
+    var place = Int(oldest)
     for index in times.indices {
       target[index] = times[place]
       place = place + 1 < times.count ? place + 1 : 0
@@ -46,8 +49,8 @@ private final class TaskHistory {
     if times.count < TaskDefinition.mostResponseTimes {
       times.append(time)
     } else {
-      times[oldest] = time
-      oldest = oldest + 1 < times.count ? oldest + 1 : 0
+      times[Int(oldest)] = time
+      oldest = Int(oldest) + 1 < times.count ? oldest + 1 : 0
     }
     average(window)
   }
@@ -62,7 +65,7 @@ private final class TaskHistory {
     }
     // A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
     var sum: Int64 = 0
-    var place = oldest
+    var place = Int(oldest)
     for _ in 0..<count {
       place = place > 0 ? place - 1 : times.count - 1
       sum = sum.adding(times[place])
@@ -149,7 +152,7 @@ package struct TaskRecord {
   package init(
     stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
-    periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span]
+    periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -166,6 +169,7 @@ package struct TaskRecord {
     self.anchor = anchor
     self.periodBase = periodBase
     self.responseTimes = responseTimes
+    self.failure = failure
   }
 
   // MARK: History
@@ -206,6 +210,12 @@ package struct TaskRecord {
     set { if history != nil || newValue != 0 { own { $0.run = newValue } } }
   }
 
+  /// Why its last run failed; nil after a success.
+  package var failure: LastFailure? {
+    get { history?.failure }
+    set { if history?.failure != nil || newValue != nil { own { $0.failure = newValue } } }
+  }
+
   /// Whether it has a response time.
   package var hasRun: Bool { history?.isEmpty == false }
 
@@ -242,6 +252,13 @@ package struct TaskRecord {
   mutating func wait(first begin: Instant) {
     earliestBegin = begin
     anchor = begin
+  }
+
+  /// Goes on from where an ended record of its task was, at once.
+  mutating func takeOver(_ ended: TaskRecord, at now: Instant) {
+    history = ended.history
+    (generation, lastOutcome) = (ended.generation, ended.lastOutcome)
+    wait(first: now)
   }
 
   /// Counts from now as if registered at this moment: a successor whose time has come (T5).

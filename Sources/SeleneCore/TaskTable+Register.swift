@@ -11,12 +11,7 @@ extension TaskTable {
   package func register(
     _ new: TaskDefinition, at now: Instant, enabled: KindSet, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
-    guard policy.permits.permits(new.id) else {
-      throw SeleneError(.notPermitted, "id", name: new.id, "is not among the permitted ids")
-    }
-    guard enabled.contains(new.kind) else {
-      throw SeleneError(.unavailable, "kind", "is switched off").of(new.kind.name)
-    }
+    try refuse(new, unlessIn: enabled)
     let hash = TextIndex.hash(new.id)
     let old = find(new.id, hash)
     guard let old, self[old].isLive else { return try start(new, hash, after: old, at: now, &changes) }
@@ -25,6 +20,34 @@ extension TaskTable {
     case .replace: return try replace(old, with: new, at: now, &changes)
     case .update: return try update(old, with: new, at: now, &changes)
     case .append, .appendOrReplace: return try append(new, behind: old, at: now, &changes)
+    }
+  }
+
+  /// Enqueues a failed task again, as if it were registered with what it was, and lets it begin at once (R7).
+  ///
+  /// - Throws: `notFound`, `invalidArgument` (it has not failed), `notPermitted`, `unavailable`, `tooManyPending`.
+  package func retry(
+    _ id: UnsafeRawBufferPointer, at now: Instant, enabled: KindSet, _ changes: inout Changes
+  ) throws(SeleneError) {
+    let hash = TextIndex.hash(id)
+    guard let slot = find(id, hash) else { throw .noTask(id) }
+    let failed = self[slot]
+    guard failed.state == .failed else {
+      throw SeleneError(.invalidArgument, "id", name: id, "is \(failed.state.name); only a failed task can be retried")
+    }
+    try refuse(failed.definition, unlessIn: enabled)
+    let state = try admit(failed.definition, freeing: nil)
+    remove(slot)
+    introduce(failed.definition, hash, state, state == .held ? .held : .added, at: now, &changes)
+    if let again = find(id, hash) { modify(again) { $0.takeOver(failed, at: now) } }
+  }
+
+  private func refuse(_ task: TaskDefinition, unlessIn enabled: KindSet) throws(SeleneError) {
+    guard policy.permits.permits(task.id) else {
+      throw SeleneError(.notPermitted, "id", name: task.id, "is not among the permitted ids")
+    }
+    guard enabled.contains(task.kind) else {
+      throw SeleneError(.unavailable, "kind", "is switched off").of(task.kind.name)
     }
   }
 

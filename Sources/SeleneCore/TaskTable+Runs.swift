@@ -35,17 +35,20 @@ extension TaskTable {
   /// A run in flight is decided by an outcome.
   @_optimize(speed)
   package func complete(
-    _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, _ changes: inout Changes
+    _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
+    because message: Bytes? = nil,
+    _ changes: inout Changes
   ) {
     let record = records.at(slot)
     let run = record.run
     var generator = generator
     modify(slot) {
       $0.complete(
-        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, bounds: policy.backoff, using: &generator)
+        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, because: message, bounds: policy.backoff,
+        using: &generator)
     }
     self.generator = generator
-    changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run))
+    changes.add(withMessage(message, Change(.completed, self[slot], detail: outcome.rawValue, run: run)))
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
       changes.add(withTime(self[slot].earliestBegin, Change(.retry, self[slot])))
     }
@@ -58,7 +61,8 @@ extension TaskTable {
     var generator = generator
     modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
     self.generator = generator
-    changes.add(withTime(self[slot].earliestBegin, Change(.interrupted, self[slot])))
+    changes.add(
+      withTime(self[slot].earliestBegin, withMessage(LastFailure.processEnded, Change(.interrupted, self[slot]))))
     if !chains.isEmpty { settle(slot, at: now, &changes) }
   }
 
@@ -84,6 +88,12 @@ extension TaskTable {
       setWaiting(behind: next, Array(chain))
       head = next
     }
+  }
+
+  private func withMessage(_ message: Bytes?, _ change: Change) -> Change {
+    var change = change
+    change.message = message
+    return change
   }
 
   private func withTime(_ time: Instant, _ change: Change) -> Change {

@@ -54,11 +54,13 @@ extension Scheduler {
 
   /// Gives a run its outcome.
   ///
-  /// - Parameter retryDelay: a failure's own delay, or nil.
+  /// - Parameters:
+  ///   - retryDelay: a failure's own delay, or nil.
+  ///   - message: why it failed, or nil.
   /// - Throws: `invalidArgument`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
   @_optimize(speed)
   package func complete(
-    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, at moment: Moment
+    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, because message: Bytes? = nil, at moment: Moment
   ) throws(SeleneError) {
     guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
       throw .range("outcome", outcome, 0, 3, .number, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
@@ -73,8 +75,20 @@ extension Scheduler {
       comeBackIfDone(run)
       throw run.isStale ? .stale(run.stopReason) : .completedBefore
     }
-    decide(run, outcome, retryDelay: retryDelay, at: moment.now)
+    decide(run, outcome, retryDelay: retryDelay, because: message, at: moment.now)
     comeBackIfDone(run)
+  }
+
+  /// Gives a run the outcome of a failure, and says why.
+  ///
+  /// - Throws: as `complete`.
+  package func fail(
+    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, because message: Bytes?, at moment: Moment
+  ) throws(SeleneError) {
+    guard outcome == Outcome.failed.rawValue || outcome == Outcome.abandoned.rawValue else {
+      throw .range("outcome", outcome, 2, 3, .number, "2 (failed) or 3 (abandoned)")
+    }
+    try complete(number, outcome, retryDelay: retryDelay, because: message, at: moment)
   }
 
   /// Whether a run should stop, and how long it has until then.
@@ -89,9 +103,9 @@ extension Scheduler {
   }
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
-  func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant) {
+  func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
     var changes = newChanges()
-    settle(run, outcome, retryDelay: retryDelay, at: now, &changes)
+    settle(run, outcome, retryDelay: retryDelay, because: message, at: now, &changes)
     accept()
     close(run, outcome, at: now)
     publish(changes, at: now)
@@ -99,12 +113,13 @@ extension Scheduler {
 
   /// The consequences of an outcome for the record, if it is still this run's.
   private func settle(
-    _ run: Run, _ outcome: Outcome, retryDelay: Span?, at now: Instant, _ changes: inout Changes
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, at now: Instant,
+    _ changes: inout Changes
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, &changes)
+      retryDelay: outcome == .failed ? retryDelay : nil, because: message, &changes)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
@@ -123,7 +138,7 @@ extension Scheduler {
   /// The deadline has passed: an open run is over, counted as failed (C7).
   func expire(_ run: Run, at deadline: Instant) {
     if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
-    decide(run, .expired, retryDelay: nil, at: deadline)
+    decide(run, .expired, retryDelay: nil, because: LastFailure.windowEnded, at: deadline)
     comeBackIfDone(run)
   }
 
@@ -134,7 +149,7 @@ extension Scheduler {
     let settled = try transaction(at: now) {
       runs.map { run in
         var changes = newChanges()
-        settle(run, .expired, retryDelay: nil, at: over, &changes)
+        settle(run, .expired, retryDelay: nil, because: LastFailure.windowEnded, at: over, &changes)
         return (run, changes)
       }
     }

@@ -41,6 +41,16 @@ extension Scheduler {
     }
   }
 
+  /// Enqueues a failed task again.
+  ///
+  /// - Throws: `invalidArgument`, `notFound`, `notPermitted`, `unavailable`, `tooManyPending`.
+  package func retry(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
+    try Identifier.check(id, "id")
+    try change(at: moment.now) { (changes) throws(SeleneError) in
+      try table.retry(id, at: moment.now, enabled: enabled, &changes)
+    }
+  }
+
   /// Cancels a task and what waits behind it.
   ///
   /// - Throws: `invalidArgument`, `notFound`.
@@ -111,12 +121,17 @@ extension Scheduler {
   }
 
   /// The definitions of the visible records, in order of registration; of those that carry a tag, if one is given.
-  package func definitions(tag: UnsafeRawBufferPointer?) throws(SeleneError) -> [TaskDefinition] {
+  /// Of those in a state, if one is given; those that are blocked are not visible.
+  package func definitions(
+    tag: UnsafeRawBufferPointer? = nil, state: TaskState? = nil
+  ) throws(SeleneError) -> [TaskDefinition] {
     if let tag { try Identifier.check(tag, "tag") }
     var found: [Ordered] = []
     for slot in tag.map({ table.slots(carrying: $0) }) ?? Array(table.slots) {
       table.withRecord(slot) { record in
-        guard record.pointee.sequence != 0, record.pointee.state != .blocked else { return }
+        guard record.pointee.sequence != 0, record.pointee.state == state ?? record.pointee.state,
+          record.pointee.state != .blocked || state == .blocked
+        else { return }
         found.append(Ordered(Int64(record.pointee.sequence), slot))
       }
     }

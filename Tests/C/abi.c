@@ -146,7 +146,10 @@ FIELD(selene_task_info, estimate, 216, 8);
 FIELD(selene_task_info, run, 224, 8);
 FIELD(selene_task_info, response_time_count, 232, 8);
 FIELD(selene_task_info, response_times, 240, 240);
-SIZE(selene_task_info, response_times, 480);
+FIELD(selene_task_info, failed_at, 480, 8);
+FIELD(selene_task_info, failed_attempt, 488, 8);
+FIELD(selene_task_info, failure, 496, 16);
+SIZE(selene_task_info, failure, 512);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);

@@ -50,6 +50,8 @@ static struct function functions[] = {
     FUNCTION(selene_task_cancel_all, "ihp"),
     FUNCTION(selene_task_get, "ihplhp"),
     FUNCTION(selene_task_info_destroy, "vp"),
+    FUNCTION(selene_task_retry, "ihpl"),
+    FUNCTION(selene_task_list_state, "ihip"),
     FUNCTION(selene_task_list, "ihplp"),
     FUNCTION(selene_task_ids_destroy, "vp"),
     FUNCTION(selene_task_explain, "ihplp"),
@@ -75,6 +77,7 @@ static struct function functions[] = {
     FUNCTION(selene_plan_destroy, "vp"),
     FUNCTION(selene_run_complete, "ihi"),
     FUNCTION(selene_run_retry, "ihl"),
+    FUNCTION(selene_run_fail, "ihilpl"),
     FUNCTION(selene_run_stopping, "ihp"),
     FUNCTION(selene_run_remaining, "ihp"),
     FUNCTION(selene_conditions_set, "ihuu"),
@@ -432,14 +435,23 @@ static void test_every_function(void) {
     CALL_OK("selene_run_remaining", u64(run.run), ptr(&delay));
     CHECK_INT(30 * SELENE_SECOND - 30 * SELENE_SECOND / 20, delay);
     CALL_OK("selene_run_complete", u64(run.run), i32(SELENE_OUTCOME_NEW_DATA));
-    CALL_OK("selene_run_retry", u64(other.run), i64(7 * SELENE_SECOND));
+    CALL_OK("selene_run_fail", u64(other.run), i32(SELENE_OUTCOME_FAILED), i64(7 * SELENE_SECOND),
+            ptr("why"), i64(-1));
+    CALL_STATUS(SELENE_ERROR_ALREADY_COMPLETED, "selene_run_retry", u64(other.run),
+                i64(7 * SELENE_SECOND));
     CALL_OK("selene_cycle_end", u64(cycle), ptr(&report));
     CHECK_INT(2, report->run_count);
     CHECK_INT(1, report->failed);
     CALL("selene_report_destroy", ptr(report));
     CALL_OK("selene_task_get", u64(scheduler), ptr("a"), i64(-1), u64(0), ptr(&info));
     CHECK_INT(1007 * SELENE_SECOND, info->earliest_begin);
+    CHECK_TEXT("why", info->failure);
     CALL("selene_task_info_destroy", ptr(info));
+    CALL_OK("selene_task_list_state", u64(scheduler), i32(SELENE_STATE_FAILED), ptr(&ids));
+    CHECK_INT(0, ids->count);
+    CALL("selene_task_ids_destroy", ptr(ids));
+    CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry", u64(scheduler), ptr("a"),
+                i64(1));
 
     /* This thread lends itself. */
     window.flags = SELENE_WINDOW_LANES;

@@ -350,6 +350,12 @@ static selene_status call_task_get(uint64_t h) {
 static selene_status call_task_list(uint64_t h) {
     return selene_task_list(h, NULL, 0, &outs.task_ids);
 }
+static selene_status call_task_list_state(uint64_t h) {
+    return selene_task_list_state(h, SELENE_STATE_FAILED, &outs.task_ids);
+}
+static selene_status call_task_retry(uint64_t h) {
+    return selene_task_retry(h, "task", -1);
+}
 static selene_status call_task_explain(uint64_t h) {
     return selene_task_explain(h, "task", -1, &outs.explanation);
 }
@@ -471,6 +477,9 @@ static selene_status call_run_complete(uint64_t h) {
 static selene_status call_run_retry(uint64_t h) {
     return selene_run_retry(h, SELENE_SECOND);
 }
+static selene_status call_run_fail(uint64_t h) {
+    return selene_run_fail(h, SELENE_OUTCOME_FAILED, -1, "why", -1);
+}
 static selene_status call_run_stopping(uint64_t h) {
     return selene_run_stopping(h, &outs.number);
 }
@@ -506,6 +515,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_cancel_all", TAKES_SCHEDULER, call_task_cancel_all, 0},
     {"selene_task_get", TAKES_SCHEDULER, call_task_get, 0},
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
+    {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
+    {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},
     {"selene_task_explain", TAKES_SCHEDULER, call_task_explain, 0},
     {"selene_cycle_begin", TAKES_SCHEDULER, call_cycle_begin, 0},
     {"selene_cycle_run", TAKES_SCHEDULER, call_cycle_run, 0},
@@ -545,6 +556,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_lane_close", TAKES_LANE, call_lane_close, 0},
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},
     {"selene_run_retry", TAKES_RUN, call_run_retry, 0},
+    {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
 };

@@ -40,6 +40,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_info", selene_task_get(s, "standing", -1, 0, NULL));
     REFUSED(invalid, "tag", selene_task_list(s, NULL, 4, &outs.task_ids));
     REFUSED(invalid, "out_ids", selene_task_list(s, NULL, 0, NULL));
+    REFUSED(invalid, "out_ids", selene_task_list_state(s, SELENE_STATE_FAILED, NULL));
+    REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
+    REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
     REFUSED(invalid, "id", selene_task_explain(s, NULL, -1, &outs.explanation));
     REFUSED(invalid, "out_explanation", selene_task_explain(s, "standing", -1, NULL));
     REFUSED(invalid, "out_cycle", selene_cycle_begin(s, &window, NULL));
@@ -82,6 +85,7 @@ static void test_null_refused(void) {
     run = take_run(cycle);
     REFUSED(invalid, "out_reason", selene_run_stopping(run, NULL));
     REFUSED(invalid, "out_remaining", selene_run_remaining(run, NULL));
+    REFUSED(invalid, "message", selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 4));
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(s, 0));

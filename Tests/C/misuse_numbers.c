@@ -274,6 +274,15 @@ static void test_call_numbers(void) {
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome", selene_run_complete(run, no_outcomes[i]));
     for (i = 0; i < COUNT(no_delays); i++)
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay", selene_run_retry(run, no_delays[i]));
+    for (i = 0; i < COUNT(no_outcomes); i++)
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome",
+                selene_run_fail(run, no_outcomes[i], 0, "", -1));
+    for (i = 0; i < COUNT(no_delays); i++)
+        if (no_delays[i] != -1)
+            REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay",
+                    selene_run_fail(run, SELENE_OUTCOME_ABANDONED, no_delays[i], "", -1));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "state", selene_task_list_state(s, -1, &outs.task_ids));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "state", selene_task_list_state(s, 7, &outs.task_ids));
     CHECK_OK(selene_run_retry(run, TEN_YEARS));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_enable(s, 0));

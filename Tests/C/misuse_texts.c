@@ -62,6 +62,10 @@ static selene_status text_list(selene_scheduler s, const char *data, int64_t len
     return status;
 }
 
+static selene_status text_retry(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_retry(s, data, length);
+}
+
 static selene_status text_explain(selene_scheduler s, const char *data, int64_t length) {
     return selene_task_explain(s, data, length, &outs.explanation);
 }
@@ -88,19 +92,13 @@ static selene_status text_permitted(selene_scheduler s, const char *data, int64_
 }
 
 static const struct text_use text_uses[] = {
-    {"id", 0, text_id},
-    {"handler", 1, text_handler},
-    {"tag", 0, text_tag},
-    {"name", 0, text_name},
-    {"name", 0, text_unregister},
-    {"id", 0, text_cancel},
-    {"tag", 0, text_cancel_tag},
-    {"id", 0, text_get},
-    {"tag", 1, text_list},
-    {"id", 0, text_explain},
-    {"task", 1, text_window},
-    {"task", 1, text_plan},
-    {"permitted", 0, text_permitted},
+    {"id", 0, text_id},           {"handler", 1, text_handler},
+    {"tag", 0, text_tag},         {"name", 0, text_name},
+    {"name", 0, text_unregister}, {"id", 0, text_cancel},
+    {"tag", 0, text_cancel_tag},  {"id", 0, text_get},
+    {"tag", 1, text_list},        {"id", 0, text_retry},
+    {"id", 0, text_explain},      {"task", 1, text_window},
+    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
 };
 
 /** Literal and its length without the NUL at its end. */

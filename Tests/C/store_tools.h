@@ -412,6 +412,8 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     fprintf(out, " times=%" PRIu64, info->response_time_count);
     for (uint64_t i = 0; i < info->response_time_count; i++)
         fprintf(out, ",%" PRId64, info->response_times[i]);
+    fprintf(out, " failed=%" PRId64 ",%" PRIu64, info->failed_at, info->failed_attempt);
+    dump_bytes(out, "failure", info->failure);
     fputc('\n', out);
 }
 

@@ -114,6 +114,8 @@ static const char *record_difference(const struct record *expected, const struct
     PLAY_FIELD(generation)
     PLAY_FIELD(last_outcome)
     PLAY_FIELD(stop_reason)
+    PLAY_FIELD(failed_at)
+    PLAY_FIELD(failed_attempt)
     PLAY_FIELD(kind)
     PLAY_FIELD(schedule)
     PLAY_FIELD(priority)

@@ -107,6 +107,45 @@ import Testing
     return record
   }
 
+  @Test("R7 a failure is in the row of its task, and a damaged one is refused")
+  func failure() throws {
+    for message in [nil, "why", String(repeating: "ä", count: 512)] {
+      var record = try record(responseTimes: message == nil ? [] : [5, 6])
+      let bytes = try message.map { Array($0.utf8) }?.withUnsafeBytes { try LastFailure.message($0) }
+      record.failure = LastFailure(at: .min, attempt: .max, bytes)
+      let table = try Table(record)
+      let read = try #require(try table.read())
+      #expect(read.failure?.at == .min)
+      #expect(read.failure?.attempt == .max)
+      #expect(read.failure?.message.map { Array($0.buffer) } == message.map { Array($0.utf8) })
+      #expect(read.responseTimes == record.responseTimes)
+      #expect(read.generation == 3)
+      // Cut anywhere behind the response times it is one without a failure, one without a text, or none.
+      let (terms, history) = (try table.bytes(3), try table.bytes(8))
+      let fields = (7 + record.responseTimes.count) * 8
+      var whole: [Int] = []
+      for end in fields..<history.count {
+        try table.write(record, terms: terms, history: Array(history[..<end]))
+        if try table.read() != nil { whole.append(end - fields) }
+      }
+      #expect(whole.first == 0 && whole.count == (message == nil ? 1 : 2))
+    }
+    // More than may be kept, no text, and an attempt that there is not.
+    let record = try record(responseTimes: [])
+    let table = try Table(record)
+    let (terms, history) = (try table.bytes(3), try table.bytes(8))
+    var counted = history
+    counted[4] = 1
+    for (attempt, text) in [(1, [UInt8](repeating: 65, count: 1025)), (1, [0xFF]), (1, [65, 0]), (0, [65])] {
+      var fields: [UInt8] = []
+      fields.append(field: 1, 5)
+      fields.append(field: 2, Int64(attempt))
+      text.withUnsafeBytes { fields.append(field: 3, $0) }
+      try table.write(record, terms: terms, history: counted + fields)
+      #expect(try table.read() == nil)
+    }
+  }
+
   @Test("D1 a row without fields is as version 2 of the schema wrote it, and one with unknown fields is refused")
   func later() throws {
     // A tag may begin with any byte that UTF-8 can begin with.

@@ -12,7 +12,7 @@ final class TaskInsert {
   /// The numbers that are bound.
   private var numbers: [Int64]
   /// The histories that are bound, each at the place of its row.
-  private let histories: UnsafeMutablePointer<Int64>
+  private let histories: UnsafeMutableRawPointer
   let rows: Int
   /// How many rows were taken and not written yet.
   private(set) var count = 0
@@ -22,7 +22,7 @@ final class TaskInsert {
     self.rows = rows
     terms = [TaskTerms?](repeating: nil, count: rows)
     numbers = [Int64](repeating: 0, count: rows * Schema.columns + 1)
-    histories = .allocate(capacity: rows * TaskRecord.mostHistory)
+    histories = .allocate(byteCount: rows * TaskRecord.historySize, alignment: 8)
     for index in 1..<numbers.count { statement.bind(Int32(index), 0) }
   }
 
@@ -52,8 +52,8 @@ final class TaskInsert {
       let code = packed.bytes.withUnsafeBytes { statement.bindCopy(Int32(first + 4), $0, isText: false) }
       guard code == SQLITE_OK else { return code }
     }
-    let words = histories + place * TaskRecord.mostHistory
-    let history = UnsafeRawBufferPointer(start: words, count: record.pointee.packHistory(into: words) * 8)
+    let target = histories + place * TaskRecord.historySize
+    let history = UnsafeRawBufferPointer(start: target, count: record.pointee.packHistory(into: target))
     let row = record.pointee.row(terms: packed.checksum, history: history)
     bind(first + 1, row.sequence)
     // The record has its definition until the statement has run.

@@ -38,16 +38,21 @@ extension TaskRecord {
       attempts: Int64(attempts), earliestBegin: earliestBegin, lastRun: lastRun, history: history)
   }
 
-  /// How many words a history has at most.
+  /// How many words a history has at most, without its fields.
   static let mostHistory = 7 + TaskDefinition.mostResponseTimes
+  /// How many bytes it has at most: those, and a failure's numbers and its message.
+  static let historySize = mostHistory * 8 + 64 + LastFailure.longestMessage
 
-  /// Packs what it has besides the columns, as little-endian words; none while all of it follows from them. How many.
+  /// Packs what it has besides the columns, as little-endian words, and as fields what few have; nothing while all of it
+  /// follows from them. How many bytes.
   ///
   /// The upper half of the first word is 0, or, where fields stand behind the response times, their count and one.
-  func packHistory(into words: UnsafeMutablePointer<Int64>) -> Int {
+  func packHistory(into target: UnsafeMutableRawPointer) -> Int {
+    let words = target.assumingMemoryBound(to: Int64.self)
     guard
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
+        || failure != nil
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -57,8 +62,18 @@ extension TaskRecord {
     words[5] = anchor
     words[6] = periodBase
     let count = 7 + copyResponseTimes(to: words + 7)
+    let failure = failure
+    if failure != nil { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
-    return count
+    guard let failure else { return count * 8 }
+    var fields: [UInt8] = []
+    fields.append(field: 1, failure.at)
+    fields.append(field: 2, Int64(failure.attempt))
+    if let message = failure.message { fields.append(field: 3, message.buffer) }
+    fields.withUnsafeBytes {
+      (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
+    }
+    return count * 8 + fields.count
   }
 }
 
@@ -209,12 +224,13 @@ struct TaskRows {
       words = facts.count + Int(times) - 1
     }
     guard words <= TaskRecord.mostHistory, times > 0 || times == 0 && row.history.count % 8 == 0 else { return nil }
-    let fields = Fields(row.history, from: words * 8)
+    var fields = Fields(row.history, from: words * 8)
     for index in stride(from: 1, to: words, by: 1) {
       let word = Int64(littleEndian: row.history.loadUnaligned(fromByteOffset: index * 8, as: Int64.self))
       if index < facts.count { facts[index] = word } else { responseTimes.append(word) }
       guard index < facts.count || word >= 0 else { return nil }
     }
+    let failure = fields.failure()
     guard fields.isAtEnd, responseTimes.count <= TaskDefinition.mostResponseTimes,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
     else { return nil }
@@ -226,6 +242,24 @@ struct TaskRows {
     return TaskRecord(
       stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
       lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: facts[3], earliestBegin: row.earliestBegin,
-      anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes)
+      anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
+      failure: failure)
+  }
+}
+
+extension Fields {
+  /// The failure of a record.
+  fileprivate mutating func failure() -> LastFailure? {
+    guard let at = number(1) else { return nil }
+    guard let attempt = number(2).flatMap({ UInt32(exactly: $0) }), attempt > 0 else {
+      refuse()
+      return nil
+    }
+    guard let text = text(3) else { return LastFailure(at: at, attempt: attempt, nil) }
+    guard text.count <= LastFailure.longestMessage, let message = try? LastFailure.message(text) else {
+      refuse()
+      return nil
+    }
+    return LastFailure(at: at, attempt: attempt, message)
   }
 }

@@ -400,6 +400,9 @@ class selene_task_info(Structure):
         ("run", c_uint64),
         ("response_time_count", c_uint64),
         ("response_times", c_int64 * 30),
+        ("failed_at", c_int64),
+        ("failed_attempt", c_uint64),
+        ("failure", selene_text),
     )
 
 
@@ -443,6 +446,10 @@ class selene_task_info_row(NamedTuple):
     estimate: int
     run: int
     response_time_count: int
+    failed_at: int
+    failed_attempt: int
+    failure: int
+    failure_length: int
 
 
 class selene_task_ids(Structure):
@@ -797,9 +804,11 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_cancel": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_cancel_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_cancel_all": (c_int32, (c_uint64, POINTER(c_uint64))),
+    "selene_task_retry": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_get": (c_int32, (c_uint64, c_char_p, c_int64, c_uint64, POINTER(POINTER(selene_task_info)))),
     "selene_task_info_destroy": (None, (POINTER(selene_task_info),)),
     "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
+    "selene_task_list_state": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_task_ids)))),
     "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
     "selene_window_init": (c_int32, (POINTER(selene_window), c_uint32)),
@@ -840,6 +849,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_cycle_descriptor": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_complete": (c_int32, (c_uint64, c_int32)),
     "selene_run_retry": (c_int32, (c_uint64, c_int64)),
+    "selene_run_fail": (c_int32, (c_uint64, c_int32, c_int64, c_char_p, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
@@ -920,9 +930,11 @@ class Functions:
         "selene_task_cancel",
         "selene_task_cancel_tag",
         "selene_task_cancel_all",
+        "selene_task_retry",
         "selene_task_get",
         "selene_task_info_destroy",
         "selene_task_list",
+        "selene_task_list_state",
         "selene_task_ids_destroy",
         "selene_task_explain",
         "selene_window_init",
@@ -942,6 +954,7 @@ class Functions:
         "selene_cycle_descriptor",
         "selene_run_complete",
         "selene_run_retry",
+        "selene_run_fail",
         "selene_run_stopping",
         "selene_run_remaining",
         "selene_conditions_set",
@@ -1017,9 +1030,11 @@ class Functions:
     selene_task_cancel: Any
     selene_task_cancel_tag: Any
     selene_task_cancel_all: Any
+    selene_task_retry: Any
     selene_task_get: Any
     selene_task_info_destroy: Any
     selene_task_list: Any
+    selene_task_list_state: Any
     selene_task_ids_destroy: Any
     selene_task_explain: Any
     selene_window_init: Any
@@ -1039,6 +1054,7 @@ class Functions:
     selene_cycle_descriptor: Any
     selene_run_complete: Any
     selene_run_retry: Any
+    selene_run_fail: Any
     selene_run_stopping: Any
     selene_run_remaining: Any
     selene_conditions_set: Any

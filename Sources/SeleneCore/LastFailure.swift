@@ -1,0 +1,34 @@
+// Why a task's last run failed (R7).
+
+/// The failure of a run; its task keeps it until the next success.
+package final class LastFailure: Sendable {
+  package let at: Instant
+  /// Which attempt it was, from 1.
+  package let attempt: UInt32
+  /// What the run said, or the library for it.
+  package let message: Bytes?
+
+  package static let longestMessage = 1024
+
+  package init(at: Instant, attempt: UInt32, _ message: Bytes?) {
+    (self.at, self.attempt, self.message) = (at, max(1, attempt), message)
+  }
+
+  /// Takes over what a run said, as much as is kept; the cut is between two characters. Nil if it said nothing.
+  ///
+  /// - Throws: `invalidArgument` where that is no text.
+  package static func message(_ text: UnsafeRawBufferPointer) throws(SeleneError) -> Bytes? {
+    var end = min(text.count, longestMessage)
+    if end < text.count {
+      for _ in 0..<3 where text[end] & 0xC0 == 0x80 { end -= 1 }
+    }
+    guard end > 0 else { return nil }
+    let kept = UnsafeRawBufferPointer(rebasing: text[..<end])
+    try Identifier.check(characters: kept, "message")
+    return Bytes(copying: kept)
+  }
+
+  // What the library says of a run that cannot.
+  package static let windowEnded = Bytes("the window ended")
+  package static let processEnded = Bytes("the process ended")
+}
