@@ -7,6 +7,10 @@
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/selene
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 # As CMake and Meson say it, too: LIBDIR=lib/x86_64-linux-gnu is a folder of PREFIX.
 $(if $(PREFIX),$(if $(filter /%,$(PREFIX)),,$(error PREFIX must begin with /: $(PREFIX))))
@@ -44,10 +48,10 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries examples run run-c run-python test check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
+.PHONY: all libraries program examples run run-c run-python test check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default)
-all: deps libraries
+all: deps libraries program
 libraries: $(SHARED) $(ARCHIVE)
 
 ## run            builds everything and runs the example workload for a few short windows; HOST=python: from Python
@@ -163,6 +167,18 @@ build/examples/%: bindings/c/examples/%.c $(SHARED)
 build/selene-run: $(RUNNER_SOURCES) $(SHARED)
 	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
+# What is installed of it: with the library inside, so that it runs wherever it is put, and its manual page.
+PROGRAM = build/install/selene-run
+program: $(PROGRAM) $(PROGRAM).1
+
+$(PROGRAM): $(RUNNER_SOURCES) $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(STATIC_LIBS)
+	@strip $@
+
+$(PROGRAM).1: .ci/man $(PROGRAM)
+	@$^ $(VERSION) >$@
+
 BENCHMARKS := $(patsubst Benchmarks/%.c,build/bench/%,$(wildcard Benchmarks/*.c))
 PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/peers/*.c))
 
@@ -170,7 +186,7 @@ benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
 build/bench/store build/bench/open: NEEDS = -lselene $(SQLITE)
-build/bench/instructions: NEEDS = -lselene
+build/bench/instructions build/bench/neighbour build/bench/latency: NEEDS = -lselene -lpthread
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)
 build/bench/libuv: NEEDS = -luv
@@ -195,11 +211,15 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
+DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md
+UNITS = selene-run.service selene-run.timer
+
 # What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what
 # is installed, whatever the umask.
-## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files
-install: $(if $(wildcard $(SHARED)),,deps) libraries
-	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)'
+## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files, selene-run
+install: $(if $(wildcard $(SHARED)),,deps) libraries program
+	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)' \
+	  '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(UNITDIR)'
 	@install -m 644 include/selene.h '$(DESTDIR)$(INCLUDEDIR)/selene.h'
 	@install -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
 	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
@@ -212,6 +232,14 @@ install: $(if $(wildcard $(SHARED)),,deps) libraries
 	  $(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(CMAKE)' '$(PREFIX)')|g" \
 	    bindings/c/cmake/$$file.cmake.in | install -m 644 /dev/stdin '$(DESTDIR)$(CMAKE)/'$$file.cmake || exit; \
 	done
+	@install -m 755 $(PROGRAM) '$(DESTDIR)$(BINDIR)/selene-run'
+	@install -m 644 $(PROGRAM).1 '$(DESTDIR)$(MANDIR)/man1/selene-run.1'
+	@install -m 644 LICENSE $(DOCUMENTS) '$(DESTDIR)$(DOCDIR)/'
+	@install -m 644 bindings/c/examples/README.md '$(DESTDIR)$(DOCDIR)/selene-run.md'
+	@for unit in $(UNITS); do \
+	  sed 's|^ExecStart=[^ ]*|ExecStart=$(BINDIR)/selene-run|' bindings/c/examples/systemd/$$unit | \
+	    install -m 644 /dev/stdin '$(DESTDIR)$(UNITDIR)/'$$unit || exit; \
+	done
 	@echo "installed in $(DESTDIR)$(PREFIX)"
 
 ## uninstall      removes what install put there, with the same PREFIX, LIBDIR and DESTDIR
@@ -219,7 +247,9 @@ uninstall:
 	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
 	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
 	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
-	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' 2>/dev/null || true
+	@rm -f '$(DESTDIR)$(BINDIR)/selene-run' '$(DESTDIR)$(MANDIR)/man1/selene-run.1' \
+	  $(patsubst %,'$(DESTDIR)$(DOCDIR)/%',LICENSE selene-run.md $(notdir $(DOCUMENTS))) $(UNITS:%='$(DESTDIR)$(UNITDIR)/%')
+	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' '$(DESTDIR)$(DOCDIR)' 2>/dev/null || true
 
 # ---- the tree ---------------------------------------------------------------
 

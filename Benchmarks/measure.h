@@ -88,6 +88,20 @@ MEASURE_UNUSED static void found(const char *what, const char *way, uint64_t tas
     fflush(stdout);
 }
 
+/** Sorts the samples and tells how long the slowest took, too: as three measurements, p50, p99 and the greatest. */
+MEASURE_UNUSED static void tails(const char *what, const char *way, double *samples, int count) {
+    static const char *const names[] = {"p50", "p99", "greatest"};
+    char named[64];
+    int at[3];
+    at[0] = count / 2, at[1] = count - 1 - count / 100, at[2] = count - 1;
+    qsort(samples, (size_t)count, sizeof *samples, by_value);
+    for (int i = 0; i < 3; i++) {
+        double one = samples[at[i]];
+        snprintf(named, sizeof named, "%s, %s", what, names[i]);
+        found(named, way, 0, "ns", &one, 1);
+    }
+}
+
 /** The same for what is known after one look. */
 MEASURE_UNUSED static void found_one(const char *what, const char *way, uint64_t tasks,
                                      const char *unit, double value) {

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,6 +141,23 @@ def run_all(form: str, folder: Path, results: Results, seconds: float) -> bool:
     return whole
 
 
+def run_hosts(form: str, results: Results) -> bool:
+    """How soon work begins, and what a neighbour takes from a task; after all else. False if a program failed."""
+    tasks, seconds = {"check": ("40", "2"), "short": ("2000", "60"), "long": ("2000", "60")}[form]
+    results.machine["hosts"] = f"load {os.getloadavg()[0]:.1f} before enqueue to begin, {seconds} s beside neighbours"
+    print(f"{'hosts':>16}: enqueue to begin,", end="", flush=True)
+    begin = time.monotonic()
+    whole = run(Program("latency", c("latency", tasks)), 0, results, 300)
+    whole &= run(Program("latency in Python", python("latency.py", tasks)), 0, results, 300)
+    print(" neighbours,", end="", flush=True)
+    programs = [Program("neighbour", c("neighbour", seconds))]
+    programs += [Program("neighbour in Python", python("neighbour.py", seconds))]
+    with ThreadPoolExecutor() as pool:
+        whole &= all([*pool.map(lambda program: run(program, 0, results, 300), programs)])
+    print(f" {time.monotonic() - begin:.0f} s")
+    return whole
+
+
 def too_much(program: Program, tasks: int, spent: float, seconds: float) -> str | None:
     """Why there is no room for it."""
     needed, free = tasks * program.bytes_a_task, free_memory()
@@ -190,6 +209,7 @@ def main() -> int:
     asked = parser.parse_args()
     results = Results(asked.form, machine(LIBRARY.resolve()))
     whole = run_all(asked.form, asked.folder, results, 7200 if asked.form == "long" else 210)
+    whole &= run_hosts(asked.form, results)
     leave_out(asked.form, results)
     show(results, asked.folder)
     for text in results.disagreements():

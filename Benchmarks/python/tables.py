@@ -70,6 +70,27 @@ def grids(results: Results) -> Iterator[str]:
         yield from grid(title, ((way, results.of(what, way)) for way in results.ways(what)), sizes)
 
 
+def hosts(results: Results) -> Iterator[str]:
+    """What a host sees: how soon work begins, and what a neighbour takes from a task."""
+    shares = ("p50", "p99", "greatest")
+    yield ""
+    yield f"{'enqueue to begin, a lane is free':34}" + "".join(f"{share:>15}" for share in shares)
+    for way in results.ways("enqueue to begin, p50"):
+        found = [results.find(f"enqueue to begin, {share}", way) for share in shares]
+        yield f"  {way:32}" + "".join(f"{cell(one):>15}" for one in found)
+    beside = [what.removeprefix("runs beside ") for what in whats(results, "runs beside ")]
+    yield ""
+    yield f"{'runs of a task of 1 s, longest gap':34}" + "".join(f"{name:>23}" for name in beside)
+    for way in dict.fromkeys(way for name in beside for way in results.ways(f"runs beside {name}")):
+        pairs = [(results.find(f"runs beside {name}", way), results.find(f"gap beside {name}", way)) for name in beside]
+        yield f"  {way:32}" + "".join(f"{f'{cell(runs)}, {cell(gap)}':>23}" for runs, gap in pairs)
+
+
+def whats(results: Results, prefix: str) -> list[str]:
+    """What was measured whose name begins so."""
+    return list(dict.fromkeys(found.what for found in results.measurements if found.what.startswith(prefix)))
+
+
 def store(results: Results) -> Iterator[str]:
     """Durability beside bare statements."""
     yield ""
@@ -106,6 +127,7 @@ def tables(results: Results) -> Iterator[str]:
     yield from ("", *(f"{name}: {value}" for name, value in results.machine.items()))
     yield "medians ± half the width of the middle half; columns are numbers of tasks"
     yield from grids(results)
+    yield from hosts(results)
     yield from store(results)
     yield from once(results)
     yield from notes(results)

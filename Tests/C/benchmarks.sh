@@ -29,6 +29,8 @@ wanted = {
     *(("dispatch", way) for way in ("library thread, one lane", "library threads, two lanes")),
     *(("dispatch in Python", f"pyselene{way}") for way in ("", ", pulled by hand", ", ctypes callback", ", asyncio")),
     *((what, "Selene") for what in ("register", "memory", "complete", "cancel", "cancel by tag, each", "open the store")),
+    *(("enqueue to begin, p99", way) for way in ("Selene, driver", "pyselene, driver", "pyselene, run_forever")),
+    *(("runs beside one that hangs", way) for way in ("Selene, driver", "pyselene, threads", "pyselene, asyncio")),
     ("load", "libselene.so above it"),
     ("size", "libselene.so, stripped"),
     ("FULL: register, start, complete", "Selene"),
