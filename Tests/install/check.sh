@@ -76,6 +76,7 @@ readme_cmake() { # PREFIX
 
 only_what_belongs_there() { # FOLDER
   diff <(cd "$1" && find . -not -type d | LC_ALL=C sort) - <<EOF
+./bin/selene-run
 ./include/selene.h
 ./lib/cmake/Selene/SeleneConfig.cmake
 ./lib/cmake/Selene/SeleneConfigVersion.cmake
@@ -84,6 +85,16 @@ only_what_belongs_there() { # FOLDER
 ./lib/$soname
 ./lib/libselene.so.$version
 ./lib/pkgconfig/selene.pc
+./lib/systemd/system/selene-run.service
+./lib/systemd/system/selene-run.timer
+./share/doc/selene/CHANGELOG.md
+./share/doc/selene/LICENSE
+./share/doc/selene/README.md
+./share/doc/selene/governor.md
+./share/doc/selene/performance.md
+./share/doc/selene/rules.md
+./share/doc/selene/selene-run.md
+./share/man/man1/selene-run.1
 EOF
 }
 
@@ -98,9 +109,21 @@ no_traces() {
   ! grep -rlF -e "$tree" -e "$work" "$1" && ! readelf -SW "$1/lib/libselene.so" | grep -E '\.debug_|\.symtab'
 }
 
-nothing_outside() { # FOLDER: what is there is below its include/ and lib/x86_64-linux-gnu/
+# It needs no library of ours, says its version, and its manual page has every option of its help.
+program_works() { # PREFIX
+  local option
+  [ "$(env -i "$1/bin/selene-run" --version)" = "selene-run $version" ] || { "$1/bin/selene-run" --version; return 1; }
+  readelf -d "$1/bin/selene-run" | { ! grep libselene; } || return
+  grep -q "^ExecStart=/opt/selene/bin/selene-run " "$1/lib/systemd/system/selene-run.service" || return
+  for option in $("$1/bin/selene-run" --help | grep -o '^  --[a-z-]*' | sed 's/-/\\-/g'); do
+    grep -qF -e "$option" "$1/share/man/man1/selene-run.1" || { echo "the manual has no $option"; return 1; }
+  done
+}
+
+nothing_outside() { # FOLDER: libraries are below lib/x86_64-linux-gnu/
   [ "$(cd "$1/.." && find . -mindepth 1 -maxdepth 1)" = ./usr ] &&
-    [ -z "$(cd "$1" && find . -not -type d -not -path './include/*' -not -path './lib/x86_64-linux-gnu/*')" ] &&
+    [ -z "$(cd "$1" && find . -not -type d -path './lib/*' -not -path './lib/systemd/*' \
+      -not -path './lib/x86_64-linux-gnu/*')" ] &&
     [ -n "$(cd "$1" && find lib/x86_64-linux-gnu -name 'libselene.so*')" ]
 }
 
@@ -125,6 +148,7 @@ staged=$work/root/opt/selene
 check "installs these files and nothing else" only_what_belongs_there "$staged"
 check "the links follow the SONAME" links_are_right "$staged"
 check "nothing installed names the build machine" no_traces "$staged"
+check "selene-run, its manual and its units" program_works "$staged"
 check "make install again" make --no-print-directory install DESTDIR="$work/root" PREFIX=/opt/selene
 
 for place in staged moved; do
