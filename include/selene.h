@@ -2474,7 +2474,11 @@ enum {
     SELENE_DRIVER_TOGETHER = 4,
     /** Its windows are not rolling: each picks from what was eligible at its begin. Without this flag they are
      *  (SELENE_WINDOW_ROLLING), so that what becomes due begins in the next free lane. Since: 0.2. */
-    SELENE_DRIVER_FROZEN = 8
+    SELENE_DRIVER_FROZEN = 8,
+    /** It asks no governor and keeps no ledger: what is due has its window, as if the host had begun it when it was due.
+     *  With SELENE_DRIVER_TOGETHER the window is for all its kinds that may begin, so that what becomes due in it need not
+     *  wait for another. Since: 0.2. */
+    SELENE_DRIVER_UNGOVERNED = 16
 };
 
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
@@ -2526,8 +2530,8 @@ SELENE_API selene_status selene_driver_init(selene_driver *driver, uint32_t stru
  * for what the system announces (routes and interfaces, power supplies, memory pressure); with nothing to do it sleeps
  * without a timeout. Standing tasks want a window 15 min after the last of their kind, or after its minimum interval.
  *
- * A loop of one's own around selene_scheduler_next_wakeup is not needed: with the profile that a scheduler opens with, all
- * is granted; kinds, every and the flags make its windows those of such a loop.
+ * A loop of one's own around selene_scheduler_next_wakeup is not needed: SELENE_DRIVER_UNGOVERNED asks for no grant, and
+ * kinds, every and the other flags make its windows those of such a loop.
  *
  * @param driver  how; NULL for all defaults
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (host clock), BUSY (a driver is open), EXHAUSTED

@@ -23,6 +23,7 @@ extension selene_driver: SizedStruct {
     draft.strictFit = flags & UInt32(SELENE_DRIVER_STRICT_FIT) != 0
     draft.isRolling = flags & UInt32(SELENE_DRIVER_FROZEN) == 0
     draft.together = flags & UInt32(SELENE_DRIVER_TOGETHER) != 0
+    draft.isGoverned = flags & UInt32(SELENE_DRIVER_UNGOVERNED) == 0
     return draft
   }
 }
@@ -39,8 +40,10 @@ private func open(
   _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
 ) throws(SeleneError) -> Driver {
   let known = UInt32(
-    SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER | SELENE_DRIVER_FROZEN)
-  let names: Literal = "0, or a sum of SELENE_DRIVER_LANES (1), _STRICT_FIT (2), _TOGETHER (4), _FROZEN (8)"
+    SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER | SELENE_DRIVER_FROZEN
+      | SELENE_DRIVER_UNGOVERNED)
+  let names: Literal =
+    "0, or a sum of SELENE_DRIVER_LANES (1), _STRICT_FIT (2), _TOGETHER (4), _FROZEN (8), _UNGOVERNED (16)"
   let given = if let driver { try read(driver, flags: known, named: names, "driver") } else { selene_driver.initial }
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)

@@ -16,6 +16,7 @@ package struct DriverDraft {
   package var strictFit = false
   package var isRolling = true
   package var together = false
+  package var isGoverned = true
 
   package init() {}
 }
@@ -35,6 +36,8 @@ struct DriverTerms: Sendable {
   let isRolling: Bool
   /// One window at a time, for all kinds that are due.
   let together: Bool
+  /// The governor is asked before a window, and each is booked.
+  let isGoverned: Bool
 
   /// Checks every field.
   ///
@@ -62,6 +65,7 @@ struct DriverTerms: Sendable {
     (budgets, lanes, kinds) = (draft.budgets, draft.lanes, KindSet(rawValue: draft.kinds))
     (reserve, every) = (draft.reserve == -1 ? nil : draft.reserve, draft.every)
     (strictFit, isRolling, together) = (draft.strictFit, draft.isRolling, draft.together)
+    isGoverned = draft.isGoverned
   }
 
   /// A window for some kinds.

@@ -116,11 +116,16 @@ struct DriverView {
       if let at = dueAt[kind] { wakeAt = min(wakeAt, max(at, asksAt(kind, plan))) }
     }
     plan.step = .sleep(until: min(wakeAt, nextLookAtVetoes))
-    plan.watchesMemory = reach.groups(open, onlyStopping: true, governor, at: now).contains(.load)
+    plan.watchesMemory = asked.groups(open, onlyStopping: true, governor, at: now).contains(.load)
     return plan
   }
 
   private func asksAt(_ kind: Kind, _ plan: DriverPlan) -> Instant { max(plan.askAgainAt[kind], pausedUntil[kind]) }
+
+  /// The signals that can be read for a decision; without a governor there is none.
+  private var asked: SignalReach {
+    terms.isGoverned ? reach : SignalReach(followsSystem: false, hasStore: reach.hasStore)
+  }
 
   // MARK: When
 
@@ -129,11 +134,18 @@ struct DriverView {
     var dueAt = PerKind<Instant?>(repeating: nil)
     guard !lacksThreads, !(terms.together && hasDriven) else { return dueAt }
     var pace = pace
-    for kind in Kind.allCases { pace[kind].interval = max(pace[kind].interval, terms.every) }
-    for kind in Kind.allCases where terms.kinds.contains(kind) && enabled.contains(kind) && !open.contains(kind) {
+    for kind in Kind.allCases { pace[kind] = self.pace(of: kind) }
+    for kind in Kind.allCases where mayOpen.contains(kind) {
       dueAt[kind] = table.nextWakeup(offer(kind, satisfied), pace, at: now)
     }
     return dueAt
+  }
+
+  /// The kinds that the driver could open a window for.
+  private var mayOpen: KindSet { terms.kinds.intersection(enabled).subtracting(open) }
+
+  private func pace(of kind: Kind) -> Pace {
+    Pace(lastBegin: pace[kind].lastBegin, interval: max(pace[kind].interval, terms.every))
   }
 
   private func offer(_ kind: Kind, _ satisfied: Constraints) -> Offer {
@@ -162,7 +174,7 @@ struct DriverView {
     guard !open.isEmpty else { return Time.never }
     var next = nextLook
     governor.forEachSignal(open, onlyStopping: true) { signal in
-      if signal.lookAgain > 0 && !reach.groups(signal, governor, at: now).isEmpty {
+      if signal.lookAgain > 0 && !asked.groups(signal, governor, at: now).isEmpty {
         next = min(next, now.adding(signal.lookAgain))
       }
     }
@@ -176,9 +188,9 @@ struct DriverView {
     var announced = hearing.announced
     if listens { announced.formUnion([.power, .network]) }
     // What decisions look at, and the vetoes against open windows; what is announced is read where anybody wants to know it.
-    let groups = reach.groups(due, governor, at: now)
-      .union(reach.groups(open, onlyStopping: true, governor, at: now))
-      .union(announced.intersection(reach.groups(.all, governor, at: now)))
+    let groups = asked.groups(due, governor, at: now)
+      .union(asked.groups(open, onlyStopping: true, governor, at: now))
+      .union(announced.intersection(asked.groups(.all, governor, at: now)))
     let missing = groups.subtracting(hearing.read)
     let isHeard = hearing.asked.map { due.isSubset(of: $0) } ?? (due.isEmpty && announced.isEmpty)
     let conditions = !isHeard && !couldBe.isEmpty
@@ -192,6 +204,7 @@ struct DriverView {
 
   /// The window of the first kind that is granted one, or of all that are, or nil.
   private func opening(_ due: KindSet, _ plan: inout DriverPlan) -> DriverPlan.Step? {
+    guard terms.isGoverned else { return openingUnasked(due) }
     var granted: KindSet = []
     var longest = Time.never
     for kind in Kind.allCases where due.contains(kind) {
@@ -206,6 +219,20 @@ struct DriverView {
       if !terms.together { break }
     }
     return granted.isEmpty ? nil : .open(terms.window(granted, longest: longest), kinds: granted)
+  }
+
+  /// The window of the first kind that is due; together, of all that may have one: it costs no budget, and what becomes due
+  /// in it need not wait for the next.
+  private func openingUnasked(_ due: KindSet) -> DriverPlan.Step? {
+    guard let first = Kind.allCases.first(where: { due.contains($0) }) else { return nil }
+    guard terms.together else {
+      return .open(terms.window(KindSet(first), longest: Time.never), kinds: KindSet(first))
+    }
+    var kinds = due
+    for kind in Kind.allCases where mayOpen.contains(kind) && pace(of: kind).opensAt <= now {
+      kinds.formUnion(KindSet(kind))
+    }
+    return .open(terms.window(kinds, longest: Time.never), kinds: due)
   }
 
   /// Asks for a window of a kind; nil if it is refused, or better waited for.

@@ -255,7 +255,7 @@ extension Scheduler {
   }
 
   /// Whether windows are booked.
-  var keepsBooks: Bool { governance.driver != nil || governance.governor.profile.demands }
+  var keepsBooks: Bool { governance.driver?.terms.isGoverned ?? false || governance.governor.profile.demands }
 
   /// Charges a window to its kinds (G4).
   func book(begin kinds: KindSet, budget: Span, at now: Instant) {

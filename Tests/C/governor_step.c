@@ -619,6 +619,46 @@ static void test_own_kinds(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* It asks no governor, keeps no ledger, and one window serves all kinds. */
+static void test_ungoverned(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE};
+    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_report *report = NULL;
+    selene_cycle cycle;
+    int64_t wake_at;
+    selene_rule rule = {SELENE_FACTOR_METERED, EACH, SELENE_RULE_VETO, 0, 0, 0};
+    profile.rules = &rule;
+    profile.rule_count = 1;
+    CHECK_OK(selene_governor_set_profile(scheduler, &profile));
+    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_METERED, 1, 0));
+    observe(scheduler);
+    add_once(scheduler, "fetch", REFRESH, &fetch);
+    open_as(scheduler, driver);
+    CHECK_INT(0, step(scheduler, &wake_at)); /* as the profile refuses */
+    CHECK_INT(1, count_events(0, SELENE_EVENT_REFUSED, -1));
+    CHECK_OK(selene_driver_stop(scheduler, 0));
+    driver.flags = SELENE_DRIVER_UNGOVERNED | SELENE_DRIVER_TOGETHER;
+    open_as(scheduler, driver);
+    cycle = step(scheduler, NULL);
+    CHECK(cycle);
+    /* Of the other kind, but in the window that is open. */
+    CHECK_INT(0, step(scheduler, NULL));
+    add_once(scheduler, "pack", PROCESSING, &pack);
+    CHECK_INT(0, step(scheduler, NULL));
+    CHECK_INT(2, work_on(cycle, SELENE_OUTCOME_NEW_DATA, S));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(EACH, report->kinds);
+    CHECK_INT(2, report->run_count);
+    selene_report_destroy(report);
+    CHECK_INT(0, step(scheduler, &wake_at));
+    CHECK_INT(SELENE_NEVER, wake_at);
+    CHECK_INT(0, count_events(0, SELENE_EVENT_GRANTED, -1));
+    CHECK_INT(1, count_events(0, SELENE_EVENT_REFUSED, -1));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_misuse(void) {
     selene_scheduler scheduler = open_plain();
     selene_driver driver = SELENE_DRIVER_INIT;
@@ -640,7 +680,7 @@ static void test_misuse(void) {
         if (field == 3) driver.refresh_lanes = 0;
         if (field == 4) driver.processing_lanes = 65;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
-        if (field == 6) driver.flags = 16;
+        if (field == 6) driver.flags = 32;
         if (field == 7) driver.processing_budget = INT64_MAX;
         if (field == 8) driver.kinds = 0;
         if (field == 9) driver.kinds = 4;
@@ -788,6 +828,7 @@ int main(int argc, char **argv) {
     run_test("G7 together: one window for what is due of both kinds", test_together);
     run_test("G7 every: windows come no faster, and standing tasks ask that often", test_every);
     run_test("G7 kinds that are not the driver's stay the host's; strict fit", test_own_kinds);
+    run_test("G7 ungoverned: no decision, no ledger, one window for all kinds", test_ungoverned);
     run_test("G7 what cannot be is refused, and nothing changes", test_misuse);
     run_test("G7 a window of a stopped driver stays the host's", test_stop_keeps_cycle);
     run_test("G7 poll() wakes for a signal and for time", test_poll);

@@ -56,9 +56,9 @@ static const struct in_struct in_structs[] = {
      use_async},
     {"selene_window in plan", "window", sizeof(selene_window), 8, 15, default_window, use_plan},
     {"selene_profile", "profile", sizeof(selene_profile), 8, 0, default_profile, use_profile},
-    {"selene_driver in open", "driver", sizeof(selene_driver), 8, 15, default_driver,
+    {"selene_driver in open", "driver", sizeof(selene_driver), 8, 31, default_driver,
      use_driver_open},
-    {"selene_driver in start", "driver", sizeof(selene_driver), 8, 15, default_driver,
+    {"selene_driver in start", "driver", sizeof(selene_driver), 8, 31, default_driver,
      use_driver_start},
 };
 

@@ -61,8 +61,8 @@ result "… and opens none" $(($? == 0))
 ends "--follow with a profile runs what is due until nothing is left" 0 'window of processing: 10 m 00 s' \
   'window of refresh: 30.00 s' 'once  *new_data  *exit 0  *succeeded' 'retry  *failed  *exit 75  *failed' \
   'window of processing: over, new_data' 'nothing is left to do' -- --profile open --follow --every 0s "$work/tasks"
-ends "without a profile it is one window for all kinds that are due, as long as --budget" 0 'window of both kinds: 30.00 s' \
-  'once  *new_data' 'retry  *failed' 'window of both kinds: over, new_data' 'window of refresh: 30.00 s' 'nothing is left to do' \
+ends "without a profile it is one window for all kinds, as long as --budget" 0 'window of both kinds: 30.00 s' \
+  'once  *new_data' 'retry  *failed' 'window of both kinds: over, new_data' 'window of both kinds: over, failed' 'nothing is left to do' \
   -- --follow --every 0s "$work/tasks"
 ends "… and says for how long it sleeps" 0 'sleeping .* s$' 'late  *new_data' -- --follow --every 0s "$work/late"
 ends "--cycles ends it earlier, --budget is for both kinds" 0 'window of processing: 7.00 s' -- --profile open --follow \
@@ -197,7 +197,7 @@ result "… leaves it within its limit, with the end in it" $?
 
 echo "a  schedule=once -- echo out" >"$work/tasks"
 day='^20[0-9-]\{8\} [0-9:]\{8\}  '
-ends "lines of --follow begin with the time" 0 "${day}window of refresh: 30" "${day}a | out" -- --follow --every 0s "$work/tasks"
+ends "lines of --follow begin with the time" 0 "${day}window of both kinds: 30" "${day}a | out" -- --follow --every 0s "$work/tasks"
 ends "with the driver, too" 0 "${day}window of refresh: 30" "${day}  a .*exit 0" "${day}window of refresh: over" -- --follow \
   --profile open "$work/tasks"
 

@@ -9,7 +9,8 @@ import Testing
 /// What a plan says, to be compared.
 enum Said: Equatable {
   case read(SignalGroups, conditions: Bool, KindSet)
-  case open(KindSet, budget: Span, lanes: Int = 1, only: String? = nil)
+  /// For some kinds; `serves` if tasks of others run in it, too.
+  case open(KindSet, budget: Span, lanes: Int = 1, only: String? = nil, serves: KindSet? = nil)
   case sleep(Instant)
 
   init(_ plan: DriverPlan) {
@@ -17,8 +18,9 @@ enum Said: Equatable {
     case .read(let groups, let conditions, let kinds): self = .read(groups, conditions: conditions, kinds)
     case .open(let window, let kinds):
       self = .open(
-        kinds, budget: window.budget, lanes: window.lanes, only: window.task.map { String(decoding: $0, as: UTF8.self) }
-      )
+        kinds, budget: window.budget, lanes: window.lanes,
+        only: window.task.map { String(decoding: $0, as: UTF8.self) },
+        serves: window.kinds == kinds ? nil : window.kinds)
     case .sleep(let wakeAt): self = .sleep(wakeAt)
     }
   }
@@ -135,6 +137,54 @@ enum Said: Equatable {
         draft.rules = [RuleDraft(factor: Int32(Factor.metered.rawValue), kinds: refresh.rawValue, mode: 1)]
         $0.governor = Governor(try Profile(draft))
         try $0.governor.signals.set(.metered, 1, by: .host, at: now)
+      }
+    },
+
+    Case(
+      "ungoverned: what is due has its window, whatever the governor would say",
+      .open(refresh, budget: 30 * Time.second)
+    ) {
+      try view([pack, fetch], driver: { $0.isGoverned = false }) {
+        $0.governor = Governor(try veto(.metered))
+        try $0.governor.signals.set(.metered, 1, by: .host, at: now)
+      }
+    },
+    Case("ungoverned: no signal is read for it", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], driver: { $0.isGoverned = false }) {
+        $0.governor = Governor(try veto(.userActive, preempts: true))
+        ($0.reach.followsSystem, $0.hearing.announced) = (true, .people)
+      }
+    },
+    Case("ungoverned: but conditions are", .read([], conditions: true, refresh)) {
+      try view([fetch], driver: { $0.isGoverned = false }) { $0.hostOwned = [] }
+    },
+    Case("ungoverned: nor while it is open", never) {
+      try view([], driver: { $0.isGoverned = false }) {
+        $0.governor = Governor(try veto(.userActive, preempts: true))
+        ($0.reach.followsSystem, $0.open, $0.hasCycles) = (true, refresh, true)
+      }
+    },
+    Case("ungoverned and together: the window is for all kinds", .open(refresh, budget: 10 * Time.minute, serves: .all))
+    {
+      try view([fetch], driver: { ($0.isGoverned, $0.together) = (false, true) })
+    },
+    Case("but for one that is switched off", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], driver: { ($0.isGoverned, $0.together) = (false, true) }) { $0.enabled = refresh }
+    },
+    Case("or not the driver's", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], driver: { ($0.isGoverned, $0.together, $0.kinds) = (false, true, refresh.rawValue) })
+    },
+    Case("or has a window of the host's", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], driver: { ($0.isGoverned, $0.together) = (false, true) }) { $0.open = processing }
+    },
+    Case("or had one too lately", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch], driver: { ($0.isGoverned, $0.together, $0.every) = (false, true, 100) }) {
+        $0.pace.processing = Pace(lastBegin: now - 60, interval: 0)
+      }
+    },
+    Case("and it waits where nothing is due", .sleep(now + 40)) {
+      try view([fetch], driver: { ($0.isGoverned, $0.together, $0.every) = (false, true, 100) }) {
+        $0.pace.refresh = Pace(lastBegin: now - 60, interval: 0)
       }
     },
 

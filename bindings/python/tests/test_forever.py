@@ -164,13 +164,13 @@ def test_no_signal_is_lost_whenever_it_comes(call: str) -> None:
 
 def test_a_signal_between_the_last_look_and_the_wait_counts() -> None:
     in_a_process("""
+        from pyselene._forever import Forever
         scheduler = selene.Scheduler()
-        changed = scheduler._engine.changed
-        wait = changed.wait
-        def late(timeout):
+        sleep = Forever._sleep
+        def late(self):
             os.kill(os.getpid(), signal.SIGINT)
-            return wait(timeout)
-        changed.wait = late
+            sleep(self)
+        Forever._sleep = late
         begin = time.monotonic()
         scheduler.run_forever(every=3600)
         assert time.monotonic() - begin < 30
@@ -277,9 +277,9 @@ def test_a_stop_just_before_a_window_opens_lets_nothing_start(monkeypatch: pytes
     with selene.Scheduler() as scheduler:
         scheduler.task("a")(lambda run: None)
 
-        def late(engine: Any, window: Any, inline: bool) -> Drive:
+        def late(engine: Any, window: Any, inline: bool, cycle: int) -> Drive:
             scheduler.stop()
-            return Drive(engine, window, inline)
+            return Drive(engine, window, inline, cycle)
 
         monkeypatch.setattr(_forever, "Drive", late)
         scheduler.run_forever()
@@ -301,21 +301,97 @@ def test_a_stop_while_a_run_is_on_its_way_to_its_handler_waits_for_it() -> None:
         assert scheduler.get("a").last_outcome is selene.Outcome.NEW_DATA
 
 
-def test_stop_ends_every_driver_and_leaves_other_windows_alone() -> None:
+def test_stop_ends_it_and_leaves_other_windows_alone() -> None:
     with selene.Scheduler() as scheduler:
-        threads = [threading.Thread(target=scheduler.run_forever, kwargs={"kinds": kind}) for kind in selene.Kind]
-        for thread in threads:
-            thread.start()
+        thread = threading.Thread(target=scheduler.run_forever, kwargs={"kinds": "refresh"})
+        thread.start()
         limit = time.monotonic() + 30
-        while len(scheduler._engine.forevers) < 2 and time.monotonic() < limit:
+        while scheduler._engine.driver is None and time.monotonic() < limit:
             time.sleep(0.01)
+        with pytest.raises(selene.Busy, match="a driver is open"):
+            scheduler.run_forever()
+        with pytest.raises(selene.Busy, match="a driver is open"), scheduler.driver():
+            pass
         with scheduler.begin(kinds="processing"):
             scheduler.stop()
-        for thread in threads:
-            thread.join(30)
-            assert not thread.is_alive()
+        thread.join(30)
+        assert not thread.is_alive()
         scheduler.task("a")(lambda run: None)
         assert len(scheduler.run_cycle().runs) == 1
+        with scheduler.driver() as driver:
+            scheduler.stop()
+            assert driver.running
+
+
+def test_whatever_lets_a_task_run_wakes_it() -> None:
+    ran: list[str] = []
+    with selene.Scheduler() as scheduler:
+        scheduler.enable("processing")
+        scheduler.set_conditions(network=False, power=True)
+        thread = threading.Thread(target=scheduler.run_forever)
+        thread.start()
+
+        def comes(name: str) -> bool:
+            limit = time.monotonic() + 20
+            while name not in ran and time.monotonic() < limit:
+                time.sleep(0.005)
+            return name in ran
+
+        def handler(run: selene.Run) -> None:
+            ran.append(run.id)
+
+        scheduler.register_handler("h", handler)
+        scheduler.register(selene.Task("registered", "h", kind="processing"))
+        assert comes("registered")
+        scheduler.enqueue("network", handler="h", kind="processing", requires="network")
+        scheduler.enqueue("handler", handler="later", kind="processing")
+        time.sleep(0.05)
+        assert ran == ["registered"]
+        scheduler.set_conditions(network=True)
+        assert comes("network")
+        scheduler.register_handler("later", handler)
+        assert comes("handler")
+        scheduler.enable({"refresh", "processing"})
+        scheduler.register_all([selene.Task("batch", "h", schedule="once")])
+        assert comes("batch")
+        scheduler.stop()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_r9_it_survives_a_window_that_other_code_ends(caplog: pytest.LogCaptureFixture) -> None:
+    ran: list[str] = []
+    with selene.Scheduler() as scheduler:
+
+        def work(run: selene.Run) -> None:
+            ran.append(run.id)
+            if run.id == "first":
+                scheduler._engine.calls.selene_cycle_end(run.cycle_token, None)
+                scheduler.enqueue("second", handler=work)
+            else:
+                scheduler.stop()
+
+        scheduler.enqueue("first", handler=work)
+        scheduler.run_forever()
+    assert ran == ["first", "second"]
+
+
+def test_a_kind_of_the_other_sort_begins_in_the_window_that_is_open() -> None:
+    both = threading.Event()
+    with selene.Scheduler() as scheduler:
+
+        def slow(run: selene.Run) -> bool:
+            scheduler.enqueue("quick", handler=quick, kind="processing")
+            return both.wait(20)
+
+        def quick(run: selene.Run) -> None:
+            both.set()
+            scheduler.stop()
+
+        scheduler.enqueue("slow", handler=slow)
+        scheduler.run_forever(lanes=2)
+        assert both.is_set()
+        assert scheduler.get("slow").last_outcome is selene.Outcome.NEW_DATA
 
 
 def test_r2_what_is_enqueued_begins_beside_a_handler_that_waits() -> None:

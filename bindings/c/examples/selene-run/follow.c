@@ -84,8 +84,9 @@ static selene_driver driver_of(const struct options *options) {
     driver.refresh_lanes = driver.processing_lanes = options->window.lanes;
     driver.kinds = options->window.kinds;
     driver.reserve = options->window.reserve;
-    /* Without a profile --lanes is how many tasks run at a time, whatever their kind. */
+    /* Without a profile --lanes is how many tasks run at a time, whatever their kind; only --why asks the governor. */
     if (options->profile < 0) driver.flags = SELENE_DRIVER_TOGETHER;
+    if (options->profile < 0 && !options->why) driver.flags |= SELENE_DRIVER_UNGOVERNED;
     if (options->window.flags & SELENE_WINDOW_STRICT_FIT) driver.flags |= SELENE_DRIVER_STRICT_FIT;
     return driver;
 }

@@ -96,8 +96,7 @@ class Drive:
             if self.over and not self.lanes:
                 self.engine.drives.discard(self)
         self.tell()
-        if self.engine.closed:
-            self.engine.poke()
+        self.engine.came_back()
 
     # ---- called by others ------------------------------------------------------
 

@@ -9,7 +9,7 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
@@ -31,6 +31,19 @@ if TYPE_CHECKING:
 
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
+
+
+def raw_driver(
+    refresh_budget: Duration, processing_budget: Duration, refresh_lanes: int, processing_lanes: int
+) -> _raw.selene_driver:
+    """The library's structure of a driver."""
+    raw = _raw.selene_driver()
+    fast.selene_driver_init(ctypes.byref(raw), ctypes.sizeof(raw))
+    raw.refresh_budget = duration_ns(refresh_budget, "refresh_budget")
+    raw.processing_budget = duration_ns(processing_budget, "processing_budget")
+    raw.refresh_lanes = whole(refresh_lanes, "refresh_lanes", 1 << 32)
+    raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
+    return raw
 
 
 class Driver:
@@ -55,21 +68,7 @@ class Driver:
     (0, ['sync'])
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        refresh_budget: Duration,
-        processing_budget: Duration,
-        refresh_lanes: int,
-        processing_lanes: int,
-        on_report: OnReport | None,
-    ) -> None:
-        raw = _raw.selene_driver()
-        fast.selene_driver_init(ctypes.byref(raw), ctypes.sizeof(raw))
-        raw.refresh_budget = duration_ns(refresh_budget, "refresh_budget")
-        raw.processing_budget = duration_ns(processing_budget, "processing_budget")
-        raw.refresh_lanes = whole(refresh_lanes, "refresh_lanes", 1 << 32)
-        raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
+    def __init__(self, engine: Engine, raw: _raw.selene_driver, on_report: OnReport | None) -> None:
         self._engine = engine
         self._raw = raw
         # The most that the library grants; a lane that a window has not is refused by its cycle.
@@ -93,17 +92,16 @@ class Driver:
 
     def open(self) -> None:
         """Opens it; from now on windows are booked. Busy: another driver is open."""
-        self._open(0)
+        if not self._is_open:
+            self._open()
 
-    def _open(self, flags: int) -> None:
-        if self._is_open:
-            return
+    def _open(self) -> None:
         engine = self._engine
-        self._raw.flags = flags
         fd = ctypes.c_int32()
         engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
         # A copy of its own: the library may close the descriptor while a thread waits for it.
         self._fd = os.dup(fd.value)
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._is_open, self._stopping, self._error = True, False, None
         engine.driver = self
 
@@ -209,9 +207,9 @@ class Driver:
 
     def __enter__(self) -> Self:
         has_thread = self._engine.clock is None
-        self._open(_raw.SELENE_DRIVER_LANES if has_thread else 0)
+        self._raw.flags = _raw.SELENE_DRIVER_LANES if has_thread else 0
+        self._open()
         if has_thread:
-            self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
             self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
             try:
                 self._thread.start()
@@ -253,16 +251,10 @@ class Driver:
 
     def _work(self, drive: Drive) -> None:
         try:
-            try:
-                report = drive.run()
-            except InvalidHandle:
-                self._lost()
-            else:
-                self._tell(report)
+            with self._driving(drive) as reports:
+                reports.append(drive.run())
         except BaseException as error:
             self._fail(error)
-        finally:
-            self._remove(drive)
 
     # ---- on an event loop -------------------------------------------------------
 
@@ -270,7 +262,8 @@ class Driver:
         if self._engine.clock is not None:
             raise ValueError("an event loop follows real time; on a clock of your own use `with` and run_due()")
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
-        self._open(_raw.SELENE_DRIVER_LANES)
+        self._raw.flags = _raw.SELENE_DRIVER_LANES
+        self._open()
         self._loop.add_reader(self._fd, self._ready)
         self._ready()
         return self
@@ -322,12 +315,8 @@ class Driver:
 
     async def _await(self, drive: AsyncDrive) -> None:
         try:
-            try:
-                report = await drive.run()
-            except InvalidHandle:
-                self._lost()
-            else:
-                self._tell(report)
+            with self._driving(drive) as reports:
+                reports.append(await drive.run())
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -335,8 +324,6 @@ class Driver:
         except BaseException as error:
             self._fail(error)
             raise
-        finally:
-            self._remove(drive)
 
     # ---- for all ----------------------------------------------------------------
 
@@ -352,11 +339,22 @@ class Driver:
         self._wake_at = never_is_none(wake_at.value)
         return token
 
-    def _lost(self) -> None:
-        """Other code has ended a window: its report is lost, the next window may come."""
-        if self._engine.closed:
-            raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
-        log.warning("a window was ended by other code: it has no report")
+    @contextlib.contextmanager
+    def _driving(self, drive: Drive | AsyncDrive) -> Iterator[list[Report]]:
+        """While a window is worked off; hands out its report, which is lost if other code has ended the window."""
+        reports: list[Report] = []
+        self._add(drive)
+        try:
+            try:
+                yield reports
+            except InvalidHandle:
+                if self._engine.closed:
+                    raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE) from None
+                log.warning("a window was ended by other code: it has no report")
+            for report in reports:
+                self._tell(report)
+        finally:
+            self._remove(drive)
 
     def _add(self, drive: Drive | AsyncDrive) -> None:
         with self._changed:

@@ -21,7 +21,7 @@ from ._event import Event, Mailbox, read_event
 from ._handler import Handler
 from ._library import error_of, fast, library
 from ._profile import Profile
-from ._roles import Lasting, Opening, Pulling
+from ._roles import Opening, Pulling
 from ._run import Latch, Run
 from ._time import SECOND
 from ._workers import Job, Workers
@@ -108,7 +108,6 @@ class Engine:
         self.coroutines: set[asyncio.Task[Any]] = set()
         self.handlers: dict[bytes, Handler] = {}
         self.drives: set[Pulling] = set()
-        self.forevers: set[Lasting] = set()
         #: What handlers raised in cycles of the library's own threads, by cycle and run.
         self.pushed: dict[int, dict[int, BaseException]] = {}
         self.pushing = 0
@@ -120,9 +119,8 @@ class Engine:
         self.mailboxes: set[Mailbox] = set()
         #: What the governor was told to demand; the library does not give it back.
         self.profile = Profile()
-        #: Guards handlers and observers; notified when anything changed that run_forever() waits for.
+        #: Guards handlers and observers; notified when a thread has come back that the end waits for.
         self.changed = threading.Condition()
-        self.changes = 0
 
     # ---- statuses -------------------------------------------------------------
 
@@ -328,14 +326,11 @@ class Engine:
             text = f"{what} inside a handler of this scheduler"
             raise Reentrant(_raw.SELENE_ERROR_REENTRANT, "REENTRANT", text)
 
-    def poke(self) -> None:
-        """Something changed that run_forever() wants to know."""
-        self.changes += 1
-        if self.forevers or self.closed:
+    def came_back(self) -> None:
+        """A thread has left its handler, or the end has come."""
+        if self.closed:
             with self.changed:
                 self.changed.notify_all()
-            for forever in tuple(self.forevers):
-                forever.wake()
 
     # ---- end ------------------------------------------------------------------
 
@@ -384,7 +379,7 @@ class Engine:
         self.workers.close()
         for box in tuple(self.mailboxes):
             box.close()
-        self.poke()
+        self.came_back()
 
     def drop(self) -> None:
         """Closes what is not referred to any more."""
@@ -450,7 +445,6 @@ def _after_fork() -> None:
         for drive in engine.drives:
             drive.forked()
         engine.drives.clear()
-        engine.forevers.clear()
         engine.driver = None
         engine.waiters.clear()
     _engines.clear()

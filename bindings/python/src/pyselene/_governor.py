@@ -108,7 +108,6 @@ class Governor:
         engine = self._engine
         engine.check(engine.calls.selene_governor_set_profile(engine.handle, ctypes.byref(raw)))
         engine.profile = profile
-        engine.poke()
 
     def set_profile(self, profile: Profile | BuiltIn | str) -> None:
         """The same as a call. InvalidArgument names what is wrong in it; it is not kept in the store."""

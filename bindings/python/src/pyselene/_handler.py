@@ -173,8 +173,7 @@ def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) ->
             return error
     finally:
         engine.threads.discard(thread)
-        if engine.closed:
-            engine.poke()
+        engine.came_back()
     return take_kept()
 
 

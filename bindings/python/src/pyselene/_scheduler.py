@@ -140,7 +140,6 @@ class Scheduler(CycleCalls):
                 host |= bit
                 satisfied |= bit if truth(value, what) else 0
         self._engine.check(self._engine.calls.selene_conditions_set(self._engine.handle, host, satisfied))
-        self._engine.poke()
 
     def conditions(self) -> Conditions:
         """The conditions as a cycle would find them now."""
@@ -251,7 +250,6 @@ class Scheduler(CycleCalls):
     def enable(self, kinds: Kinds) -> None:
         """Switches these kinds on and all others off; while a kind is off, its tasks and cycles are refused."""
         self._engine.check(library.selene_scheduler_enable(self._engine.handle, kind_bits(kinds)))
-        self._engine.poke()
 
     def store(self) -> StoreInfo:
         """Where and how the tasks are stored."""

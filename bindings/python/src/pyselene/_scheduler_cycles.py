@@ -9,10 +9,10 @@ from ._callbacks import raise_kept, take_kept
 from ._cycle import Cycle, begin, raw_window
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._driver import Driver, OnReport
+from ._driver import Driver, OnReport, raw_driver
 from ._errors import NotFound, Unsupported
 from ._fault import Fault
-from ._forever import Forever
+from ._forever import Forever, raw_forever
 from ._handler import interrupting
 from ._library import encode, library, out_pointer
 from ._push import Pushed
@@ -171,7 +171,8 @@ class CycleCalls(TaskCalls):
         `on_report` gets each report that has runs. One driver may be open at a time (Busy). What a handler raises to
         end the process, or a failing store, ends it early: wait() returns, and the end of `with` raises it.
         """
-        return Driver(self._engine, refresh_budget, processing_budget, refresh_lanes, processing_lanes, on_report)
+        raw = raw_driver(refresh_budget, processing_budget, refresh_lanes, processing_lanes)
+        return Driver(self._engine, raw, on_report)
 
     def launch(self, id: str) -> Report:
         """Runs a pending task now as if the driver had launched it: outside governor, pace and rank; reports.
@@ -218,16 +219,17 @@ class CycleCalls(TaskCalls):
         on_report: OnReport | None = None,
         signals: bool = True,
     ) -> None:
-        """Opens windows until stop(), close() or a signal: whenever something may run, or once in `every` seconds.
+        """Opens windows until stop(), close() or a signal: whenever something may run, at most once in `every` seconds.
 
-        It asks no governor; driver() does. Its windows are rolling unless told otherwise: a task that becomes due or
-        is enqueued begins in the next free lane, whatever others do.
-        In between it sleeps until next_wakeup(), a new task, or new conditions. When it is to end, nothing more is
+        It is a driver() that asks no governor; one of them may be open at a time (Busy). Its windows are rolling unless
+        told otherwise: a task that becomes due or is enqueued begins in the next free lane, whatever others do. A
+        standing task asks for a window every `every` seconds, or every 15 minutes. When it is to end, nothing more is
         started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
         the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
         """
         with self._engine.waiting():
-            Forever(self._engine, budget, every, kinds, lanes, strict_fit, rolling, on_report).run(signals)
+            raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
+            Forever(self._engine, raw, on_report).run(signals)
 
     async def run_forever_async(
         self,
@@ -243,10 +245,12 @@ class CycleCalls(TaskCalls):
     ) -> None:
         """The same on the running event loop; also ends when it is cancelled."""
         with self._engine.waiting():
-            await Forever(self._engine, budget, every, kinds, lanes, strict_fit, rolling, on_report).run_async(signals)
+            raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
+            await Forever(self._engine, raw, on_report).run_async(signals)
 
     def stop(self) -> None:
-        """Ends every run_forever() that is under way, from any thread, also from a handler; other windows go on."""
-        for forever in tuple(self._engine.forevers):
-            forever.stop()
+        """Ends run_forever(), if it is under way, from any thread, also from a handler; other windows go on."""
+        driver = self._engine.driver
+        if isinstance(driver, Forever):
+            driver.stop()
         raise_kept()

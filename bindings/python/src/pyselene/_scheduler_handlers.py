@@ -83,7 +83,6 @@ class HandlerCalls:
             )
             engine.check(status)
             engine.handlers[key] = handler
-        engine.poke()
         return True
 
     @contextlib.contextmanager

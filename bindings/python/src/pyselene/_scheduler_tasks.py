@@ -81,7 +81,6 @@ class TaskCalls(HandlerCalls):
         engine = self._engine
         status = engine.calls.selene_task_register(engine.handle, ctypes.byref(raw), ctypes.byref(disposition))
         engine.check(status)
-        engine.poke()
         return Disposition(disposition.value)
 
     def register_all(self, tasks: Iterable[Task]) -> list[Disposition | SeleneError]:
@@ -97,7 +96,6 @@ class TaskCalls(HandlerCalls):
         engine = self._engine
         status = library.selene_task_register_batch(engine.handle, pointers, count, statuses, dispositions)
         engine.check(status)
-        engine.poke()
         # The library keeps the detail of the last one refused; of the others it is known what kind of mistake they are.
         last = max((place for place, status in enumerate(statuses) if status), default=-1)
         return [

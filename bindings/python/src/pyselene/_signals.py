@@ -60,13 +60,11 @@ class Signals(Mapping[Signal | str, Reading]):
         if not -(1 << 63) <= number < 1 << 63:
             raise ValueError(f"the value of {found} is beyond what can be counted: {number}")
         engine.check(engine.calls.selene_signal_set(engine.handle, found, number, lasts))
-        engine.poke()
 
     def clear(self, signal: Signal | str) -> None:
         """Takes back what the host said of a signal: what the system says counts again."""
         engine = self._engine
         engine.check(engine.calls.selene_signal_clear(engine.handle, Signal.of(signal, "signal")))
-        engine.poke()
 
     def __getitem__(self, key: Signal | str) -> Reading:
         try:
