@@ -139,6 +139,14 @@ RECORD = (
     Field("attempts", NUMBER),
     Field("last_outcome", Type("", "Outcome | None", "None if row.{c} < 0 else Outcome(row.{c})")),
     Field("stop_reason", of("", "StopReason")),
+    Field(
+        "last_failure",
+        Type(
+            "",
+            "LastFailure | None",
+            "told_failure(row.failed_at, row.failed_attempt, row.failure, row.failure_length)",
+        ),
+    ),
     Field("generation", NUMBER),
     Field("sequence", NUMBER),
     Field("appended", NUMBER),
@@ -168,6 +176,7 @@ from typing import Any, TypedDict
 
 from . import _raw
 from ._conditions import Constraint, Requires
+from ._failure import LastFailure, told_failure
 from ._library import encode, text
 from ._names import texts, truth
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason

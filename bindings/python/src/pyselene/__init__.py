@@ -24,6 +24,7 @@ from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._event import Event, EventStream, EventType, Subscription, Trouble
 from ._explanation import Explanation, Reason, ReasonCode
+from ._failure import LastFailure
 from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
@@ -66,6 +67,7 @@ __all__ = [
     "ForecastWindow",
     "Governor",
     "Kind",
+    "LastFailure",
     "Linear",
     "Measure",
     "Mode",

@@ -185,25 +185,25 @@ class Engine:
 
     # ---- runs -----------------------------------------------------------------
 
-    def complete(self, run: Run, outcome: int, delay: int | None = None) -> None:
-        """Gives a run's outcome; raises what the library answers."""
-        self.check(self._complete(run, outcome, delay))
+    def complete(self, run: Run, outcome: int, delay: int | None = None, why: bytes = b"") -> None:
+        """Gives a run's outcome, and why it failed; raises what the library answers."""
+        self.check(self._complete(run, outcome, delay, why))
 
-    def complete_quietly(self, run: Run, outcome: int, delay: int | None = None) -> None:
+    def complete_quietly(self, run: Run, outcome: int, delay: int | None = None, why: bytes = b"") -> None:
         """The same where the run may have been over before."""
         if not run._completed:
-            status = self._complete(run, outcome, delay)
+            status = self._complete(run, outcome, delay, why)
             if status and status not in _OVER:
                 if delay is not None and status == _raw.SELENE_ERROR_INVALID_ARGUMENT:
-                    self.complete_quietly(run, outcome)
+                    self.complete_quietly(run, outcome, None, why)
                 raise self.error(status)
 
-    def _complete(self, run: Run, outcome: int, delay: int | None) -> int:
+    def _complete(self, run: Run, outcome: int, delay: int | None, why: bytes) -> int:
         token = run.token
-        if delay is None:
+        if delay is None and not why:
             status: int = self.calls.selene_run_complete(token, outcome)
         else:
-            status = self.calls.selene_run_retry(token, delay)
+            status = self.calls.selene_run_fail(token, outcome, -1 if delay is None else delay, why, len(why))
         if not status or status in _OVER:
             run._completed = True
             self.runs.pop(token, None)

@@ -69,9 +69,9 @@ class Event:
 
     `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result), a StopReason (stopped), the
     Factor whose veto refused (refused; None: the score was too low) or a Trouble. `error` is what calls raise because
-    of a trouble; None: it is over. `time_at` is when it is due again (retry), the deadline (started, cycle_begun), or
-    when asking again may be worth it (refused; None: when a signal changes).
-    `kinds` are those of the task, the cycle or the decision.
+    of a trouble; None: it is over. `message` is why a run failed (completed, interrupted). `time_at` is when it is due
+    again (retry), the deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a
+    signal changes). `kinds` are those of the task, the cycle or the decision.
     """
 
     number: int
@@ -86,6 +86,7 @@ class Event:
     time_at_ns: int | None
     kinds: frozenset[Kind] = frozenset()
     error: SeleneError | None = field(default=None, compare=False)
+    message: str = ""
 
     @property
     def time(self) -> datetime:
@@ -104,6 +105,7 @@ class Event:
         words += [f"({self.detail})"] if self.detail is not None else []
         if self.type is EventType.TROUBLE:
             words += ["is over" if self.error is None else str(self.error)]
+        words += [self.message] if self.message else []
         return " ".join(words)
 
 
@@ -127,6 +129,7 @@ def read_event(address: int) -> Event:
         time_at_ns=never_is_none(time_at) or None,
         kinds=kinds_of(kinds),
         error=error_told(status, text(*message)) if status else None,
+        message="" if status else text(*message),
     )
 
 

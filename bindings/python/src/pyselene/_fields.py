@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from . import _raw
 from ._conditions import Constraint, Requires
+from ._failure import LastFailure, told_failure
 from ._library import encode, text
 from ._names import texts, truth
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
@@ -165,6 +166,7 @@ class TaskInfo:
     attempts: int
     last_outcome: Outcome | None
     stop_reason: StopReason
+    last_failure: LastFailure | None
     generation: int
     sequence: int
     appended: int
@@ -252,6 +254,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.attempts,
         None if row.last_outcome < 0 else Outcome(row.last_outcome),
         StopReason(row.stop_reason),
+        told_failure(row.failed_at, row.failed_attempt, row.failure, row.failure_length),
         row.generation,
         row.sequence,
         row.appended,

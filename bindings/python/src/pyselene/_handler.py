@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from . import _raw
 from ._callbacks import ends_process, log, take_kept
+from ._failure import describe
 from ._roles import Host
 from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, StopReason
 
@@ -139,17 +140,20 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
     name = run.id
     if isinstance(error, Retry):
         log.debug("task %r: %s", name, error)
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, error.after_ns)
+        # What was caught says more than that it is tried again.
+        why = describe(error.__cause__ or error.__context__ or error)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, error.after_ns, why)
     elif isinstance(error, Abandon):
         log.info("task %r was abandoned: %s", name, error)
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED, why=describe(error))
     else:
         stopped = isinstance(error, asyncio.CancelledError) and run._stop
         # First: once it is complete, the program may end.
         if not stopped:
             log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
         # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0 if stopped and not engine.stopping(run) else None)
+        delay = 0 if stopped and not engine.stopping(run) else None
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, delay, describe(error))
     return ends_process(error)
 
 

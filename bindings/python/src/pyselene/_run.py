@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias, final
 
 from . import _raw
 from ._callbacks import caught, kept, raise_kept
+from ._failure import encode_message
 from ._library import layout
 from ._names import Named
 from ._roles import Host, Place
@@ -308,8 +309,10 @@ class Run:
         """Whether its outcome was given here."""
         return self._completed
 
-    def complete(self, outcome: Outcome | OutcomeName = Outcome.NEW_DATA) -> None:
+    def complete(self, outcome: Outcome | OutcomeName = Outcome.NEW_DATA, why: str = "") -> None:
         """Gives the outcome, once, from any thread; for work that ends elsewhere (return PENDING from the handler).
+
+        `why` says why it failed or was abandoned; the task keeps it as its `last_failure`.
 
         Raises AlreadyCompleted, or StaleRun if the run was stopped or expired before; call it all the same, so that
         the task's id is free again.
@@ -320,11 +323,17 @@ class Run:
             found = None
         if found is None or found > Outcome.ABANDONED:
             raise ValueError(f"outcome is {outcome!r}; allowed: new_data, no_data, failed, abandoned")
-        self._engine.complete(self, found)
+        if why and found < Outcome.FAILED:
+            raise ValueError(f"why is given, but the outcome is {found}")
+        self._engine.complete(self, found, why=encode_message(why))
 
-    def retry(self, after: Duration | None = None) -> None:
-        """Gives the outcome failed, with a delay of its own until the next attempt; None: by the task's backoff."""
-        self._engine.complete(self, Outcome.FAILED, None if after is None else duration_ns(after, "after"))
+    def retry(self, after: Duration | None = None, why: str = "") -> None:
+        """Gives the outcome failed, with a delay of its own until the next attempt; None: by the task's backoff.
+
+        `why` says why it failed; the task keeps it as its `last_failure`.
+        """
+        delay = None if after is None else duration_ns(after, "after")
+        self._engine.complete(self, Outcome.FAILED, delay, encode_message(why))
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""

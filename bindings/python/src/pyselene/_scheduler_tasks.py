@@ -17,7 +17,7 @@ from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
-from ._terms import Disposition, Existing, Schedule, whole
+from ._terms import Disposition, Existing, Schedule, State, StateName, whole
 from ._time import instant_ns
 
 
@@ -156,12 +156,27 @@ class TaskCalls(HandlerCalls):
         finally:
             fast.selene_task_info_destroy(target)
 
-    def ids(self, tag: str | None = None) -> list[str]:
-        """The ids of all tasks, or of those that carry a tag, in order of registration."""
-        key = None if tag is None else encode(tag, "tag")
+    def retry(self, id: str) -> None:
+        """Enqueues a failed task again, at once and with all its attempts; ValueError where it has not failed."""
+        key = encode(id, "id")
+        engine = self._engine
+        engine.check(library.selene_task_retry(engine.handle, key, len(key)))
+        engine.poke()
+
+    def ids(self, tag: str | None = None, *, state: State | StateName | None = None) -> list[str]:
+        """The ids of all tasks, or of those that carry a tag, or are in a state, in order of registration."""
         engine = self._engine
         address, target = out_pointer(_raw.selene_task_ids)
-        status = library.selene_task_list(engine.handle, key, 0 if key is None else len(key), ctypes.byref(target))
+        if state is not None and tag is not None:
+            raise ValueError("tag and state are both given")
+        if state is not None:
+            wanted = State.of(state, "state")
+            status = library.selene_task_list_state(engine.handle, wanted, ctypes.byref(target))
+        else:
+            key = b"" if tag is None else encode(tag, "tag")
+            status = library.selene_task_list(
+                engine.handle, None if tag is None else key, len(key), ctypes.byref(target)
+            )
         engine.check(status)
         try:
             _, _, count, ids = read(_raw.selene_task_ids, address.value or 0)
@@ -169,12 +184,15 @@ class TaskCalls(HandlerCalls):
         finally:
             fast.selene_task_ids_destroy(target)
 
-    def tasks(self, tag: str | None = None) -> list[TaskInfo]:
-        """The records of all tasks, or of those that carry a tag, in order of registration."""
-        found = []
-        for key in self.ids(tag):
+    def tasks(self, tag: str | None = None, *, state: State | StateName | None = None) -> list[TaskInfo]:
+        """The records of all tasks, or of those that carry a tag, or are in a state, in order of registration."""
+        found: list[TaskInfo] = []
+        blocked = state is not None and State.of(state, "state") is State.BLOCKED
+        ids = self.ids(tag, state=state)
+        for place, key in enumerate(ids):
             try:
-                found.append(self.get(key))
+                # Those that wait behind one task stand in this order there.
+                found.append(self.get(key, ids[: place + 1].count(key) if blocked else 0))
             except LookupError:
                 pass  # pruned meanwhile
         return found

@@ -50,12 +50,13 @@ def raw_task(task: Task) -> _raw.selene_task:
     return raw
 
 
-#: How many fields stand before the response times.
-_ROW = len(_raw.selene_task_info_row._fields)
+#: Where the response times stand, and how many there is room for.
+_TIMES = _raw.selene_task_info_row._fields.index("response_time_count") + 1
+_MOST = _raw.SELENE_RESPONSE_TIMES
 
 
 def task_info(address: int) -> TaskInfo:
     """Reads the library's record."""
     values = read(_raw.selene_task_info, address)
-    row = _raw.selene_task_info_row._make(values[:_ROW])
-    return told(row, values[_ROW : _ROW + row.response_time_count])
+    row = _raw.selene_task_info_row._make(values[:_TIMES] + values[_TIMES + _MOST :])
+    return told(row, values[_TIMES : _TIMES + row.response_time_count])

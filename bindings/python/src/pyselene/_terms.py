@@ -73,6 +73,9 @@ class Disposition(Named):
     HELD = _raw.SELENE_DISPOSITION_HELD
 
 
+StateName: TypeAlias = Literal["enqueued", "held", "blocked", "running", "succeeded", "failed", "cancelled"]
+
+
 class State(Named):
     """Where a task stands."""
 
