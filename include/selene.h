@@ -169,7 +169,10 @@
  *   never called. Text and structs given to a callback live until it returns
  *   unless said otherwise. A stop function, an observer or a destroy may be called
  *   on the thread of any call before that call returns: never call the library
- *   while holding a lock that they take.
+ *   while holding a lock that they take. A scheduler that has threads of its own
+ *   calls them there: none that blocks then keeps another from being called, and
+ *   a cycle on library threads waits for none. A library thread that has been in
+ *   one for more than a second counts for max_overrun_threads.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
@@ -543,9 +546,12 @@ enum {
     SELENE_TROUBLE_STORE = 1,
     /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
     SELENE_TROUBLE_THREAD = 2,
-    /** max_overrun_threads handlers overran, so that no window can be opened on library threads (BUSY). Ends when one
-     *  returns. */
-    SELENE_TROUBLE_OVERRUN = 4
+    /** max_overrun_threads handlers, or other functions of the host on library threads, overran, so that no window can be
+     *  opened on library threads (BUSY). Ends when one returns. */
+    SELENE_TROUBLE_OVERRUN = 4,
+    /** The observer does not keep up: 65 536 events wait for it, and those that come now are lost (EXHAUSTED). Ends when
+     *  half of them are delivered; the message says then how many were lost, which are also missing from the numbers. */
+    SELENE_TROUBLE_OBSERVER = 8
 };
 
 /** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
@@ -554,7 +560,8 @@ typedef struct selene_scheduler_info {
     uint32_t flags;
     /** SELENE_KIND_ bits that are switched on. */
     uint32_t kinds;
-    /** Threads left behind in handlers that overran. */
+    /** Threads left behind in handlers that overran, and library threads that have been in a stop function, an observer, a
+     *  report or a destroy for more than a second. */
     uint32_t overrun_threads;
     /** Records by state; successors that wait are counted as blocked. */
     uint64_t enqueued;
@@ -1826,8 +1833,8 @@ typedef struct selene_event {
     uint32_t kinds;
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
-    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it. COMPLETED and INTERRUPTED: why the
-     *  run failed, as selene_task_info has it. Else empty. Since: 0.2. */
+    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
+     *  events were lost. COMPLETED and INTERRUPTED: why the run failed, as selene_task_info has it. Else empty. Since: 0.2. */
     selene_text message;
 } selene_event;
 
@@ -1839,7 +1846,8 @@ typedef void (*selene_event_fn)(const selene_event *event, void *context);
  *
  * The first observer is also told what happened at open.
  *
- * @param observer  called without a lock on whatever thread made the change or is delivering; NULL: none
+ * @param observer  called without a lock, on the thread of the call that made the change or on one of the library; NULL:
+ *                  none. While it is in one event, calls of other threads leave theirs to it and return
  * @param context   given to observer
  * @param destroy   releases context after the last event; also when this call fails
  *

@@ -125,6 +125,7 @@ extension Trouble {
     case .store: "store"
     case .thread: "thread"
     case .overrun: "overrun"
+    case .observer: "observer"
     }
   }
 }

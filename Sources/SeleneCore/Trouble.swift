@@ -6,8 +6,10 @@ package enum Trouble: UInt32, CaseIterable, Sendable {
   case store = 1
   /// The system refused to start a thread.
   case thread = 2
-  /// As many threads as are allowed are in handlers that overran.
+  /// As many threads as are allowed are in functions of the host that overran.
   case overrun = 4
+  /// The observer does not keep up; events are lost.
+  case observer = 8
 }
 
 /// The troubles of one scheduler.

@@ -2,7 +2,7 @@
 
 import SeleneCore
 
-/// What waits to be delivered to the host without a lock.
+/// What waits to be delivered to the host without a lock; any thread delivers it, in no order.
 enum Delivery {
   /// Asks a run to stop.
   case stop(Run, StopReason)
@@ -10,14 +10,6 @@ enum Delivery {
   case finish(Callback)
   /// Hands over a report.
   case report(ReportReceiver, Report)
-
-  var isReport: Bool {
-    if case .report = self { true } else { false }
-  }
-
-  var isStop: Bool {
-    if case .stop = self { true } else { false }
-  }
 }
 
 /// What waits for the observer, in order.
@@ -33,30 +25,74 @@ struct Outbox {
   private var lastEvent: UInt64 = 0
   /// What happened at open, for the first observer.
   private var early: (changes: [Change], at: Instant) = ([], 0)
-  /// Events, which only one thread delivers at a time.
-  private var notices: [Notice] = []
+  /// Events, of which one is delivered at a time.
+  private var notices = Queue<Notice>()
   private var isNotifying = false
-  private var deliveries: [Delivery] = []
-  /// What a library thread shall deliver.
-  private var handedOver: [Delivery] = []
+  /// Events that found no room since the observer fell behind.
+  private var lost: UInt64 = 0
+  /// Who waits for a report does not wait for a stop function.
+  private var reports = Queue<Delivery>()
+  private var deliveries = Queue<(number: UInt64, Delivery)>()
+  /// The number of the last of them.
+  private(set) var lastDelivery: UInt64 = 0
+  /// The last one that was there when the present call began.
+  private(set) var lastBefore: UInt64 = 0
+
+  /// Threads that deliver, and will go on until nothing is left.
+  var deliverers = 0
+  /// How many deliveries were taken, so that who stands by sees whether others get on.
+  private(set) var taken: UInt64 = 0
+
+  /// So many events wait for an observer that is being told of another, at most.
+  private static let room = 65_536
 
   /// Whether anybody hears of changes.
   var isObserved: Bool { observer != nil }
   /// Whether there is nothing that this thread could deliver.
-  var isEmpty: Bool { deliveries.isEmpty && !hasNotices }
+  var isEmpty: Bool { !hasDeliveries && !hasNotices }
   var hasNotices: Bool { !notices.isEmpty && !isNotifying }
-  var hasStops: Bool { deliveries.contains { $0.isStop } }
-  var hasHandedOver: Bool { !handedOver.isEmpty }
+  var hasDeliveries: Bool { !deliveries.isEmpty || !reports.isEmpty }
+  /// Whether the present call has caused a stop or an end that is not delivered.
+  var hasOwn: Bool { lastDelivery > lastBefore && !deliveries.isEmpty }
 
   // MARK: Filling
 
-  mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
+  /// A call begins: what is added from here on is its own.
+  mutating func beginCall() { lastBefore = lastDelivery }
+
+  mutating func add(_ delivery: Delivery) {
+    if case .report = delivery { return reports.append(delivery) }
+    lastDelivery += 1
+    deliveries.append((lastDelivery, delivery))
+  }
 
   /// An event for the observer, if there is one.
-  mutating func tell(_ change: Change, at now: Instant) {
-    guard let observer else { return }
+  ///
+  /// - Returns: whether it is the first that finds no room; those that follow it are lost as well, until `catchUp`.
+  mutating func tell(_ change: Change, at now: Instant) -> Bool {
+    guard let observer else { return false }
     lastEvent += 1
+    guard lost == 0 && (notices.count < Self.room || !isNotifying) else {
+      lost += 1
+      return lost == 1
+    }
     notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
+    return false
+  }
+
+  /// An event that says that others are lost: it has room.
+  mutating func tellOfLoss(_ change: Change, at now: Instant) {
+    guard let observer else { return }
+    // The first that found no room comes behind it.
+    notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
+    lastEvent += 1
+  }
+
+  /// How many events were lost, once the observer is no longer behind.
+  mutating func catchUp() -> UInt64? {
+    guard lost > 0, notices.count < Self.room / 2 else { return nil }
+    defer { lost = 0 }
+    return lost
   }
 
   /// What happened before there could be an observer.
@@ -67,34 +103,32 @@ struct Outbox {
     if let observer { notices.append(.end(observer)) }
     observer = other
     guard other != nil else { return }
-    for change in early.changes { tell(change, at: early.at) }
+    for change in early.changes { _ = tell(change, at: early.at) }
     early.changes = []
   }
 
   // MARK: Emptying
 
-  /// All deliveries, in no order.
-  mutating func takeDeliveries() -> [Delivery] {
-    let taken = deliveries
-    deliveries = []
-    return taken
+  /// The next delivery.
+  mutating func takeDelivery() -> Delivery? {
+    guard let next = reports.popFirst() ?? deliveries.popFirst()?.1 else { return nil }
+    taken += 1
+    return next
   }
 
-  /// Keeps the deliveries for a library thread, which takes them back.
-  mutating func handOver() { handedOver += takeDeliveries() }
-
-  mutating func takeHandedOver() {
-    deliveries += handedOver
-    handedOver = []
+  /// The next of those of a call.
+  mutating func takeDelivery(of call: ClosedRange<UInt64>) -> Delivery? {
+    guard let next = deliveries.popFirst(where: { call.contains($0.number) })?.1 else { return nil }
+    taken += 1
+    return next
   }
 
-  /// The events that wait, for the one thread that delivers them until it has taken none; nil if another does.
-  mutating func takeNotices(isFirst: Bool) -> [Notice]? {
-    if isFirst && isNotifying { return nil }
-    isNotifying = !notices.isEmpty
-    guard isNotifying else { return nil }
-    let taken = notices
-    notices = []
-    return taken
+  /// The next event, for the one thread that tells the observer of it and says when it has; nil while another does.
+  mutating func takeNotice() -> Notice? {
+    guard !isNotifying, let next = notices.popFirst() else { return nil }
+    isNotifying = true
+    return next
   }
+
+  mutating func noticeIsDelivered() { isNotifying = false }
 }

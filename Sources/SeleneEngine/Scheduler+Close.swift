@@ -49,7 +49,7 @@ extension Scheduler {
     lock()
     let until = platform_boot_clock().adding(grace)
     // What was handed over is called by a thread that may only be about to.
-    while workers.inHost > 0 || outbox.hasHandedOver || hasLanesAtWork {
+    while workers.inHost > 0 || workers.isTellerCalled || hasLanesAtWork {
       let left = until.subtracting(platform_boot_clock())
       guard left > 0 else { break }
       slot.monitor.wait(left)

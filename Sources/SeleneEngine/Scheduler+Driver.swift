@@ -170,6 +170,7 @@ extension Scheduler {
     view.hasCycles = !cycles.isEmpty
     view.hasDriven = cycles.contains { $0.isDriven }
     view.lacksThreads = driver.needsThreads && isAtThreadCap
+    if view.lacksThreads { tellThreadCap() }
     view.pushes = driver.hasThread
     view.observedRange = options.observedRange
     view.pace = pace

@@ -13,7 +13,7 @@ extension Scheduler {
   /// - Throws: as a pulled one; `busy` also when too many threads are left behind.
   func beginLanes(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
     try admit(window, at: moment.now)
-    guard !isAtThreadCap else { throw threadCapError }
+    try refuseAtThreadCap()
     return try begin(admitted: window, .lanes, at: moment)
   }
 

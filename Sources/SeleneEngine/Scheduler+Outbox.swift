@@ -1,5 +1,6 @@
 // Telling the host: what changed is put into the outbox under the lock, and delivered without it.
 
+import CPlatform
 import SeleneCore
 
 extension Scheduler {
@@ -11,12 +12,16 @@ extension Scheduler {
     for (token, reason) in changes.stops {
       if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
     }
-    for change in changes.list { outbox.tell(change, at: now) }
+    for change in changes.list { tell(change, at: now) }
   }
 
   @inline(__always)
   func publish(_ change: @autoclosure () -> Change, at now: Instant) {
-    if outbox.isObserved { outbox.tell(change(), at: now) }
+    if outbox.isObserved { tell(change(), at: now) }
+  }
+
+  private func tell(_ change: Change, at now: Instant) {
+    if outbox.tell(change, at: now) { observerFellBehind(at: now) }
   }
 
   /// Delivers what ended its last use.
@@ -26,53 +31,121 @@ extension Scheduler {
 
   // MARK: Delivering
 
-  /// Delivers what waits. Called and left with the lock held.
+  /// How long a thread that stands by lets a function of the host take before it delivers what waits behind it.
+  private static let moment = 5 * Time.second / 1000
+
+  /// Delivers what waits, or lets a thread of the library do it. Called and left with the lock held.
   ///
+  /// A call delivers the stops and ends that it causes itself. The rest comes on threads of the library, where there are any.
+  ///
+  /// - Parameter handsOver: whether this thread has something to do that does not wait for the host at all.
   /// - Throws: `forked`, as `leave`.
-  func emptyOutbox() throws(SeleneError) {
-    while !outbox.isEmpty {
-      try deliver()
-      try notify()
+  func emptyOutbox(handsOver: Bool) throws(SeleneError) {
+    guard !outbox.isEmpty else { return }
+    guard hasTellers else { return try deliver { $0.outbox.takeDelivery() } }
+    if !handsOver && outbox.hasOwn && !isWorkingForCycle {
+      let own = (outbox.lastBefore + 1)...outbox.lastDelivery
+      try deliver { $0.isRoomForCall ? $0.outbox.takeDelivery(of: own) : nil }
+    }
+    if !callTeller() { try deliver { $0.outbox.takeDelivery() } }
+  }
+
+  /// Whether threads of the library deliver what calls cause. The call that closes does it itself.
+  var hasTellers: Bool { workers.alive > 0 && (!isClosing || isLibraryThread) }
+
+  /// Whether this is a thread of the library, not in a function of the host.
+  private var isWorkingForCycle: Bool { isLibraryThread && !isInsideCallback }
+
+  /// Lets a thread of the library deliver what waits: none of the host's functions keeps another from being called (C18).
+  ///
+  /// - Returns: whether one does, or is kept from it by the cap alone.
+  func callTeller() -> Bool {
+    guard !workers.isStopping else { return false }
+    guard !workers.isTellerCalled, isWorkForTeller else { return true }
+    guard (try? ensureThreads(1)) != nil else { return false }
+    workers.isTellerCalled = true
+    slot.monitor.call()
+    return true
+  }
+
+  /// Whether there is something that a thread of the library may deliver. Besides the observer's, so many are in functions of
+  /// the host at a time; those that do not come back count for the cap.
+  private var isWorkForTeller: Bool { outbox.hasNotices || (outbox.hasDeliveries && isRoomForCall) }
+
+  private var isRoomForCall: Bool {
+    workers.calls.count < Int(options.maxOverrunThreads) + 1 + cycles.reduce(0) { $0 + $1.openRuns }
+  }
+
+  /// On a thread of the library that was called: stands by while others deliver and get on, else takes part. Called and left
+  /// with the lock held.
+  func standBy() throws(SeleneError) {
+    while isWorkForTeller {
+      let (seen, until) = (outbox.taken, platform_boot_clock().adding(Self.moment))
+      while !outbox.hasNotices && outbox.hasDeliveries && outbox.deliverers > 0 && outbox.taken == seen {
+        let left = until.subtracting(platform_boot_clock())
+        guard left > 0 else { break }
+        slot.monitor.wait(left)
+      }
+      guard outbox.hasNotices || outbox.deliverers == 0 || outbox.taken == seen else { continue }
+      try deliver { $0.isRoomForCall ? $0.outbox.takeDelivery() : nil }
     }
   }
 
-  /// Stops, ends and reports; any thread delivers its own. Called and left with the lock held.
-  private func deliver() throws(SeleneError) {
+  /// Delivers what it takes, and events unless another thread of the library does. Called and left with the lock held.
+  private func deliver(_ take: (Scheduler) -> Delivery?) throws(SeleneError) {
+    outbox.deliverers += 1
     while true {
-      let taken = outbox.takeDeliveries()
-      guard !taken.isEmpty else { return }
-      // Who waits for a report does not wait for a stop function.
-      let batch = taken.filter { $0.isReport } + taken.filter { !$0.isReport }
-      try outside { () throws(SeleneError) in for delivery in batch { try deliver(delivery) } }
-      for case .stop(let run, _) in batch { endUse(of: run.handler) }
-      for case .report(let receiver, _) in batch {
-        _ = receiver.retire()
-        finishIfLast(receiver.endUse(), receiver)
+      if let delivery = take(self) {
+        try deliver(delivery)
+      } else if !(hasTellers && !isWorkingForCycle && callTeller()), let notice = outbox.takeNotice() {
+        try deliver(notice)
+      } else {
+        break
       }
     }
+    outbox.deliverers -= 1
   }
 
   private func deliver(_ delivery: Delivery) throws(SeleneError) {
+    // If this one takes its time, another thread goes on.
+    if !outbox.isEmpty && workers.alive > 0 { _ = callTeller() }
+    try outsideForCall { () throws(SeleneError) in
+      switch delivery {
+      case .stop(let run, let reason):
+        if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
+      case .finish(let callback): try callback.finish(life)
+      case .report(let receiver, let report):
+        if let receive = receiver.receive { try callHost(life) { receive(report) } }
+      }
+    }
     switch delivery {
-    case .stop(let run, let reason): if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
-    case .finish(let callback): try callback.finish(life)
-    case .report(let receiver, let report): if let receive = receiver.receive { try callHost(life) { receive(report) } }
+    case .stop(let run, _): endUse(of: run.handler)
+    case .finish: break
+    case .report(let receiver, _):
+      _ = receiver.retire()
+      finishIfLast(receiver.endUse(), receiver)
     }
   }
 
-  /// Events, one at a time and in order: only one thread delivers. Called and left with the lock held.
-  private func notify() throws(SeleneError) {
-    var isFirst = true
-    while let batch = outbox.takeNotices(isFirst: isFirst) {
-      isFirst = false
-      try outside { () throws(SeleneError) in
-        for notice in batch {
-          switch notice {
-          case .event(let observer, let event): try callHost(life) { observer.observe(event) }
-          case .end(let observer): try observer.finish(life)
-          }
-        }
+  private func deliver(_ notice: Notice) throws(SeleneError) {
+    try outsideForCall { () throws(SeleneError) in
+      switch notice {
+      case .event(let observer, let event): try callHost(life) { observer.observe(event) }
+      case .end(let observer): try observer.finish(life)
       }
     }
+    outbox.noticeIsDelivered()
+    if let lost = outbox.catchUp() { observerCaughtUp(lost) }
+  }
+
+  /// As `outside`; on a thread of the library it counts for the cap if it takes long.
+  private func outsideForCall(_ body: () throws(SeleneError) -> Void) throws(SeleneError) {
+    guard isWorkingForCycle else { return try outside(body) }
+    workers.lastCall += 1
+    let call = workers.lastCall
+    workers.calls.append((call, tick()))
+    try outside(body)
+    workers.calls.removeAll { $0.number == call }
+    threadIsFree()
   }
 }

@@ -19,13 +19,12 @@ extension Scheduler {
   /// Works on, or waits for, a cycle of `start` until it is over. The caller holds no lock.
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
-    return try leaving { () throws(SeleneError) in
+    return try leaving(handsOver: cycle.mode == .pushed) { () throws(SeleneError) in
       if cycle.mode == .inline {
         try runInline(cycle)
       } else {
         awaitEnd(of: cycle)
       }
-      defer { if cycle.mode == .pushed { handOver() } }
       let now = clock.host == nil ? tick() : clock.last
       let report = end(cycle, at: now)
       // The cycle is over whatever the store says; the threads that wait for it are told that its outcomes are not durable.
@@ -71,7 +70,7 @@ extension Scheduler {
   func beginPushed(
     admitted window: Window, coordinators: Int, driving: KindSet = [], at moment: Moment
   ) throws(SeleneError) -> Cycle {
-    guard !isAtThreadCap else { throw threadCapError }
+    try refuseAtThreadCap()
     try ensureThreads(window.lanes + coordinators)
     let cycle = try begin(admitted: window, .pushed, driving: driving, at: moment)
     cycle.lanes = window.lanes
@@ -88,17 +87,9 @@ extension Scheduler {
       let now = tick()
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
-      handOver()
+      if !outbox.isEmpty { _ = callTeller() }
       slot.monitor.wait(cycle.time.nextExpiry(after: now).subtracting(now))
     }
-  }
-
-  /// Lets a library thread deliver what waits, so that no stop function or observer keeps a report from coming.
-  func handOver() {
-    guard outbox.hasStops || outbox.hasNotices, !workers.isStopping else { return }
-    guard (try? ensureThreads(1)) != nil else { return }
-    outbox.handOver()
-    submit(.deliver)
   }
 
   /// Calls handlers until the cycle has nothing for this lane. Called and left with the lock held.
@@ -217,9 +208,11 @@ extension Scheduler {
     }
   }
 
-  /// Delivers what waits, if anything does. Called and left with the lock held.
+  /// Delivers what waits, if anything does; answers whether this thread has been without the lock for it. Called and left
+  /// with the lock held.
   func settleDeliveries() throws(SeleneError) -> Bool {
     guard !outbox.isEmpty else { return false }
+    if hasTellers && callTeller() { return false }
     try leave()
     lock()
     return true

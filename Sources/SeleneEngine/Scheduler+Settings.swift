@@ -14,7 +14,7 @@ package struct Census {
 
   fileprivate init(_ scheduler: Scheduler) {
     kinds = scheduler.enabled
-    overrunThreads = scheduler.workers.leftBehind
+    overrunThreads = scheduler.overrunThreads
     troubles = scheduler.troubles.on
     dispatched = scheduler.runs.last
     life = scheduler.lifeNumber

@@ -26,27 +26,68 @@ extension Scheduler {
     return change
   }
 
+  // MARK: An observer that is told too much
+
+  /// The first event finds no room.
+  func observerFellBehind(at now: Instant) {
+    let error = SeleneError(.exhausted, "65536 events wait for the observer, those that come now are lost")
+    _ = troubles.begin(.observer, status: error.code.rawValue, at: now)
+    outbox.tellOfLoss(told(.observer, error), at: now)
+  }
+
+  /// It has room again. What was lost is told each time, however often it happens.
+  func observerCaughtUp(_ lost: UInt64) {
+    _ = troubles.end(.observer)
+    var change = told(.observer, nil)
+    change.message = SeleneError(.exhausted, "\(lost) events were lost").detail.bytes.withUnsafeBytes {
+      Bytes(copying: $0)
+    }
+    publish(change, at: clock.last)
+  }
+
   // MARK: Threads left behind (C19)
 
+  /// From here on a library thread in a stop function, an observer, a report or a destroy counts as left behind.
+  private static let patience = Time.second
+
+  /// Threads in functions of the host that should have returned.
+  var overrunThreads: Int {
+    let now = clock.last
+    return workers.leftBehind + workers.calls.reduce(0) { $0 + ($1.since.adding(Self.patience) <= now ? 1 : 0) }
+  }
+
   /// No window can be opened on library threads, or for lanes, until one comes back.
-  var isAtThreadCap: Bool { workers.leftBehind > 0 && workers.leftBehind >= Int(options.maxOverrunThreads) }
+  var isAtThreadCap: Bool { overrunThreads > 0 && overrunThreads >= Int(options.maxOverrunThreads) }
 
   var threadCapError: SeleneError {
     SeleneError(
       .busy,
-      "\(workers.leftBehind) threads are still in handlers that overran, max_overrun_threads is \(options.maxOverrunThreads)"
+      "\(overrunThreads) threads are still in handlers that overran, max_overrun_threads is \(options.maxOverrunThreads)"
     )
   }
+
+  /// - Throws: `busy`.
+  func refuseAtThreadCap() throws(SeleneError) {
+    guard isAtThreadCap else { return }
+    tellThreadCap()
+    throw threadCapError
+  }
+
+  func tellThreadCap() { if isAtThreadCap { troubleBegins(.overrun, threadCapError, at: clock.last) } }
 
   /// Threads are in handlers whose runs are over.
   func threadsStayBehind(_ count: Int) {
     workers.leftBehind += count
-    if isAtThreadCap { troubleBegins(.overrun, threadCapError, at: clock.last) }
+    tellThreadCap()
   }
 
   /// One of them has come back. Called with the lock held, maybe long after its run was let go.
   func threadCameBack() {
     workers.leftBehind -= 1
+    threadIsFree()
+  }
+
+  func threadIsFree() {
     guard !isAtThreadCap else { return }
     troubleEnds(.overrun, at: clock.last)
     governance.driver?.follow(table.stamp)

@@ -220,6 +220,7 @@ package final class Scheduler: @unchecked Sendable {
     scheduler.table.advance(to: now)
     scheduler.advance(to: now)
     if scheduler.saver.mustSaveAgain { try? scheduler.save(at: now) }
+    scheduler.outbox.beginCall()
     return (scheduler, Moment(now: now, probe: probe))
   }
 
@@ -263,28 +264,28 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Calls a body with the lock held, then leaves.
   @inline(__always)
-  func leaving<R>(_ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
+  func leaving<R>(handsOver: Bool = false, _ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
     let result: R
     do throws(SeleneError) {
       result = try body()
     } catch {
-      if !error.isOfChild { try leave() }
+      if !error.isOfChild { try leave(handsOver: handsOver) }
       throw error
     }
-    try leave()
+    try leave(handsOver: handsOver)
     return result
   }
 
-  /// Unlocks, then hands the host what was caused meanwhile.
+  /// Hands the host what was caused meanwhile, or lets a thread of the library do it, and unlocks.
   ///
   /// - Throws: `forked` in a child that came back from a callback. Who throws it holds no lock, also where the lock is held
   ///   otherwise, and whoever gets it touches nothing and throws it on.
-  func leave() throws(SeleneError) {
+  func leave(handsOver: Bool = false) throws(SeleneError) {
     table.checkInvariants()
     flushTrace()
     governance.driver?.follow(table.stamp)
     wakeLanes()
-    try emptyOutbox()
+    try emptyOutbox(handsOver: handsOver)
     unlock()
   }
 }

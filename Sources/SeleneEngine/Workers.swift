@@ -9,8 +9,6 @@ enum Job {
   case lane(Cycle)
   /// Ends a cycle in time.
   case coordinate(Cycle)
-  /// Delivers what was handed over.
-  case deliver
   /// Follows a driver until it is stopped.
   case drive(Driver)
 }
@@ -22,6 +20,11 @@ struct Workers {
   /// Threads that wait for a job.
   var idle = 0
   var jobs: [Job] = []
+  /// A thread that waits for a job is to deliver what is in the outbox.
+  var isTellerCalled = false
+  /// Since when library threads are in functions of the host other than handlers.
+  var calls: [(number: UInt64, since: Instant)] = []
+  var lastCall: UInt64 = 0
   /// Threads in handlers whose runs are over, the library's and those of lanes.
   var leftBehind = 0
   /// Lanes of rolling cycles that wait for something to do.
@@ -52,7 +55,7 @@ extension Scheduler {
   ///
   /// - Throws: `exhausted` if the system refuses a thread.
   func ensureThreads(_ count: Int) throws(SeleneError) {
-    while workers.idle - workers.jobs.count < count {
+    while workers.idle - workers.jobs.count - (workers.isTellerCalled ? 1 : 0) < count {
       let start = Unmanaged.passRetained(ThreadStart(self))
       let thread = platform_thread_start(threadBody, start.toOpaque(), options.blockedSignals)
       guard thread != 0 else {
@@ -88,12 +91,15 @@ extension Scheduler {
   /// The owner of the outermost frame of this scheduler's threads.
   private var workerOwner: UInt64 { life | 1 << 62 }
 
+  /// Whether this thread is one of the library's, also in a handler.
+  var isLibraryThread: Bool { platform_frame_within(workerOwner) != 0 }
+
   /// Unlocks for a callback of the host, and locks again.
   ///
   /// - Throws: `forked`, as `leave`.
   func outside(_ body: () throws(SeleneError) -> Void) throws(SeleneError) {
     // A callback within a callback is on the same thread.
-    let isOnWorker = platform_frame_within(workerOwner) != 0 && !isInsideCallback
+    let isOnWorker = isLibraryThread && !isInsideCallback
     if isOnWorker { workers.inHost += 1 }
     unlock()
     try body()
@@ -111,6 +117,11 @@ extension Scheduler {
         let job = workers.jobs.removeFirst()
         workers.idle -= 1
         try perform(job)
+        workers.idle += 1
+      } else if workers.isTellerCalled {
+        workers.isTellerCalled = false
+        workers.idle -= 1
+        try standBy()
         workers.idle += 1
       } else if workers.isStopping {
         break
@@ -130,10 +141,7 @@ extension Scheduler {
     case .lane(let cycle): try runLane(cycle)
     case .coordinate(let cycle):
       awaitEnd(of: cycle)
-      handOver()
       _ = end(cycle, at: tick())
-    case .deliver:
-      outbox.takeHandedOver()
     case .drive(let driver):
       unlock()
       follow(driver)

@@ -549,6 +549,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TROUBLE_STORE, 1, "store", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_THREAD, 2, "thread", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_OVERRUN, 4, "overrun", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_OBSERVER, 8, "observer", selene_trouble_name),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),

@@ -121,6 +121,7 @@ static void test_refused_host(void) {
     fill_disk();
     refused = selene_cycle_run(scheduler, &window, &report);
     CHECK(refused != SELENE_OK);
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 1);
     CHECK_INT(1, begun(0, SELENE_TROUBLE_STORE));
     CHECK_INT(refused, last_of(SELENE_TROUBLE_STORE)->event.status);
     CHECK_STATUS(refused, selene_cycle_run(scheduler, &window, &report));
@@ -130,6 +131,7 @@ static void test_refused_host(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     selene_report_destroy(report);
     CHECK_INT(1, atomic_load(&work.started));
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 2);
     CHECK_INT(1, ended(0, SELENE_TROUBLE_STORE));
     CHECK_INT(0, troubles(scheduler));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));

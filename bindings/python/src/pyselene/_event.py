@@ -46,11 +46,13 @@ class EventType(Named):
 
 
 class Trouble(Named):
-    """What can keep a scheduler from working: a store that refuses, a thread that cannot be had, overrun handlers."""
+    """What can keep a scheduler from working: a store that refuses, a thread that cannot be had, overrun handlers,
+    an observer that does not keep up."""
 
     STORE = _raw.SELENE_TROUBLE_STORE
     THREAD = _raw.SELENE_TROUBLE_THREAD
     OVERRUN = _raw.SELENE_TROUBLE_OVERRUN
+    OBSERVER = _raw.SELENE_TROUBLE_OBSERVER
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {
