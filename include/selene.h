@@ -321,7 +321,8 @@ enum {
     SELENE_ERROR_STORE_LOCKED = 49,
     /** The file is damaged; selene_store_salvage saves what can be read. It was left as it is. */
     SELENE_ERROR_STORE_CORRUPT = 50,
-    /** The file is not a Selene store. It was left as it is. */
+    /** The file is not a Selene store, or that of another application (option owner); the detail names both. It was
+     *  left as it is. */
     SELENE_ERROR_STORE_FOREIGN = 51,
     /** The store was written by a newer version of this library. It was left as it is. */
     SELENE_ERROR_STORE_NEWER = 52,
@@ -506,12 +507,20 @@ typedef struct selene_options {
     const int32_t *blocked_signals;
     /** 0 … 64; 0 with a pointer that is not NULL: none is blocked. */
     uint64_t blocked_signal_count;
+    /**
+     * The name of the application, as "org.example.mail": 1 … 255 bytes of UTF-8. A store keeps the name under which it
+     * is first opened; from then on it opens under that name, or without one, as tools do that only look, and under
+     * another it answers STORE_FOREIGN. Empty (default): none. Copied. Since: 0.2.
+     */
+    selene_text owner;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
-            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0              \
+            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {           \
+            NULL, 0                                                                                \
+        }                                                                                          \
     }
 
 /**
@@ -1880,6 +1889,8 @@ typedef struct selene_store_info {
     uint64_t wal_size;
     /** Commits since the scheduler was opened. */
     uint64_t commits;
+    /** The application whose store it is (option owner); empty if none said so. Since: 0.2. */
+    selene_text owner;
 } selene_store_info;
 
 /** What selene_store_check and selene_store_salvage found. Initialise with SELENE_STORE_FINDINGS_INIT. */

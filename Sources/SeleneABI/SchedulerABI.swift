@@ -39,6 +39,7 @@ extension selene_options: SizedStruct {
     draft.maxOverrunThreads = max_overrun_threads
     draft.seed = seed
     draft.maxInputSize = max_input_size
+    draft.owner = try borrow(owner, "owner")
     guard blocked_signal_count <= 64 else {
       throw .range("blocked_signal_count", blocked_signal_count, 0, 64)
     }

@@ -33,6 +33,7 @@ public func selene_store_get(
       info.pages = facts.pages
       info.wal_size = facts.walSize
       info.commits = facts.commits
+      info.owner = block.text(facts.owner?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
       return info
     }
   }

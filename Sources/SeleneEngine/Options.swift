@@ -22,6 +22,8 @@ package struct OptionsDraft {
   package var maxInputSize: UInt64 = 10_240
   /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
   package var blockedSignals: [Int32]?
+  /// Empty: none.
+  package var owner = UnsafeRawBufferPointer(start: nil, count: 0)
 
   package init() {}
 }
@@ -37,6 +39,8 @@ package struct Options: Sendable {
   let seed: UInt64
   /// Signal n is bit n − 1 (P5).
   let blockedSignals: UInt64
+  /// The name of the application, or nil.
+  let owner: Bytes?
 
   static let greatestInput: UInt64 = 1 << 29
   static let mostOverrunThreads: UInt32 = 1024
@@ -93,5 +97,7 @@ package struct Options: Sendable {
       blocked |= 1 << UInt64(signal - 1)
     }
     blockedSignals = blocked
+    if draft.owner.count > 0 { try Identifier.check(draft.owner, "owner") }
+    owner = draft.owner.count > 0 ? Bytes(copying: draft.owner) : nil
   }
 }

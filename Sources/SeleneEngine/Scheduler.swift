@@ -63,7 +63,10 @@ package final class Scheduler: @unchecked Sendable {
     _ options: Options, _ hostClock: HostClock?, path: UnsafeRawBufferPointer? = nil
   ) throws(SeleneError) -> UInt64 {
     try refuseInsideClock()
-    let store = if let path { try SQLiteStore.open(path, isRelaxed: options.isRelaxed) as Store } else { Store() }
+    let store =
+      if let path {
+        try SQLiteStore.open(path, isRelaxed: options.isRelaxed, owner: options.owner) as Store
+      } else { Store() }
     return try open(options, hostClock, on: store)
   }
 

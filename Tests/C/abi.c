@@ -66,7 +66,8 @@ FIELD(selene_options, clock_destroy, 112, 8);
 FIELD(selene_options, path, 120, 16);
 FIELD(selene_options, blocked_signals, 136, 8);
 FIELD(selene_options, blocked_signal_count, 144, 8);
-SIZE(selene_options, blocked_signal_count, 152);
+FIELD(selene_options, owner, 152, 16);
+SIZE(selene_options, owner, 168);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -275,7 +276,8 @@ FIELD(selene_store_info, page_size, 48, 8);
 FIELD(selene_store_info, pages, 56, 8);
 FIELD(selene_store_info, wal_size, 64, 8);
 FIELD(selene_store_info, commits, 72, 8);
-SIZE(selene_store_info, commits, 80);
+FIELD(selene_store_info, owner, 80, 16);
+SIZE(selene_store_info, owner, 96);
 
 FIELD(selene_store_findings, struct_size, 0, 4);
 FIELD(selene_store_findings, flags, 4, 4);

@@ -91,6 +91,12 @@ static selene_status text_permitted(selene_scheduler s, const char *data, int64_
     return use_options(s, &options);
 }
 
+static selene_status text_owner(selene_scheduler s, const char *data, int64_t length) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.owner = (selene_text){data, length};
+    return use_options(s, &options);
+}
+
 static const struct text_use text_uses[] = {
     {"id", 0, text_id},           {"handler", 1, text_handler},
     {"tag", 0, text_tag},         {"name", 0, text_name},
@@ -99,6 +105,7 @@ static const struct text_use text_uses[] = {
     {"tag", 1, text_list},        {"id", 0, text_retry},
     {"id", 0, text_explain},      {"task", 1, text_window},
     {"task", 1, text_plan},       {"permitted", 0, text_permitted},
+    {"owner", 1, text_owner},
 };
 
 /** Literal and its length without the NUL at its end. */

@@ -213,7 +213,8 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         selene_task_info *info = &after.items[i].info;
         const struct record *old = records_find(&before, info->sequence);
         int was_running;
-        int64_t *instants[] = {&info->registered_at, &info->earliest_begin, &info->last_run};
+        int64_t *instants[] = {&info->registered_at, &info->earliest_begin, &info->last_run,
+                               &info->failed_at};
         int64_t due = info->earliest_begin;
         int is_backing_off;
         CHECK(old != NULL);
@@ -229,7 +230,7 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         }
         for (size_t k = 0; k < sizeof instants / sizeof instants[0]; k++) {
             const int64_t was[] = {old->info.registered_at, old->info.earliest_begin,
-                                   old->info.last_run};
+                                   old->info.last_run, old->info.failed_at};
             if (*instants[k] != was[k]) *instants[k] += opened_at - end;
         }
         // The grid of an anchored period: its first instant after the opening.

@@ -54,13 +54,15 @@ extension StoredBooks {
 }
 
 extension StoredState {
-  /// The checksum of its row.
-  var checksum: Int64 {
+  /// The checksum of its row, in which the owner of the store stands, too.
+  func checksum(owner: Bytes?) -> Int64 {
     var sum = Checksum()
     for word in [life, lastSequence, generator] { sum.add(word) }
     sum.add(lastSeen)
     sum.add(lastRefresh)
     sum.add(lastProcessing)
+    // Without an owner it is that of the versions that had none.
+    if let owner { sum.add(owner.buffer) }
     return sum.value
   }
 }

@@ -236,6 +236,7 @@ struct Statement {
   }
 
   func reset() { sqlite3_reset(raw) }
+  var columns: Int32 { sqlite3_column_count(raw) }
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
   func optional(_ column: Int32) -> Int64? {
     sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)

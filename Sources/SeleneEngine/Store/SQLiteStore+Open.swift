@@ -6,8 +6,11 @@ import SeleneCore
 extension SQLiteStore {
   /// Opens the store in a file, or makes a new one where there is no file.
   ///
+  /// - Parameter owner: the application that opens it, or nil.
   /// - Throws: a status of stores; the file is then as it was.
-  package static func open(_ path: UnsafeRawBufferPointer, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
+  package static func open(
+    _ path: UnsafeRawBufferPointer, isRelaxed: Bool, owner: Bytes? = nil
+  ) throws(SeleneError) -> SQLiteStore {
     let file = try located(try checked(path, "path"))
     platform_fork_hold()
     defer { platform_fork_release() }
@@ -25,7 +28,7 @@ extension SQLiteStore {
     }
     let connection = try connectInTurn(file)
     do throws(SeleneError) {
-      return try SQLiteStore.prepare(connection, isRelaxed: isRelaxed)
+      return try SQLiteStore.prepare(connection, isRelaxed: isRelaxed, owner: owner)
     } catch {
       connection.close()
       throw error
@@ -106,7 +109,7 @@ extension SQLiteStore {
 
   /// Makes an empty store; if another process made it meanwhile, that one stays.
   private static func create(_ file: Bytes) throws(SeleneError) {
-    let image = try makeImage(StoredState())
+    let image = try makeImage(StoredState(), owner: nil)
     defer { image.close() }
     do throws(SeleneError) {
       try writeImage(image, to: file)
@@ -116,13 +119,14 @@ extension SQLiteStore {
   }
 
   /// An empty store in memory.
-  static func makeImage(_ state: StoredState) throws(SeleneError) -> SQLite {
+  static func makeImage(_ state: StoredState, owner: Bytes?) throws(SeleneError) -> SQLite {
     let image = try SQLite.open(nil, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_MEMORY)
     do throws(SeleneError) {
       try image.run(Schema.create)
       let insert = try image.prepare(Schema.insertState)
       defer { insert.finish() }
-      state.bind(insert)
+      state.bind(insert, owner: owner)
+      if let owner { insert.bind(8, text: owner.buffer) }
       _ = try insert.step()
       return image
     } catch {

@@ -16,6 +16,10 @@ package final class SQLiteStore: Store {
   private var sixteen: TaskInsert?
   private let isRelaxed: Bool
   private let pageSize: Int64
+  /// The application whose store it is, if any said so.
+  private let owner: Bytes?
+  /// Its name comes into the file with the first commit.
+  private let isOwnerNew: Bool
   /// What the file says.
   private var written: StoredState
   private var isClosed = false
@@ -38,15 +42,27 @@ package final class SQLiteStore: Store {
   override var path: Bytes? { connection.path }
 
   /// Takes over a connection that was checked.
-  static func prepare(_ connection: SQLite, isRelaxed: Bool) throws(SeleneError) -> SQLiteStore {
-    SQLiteStore(
-      connection, isRelaxed: isRelaxed, try Statements(connection), try readState(connection),
-      pageSize: try connection.number("PRAGMA page_size"))
+  ///
+  /// - Parameter owner: the application that opens it, or nil for whatever opens it without a name.
+  /// - Throws: `storeForeign` if another application's name is in it.
+  static func prepare(_ connection: SQLite, isRelaxed: Bool, owner: Bytes? = nil) throws(SeleneError) -> SQLiteStore {
+    let found = try readState(connection)
+    if let owner, let other = found.owner, !other.buffer.equals(owner.buffer) {
+      throw SeleneError(
+        .storeForeign, "store", path: connection.path,
+        "belongs to \"\(text: other.buffer)\", not to \"\(text: owner.buffer)\"")
+    }
+    return SQLiteStore(
+      connection, isRelaxed: isRelaxed, try Statements(connection), found.state, owner: found.owner ?? owner,
+      isOwnerNew: found.owner == nil && owner != nil, pageSize: try connection.number("PRAGMA page_size"))
   }
 
   private init(
-    _ connection: SQLite, isRelaxed: Bool, _ statements: Statements, _ state: StoredState, pageSize: Int64
+    _ connection: SQLite, isRelaxed: Bool, _ statements: Statements, _ state: StoredState, owner: Bytes?,
+    isOwnerNew: Bool, pageSize: Int64
   ) {
+    self.owner = owner
+    self.isOwnerNew = isOwnerNew
     self.connection = connection
     self.pageSize = pageSize
     self.isRelaxed = isRelaxed
@@ -84,20 +100,25 @@ package final class SQLiteStore: Store {
     return watch
   }()
 
-  static func readState(_ connection: SQLite) throws(SeleneError) -> StoredState {
+  static func readState(_ connection: SQLite) throws(SeleneError) -> (state: StoredState, owner: Bytes?) {
     let rows = try connection.prepare(Schema.readState)
     defer { rows.finish() }
     guard try rows.step() else {
       throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the scheduler is missing")
     }
     let state = StoredState(
-      life: UInt64(bitPattern: rows.int(0)), lastSequence: UInt64(bitPattern: rows.int(1)),
-      lastSeen: rows.int(2), lastRefresh: rows.optional(3), lastProcessing: rows.optional(4),
-      generator: UInt64(bitPattern: rows.int(5)))
-    guard state.checksum == rows.int(6), state.lastSequence <= TaskTable.greatestSequence else {
+      life: UInt64(bitPattern: rows.int(1)), lastSequence: UInt64(bitPattern: rows.int(2)),
+      lastSeen: rows.int(3), lastRefresh: rows.optional(4), lastProcessing: rows.optional(5),
+      generator: UInt64(bitPattern: rows.int(6)))
+    // Version 3 of the schema has an owner, the versions before it fewer columns.
+    var owner: Bytes?
+    if rows.columns > Schema.ownerColumn, rows.bytes(Schema.ownerColumn).count > 0 {
+      owner = Bytes(copying: rows.bytes(Schema.ownerColumn))
+    }
+    guard state.checksum(owner: owner) == rows.int(7), state.lastSequence <= TaskTable.greatestSequence else {
       throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the scheduler is damaged")
     }
-    return state
+    return (state, owner)
   }
 
   override func load(into table: TaskTable) throws(SeleneError) {
@@ -195,7 +216,7 @@ package final class SQLiteStore: Store {
   }
 
   private func write(_ state: StoredState) -> Int32 {
-    state.bind(statements.writeState)
+    state.bind(statements.writeState, owner: owner)
     return statements.writeState.execute()
   }
 
@@ -296,6 +317,12 @@ package final class SQLiteStore: Store {
         try connection.run(Schema.setVersion)
       }
       try connection.run(isRelaxed ? Schema.writeRelaxed : Schema.writeFull)
+      if isOwnerNew, let owner {
+        let write = try connection.prepare(Schema.writeOwner)
+        defer { write.finish() }
+        write.bind(1, text: owner.buffer)
+        return write.execute()
+      }
       return SQLITE_OK
     } catch {
       return connection.lastCode
@@ -386,6 +413,7 @@ package final class SQLiteStore: Store {
     facts.pages = UInt64(try connection.number("PRAGMA page_count"))
     facts.walSize = UInt64(max(0, connection.path.appending("-wal").fileSize))
     facts.commits = commits
+    facts.owner = owner
     return facts
   }
 
@@ -446,13 +474,13 @@ private struct Statements {
 }
 
 extension StoredState {
-  func bind(_ statement: Statement) {
+  func bind(_ statement: Statement, owner: Bytes?) {
     statement.bind(1, Int64(bitPattern: life))
     statement.bind(2, Int64(bitPattern: lastSequence))
     statement.bind(3, lastSeen)
     statement.bind(4, lastRefresh)
     statement.bind(5, lastProcessing)
     statement.bind(6, Int64(bitPattern: generator))
-    statement.bind(7, checksum)
+    statement.bind(7, checksum(owner: owner))
   }
 }

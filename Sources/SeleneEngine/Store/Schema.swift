@@ -103,9 +103,11 @@ enum Schema {
     UPDATE scheduler SET life=?1, last_sequence=?2, last_seen=?3, last_refresh=?4, last_processing=?5, generator=?6,
     checksum=?7
     """
-  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, NULL)"
-  static let readState: StaticString =
-    "SELECT life, last_sequence, last_seen, last_refresh, last_processing, generator, checksum FROM scheduler"
+  static let insertState: StaticString = "INSERT INTO scheduler VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)"
+  /// Whatever columns the version of the file has; those that came later stand behind.
+  static let readState: StaticString = "SELECT * FROM scheduler"
+  static let ownerColumn: Int32 = 9
+  static let writeOwner: StaticString = "UPDATE scheduler SET owner=?1"
   /// Ledger and habits are little-endian numbers of 64 bits.
   static let writeBooks: StaticString = "INSERT OR REPLACE INTO governor VALUES (1, ?1, ?2, ?3, ?4, ?5)"
   static let readBooks: StaticString =

@@ -86,4 +86,6 @@ package struct StoreFacts {
   package var pages: UInt64 = 0
   package var walSize: UInt64 = 0
   package var commits: UInt64 = 0
+  /// Whose it is, or nil.
+  package var owner: Bytes?
 }

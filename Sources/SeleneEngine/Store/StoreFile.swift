@@ -217,6 +217,7 @@ package enum StoreFile {
     /// A table that takes every row as it is; in the end only tasks.
     let rows: SQLite
     var state: StoredState?
+    var owner: Bytes?
     var damaged: UInt64 = 0
     /// Something in it is as only this library writes it: a row with its checksum.
     var isStore = false
@@ -234,7 +235,7 @@ package enum StoreFile {
       let isFreeListWhole = pages.isFreeListWhole
       try pages.withReader { reader in
         try? reader.run("PRAGMA trusted_schema = OFF")
-        gathered.state = try? SQLiteStore.readState(reader)
+        if let found = try? SQLiteStore.readState(reader) { (gathered.state, gathered.owner) = found }
         // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
         isWhole =
           copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
@@ -288,7 +289,7 @@ package enum StoreFile {
   ) throws(SeleneError) {
     var state = gathered.state ?? StoredState()
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
-    let image = try SQLiteStore.makeImage(state)
+    let image = try SQLiteStore.makeImage(state, owner: gathered.owner)
     defer { image.close() }
     let insert = TaskInsert(try image.prepare(Schema.insert), rows: 1)
     defer { insert.finish() }
@@ -310,7 +311,7 @@ package enum StoreFile {
     state.lastSequence = table.lastSequence
     let write = try image.prepare(Schema.writeState)
     defer { write.finish() }
-    state.bind(write)
+    state.bind(write, owner: gathered.owner)
     _ = try write.step()
     findings.schemaVersion = Schema.version
     try SQLiteStore.writeImage(image, to: target)

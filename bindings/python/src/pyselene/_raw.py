@@ -304,6 +304,7 @@ class selene_options(Structure):
         ("path", selene_text),
         ("blocked_signals", POINTER(c_int32)),
         ("blocked_signal_count", c_uint64),
+        ("owner", selene_text),
     )
 
 
@@ -627,6 +628,7 @@ class selene_store_info(Structure):
         ("pages", c_uint64),
         ("wal_size", c_uint64),
         ("commits", c_uint64),
+        ("owner", selene_text),
     )
 
 

@@ -16,7 +16,7 @@ from ._engine import Clock, Engine, closed, open_engine
 from ._event import Event, EventStream, Mailbox, Subscription
 from ._governor import Governor
 from ._info import SchedulerInfo, scheduler_info
-from ._library import fast, library, out_pointer
+from ._library import encode, fast, library, out_pointer
 from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
 from ._signals import Signals
@@ -45,6 +45,8 @@ class Scheduler(CycleCalls):
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
       function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
       real time), and leaves the scheduler alone.
+    - `owner`: the application's name. A store keeps the first one, and opens under another with StoreForeign; without a
+      name anything opens it.
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
 
     Opening raises InvalidArgument, or a StoreError that says what is wrong with the file, which stays as it is. A
@@ -78,6 +80,7 @@ class Scheduler(CycleCalls):
         max_overrun_threads: int = 16,
         seed: int = 0,
         max_input_size: int = 10_240,
+        owner: str | None = None,
         clock: VirtualClock | Callable[[], int] | None = None,
         executor: Executor | None = None,
     ) -> None:
@@ -117,6 +120,11 @@ class Scheduler(CycleCalls):
         if name == b":memory:":
             raise ValueError("path is ':memory:'; Scheduler() without a path keeps the tasks in memory")
         raw.path = (name, len(name))
+        if owner is not None:
+            key = encode(owner, "owner")
+            if not key:
+                raise ValueError("owner is empty; None is for programs that work with any store")
+            raw.owner = (key, len(key))
         host = None if clock is None else Clock(clock, clock if hasattr(clock, "advance_ns") else None)
         self._engine = Engine(host, path is None, executor)
         open_engine(self._engine, raw)

@@ -161,7 +161,6 @@ class TaskCalls(HandlerCalls):
         key = encode(id, "id")
         engine = self._engine
         engine.check(library.selene_task_retry(engine.handle, key, len(key)))
-        engine.poke()
 
     def ids(self, tag: str | None = None, *, state: State | StateName | None = None) -> list[str]:
         """The ids of all tasks, or of those that carry a tag, or are in a state, in order of registration."""

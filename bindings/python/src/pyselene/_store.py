@@ -16,7 +16,7 @@ Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What the store of a scheduler is; `path` is None in memory."""
+    """What the store of a scheduler is; `path` is None in memory, `owner` the application whose store it is."""
 
     path: str | None
     sqlite_version: str
@@ -26,6 +26,7 @@ class StoreInfo:
     pages: int
     wal_size: int
     commits: int
+    owner: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,12 @@ def path_bytes(path: Path) -> bytes:
 def store_info(address: int) -> StoreInfo:
     """Reads the library's facts."""
     # fmt: off
-    _, _, data, length, version, version_length, relaxed, schema, page_size, pages, wal_size, commits = read(
+    _, _, data, length, version, version_length, relaxed, schema, page_size, pages, wal_size, commits, *owner = read(
         _raw.selene_store_info, address)
     # fmt: on
     path = os.fsdecode(ctypes.string_at(data, length)) if length else None
-    return StoreInfo(path, text(version, version_length), bool(relaxed), schema, page_size, pages, wal_size, commits)
+    sqlite = text(version, version_length)
+    return StoreInfo(path, sqlite, bool(relaxed), schema, page_size, pages, wal_size, commits, text(*owner) or None)
 
 
 def _findings() -> _raw.selene_store_findings:
