@@ -15,6 +15,7 @@ from ._driver import Driver, OnReport, raw_driver
 from ._errors import Closed
 from ._interrupt import stopping_signals
 from ._names import truth
+from ._report import Report
 from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns
 
@@ -56,11 +57,16 @@ class Forever(Driver):
         with self._working(signals):
             while not self._stopping:
                 if token := self._step():
-                    drive = Drive(self._engine, self._window, inline=False, cycle=token)
-                    with self._driving(drive) as reports:
-                        reports.append(drive.run())
+                    self._work_on(token)
                 else:
                     self._sleep()
+
+    def _work_on(self, token: int) -> Report | None:
+        """Works a window off; its report, unless other code has ended it."""
+        drive = Drive(self._engine, self._window, inline=False, cycle=token)
+        with self._driving(drive) as reports:
+            reports.append(drive.run())
+        return next(iter(reports), None)
 
     def _sleep(self) -> None:
         """Until there may be something to do."""

@@ -52,8 +52,7 @@ class TaskCalls(HandlerCalls):
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
             definition = Task(name, **fields)
-            if definition.existing is None:
-                definition = replace(definition, existing=self._code_wins(definition))
+            definition = self.winning(definition)
             handler = definition.handler or name
             self._check_id(definition.id, handler)
             with self._with_handler(handler, function, on_stop, push):
@@ -62,14 +61,19 @@ class TaskCalls(HandlerCalls):
 
         return decorate
 
-    def _code_wins(self, task: Task) -> Existing:
-        """The policy by which a task's definition replaces the one that the store has."""
-        try:
+    def winning(self, task: Task) -> Task:
+        """The same task with a policy, if it has none, by which its definition wins over one that is stored.
+
+        That is updated, with its history kept; where its kind or schedule is another one, it is replaced.
+        """
+        if task.existing is not None:
+            return task
+        policy = Existing.UPDATE
+        with contextlib.suppress(LookupError):
             old = self.get(task.id)
-        except LookupError:
-            return Existing.UPDATE
-        same = (old.kind, old.schedule) == (task.kind, task.schedule)
-        return Existing.UPDATE if same else Existing.REPLACE
+            if (old.kind, old.schedule) != (task.kind, task.schedule):
+                policy = Existing.REPLACE
+        return replace(task, existing=policy)
 
     def register(self, task: Task) -> Disposition:
         """Registers a task; says what that did.

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from .guard import Guard
+
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _LOOK_EVERY: Final = 0.05
 """Seconds between two looks whether a child shall stop; its end is noticed at once."""
@@ -37,7 +39,7 @@ def reap_strays() -> None:
 class Child:
     """A command that runs as ``/bin/sh -c COMMAND ID ATTEMPT``; it has nothing to read, and writes to a file."""
 
-    def __init__(self, command: str, id: str, attempt: int, output: int) -> None:
+    def __init__(self, command: str, id: str, attempt: int, output: int, guard: Guard | None = None) -> None:
         # A command does not inherit what this process blocks or ignores.
         signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
         self.pid = os.posix_spawn(
@@ -53,6 +55,9 @@ class Child:
             setsigmask=[],
             setsigdef=signals,
         )
+        self._guard = guard
+        if guard is not None:
+            guard.add(self.pid)
         self.status: int | None = None
         """As ``os.waitpid`` tells it, once the command ended."""
         self._leader_ended = False
@@ -86,6 +91,8 @@ class Child:
         finally:
             if self._end >= 0:
                 os.close(self._end)
+            if self._guard is not None:
+                self._guard.remove(self.pid)
         return self.status if self.status is not None else 0
 
     def _ask(self, grace: float) -> None:

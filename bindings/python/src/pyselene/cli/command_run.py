@@ -12,11 +12,13 @@ from rich.text import Text
 from .. import Scheduler
 from . import duration, wire
 from . import options as o
+from .edits import Edits
+from .guard import Guard
 from .problem import Exit, Problem, printable
 from .program import command, new_console, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .runner import Runner
-from .session import Plan, Session
+from .session import Plan, Session, session_time
 from .workload import Workload
 from .workspace import Workspace
 
@@ -115,8 +117,12 @@ def run_command(
 
     With --profile each window is asked of the governor, which looks at battery, people, load and so on; kinds that it
     refuses do not run, and --follow waits until asking again is worth it.
+
+    --follow takes over what is edited in WORKLOAD: tasks that are new or changed are registered, those that are gone
+    are cancelled. If this program is killed, its commands end all the same.
     """
     _refuse_together(follow, now, cycles, lanes, profile, reserve, strict_fit)
+    edits = Edits(str(workload)) if follow else None
     work = load(workload)
     refuse_idle(work)
     if now is not None:
@@ -131,11 +137,16 @@ def run_command(
     )
 
     def show_output(id: str, lines: list[str]) -> None:
-        text = Text("\n").join(Text.assemble(("  " + printable(id), "dim"), (" │ ", "dim"), line) for line in lines)
+        stamp = session_time(plan)
+        text = Text("\n").join(Text.assemble((f"{stamp}  {printable(id)} │ ", "dim"), line) for line in lines)
         console.print(text)
 
-    with Workspace(logs) as workspace, wire.open_scheduler(store_path(store), limits) as scheduler:
-        runner = Runner(workspace, grace / 1e9, None if quiet else show_output)
+    with (
+        Guard(grace / 1e9) as guard,
+        Workspace(logs) as workspace,
+        wire.open_scheduler(store_path(store), limits) as scheduler,
+    ):
+        runner = Runner(workspace, grace / 1e9, None if quiet else show_output, guard)
         scheduler.set_conditions(network=network, power=power)
         wire.register(scheduler, work, runner)
         # Only now: tasks of a kind that is off could not be registered.
@@ -144,7 +155,7 @@ def run_command(
         if profile is not None:
             scheduler.governor.profile = profile
         with wire.refusals(), wire.recording(scheduler, trace):
-            session = Session(console, scheduler, work, runner, plan)
+            session = Session(console, scheduler, work, runner, plan, edits)
             if why and cycles == 0:
                 session.decide()
             code = session.run()

@@ -12,6 +12,7 @@ from typing import Final
 from .. import Outcome, Run, StaleRun, StopReason
 from .board import Active, Board, Done
 from .child import Child, end_text
+from .guard import Guard
 from .log import Log
 from .workspace import Workspace
 
@@ -41,6 +42,7 @@ class Runner:
         workspace: Workspace,
         grace: float,
         show_output: Callable[[str, list[str]], None] | None,
+        guard: Guard | None = None,
     ) -> None:
         self.workspace = workspace
         self.grace = grace
@@ -50,6 +52,7 @@ class Runner:
         self.on_lost: Callable[[], None] = lambda: None
         """Called when that happens."""
         self._show_output = show_output
+        self._guard = guard
         self._lock = threading.Lock()
         self._leaving = False
         self._at_once = False
@@ -78,7 +81,7 @@ class Runner:
         try:
             log = Log(self.workspace.logs, run.id, run.attempt)
             try:
-                child = Child(run.input.decode(), run.id, run.attempt, log.file)
+                child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard)
                 status = child.wait(self._stop_of(run), log.bound)
                 lines = log.lines()
             except OSError as error:

@@ -7,11 +7,13 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.live import Live
 from rich.text import Text
@@ -25,17 +27,21 @@ from .. import (
     Factor,
     ImmediateRunIneligible,
     Kind,
+    NotFound,
     Outcome,
     ReasonCode,
     Report,
     Scheduler,
     SeleneError,
+    _raw,
 )
+from .._forever import Forever, raw_forever
 from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
+from .edits import Edits
 from .live import LiveTable
-from .problem import Exit, Problem
+from .problem import Exit, Problem, printable
 from .runner import Runner
 from .workload import Workload
 
@@ -46,11 +52,10 @@ _SETTLING = 0.05
 """Age counts from registration.  Too short to be noticed, and long against the time between two
 registrations that priorities, not lines, decide the first window."""
 
-_LONGEST_SLEEP = 60.0
-"""How often conditions are looked at with ``--follow``, in seconds."""
+_LOOK_AT_WORKLOAD = 1.0
+"""With ``--follow`` the workload's file is looked at each second."""
 
-_ASK_AGAIN = 10.0
-"""With ``--follow`` a governor that refused is asked again after this many seconds at the latest."""
+_R = TypeVar("_R", Report, Report | None)
 
 _FAILURES = (Outcome.FAILED, Outcome.ABANDONED, Outcome.EXPIRED)
 
@@ -72,12 +77,21 @@ class Plan:
 class Session:
     """One ``run``.  A thread drives the windows; the main thread waits for it and for signals."""
 
-    def __init__(self, console: Console, scheduler: Scheduler, workload: Workload, runner: Runner, plan: Plan) -> None:
+    def __init__(
+        self,
+        console: Console,
+        scheduler: Scheduler,
+        workload: Workload,
+        runner: Runner,
+        plan: Plan,
+        edits: Edits | None = None,
+    ) -> None:
         self.console = console
         self.scheduler = scheduler
         self.workload = workload
         self.runner = runner
         self.plan = plan
+        self._edits = edits
         self.signal = 0
         self._decisions: list[Decision] = []
         self._told: dict[Kind, tuple[bool, tuple[Factor, ...]]] = {}
@@ -101,8 +115,10 @@ class Session:
         driver.start()
         try:
             while not self._over.is_set():
-                select.select([news], [], [])
-                os.read(news, 4096)
+                if select.select([news], [], [], _LOOK_AT_WORKLOAD if self._edits else None)[0]:
+                    os.read(news, 4096)
+                else:
+                    self._look_at_workload()
             driver.join()
         finally:
             for number, handler in before.items():
@@ -164,37 +180,29 @@ class Session:
             return Exit.DONE
         if self.plan.now is not None:
             return self._run_now(self.plan.now)
-        number = 0
-        while self.plan.cycles is None or number < self.plan.cycles:
-            number += 1
-            if self.plan.follow and not self._sleep_until_wakeup():
-                break
-            of = f" of {self.plan.cycles}" if self.plan.cycles is not None else ""
-            window = self._granted()
-            if window is None:
-                if self.plan.follow:
-                    number -= 1  # it was no window
-                    if self._sleep(self._until_asking_again()):
-                        break
-                elif number < (self.plan.cycles or 0) and self._sleep(self.plan.window.every / 1e9):
-                    break
-                continue
-            report = self._window(f"window {number}{of}", window)
-            if not self._anything_left():
-                self.console.print("nothing is left to do")
-                break
-            if self.plan.follow or number == self.plan.cycles:
-                continue
-            spent = self.scheduler.now_ns - report.began_at_ns
-            if self._sleep((self.plan.window.every - spent) / 1e9):
-                break
-        if self.plan.check and any(map(self._has_failed, self._ids())):
+        if self.plan.follow:
+            Following(self).run(signals=False)
+        else:
+            self._work_by_the_clock(self.plan.cycles or 0)
+        if self.plan.check and not self.scheduler.closed and any(map(self._has_failed, self._ids())):
             return Exit.TASK_FAILED
         return Exit.DONE
 
+    def _work_by_the_clock(self, cycles: int) -> None:
+        for number in range(1, cycles + 1):
+            window = self._granted()
+            spent = 0
+            if window is not None:
+                report = self._window(f"window {number} of {cycles}", window, self._cycle)
+                if not self.anything_left():
+                    return
+                spent = self.scheduler.now_ns - report.began_at_ns
+            if number < cycles and self._sleep((self.plan.window.every - spent) / 1e9):
+                return
+
     def _run_now(self, id: str) -> int:
         try:
-            self._window("one task now", self.plan.window, id)
+            self._window("one task now", self.plan.window, self._cycle, id)
         except ImmediateRunIneligible:
             why = show.why_text(self.scheduler.explain(id), self.scheduler.now_ns)
             raise Problem(f"{id} cannot run now: {why}") from None
@@ -202,10 +210,13 @@ class Session:
 
     def _granted(self) -> wire.Window | None:
         """The window with the kinds that the governor grants and the time that it leaves them; None: it refuses all."""
-        window = self.plan.window
         if self.plan.profile is None and not self.plan.why:
-            return window
+            return self.plan.window
         self.decide()
+        return self._as_decided()
+
+    def _as_decided(self) -> wire.Window | None:
+        window = self.plan.window
         granted = [decision for decision in self._decisions if decision.granted]
         if not granted:
             return None
@@ -231,16 +242,16 @@ class Session:
             elif not decision.granted:
                 self.console.print(Text(f"the governor refuses {decision.kind} windows: {decision.why}", "yellow"))
 
-    def _until_asking_again(self) -> float:
-        """Seconds until another decision is likely; signals of the system may change at any time."""
-        now = self.scheduler.now_ns
-        known = [decision.ask_again_at_ns for decision in self._decisions if decision.ask_again_at_ns is not None]
-        return min([_ASK_AGAIN, *((at - now) / 1e9 for at in known if at > now)])
-
-    def _window(self, title: str, window: wire.Window, task: str | None = None) -> Report:
+    def _window(
+        self,
+        title: str,
+        window: wire.Window,
+        work: Callable[[wire.Window, str | None], _R],
+        task: str | None = None,
+    ) -> _R:
         board = self.runner.board
         board.clear()
-        head = show.window_text(self.scheduler, window, title, task)
+        head = show.window_text(self.scheduler, window, session_time(self.plan) + title, task)
         view = LiveTable(head, window, board, lambda: self._waiting(board, task))
         live = (
             Live(view, console=self.console, refresh_per_second=8, transient=True) if self.plan.live else nullcontext()
@@ -249,7 +260,7 @@ class Session:
             self.console.print(head)
         try:
             with live:
-                report = self._cycle(window, task)
+                report = work(window, task)
         except Closed:
             if self.signal:
                 self.runner.leave()
@@ -259,24 +270,74 @@ class Session:
             raise
         if self.plan.live:
             self.console.print(head)
-        ran = {run.id for run in report.runs}
-        others = [] if task else [name for name in self._ids() if name not in ran]
-        show.show_report(self.console, self.scheduler, report, board, others)
+        if report is not None:
+            ran = {run.id for run in report.runs}
+            others = [] if task else [name for name in self._ids() if name not in ran]
+            show.show_report(self.console, self.scheduler, report, board, others)
         return report
 
     def _cycle(self, window: wire.Window, task: str | None) -> Report:
-        while True:
-            try:
-                return self.scheduler.run_cycle(
-                    window.budget / 1e9,
-                    kinds=window.wanted,
-                    reserve=None if window.reserve is None else window.reserve / 1e9,
-                    lanes=window.lanes,
-                    strict_fit=window.strict_fit,
-                    task=task,
-                )
-            except Busy as error:
-                raise Problem(f"the window was refused: {error}") from None
+        try:
+            return self.scheduler.run_cycle(
+                window.budget / 1e9,
+                kinds=window.wanted,
+                reserve=None if window.reserve is None else window.reserve / 1e9,
+                lanes=window.lanes,
+                strict_fit=window.strict_fit,
+                task=task,
+            )
+        except Busy as error:
+            raise Problem(f"the window was refused: {error}") from None
+
+    # ---- --follow -----------------------------------------------------------------
+
+    def follow_window(self, number: int, work: Callable[[], Report | None]) -> None:
+        """Shows a window of the driver while it is worked on."""
+        of = f" of {self.plan.cycles}" if self.plan.cycles is not None else ""
+        self.look_at_decisions()
+        window = self._as_decided() if self._decisions else self.plan.window
+        self._window(f"window {number}{of}", window or self.plan.window, lambda _window, _task: work())
+
+    def look_at_decisions(self) -> None:
+        """Shows what the governor has decided for the driver, where it is asked."""
+        if self.plan.profile is not None or self.plan.why:
+            found = (self.scheduler.governor.last(kind) for kind in self.plan.window.kinds)
+            self._decisions = [decision for decision in found if decision is not None]
+            self._tell_decisions()
+
+    def tell_sleep(self, wakes_at: datetime | None) -> None:
+        """Shows what is waited for until an instant."""
+        delay = None if wakes_at is None else (wakes_at - self.scheduler.now).total_seconds()
+        text = "until a condition changes" if delay is None else duration.show(max(0, round(delay * 1e9)))
+        self.console.print(Text(f"{session_time(self.plan)}sleeping {text}\n", "dim"))
+
+    def _look_at_workload(self) -> None:
+        """Takes over what was edited."""
+        if self._edits is None or self.signal:
+            return
+        try:
+            fresh = self._edits.look()
+            if fresh is not None:
+                self._take_over(fresh)
+        except Closed:
+            pass
+        except (Problem, SeleneError) as problem:
+            sys.stderr.write(f"pyselene: {problem}\n")
+
+    def _take_over(self, fresh: Workload) -> None:
+        self.scheduler.enable(Kind)  # whatever kinds run here, tasks of the others may stand in it
+        try:
+            wire.register(self.scheduler, fresh, self.runner)
+        finally:
+            wire.enable(self.scheduler, self.plan.window.kinds)
+        for spec in self.workload.tasks:
+            if fresh.task(spec.id) is None:
+                with suppress(NotFound):
+                    self.scheduler.cancel(spec.id)
+        self.workload = fresh
+        count = len(fresh.tasks)
+        told = f"{printable(fresh.path)} was edited: it has {count} {'task' if count == 1 else 'tasks'} now"
+        self.console.print(Text(session_time(self.plan) + told, "dim"))
 
     def _waiting(self, board: Board, task: str | None) -> Sequence[tuple[str, str]]:
         """The tasks that wait, each with its reason, for the live table."""
@@ -306,9 +367,13 @@ class Session:
     def _ids(self) -> list[str]:
         return self.scheduler.ids()
 
-    def _anything_left(self) -> bool:
+    def anything_left(self) -> bool:
+        """Whether any task may still run; if not, that is told."""
         info = self.scheduler.info()
-        return info.enqueued + info.held + info.blocked + info.running > 0
+        found = info.enqueued + info.held + info.blocked + info.running > 0
+        if not found:
+            self.console.print("nothing is left to do")
+        return found
 
     def _has_failed(self, id: str) -> bool:
         return self.scheduler.get(id).last_outcome in _FAILURES
@@ -317,20 +382,44 @@ class Session:
         """Sleeps; true if a signal came."""
         return self._ended.wait(max(0.0, seconds))
 
-    def _sleep_until_wakeup(self) -> bool:
-        """Sleeps until the scheduler wants a window; false when it is time to end."""
-        told = False
-        conditions = self.scheduler.conditions().satisfied
-        while True:
-            delay = self.scheduler.next_wakeup_in()
-            if delay is not None and delay <= 0:
-                return not self.signal
-            if not told:
-                text = "until a condition changes" if delay is None else duration.show(round(delay * 1e9))
-                self.console.print(Text(f"sleeping {text}\n", "dim"))
-                told = True
-            if self._sleep(min(delay if delay is not None else _LONGEST_SLEEP, _LONGEST_SLEEP)):
-                return False
-            found = self.scheduler.conditions().satisfied
-            if found != conditions:
-                conditions, told = found, False
+
+class Following(Forever):
+    """The driver of a session with --follow, which asks the governor only where that is wanted."""
+
+    def __init__(self, session: Session) -> None:
+        window = session.plan.window
+        raw = raw_forever(window.budget / 1e9, None, window.wanted, window.lanes, window.strict_fit, rolling=True)
+        if window.reserve is not None:
+            raw.reserve = window.reserve
+        if session.plan.profile is not None or session.plan.why:
+            raw.flags &= ~_raw.SELENE_DRIVER_UNGOVERNED
+        super().__init__(session.scheduler._engine, raw, None)
+        self._session = session
+        self._windows = 0
+        #: What was told that it sleeps for; () after a window.
+        self._told: datetime | tuple[()] | None = ()
+
+    def _work_on(self, token: int) -> Report | None:
+        session = self._session
+        self._windows += 1
+        session.follow_window(self._windows, lambda: super(Following, self)._work_on(token))
+        self._told = ()
+        if not session.anything_left() or self._windows == session.plan.cycles:
+            self._stopping = True
+        return None
+
+    def _sleep(self) -> None:
+        session = self._session
+        session.look_at_decisions()
+        wakes_at = session.scheduler.next_wakeup()
+        # What is due already waits for the governor, and in trouble for its end; both are told for themselves.
+        waits = wakes_at is None or wakes_at > session.scheduler.now
+        if waits and wakes_at != self._told and not session.scheduler.info().troubles:
+            self._told = wakes_at
+            session.tell_sleep(wakes_at)
+        super()._sleep()
+
+
+def session_time(plan: Plan) -> str:
+    """What a line begins with: the time of day where one stays."""
+    return time.strftime("%Y-%m-%d %H:%M:%S  ") if plan.follow else ""

@@ -121,7 +121,7 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
 def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], Outcome] | None) -> None:
     """Registers a workload's tasks and what runs them."""
     scheduler.register_handler(HANDLER, handler)
-    tasks = [definition(spec) for spec in workload.tasks]
+    tasks = [scheduler.winning(definition(spec)) for spec in workload.tasks]
     for spec, found in zip(workload.tasks, scheduler.register_all(tasks), strict=True):
         if isinstance(found, SeleneError):
             raise workload.problem(f"the scheduler refused the task: {found}", "tasks", spec.id)
