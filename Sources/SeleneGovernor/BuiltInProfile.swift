@@ -13,46 +13,49 @@ package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
   /// All of both, for both kinds.
   case strict = 3
 
-  /// One character for each factor, refresh then processing: ignored `-`, veto `v`, veto that preempts `V`, weight `w`.
-  ///
-  ///     battery, external power, low power mode, thermal, user active, display on,
-  ///     unlocked, network, metered, airplane, background switch, host presence,
-  ///     CPU busy, CPU pressure, memory pressure, memory stalled, IO pressure, IO stalled, storage free,
-  ///     budget, rate, use prediction, recent use
-  private var table: StaticString {
-    switch self {
-    case .open: "----------------------------------------------"
-    case .apple: "V-V---V---VV-------vvw-----V-V---VV--------vwv"
-    case .server: "------------www--wwv---------------vvvV-vVv---"
-    case .strict: "V-VVV-V---VVvvvV-vVvvwvV-VVV-V---VVvvvV-vVvvwv"
-    }
-  }
+  /// A line for each factor; apple, server, strict, of each refresh and processing: ignored `-`, veto `v`, veto that
+  /// preempts `V`, weight `w`. The profile open ignores all.
+  private static let table: StaticString = """
+    V- -- VV battery
+    -- -- -- external power
+    V- -- VV low power mode
+    -- -- VV thermal
+    -V -- VV user active
+    -- -- -- display on
+    VV -- VV unlocked
+    -- -- -- network
+    -- -- -- metered
+    -- -- -- airplane
+    VV -- VV background switch
+    VV -- VV host presence
+    -- wv vv CPU busy
+    -- wv vv CPU pressure
+    -- wv vv memory pressure
+    -- -V VV memory stalled
+    -- -- -- IO pressure
+    -- wv vv IO stalled
+    -- wV VV storage free
+    v- vv vv budget
+    vv -- vv rate
+    ww -- ww use prediction
+    -v -- vv recent use
+    """
 
   private static let usualWeight: Int64 = 100
+  private static let threshold: Int64 = 500
 
-  var threshold: Int64 { 500 }
-
-  /// The cells of its `Profile`.
-  var cells: [Int64] {
-    var cells = [Int64](repeating: 0, count: Profile.ruleCount * 2)
-    var place = 0
-    while let factor = Factor(rawValue: UInt8(place / 2 + 1)) {
-      let mark = table.utf8Start[place % 2 * Factor.count + place / 2]
-      var rule = Rule()
-      if mark != UInt8(ascii: "-") {
-        rule.mode = mark == UInt8(ascii: "w") ? .weight : .veto
-        rule.weight = rule.mode == .weight ? Self.usualWeight : 0
-        rule.preempts = mark == UInt8(ascii: "V")
-        rule.required = factor.usualRequirement
-      }
-      Profile.pack(rule, into: &cells, place * 2)
-      place += 1
-    }
-    return cells
+  private static func rule(_ mark: UInt8, _ factor: Factor) -> Rule {
+    var rule = Rule()
+    guard mark != UInt8(ascii: "-") else { return rule }
+    rule.mode = mark == UInt8(ascii: "w") ? .weight : .veto
+    rule.weight = rule.mode == .weight ? usualWeight : 0
+    rule.preempts = mark == UInt8(ascii: "V")
+    rule.required = factor.usualRequirement
+    return rule
   }
 
   /// Its budgets.
-  var quotas: [Quota] {
+  private var quotas: [Quota] {
     var quotas: [Quota] = []
     func add(_ kind: Kind, _ minutes: Int64, inHours hours: Int64) {
       quotas.append(Quota(kind, .windowTime, minutes * Time.minute, in: hours * Time.hour))
@@ -66,5 +69,19 @@ package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
     return quotas
   }
 
-  package var profile: Profile { Profile(threshold: threshold, cells: cells, quotas: quotas) }
+  package var profile: Profile {
+    var profile = Profile(threshold: Self.threshold)
+    profile.quotas = quotas
+    guard self != .open else { return profile }
+    var line = Self.table.utf8Start
+    var number: UInt8 = 1
+    while let factor = Factor(rawValue: number) {
+      for kind in Kind.allCases {
+        profile.set(Self.rule(line[(Int(rawValue) - 1) * 3 + kind.index], factor), factor, kind)
+      }
+      while line[0] != UInt8(ascii: "\n") && number < Factor.count { line += 1 }
+      (line, number) = (line + 1, number + 1)
+    }
+    return profile
+  }
 }

@@ -67,52 +67,44 @@ package struct Profile: Sendable {
 
   /// The least weighted score that grants, per mille.
   package internal(set) var threshold: Int64
-  /// Mode, preemption and weight in one number, then the requirement; factor by factor, refresh first.
-  var cells: [Int64] {
-    didSet { marks = Self.marks(of: cells) }
-  }
-  /// Mode and preemption of all rules together: opening a window asks for them.
-  private var marks: Int64
-  package internal(set) var quotas: [Quota]
-
-  init(threshold: Int64, cells: [Int64], quotas: [Quota]) {
-    (self.threshold, self.cells, self.quotas) = (threshold, cells, quotas)
-    marks = Self.marks(of: cells)
-  }
-
-  static func place(_ factor: Factor, _ kind: Kind) -> Int { ((Int(factor.rawValue) - 1) * 2 + kind.index) * 2 }
-
-  package func rule(_ factor: Factor, _ kind: Kind) -> Rule { Self.unpack(cells, Self.place(factor, kind)) }
-
-  private static func marks(of cells: [Int64]) -> Int64 {
-    var marks: Int64 = 0
-    for place in 0..<ruleCount { marks |= cells[place * 2] & 7 }
-    return marks
-  }
-
+  /// Factor by factor, refresh first.
+  private var rules: [Rule]
   /// Whether a new veto can stop runs in flight.
-  package var preempts: Bool { marks & 4 != 0 }
+  package private(set) var preempts = false
+  /// Whether a rule demands anything.
+  private var isDemanding = false
+  package internal(set) var quotas: [Quota] = []
+
+  /// A profile that demands nothing.
+  init(threshold: Int64) {
+    self.threshold = threshold
+    rules = [Rule](repeating: Rule(), count: Self.ruleCount)
+  }
+
+  private static func place(_ factor: Factor, _ kind: Kind) -> Int { (Int(factor.rawValue) - 1) * 2 + kind.index }
+
+  package func rule(_ factor: Factor, _ kind: Kind) -> Rule { rules[Self.place(factor, kind)] }
+
+  /// Sets a rule. What all of them say together is asked for whenever a window opens, and so is kept.
+  mutating func set(_ rule: Rule, _ factor: Factor, _ kind: Kind) {
+    rules[Self.place(factor, kind)] = rule
+    (preempts, isDemanding) = (false, false)
+    for rule in rules {
+      preempts = preempts || rule.preempts
+      isDemanding = isDemanding || rule.mode != .ignored
+    }
+  }
 
   /// Whether it demands anything, so that windows are booked.
-  package var demands: Bool { !quotas.isEmpty || marks & 3 != 0 }
+  package var demands: Bool { !quotas.isEmpty || isDemanding }
 
-  static func unpack(_ cells: [Int64], _ place: Int) -> Rule {
-    var rule = Rule()
-    rule.mode = RuleMode(rawValue: UInt8(truncatingIfNeeded: cells[place] & 3)) ?? .ignored
-    rule.preempts = cells[place] & 4 != 0
-    rule.weight = cells[place] >> 3
-    rule.required = cells[place + 1]
-    return rule
-  }
-
-  static func pack(_ rule: Rule, into cells: inout [Int64], _ place: Int) {
-    cells[place] = Int64(rule.mode.rawValue) | (rule.preempts ? 4 : 0) | rule.weight << 3
-    cells[place + 1] = rule.required
-  }
-
-  /// The profile as numbers, for traces and stores.
+  /// The profile as numbers, for traces and stores: of each rule mode, preemption and weight in one, then the requirement.
   package var numbers: [Int64] {
-    var numbers = [threshold] + cells
+    var numbers = [threshold]
+    for rule in rules {
+      numbers.append(Int64(rule.mode.rawValue) | (rule.preempts ? 4 : 0) | rule.weight << 3)
+      numbers.append(rule.required)
+    }
     for quota in quotas {
       numbers += [Int64(quota.kind.rawValue), Int64(quota.measure.rawValue), quota.limit, quota.period]
     }
@@ -128,7 +120,7 @@ package struct Profile: Sendable {
       throw SeleneError(
         .invalidArgument, "profile", "\(numbers.count) numbers, expected are \(head) and four for each quota")
     }
-    var profile = Profile(threshold: numbers[0], cells: [Int64](repeating: 0, count: Self.ruleCount * 2), quotas: [])
+    var profile = Profile(threshold: numbers[0])
     try profile.checkThreshold()
     for place in 0..<Self.ruleCount {
       let cell = numbers[1 + place * 2]

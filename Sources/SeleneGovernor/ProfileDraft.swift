@@ -79,7 +79,7 @@ extension Profile {
     }
     let rule = try Self.checked(row, factor)
     let kinds = try Self.kinds(row.kinds)
-    for kind in Kind.allCases where kinds.contains(kind) { Self.pack(rule, into: &cells, Self.place(factor, kind)) }
+    for kind in Kind.allCases where kinds.contains(kind) { set(rule, factor, kind) }
   }
 
   mutating func take(_ row: QuotaDraft) throws(SeleneError) {
