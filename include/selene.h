@@ -1225,7 +1225,7 @@ enum {
     /** Nothing is picked whose estimate does not fit, not even first. As Selene did. */
     SELENE_WINDOW_STRICT_FIT = 1,
     /** selene_cycle_run only: handlers run on the calling thread, one after another (lanes must be 1). Only
-     *  handlers that look at selene_run_stopping end on time then. */
+     *  handlers that call selene_run_stopping end on time then. */
     SELENE_WINDOW_INLINE = 2,
     /**
      * Each pick looks at what is eligible at that moment, with the ages and scores of that moment; without it a
@@ -1721,7 +1721,7 @@ SELENE_API selene_status selene_run_fail(selene_run run, int32_t outcome, int64_
  * @param out_reason  a SELENE_STOP_ number; SELENE_STOP_NONE: go on
  * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has returned
  *
- * Thread: any; cheap enough to be asked in a loop. Since: 0.1.
+ * Thread: any; cheap enough to be called in a loop. Since: 0.1.
  */
 SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason);
 
@@ -1819,8 +1819,8 @@ typedef struct selene_event {
     int32_t type;
     /** The task's state after it; −1 where there is no task. */
     int32_t state;
-    /** When, in scheduler time. What time did counts from its nominal instant, which the next call finds out, so that
-     *  it may lie before the time of an event with a smaller number. */
+    /** When, in scheduler time. What happens by time alone, such as an expiry, has its nominal instant and is told by
+     *  the next call: it may be earlier than the time of an event with a smaller number. */
     int64_t time;
     /** The task; empty where there is none. */
     selene_text id;
@@ -2288,8 +2288,8 @@ typedef struct selene_finding {
     int32_t source;
     /** SELENE_RULE_PREEMPTS or 0. */
     uint32_t flags;
-    /** In the factor's unit. If source is UNKNOWN nothing was observed: what its absence stands for, which passes or
-     *  not as the verdict says and is better shown as a dash. */
+    /** In the factor's unit. If source is UNKNOWN nothing was observed: this is what unknown counts as, which passes
+     *  or not as the verdict says and is better shown as a dash. */
     int64_t observed;
     int64_t required;
     /** 0 … 1000 and 1 … 1000, for weights. */
@@ -2435,7 +2435,7 @@ typedef struct selene_forecast {
  * @param kind         the kind
  * @param windows      where to write them, in order
  * @param capacity     how many fit there; at most 64 are given
- * @param out_count    how many were written; 0 while a veto stands that only a signal can lift
+ * @param out_count    how many were written; 0 while a veto is raised that only a signal can clear
  * @return INVALID_ARGUMENT
  *
  * Ownership: windows is the caller's. Thread: any. Since: 0.1.
@@ -2450,7 +2450,7 @@ SELENE_API selene_status selene_governor_forecast(selene_scheduler scheduler, in
  * Records signals, decisions, windows and runs to a file from now on, until selene_trace_stop or close.
  *
  * The file is text, one line for each thing; docs/governor.md describes it. It is written as things happen and not
- * brought to the disk: a power loss may cost its end. Writing that fails ends the recording with an event.
+ * synced: a power loss may lose its end. If it cannot be written, the recording ends with an event.
  *
  * @param path         a file that does not exist yet
  * @param path_length  its length in bytes, −1 if it ends with a NUL

@@ -47,7 +47,7 @@ ends "an unknown profile is refused" 2 'found "phone"; allowed is open, apple, s
   "$work/tasks"
 ends "a profile is asked about the windows that the clock opens, too" 0 'window 1 of 1: .*refresh, processing' -- \
   --profile open "$work/later"
-ends "what the driver does not know is refused" 2 'allowed is neither with --follow and --profile' -- --profile open --follow \
+ends "what the driver does not know is refused" 2 'they cannot be used with --follow and --profile' -- --profile open --follow \
   --reserve 1s "$work/tasks"
 ends "--why shows a decision about each kind, factor by factor" 0 '^refresh: ' '^processing: ' 'host_presence  *-  *at most 1' \
   'rate .*at least 15 m 00 s' -- --profile apple --why "$work/later"

@@ -208,7 +208,7 @@ TASK = "[tasks.a]\n"
         (TASK + "command = '  '", "'  '", "found an empty command; allowed is any shell command"),
         (TASK + "command = 3", "3", "found the command 3; allowed is text"),
         (TASK + "schedule = 'periodic'", "'periodic'", "found a periodic task without a period"),
-        (TASK + "schedule = 'once'\nevery = 3", "3", "found every in a task that is once; allowed is it in periodic"),
+        (TASK + "schedule = 'once'\nevery = 3", "3", "found every in a task that is once; it is for periodic"),
         (TASK + "flex = 3", "3", "found flex in a task that is standing"),
         (TASK + "every = 3\nflex = 4", "4", "longer than the period; allowed is at most every, 3s"),
         (TASK + "backoff_delay = 3", "3", "found a backoff_delay without backoff"),

@@ -322,7 +322,7 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (options->profile >= 0 && options->follow &&
         (options->window.reserve >= 0 || options->window.flags))
         return refuse("--reserve and --strict-fit are for windows that are opened by the clock; "
-                      "allowed is neither with --follow and --profile");
+                      "they cannot be used with --follow and --profile");
     if (options->cycles < 0 && !options->follow)
         options->cycles = is_look(options) || options->now ? 0 : 1;
     return true;

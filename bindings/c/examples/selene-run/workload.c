@@ -162,8 +162,8 @@ static bool check_task(struct reader *reader, struct workload_task *task,
         const char *place = key_place(places, periodic_only[i]);
         if (place == NULL) continue;
         complain(reader->workload, place,
-                 "found %s in a task that is %s; allowed is it in periodic tasks only",
-                 periodic_only[i], selene_schedule_name(definition->schedule));
+                 "found %s in a task that is %s; it is for periodic tasks only", periodic_only[i],
+                 selene_schedule_name(definition->schedule));
         return false;
     }
     if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
@@ -181,7 +181,7 @@ static bool check_task(struct reader *reader, struct workload_task *task,
         (definition->backoff == SELENE_BACKOFF_NONE ||
          (!key_place(places, "backoff") && definition->schedule == SELENE_SCHEDULE_STANDING))) {
         complain(reader->workload, key_place(places, "backoff_delay"),
-                 "found a backoff_delay without backoff; allowed is it beside backoff=linear or "
+                 "found a backoff_delay without backoff; it is for tasks with backoff=linear or "
                  "backoff=exponential");
         return false;
     }

@@ -181,7 +181,7 @@ def _refuse_together(
         raise Problem("--now runs one task; allowed is --lanes 1", Exit.USAGE)
     if follow and profile is not None and (reserve is not None or strict_fit):
         raise Problem(
-            "--reserve and --strict-fit are for windows that are opened by the clock; allowed is neither with --follow"
+            "--reserve and --strict-fit are for windows that are opened by the clock; they cannot be used with --follow"
             " and --profile",
             Exit.USAGE,
         )

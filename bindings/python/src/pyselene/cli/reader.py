@@ -188,9 +188,7 @@ class _Reader:
             table.refuse("schedule", 'found a periodic task without a period; allowed is every = "DURATION"')
         for key in ("every", "flex", "anchored"):
             if spec.schedule != "periodic" and key in table.values:
-                table.refuse(
-                    key, f"found {key} in a task that is {spec.schedule}; allowed is it in periodic tasks only"
-                )
+                table.refuse(key, f"found {key} in a task that is {spec.schedule}; it is for periodic tasks only")
         if spec.every is not None and spec.flex > spec.every:
             table.refuse(
                 "flex",
@@ -201,7 +199,7 @@ class _Reader:
         ):
             table.refuse(
                 "backoff_delay",
-                'found a backoff_delay without backoff; allowed is it beside backoff = "linear" or "exponential"',
+                'found a backoff_delay without backoff; it is for tasks with backoff = "linear" or "exponential"',
             )
 
     def priority(self, table: Table, key: str) -> int:
