@@ -513,14 +513,16 @@ typedef struct selene_options {
      * another it answers STORE_FOREIGN. Empty (default): none. Copied. Since: 0.2.
      */
     selene_text owner;
+    /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
+     *  0 … 24 h. Since: 0.2. */
+    int64_t stop_grace;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
-            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {           \
-            NULL, 0                                                                                \
-        }                                                                                          \
+            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
+            5 * SELENE_SECOND                                                                      \
     }
 
 /**
@@ -910,6 +912,10 @@ typedef struct selene_task {
     const void *input;
     /** Number of these bytes; at most the scheduler's max_input_size. */
     int64_t input_length;
+    /** ns from its dispatch after which a run is asked to stop (SELENE_STOP_TIMED_OUT). It may still complete for the
+     *  scheduler's stop_grace, never past the deadline of its window; then it is over, expired, which counts as failed, and
+     *  its lane goes to the next task. 0 … 24 h; default 0: none. Since: 0.2. */
+    int64_t timeout;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -917,7 +923,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL,          \
-            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0                                \
+            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0, 0                             \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -980,9 +986,11 @@ typedef struct selene_task_info {
     int64_t failed_at;
     /** Which attempt that was, from 1; 0 if there was none. Since: 0.2. */
     uint64_t failed_attempt;
-    /** Why, in the words of selene_run_fail; "the window ended" or "the process ended" where the run could not say it;
-     *  else empty. Since: 0.2. */
+    /** Why, in the words of selene_run_fail; "the window ended", "timed out" or "the process ended" where the run could
+     *  not say it; else empty. Since: 0.2. */
     selene_text failure;
+    /** 0: none. Since: 0.2. */
+    int64_t timeout;
 } selene_task_info;
 
 /** The ids of some tasks. Made by selene_task_list. */
@@ -1280,13 +1288,14 @@ enum {
     SELENE_OUTCOME_FAILED = 2,
     /** Failed for good. */
     SELENE_OUTCOME_ABANDONED = 3,
-    /** In reports only: open after the deadline; counts as failed. */
+    /** In reports only: open after the deadline, or after the grace of its timeout; counts as failed. */
     SELENE_OUTCOME_EXPIRED = 4,
     /** In reports only: ended by a stop. */
     SELENE_OUTCOME_STOPPED = 5
 };
 
-/** Why a run is asked to stop; a later, larger one replaces an earlier one. */
+/** Why a run is asked to stop. A later, larger one replaces an earlier one, and each of PREEMPTED … SHUTDOWN also
+ *  TIMED_OUT. */
 enum {
     SELENE_STOP_NONE = 0,
     /** The reserve of the window has begun; completing is still possible until the deadline. */
@@ -1301,7 +1310,9 @@ enum {
     /** The scheduler closes; enqueued again as before the run. */
     SELENE_STOP_SHUTDOWN = 6,
     /** In records only: its process ended while it ran; counts as failed. */
-    SELENE_STOP_INTERRUPTED = 7
+    SELENE_STOP_INTERRUPTED = 7,
+    /** Its task's timeout has passed; completing is still possible for stop_grace. Since: 0.2. */
+    SELENE_STOP_TIMED_OUT = 8
 };
 
 /** One run of a report, in order of dispatch. */
@@ -1392,9 +1403,9 @@ typedef struct selene_run_info {
     double score;
     int64_t estimate;
     int64_t started_at;
-    /** When it will be asked to stop: deadline − reserve. */
+    /** When it will be asked to stop: the window's deadline − reserve, or its timeout before that. */
     int64_t expires_at;
-    /** When it is over. */
+    /** When it is over: the window's deadline, or the end of its timeout's grace before that. */
     int64_t deadline;
 } selene_run_info;
 

@@ -16,6 +16,7 @@ extension selene_options: SizedStruct {
     options.release_after = defaults.releaseAfter
     options.max_overrun_threads = defaults.maxOverrunThreads
     options.max_input_size = defaults.maxInputSize
+    options.stop_grace = defaults.stopGrace
     return options
   }
 
@@ -40,6 +41,7 @@ extension selene_options: SizedStruct {
     draft.seed = seed
     draft.maxInputSize = max_input_size
     draft.owner = try borrow(owner, "owner")
+    draft.stopGrace = stop_grace
     guard blocked_signal_count <= 64 else {
       throw .range("blocked_signal_count", blocked_signal_count, 0, 64)
     }

@@ -30,6 +30,7 @@ private protocol TaskFields {
   var period: Int64 { get set }
   var flex: Int64 { get set }
   var backoff_delay: Int64 { get set }
+  var timeout: Int64 { get set }
 }
 
 extension selene_task: TaskFields {}
@@ -53,6 +54,7 @@ extension TaskFields {
     way.copy(&period, &numbers.period)
     way.copy(&flex, &numbers.flex)
     way.copy(&backoff_delay, &numbers.backoffDelay)
+    way.copy(&timeout, &numbers.timeout)
   }
 }
 

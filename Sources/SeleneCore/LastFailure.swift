@@ -30,5 +30,6 @@ package final class LastFailure: Sendable {
 
   // What the library says of a run that cannot.
   package static let windowEnded = Bytes("the window ended")
+  package static let timedOut = Bytes("timed out")
   package static let processEnded = Bytes("the process ended")
 }

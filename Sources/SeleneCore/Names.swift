@@ -52,6 +52,7 @@ extension StopReason {
     case .cancelled: "cancelled"
     case .shutdown: "shutdown"
     case .interrupted: "interrupted"
+    case .timedOut: "timed_out"
     }
   }
 }

@@ -18,7 +18,7 @@ package enum Outcome: Int32, Sendable {
   package var isGiven: Bool { rawValue <= Outcome.abandoned.rawValue }
 }
 
-/// Why a run is asked to stop, in order of strength (C8).
+/// Why a run is asked to stop (C8).
 package enum StopReason: Int32, Sendable {
   case none = 0
   case expiring = 1
@@ -29,4 +29,14 @@ package enum StopReason: Int32, Sendable {
   case shutdown = 6
   /// Its process ended while it ran (D3).
   case interrupted = 7
+  /// It took longer than its task's timeout (R3).
+  case timedOut = 8
+
+  /// Whether a run that is asked so may still complete.
+  package var isRequest: Bool { self == .expiring || self == .timedOut }
+
+  /// Whether it replaces another: of requests the timeout is the stronger one, and what ends a run goes before both.
+  package func replaces(_ other: StopReason) -> Bool {
+    isRequest == other.isRequest || other == .none ? rawValue > other.rawValue : !isRequest
+  }
 }

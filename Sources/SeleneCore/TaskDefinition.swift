@@ -74,6 +74,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range("backoff", numbers.backoff, -1, 2)
     }
     guard numbers.backoffDelay >= 0 else { throw .range("backoff_delay", numbers.backoffDelay, 0, .max, .duration) }
+    guard (0...Time.longestRun).contains(numbers.timeout) else {
+      throw .range("timeout", numbers.timeout, 0, Time.longestRun, .duration)
+    }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
@@ -155,6 +158,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var flex: Span { terms.numbers.flex }
   /// The effective one, within the scheduler's bounds.
   package var backoffDelay: Span { terms.numbers.backoffDelay }
+  package var timeout: Span { terms.numbers.timeout }
   package var maxAttempts: UInt32 { terms.numbers.maxAttempts }
   package var constraints: Constraints { Constraints(rawValue: terms.numbers.constraints) }
   package var kind: Kind { Self.choice(terms.numbers.kind) ?? .refresh }

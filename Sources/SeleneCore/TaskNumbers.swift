@@ -21,6 +21,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var flex: Span = 0
   /// After the check the effective one, within the scheduler's bounds.
   package var backoffDelay: Span = 30 * Time.second
+  /// From dispatch, after which a run is asked to stop; 0: none.
+  package var timeout: Span = 0
 
   package init() {}
 
@@ -46,10 +48,10 @@ package struct TaskNumbers: Equatable, Sendable {
 
   /// Shows each of those that came later, with its number in a store and its default, which a store does not keep.
   ///
-  /// A new one comes last, with the next number: a number never changes, and stands for one field for ever. A line is
-  /// `visitor.visit(1, &name, usually: 0)`.
+  /// A new one comes last, with the next number: a number never changes, and stands for one field for ever.
   @inline(__always)
   package mutating func visitLater(_ visitor: inout some TaskNumberVisitor) {
+    visitor.visit(1, &timeout, usually: 0)
   }
 }
 

@@ -36,7 +36,7 @@ extension TaskTable {
   @_optimize(speed)
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
-    because message: Bytes? = nil,
+    because message: Bytes? = nil, timedOut: Bool = false,
     _ changes: inout Changes
   ) {
     let record = records.at(slot)
@@ -44,8 +44,8 @@ extension TaskTable {
     var generator = generator
     modify(slot) {
       $0.complete(
-        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, because: message, bounds: policy.backoff,
-        using: &generator)
+        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, because: message, timedOut: timedOut,
+        bounds: policy.backoff, using: &generator)
     }
     self.generator = generator
     changes.add(withMessage(message, Change(.completed, self[slot], detail: outcome.rawValue, run: run)))

@@ -49,6 +49,8 @@ package final class Cycle {
   var spent: [(slot: Int, sequence: UInt64)] = []
   /// Runs that are not decided.
   var openRuns = 0
+  /// One of its runs had a timeout (R3).
+  var hasTimeouts = false
   /// Runs in flight were asked to stop (C7).
   var hasExpired = false
   /// Its report is made; nothing more is dispatched.

@@ -18,6 +18,7 @@ package struct OptionsDraft {
   package var releaseAfter: Span = 10 * Time.minute
   package var backoffJitter: UInt32 = 0
   package var maxOverrunThreads: UInt32 = 16
+  package var stopGrace: Span = 5 * Time.second
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
   /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
@@ -36,6 +37,8 @@ package struct Options: Sendable {
   let intervals: PerKind<Span>
   let releaseAfter: Span
   let maxOverrunThreads: UInt32
+  /// How long a run that has timed out may still complete (R3).
+  let stopGrace: Span
   let seed: UInt64
   /// Signal n is bit n − 1 (P5).
   let blockedSignals: UInt64
@@ -68,6 +71,9 @@ package struct Options: Sendable {
     guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
       throw .range("max_overrun_threads", draft.maxOverrunThreads, 0, Int64(Self.mostOverrunThreads))
     }
+    guard (0...Time.longestRun).contains(draft.stopGrace) else {
+      throw .range("stop_grace", draft.stopGrace, 0, Time.longestRun, .duration)
+    }
     guard draft.maxInputSize <= Self.greatestInput else {
       throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
@@ -86,6 +92,7 @@ package struct Options: Sendable {
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     releaseAfter = draft.releaseAfter
     maxOverrunThreads = draft.maxOverrunThreads
+    stopGrace = draft.stopGrace
     seed = draft.seed
     var blocked: UInt64 = draft.blockedSignals == nil ? platform_signals_of_processes() : 0
     for signal in draft.blockedSignals ?? [] {

@@ -13,7 +13,7 @@ package final class Run {
   package let score: Double
   package let estimate: Span
   package let startedAt: Instant
-  /// The time of its cycle, as it stood at dispatch.
+  /// When it is asked to stop and when it is over, by the time of its cycle as it stood at dispatch and by its timeout.
   package let expiresAt: Instant
   package let deadline: Instant
   package let cycleHandle: UInt64
@@ -49,7 +49,8 @@ package final class Run {
   /// A run of the record that was picked, which is dispatched.
   @inline(__always)
   init(
-    token: UInt64, of pick: Pick, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, at now: Instant
+    token: UInt64, of pick: Pick, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, stopGrace: Span,
+    at now: Instant
   ) {
     self.token = token
     slotNumber = UInt32(truncatingIfNeeded: pick.slot)
@@ -62,8 +63,13 @@ package final class Run {
     handlerInUse = handler
     openCycle = Unmanaged.passUnretained(cycle)
     handler._withUnsafeGuaranteedRef { $0.beginUse() }
-    expiresAt = cycle.time.expiresAt
-    deadline = cycle.time.deadline
+    let timeout = definition.timeout
+    if timeout > 0 {
+      expiresAt = min(cycle.time.expiresAt, now.adding(timeout))
+      deadline = min(cycle.time.deadline, now.adding(timeout).adding(stopGrace))
+    } else {
+      (expiresAt, deadline) = (cycle.time.expiresAt, cycle.time.deadline)
+    }
     cycleHandle = cycle.handle
     mode = cycle.mode
   }
@@ -96,10 +102,26 @@ package final class Run {
     set { marks[.leftBehind] = newValue }
   }
 
+  /// When its timeout asks it to stop (R3).
+  var timesOutAt: Instant { definition.timeout > 0 ? startedAt.adding(definition.timeout) : Time.never }
+
+  /// When its timeout does something to it by itself: asks it to stop, then ends it; completing is possible until then.
+  func nextTimeout(_ stopGrace: Span) -> Instant {
+    let at = timesOutAt
+    guard at != Time.never else { return at }
+    return stopReason == .timedOut ? at.adding(stopGrace).adding(1) : at
+  }
+
   var handler: Handler { handlerInUse.takeUnretainedValue() }
 
   /// The run has come back. Answers whether that was the last use of its handler.
   func endUse() -> Bool { handlerInUse._withUnsafeGuaranteedRef { $0.endUse() } }
+
+  /// The cycle that it is in, which has not ended.
+  var cycle: Cycle? { openCycle?.takeUnretainedValue() }
+
+  /// What its failure says where it expired.
+  var whyExpired: Bytes { stopReason == .timedOut ? LastFailure.timedOut : LastFailure.windowEnded }
 
   /// Its cycle has not ended.
   var isInCycle: Bool { openCycle != nil }

@@ -170,9 +170,20 @@ extension Scheduler {
     return try advance(cycle, at: moment.now)
   }
 
-  /// When time alone changes something for a cycle: its next expiry, or, if it rolls, what becomes eligible before.
+  /// When time alone changes something for the runs of a cycle: its next expiry, or a timeout.
+  func nextExpiry(of cycle: Cycle, after now: Instant) -> Instant {
+    var expiry = cycle.time.nextExpiry(after: now)
+    if cycle.hasTimeouts && cycle.openRuns > 0 {
+      runs.forEach { run in
+        if run.isOpen && run.cycle === cycle { expiry = min(expiry, run.nextTimeout(options.stopGrace)) }
+      }
+    }
+    return expiry
+  }
+
+  /// The same, or, if it rolls, what becomes eligible before.
   private func nextChange(of cycle: Cycle, after now: Instant) -> Instant {
-    let expiry = cycle.time.nextExpiry(after: now)
+    let expiry = nextExpiry(of: cycle, after: now)
     return cycle.isRolling ? min(expiry, table.nextDue(offer(of: cycle), at: now)) : expiry
   }
 
@@ -219,6 +230,7 @@ extension Scheduler {
   /// Ends a cycle: open runs are over, its report is made and handed to the callers that wait for it.
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
+    cycle.isDone = true
     expireOpenRuns(of: cycle, at: now)
     book(endOf: cycle, at: now)
     let isStored = (try? save(at: now)) != nil && cycle.failure == nil

@@ -183,7 +183,11 @@ extension Scheduler {
       view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
     }
     runs.forEach {
-      if !$0.isOpen { view.nextEffect = min(view.nextEffect, $0.endedAt.adding(options.releaseAfter)) }
+      if !$0.isOpen {
+        view.nextEffect = min(view.nextEffect, $0.endedAt.adding(options.releaseAfter))
+      } else if !$0.mode.callsHandlers {
+        view.nextEffect = min(view.nextEffect, $0.nextTimeout(options.stopGrace))
+      }
     }
     view.nextLook = governance.nextLook
     return view

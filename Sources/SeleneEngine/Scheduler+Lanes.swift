@@ -73,7 +73,7 @@ extension Scheduler {
     let until = moment.now.adding(timeout)
     var now = moment.now
     while !cycle.isEnded && !lane.isLeftBehind {
-      var wakeAt = cycle.time.nextExpiry(after: now)
+      var wakeAt = nextExpiry(of: cycle, after: now)
       if cycle.openRuns < cycle.laneLimit {
         switch try advance(cycle, at: now) {
         case .run(let run):
@@ -194,7 +194,7 @@ extension Scheduler {
       if cycle.isDone && cycle.openRuns == 0 {
         return (try end(cycle, at: Moment(now: now, probe: Probe())), now)
       }
-      let wakeAt = cycle.time.nextExpiry(after: now)
+      let wakeAt = nextExpiry(of: cycle, after: now)
       guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
         // What a lane could take is news until it has looked.
         if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table.stamp) }

@@ -88,7 +88,8 @@ extension Scheduler {
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
       if !outbox.isEmpty { _ = callTeller() }
-      slot.monitor.wait(cycle.time.nextExpiry(after: now).subtracting(now))
+      // Nobody else may be there to let runs time out.
+      slot.monitor.wait(min(cycle.time.nextExpiry(after: now), nextDue).subtracting(now))
     }
   }
 
@@ -102,7 +103,7 @@ extension Scheduler {
       guard let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
-        try call(run)
+        guard try call(run) || comeBack(to: cycle) else { return }
         try awaitDecision(of: run)
       case .wait(let until):
         if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
@@ -111,6 +112,23 @@ extension Scheduler {
     }
     cycle.lanes -= 1
     slot.monitor.broadcast()
+  }
+
+  /// A thread that was left behind takes its place again, if no other has it; else it is not of this cycle any more.
+  private func comeBack(to cycle: Cycle) -> Bool {
+    guard !cycle.isEnded, cycle.lanes < cycle.laneLimit else { return false }
+    cycle.lanes += 1
+    return true
+  }
+
+  /// The library thread of a run was left behind: another takes its place while there can be more to run (R3).
+  private func replaceThread(of run: Run) {
+    guard run.mode == .pushed, let cycle = run.cycle else { return }
+    cycle.lanes -= 1
+    slot.monitor.broadcast()
+    guard !cycle.isDone, !cycle.hasExpired, !isAtThreadCap, (try? ensureThreads(1)) != nil else { return }
+    cycle.lanes += 1
+    submit(.lane(cycle))
   }
 
   /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
@@ -158,7 +176,7 @@ extension Scheduler {
       guard !cycle.isEnded, let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
-        try call(run)
+        _ = try call(run)
         if clock.host == nil { try awaitDecision(of: run) } else { advance(to: try present()) }
         // With a host clock only another call could decide it, so there is no lane left.
         if run.isOpen { break lane }
@@ -175,25 +193,29 @@ extension Scheduler {
   }
 
   /// Calls a handler without the lock. Called and left with the lock held.
-  private func call(_ run: Run) throws(SeleneError) {
+  ///
+  /// - Returns: whether its thread was not left behind meanwhile.
+  private func call(_ run: Run) throws(SeleneError) -> Bool {
     let handler = run.handler
     _ = try settleDeliveries()
     guard run.isOpen else {
       // Stopped before its handler saw it: no other call will bring it back.
       run.wasGivenOutcome = true
       comeBackIfDone(run)
-      return
+      return true
     }
     run.isInHandler = true
     handler.beginUse()
     try outside { () throws(SeleneError) in
       if let function = handler.run { try callHost(life) { function(run) } }
     }
+    let isOnTime = !run.isLeftBehind
     leaveHandler(of: run)
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
     _ = try settleDeliveries()
+    return isOnTime
   }
 
   /// Keeps the lane of a run whose handler returned while it was still at work. Called and left with the lock held.
@@ -228,10 +250,11 @@ extension Scheduler {
 
   /// A run is over while its thread is still at work: the thread is left behind, and its lane is free for another.
   func leaveBehind(_ run: Run) {
-    guard run.isInHandler, !run.isLeftBehind else { return }
+    guard run.isInHandler, !run.isLeftBehind, run.mode != .inline else { return }
     run.isLeftBehind = true
     leaveLane(of: run)
     threadsStayBehind(1)
+    replaceThread(of: run)
   }
 
   /// The thread that was in the handler of a run has come back.

@@ -18,7 +18,7 @@ extension Scheduler {
     table.take(pick.slot)
     spend(pick.slot, in: cycle)
     let run = Run(
-      token: token, of: pick, in: table, handler: handler, cycle: cycle, at: now)
+      token: token, of: pick, in: table, handler: handler, cycle: cycle, stopGrace: options.stopGrace, at: now)
     runs.add(run)
     cycle.runs.append(run)
     cycle.openRuns += 1
@@ -26,6 +26,7 @@ extension Scheduler {
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
+    if run.timesOutAt != Time.never { watchTimeout(of: run, in: cycle) }
     return run
   }
 
@@ -41,6 +42,15 @@ extension Scheduler {
     else { return }
     table.spend(slot)
     rolling.spent.append((slot, sequence))
+  }
+
+  /// Who waits for time to pass waits no longer than until a run times out.
+  @inline(never)
+  private func watchTimeout(of run: Run, in cycle: Cycle) {
+    cycle.hasTimeouts = true
+    nextDue = min(nextDue, run.timesOutAt)
+    cycle.watch?.poke()
+    slot.monitor.broadcast()
   }
 
   private func started(_ run: Run) -> Change {
@@ -119,7 +129,8 @@ extension Scheduler {
     guard table.isRunning(run.token, in: run.slot) else { return }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, because: message, &changes)
+      retryDelay: outcome == .failed ? retryDelay : nil, because: message, timedOut: run.stopReason == .timedOut,
+      &changes)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
@@ -130,15 +141,16 @@ extension Scheduler {
         run.definition.kind, started: run.startedAt, outcome, run.stopReason, id: run.definition.id, at: now)
     }
     run.leaveLane()
-    if run.mode == .lanes && !outcome.isGiven { leaveBehind(run) }
+    // A library thread is waited for where the run was only stopped, not where it had its grace (C4, R3).
+    if outcome == .expired || (run.mode == .lanes && !outcome.isGiven) { leaveBehind(run) }
     nextDue = min(nextDue, now.adding(options.releaseAfter))
     slot.monitor.broadcast()
   }
 
-  /// The deadline has passed: an open run is over, counted as failed (C7).
+  /// The deadline, or the grace of its timeout, has passed: an open run is over, counted as failed (C7, R3).
   func expire(_ run: Run, at deadline: Instant) {
     if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
-    decide(run, .expired, retryDelay: nil, because: LastFailure.windowEnded, at: deadline)
+    decide(run, .expired, retryDelay: nil, because: run.whyExpired, at: deadline)
     comeBackIfDone(run)
   }
 
@@ -149,7 +161,7 @@ extension Scheduler {
     let settled = try transaction(at: now) {
       runs.map { run in
         var changes = newChanges()
-        settle(run, .expired, retryDelay: nil, because: LastFailure.windowEnded, at: over, &changes)
+        settle(run, .expired, retryDelay: nil, because: run.whyExpired, at: over, &changes)
         return (run, changes)
       }
     }
@@ -176,10 +188,10 @@ extension Scheduler {
     for run in runs where table.isRunning(run.token, in: run.slot) { table.requeue(run.slot, reason, at: now) }
   }
 
-  /// Asks a run to stop; with every reason but `expiring` it is over with that (C8).
+  /// Asks a run to stop; unless that is a request, it is over with that (C8).
   func stop(_ run: Run, _ reason: StopReason, at now: Instant) {
     guard run.isOpen else { return }
-    if reason.rawValue > run.stopReason.rawValue { run.stopReason = reason }
+    if reason.replaces(run.stopReason) { run.stopReason = reason }
     if !run.wasAskedToStop {
       run.wasAskedToStop = true
       if run.handler.stop != nil {
@@ -187,7 +199,7 @@ extension Scheduler {
         outbox.add(.stop(run, run.stopReason))
       }
     }
-    if reason != .expiring {
+    if !reason.isRequest {
       if table.isRunning(run.token, in: run.slot) {
         table.requeue(run.slot, reason, at: now)
         accept()
@@ -195,7 +207,7 @@ extension Scheduler {
       close(run, .stopped, at: now)
     }
     publish(stopped(run), at: now)
-    if reason != .expiring { comeBackIfDone(run) }
+    if !reason.isRequest { comeBackIfDone(run) }
   }
 
   private func stopped(_ run: Run) -> Change {

@@ -8,6 +8,7 @@ extension Scheduler {
     case expire(Cycle)
     case expireRuns(Cycle)
     case end(Cycle)
+    case timeOut(Run)
     case letGo(Run)
     case lookAtVetoes
   }
@@ -25,6 +26,7 @@ extension Scheduler {
       case .expire(let cycle): expire(cycle)
       case .expireRuns(let cycle): expireRuns(of: cycle)
       case .end(let cycle): _ = end(cycle, at: now)
+      case .timeOut(let run): timeOut(run, at: at)
       case .letGo(let run): letGo(run)
       case .lookAtVetoes: lookAtVetoes(at: at)
       }
@@ -52,20 +54,28 @@ extension Scheduler {
     }
     if !cycles.isEmpty && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
-    var first: Run?
+    var first: (run: Run, at: Instant)?
     runs.forEach { run in
-      guard !run.isOpen, !run.isBack else { return }
-      guard let best = first else { return first = run }
-      if run.endedAt < best.endedAt || (run.endedAt == best.endedAt && run.token < best.token) { first = run }
+      guard !run.isBack else { return }
+      let at = run.isOpen ? run.nextTimeout(options.stopGrace) : run.endedAt.adding(options.releaseAfter)
+      if let best = first, best.at < at || (best.at == at && best.run.token < run.token) { return }
+      first = (run, at)
     }
-    if let first, isNext(first.endedAt.adding(options.releaseAfter)) { next = (nextDue, .letGo(first)) }
+    if let first, isNext(first.at) { next = (nextDue, first.run.isOpen ? .timeOut(first.run) : .letGo(first.run)) }
     return next
   }
 
   /// The reserve begins: runs in flight are asked to stop.
   private func expire(_ cycle: Cycle) {
     cycle.hasExpired = true
-    for run in cycle.runs where run.isOpen { stop(run, .expiring, at: cycle.time.expiresAt) }
+    for run in cycle.runs where run.isOpen && run.stopReason == .none { stop(run, .expiring, at: cycle.time.expiresAt) }
+  }
+
+  /// A run has reached its timeout, and is asked to stop, or the end of its grace, and is over (R3).
+  private func timeOut(_ run: Run, at instant: Instant) {
+    guard run.stopReason == .timedOut else { return stop(run, .timedOut, at: instant) }
+    expire(run, at: instant.subtracting(1))
+    slot.monitor.broadcast()
   }
 
   /// The deadline has passed: open runs are over.

@@ -67,7 +67,8 @@ FIELD(selene_options, path, 120, 16);
 FIELD(selene_options, blocked_signals, 136, 8);
 FIELD(selene_options, blocked_signal_count, 144, 8);
 FIELD(selene_options, owner, 152, 16);
-SIZE(selene_options, owner, 168);
+FIELD(selene_options, stop_grace, 168, 8);
+SIZE(selene_options, stop_grace, 176);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -108,7 +109,8 @@ FIELD(selene_task, flex, 112, 8);
 FIELD(selene_task, backoff_delay, 120, 8);
 FIELD(selene_task, input, 128, 8);
 FIELD(selene_task, input_length, 136, 8);
-SIZE(selene_task, input_length, 144);
+FIELD(selene_task, timeout, 144, 8);
+SIZE(selene_task, timeout, 152);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -150,7 +152,8 @@ FIELD(selene_task_info, response_times, 240, 240);
 FIELD(selene_task_info, failed_at, 480, 8);
 FIELD(selene_task_info, failed_attempt, 488, 8);
 FIELD(selene_task_info, failure, 496, 16);
-SIZE(selene_task_info, failure, 512);
+FIELD(selene_task_info, timeout, 512, 8);
+SIZE(selene_task_info, timeout, 520);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);
@@ -514,6 +517,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_STOP_CANCELLED, 5, "cancelled", selene_stop_name),
     NUMBER(SELENE_STOP_SHUTDOWN, 6, "shutdown", selene_stop_name),
     NUMBER(SELENE_STOP_INTERRUPTED, 7, "interrupted", selene_stop_name),
+    NUMBER(SELENE_STOP_TIMED_OUT, 8, "timed_out", selene_stop_name),
     NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_LANES, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_STRICT_FIT, 2, NULL, NULL),

@@ -62,11 +62,21 @@ extension Model {
   func next(_ handle: UInt64) -> Step {
     guard let cycle = cycles.first(where: { $0.handle == handle }) else { return .done }
     let open = cycle.runs.filter { runs[$0]?.isOpen == true }.count
-    let expiry = now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1
+    let expiry = min(now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1, nextTimeout(cycle))
     let wait = Step.wait(until: cycle.isRolling ? min(expiry, nextDue(cycle)) : expiry)
     if open >= cycle.lanes { return wait }
     if let pick = pick(cycle) { return .run(pick) }
     return open > 0 ? wait : .done
+  }
+
+  /// When time asks a run of a cycle to stop, or ends it, by its own timeout (R3).
+  private func nextTimeout(_ cycle: ModelCycle) -> Instant {
+    cycle.runs.compactMap { runs[$0] }.filter(\.isOpen).map(nextTimeout).min() ?? Time.never
+  }
+
+  private func nextTimeout(_ run: ModelRun) -> Instant {
+    if run.timesOutAt == Time.never { return Time.never }
+    return run.reason == .timedOut ? run.isOverAt + 1 : run.timesOutAt
   }
 
   /// When the next task of a cycle becomes eligible by time alone (R1).
@@ -109,9 +119,12 @@ extension Model {
     }
     (sight.state, sight.attempts, sight.run) = (.running, sight.attempts + 1, run.token)
     write(sight)
+    let timeout = sight.definition.timeout
+    let (timesOutAt, isOverAt) = timeout > 0 ? (now + timeout, now + timeout + stopGrace) : (Time.never, Time.never)
     var made = ModelRun(
       token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycleHandle, startedAt: now,
-      expiresAt: cycles[index].expiresAt, deadline: cycles[index].deadline)
+      expiresAt: min(cycles[index].expiresAt, timesOutAt), deadline: min(cycles[index].deadline, isOverAt),
+      timesOutAt: timesOutAt, isOverAt: isOverAt)
     // In the reserve there is nothing to ask any more.
     if cycles[index].hasExpired { made.reason = .expiring }
     runs[run.token] = made
@@ -136,13 +149,16 @@ extension Model {
   func decide(_ token: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, at instant: Instant) {
     guard var run = runs[token] else { return }
     (run.outcome, run.endedAt) = (outcome, instant)
-    if outcome == .expired { (run.reason, run.wasAsked) = (.expiring, true) }
+    if outcome == .expired {
+      if run.reason == .none { run.reason = .expiring }
+      run.wasAsked = true
+    }
     runs[token] = run
     guard var sight = records[run.sequence], sight.run == token else { return }
     sight.run = 0
     sight.lastRun = instant
     sight.lastOutcome = outcome
-    sight.stopReason = outcome == .expired ? .expiring : .none
+    sight.stopReason = outcome == .expired ? run.reason : .none
     sight.responseTimes = (sight.responseTimes + [instant - run.startedAt]).suffix(30)
     let definition = sight.definition
     let attemptsLeft = definition.maxAttempts == 0 || sight.attempts < definition.maxAttempts
@@ -270,15 +286,28 @@ extension Model {
         effects.append((cycle.deadline + 1, { for token in open { self.decide(token, .expired, at: cycle.deadline) } }))
       }
     }
+    // What falls due at one instant goes in the order of dispatch, behind what cycles do.
+    for run in runs.values.sorted(by: { $0.token < $1.token }) where run.isOpen && run.timesOutAt != Time.never {
+      effects.append((nextTimeout(run), { self.timeOut(run) }))
+    }
     for run in runs.values where !run.isOpen && !run.isBack {
       effects.append((run.endedAt + releaseAfter, { self.comeBack(run.token) }))
     }
     return effects.min { $0.0 < $1.0 }
   }
 
+  private func timeOut(_ run: ModelRun) {
+    guard run.reason == .timedOut else {
+      runs[run.token]?.reason = .timedOut
+      runs[run.token]?.wasAsked = true
+      return
+    }
+    decide(run.token, .expired, at: run.isOverAt)
+  }
+
   private func expire(_ index: Int, _ open: [UInt64]) {
     cycles[index].hasExpired = true
-    for token in open {
+    for token in open where runs[token]?.reason == StopReason.none {
       runs[token]?.reason = .expiring
       runs[token]?.wasAsked = true
     }

@@ -19,6 +19,9 @@ struct ModelRun {
   var reason: StopReason = .none
   var wasAsked = false
   var isBack = false
+  /// When its timeout asks it to stop, and when it ends it; never without one (R3).
+  let timesOutAt: Instant
+  let isOverAt: Instant
 
   var id: String { definition.id.text }
   var isOpen: Bool { outcome == nil }
@@ -53,6 +56,7 @@ final class Model {
   let observedRange: Bool
   let intervals: PerKind<Span>
   let releaseAfter: Span
+  let stopGrace: Span
   let bounds = BackoffBounds()
   /// Ids that begin so are not permitted.
   static let forbidden = "x"
@@ -78,6 +82,7 @@ final class Model {
       refresh: draft.maxPendingRefresh == .max ? nil : draft.maxPendingRefresh,
       processing: draft.maxPendingProcessing == .max ? nil : draft.maxPendingProcessing)
     (holds, observedRange, releaseAfter) = (draft.holds, draft.observedRange, draft.releaseAfter)
+    stopGrace = draft.stopGrace
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     self.now = now
   }
@@ -155,7 +160,8 @@ final class Model {
   /// A run is over for a reason that is not its own (C8).
   func stop(_ token: UInt64, _ reason: StopReason) {
     guard var run = runs[token], run.isOpen else { return }
-    if reason.rawValue > run.reason.rawValue { run.reason = reason }
+    // What ends a run goes before any request.
+    run.reason = reason
     (run.outcome, run.endedAt, run.wasAsked) = (.stopped, now, true)
     runs[token] = run
     if var sight = records[run.sequence], sight.run == token {
@@ -227,7 +233,8 @@ extension TaskDefinition {
       && priority == other.priority && existing == other.existing && initialDelay == other.initialDelay
       && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
-      && expectedResponse == other.expectedResponse && responseWindow == other.responseWindow
+      && timeout == other.timeout && expectedResponse == other.expectedResponse
+      && responseWindow == other.responseWindow
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
   }
 }

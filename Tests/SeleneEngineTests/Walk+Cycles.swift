@@ -71,7 +71,9 @@ extension Walk {
     try verify(run.token > (tokens.last ?? 0), "token \(run.token) is not the greatest")
     try verify(run.estimate == sight.estimate, "estimate \(sight.estimate) expected, got \(run.estimate)")
     try verify(run.attempt == sight.attempts + 1, "attempt \(run.attempt) after \(sight.attempts)")
-    try verify(run.startedAt == host.now && run.deadline == cycle.deadline, "the run's times are wrong")
+    let timeout = sight.definition.timeout
+    let deadline = timeout > 0 ? min(cycle.deadline, host.now + timeout + model.stopGrace) : cycle.deadline
+    try verify(run.startedAt == host.now && run.deadline == deadline, "the run's times are wrong")
     if let score = model.candidates(cycle).first(where: { $0.sequence == sequence })?.score.value {
       try verify(abs(score - run.score) < 1e-9, "score \(score) expected, got \(run.score)")
     }

@@ -44,6 +44,7 @@ final class Walk {
     options.maxPendingProcessing = chance.pick([10, 1, 3, .max])
     options.minimumIntervalRefresh = chance.pick([0, 0, Time.minute, Time.hour])
     options.minimumIntervalProcessing = chance.pick([0, 0, Time.minute])
+    options.stopGrace = chance.pick([5 * Time.second, 0, Time.second, Time.minute, Time.day])
     options.releaseAfter = chance.pick([10 * Time.minute, 0, Time.second, Time.day])
     open = { now, store in
       try withExtendedLifetime(permitted) {
@@ -203,6 +204,7 @@ final class Walk {
       $0.responseWindow = chance.pick([0, 1, 3, 30])
       $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
       $0.maxAttempts = chance.pick([0, 0, 1, 2, 3])
+      $0.timeout = chance.pick([0, 0, 0, 1, Time.second, 20 * Time.second, Time.hour])
       $0.backoff = chance.pick([-1, 0, 1, 2])
       $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])
       $0.recurrence = chance.pick([0, 1])
@@ -320,6 +322,9 @@ final class Walk {
     for cycle in model.cycles { interesting += [cycle.expiresAt, cycle.deadline] }
     for run in model.runs.values where !run.isBack && !run.isOpen {
       interesting.append(run.endedAt + model.releaseAfter)
+    }
+    for run in model.runs.values where run.isOpen && run.timesOutAt != Time.never {
+      interesting += [run.timesOutAt, run.isOverAt]
     }
     for sight in model.records.values where sight.isLive { interesting.append(sight.earliestBegin) }
     // A dictionary's order is another one in each process.

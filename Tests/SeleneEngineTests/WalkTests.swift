@@ -26,7 +26,8 @@ import Testing
     ]
     let types: Set<String> = [
       "registered 0", "registered 1", "registered 2", "registered 4", "registered 5", "started 0", "stopped 1",
-      "stopped 3", "stopped 4", "stopped 5", "stopped 6", "completed 0", "completed 1", "completed 2", "completed 3",
+      "stopped 3", "stopped 4", "stopped 5", "stopped 6", "stopped 8", "completed 0", "completed 1", "completed 2",
+      "completed 3",
       "completed 4", "retry 0", "held 0", "promoted 0", "cancelled 0", "cycleBegun 0", "cycleEnded 0", "cycleEnded 1",
       "cycleEnded 2", "unblocked 0", "released 0",
     ]

@@ -63,6 +63,7 @@ PERIOD = replace(
 )
 
 
+TIMEOUT = replace(PERIOD, read="row.{c} or None")
 DELAY = replace(DURATION, unless="task.{name}")
 FLEX = replace(DURATION, unless="task.every is not None")
 SCHEDULE = Type(
@@ -130,6 +131,7 @@ TASK = (
     Field("anchored", ANCHORED, "False", "recurrence", once=False),
     Field("backoff", BACKOFF, "None"),
     Field("max_attempts", LIMIT, "None"),
+    Field("timeout", TIMEOUT, "None", doc="The longest that a run may take, in seconds; None is no limit."),
     Field("input", INPUT, 'b""'),
 )
 

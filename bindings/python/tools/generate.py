@@ -196,7 +196,7 @@ class Module:
             self.types.append(self.row(name, fields))
 
     def row(self, name: str, fields: list[c_ast.Decl]) -> str:
-        """A struct's fields as read() gives them, up to the array at its end: of a text its address and its length."""
+        """A struct's fields as read() gives them, without arrays: of a text its address and its length."""
         lines = [f"class {name}_row(NamedTuple):"]
         for field in fields:
             if isinstance(field.type, c_ast.ArrayDecl):

@@ -368,6 +368,7 @@ static void show_definition(const selene_task_info *info) {
         printf(", period %s", duration_text(info->period).text);
     if (info->constraints) printf(", needs %s", constraint_names(info->constraints).text);
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
+    if (info->timeout) printf(", timeout %s", duration_text(info->timeout).text);
     puts("");
     for (uint32_t i = 0; i < info->tag_count; i++)
         printf(i ? ", %s" : "  tags %s", printable(info->tags[i].data, info->tags[i].length).text);
@@ -576,8 +577,10 @@ void show_event(const struct session *session, const selene_event *event) {
         break;
     case SELENE_EVENT_COMPLETED:
     case SELENE_EVENT_STOPPED:
-        /* What expires may still complete. */
-        if (event->type == SELENE_EVENT_STOPPED && event->detail == SELENE_STOP_EXPIRING) break;
+        /* What expires or has timed out may still complete. */
+        if (event->type == SELENE_EVENT_STOPPED &&
+            (event->detail == SELENE_STOP_EXPIRING || event->detail == SELENE_STOP_TIMED_OUT))
+            break;
         show_time(session);
         printf("  ");
         print_id(session, event->id.data);

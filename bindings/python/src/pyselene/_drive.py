@@ -18,6 +18,7 @@ from ._time import SECOND
 
 if TYPE_CHECKING:
     from ._engine import Engine
+    from ._run import Run
 
 #: How long runs that a stopped driver asks to stop may take.
 DRAIN = 5 * SECOND
@@ -38,6 +39,8 @@ class Drive:
         #: Lanes that no thread has yet.
         self.spare: int = window.lanes
         self.lanes: set[Lane] = set()
+        #: Runs that have timed out and may still complete.
+        self.delayed: set[Run] = set()
         self.over = False
         self.fatal: BaseException | None = None
         self.exceptions: dict[int, BaseException] = {}
@@ -88,6 +91,21 @@ class Drive:
         if lane.inside and not self.inline:
             self.start(instead=True)
         self.tell()
+
+    def delay(self, run: Run) -> None:
+        """A run has timed out: when its grace is over it is, too, and another thread takes the lane."""
+        with self.condition:
+            self.delayed.add(run)
+        self.tell()
+
+    def _replace_delayed(self) -> None:
+        with self.condition:
+            now = self.engine.now_ns()
+            ended = {run for run in self.delayed if run._completed or now > run.deadline_ns}
+            self.delayed -= ended
+        for run in ended:
+            if not run._completed and run._lane is not None:
+                run._lane.abandon()
 
     def leave(self, lane: Lane) -> None:
         """A thread has come back."""
@@ -146,6 +164,8 @@ class Drive:
             if address.value:
                 return over(engine, self.cycle, address.value, self.exceptions)
             engine.check(status)
+            if self.delayed:
+                self._replace_delayed()
             self._wait(news, wake_at.value)
         return None
 

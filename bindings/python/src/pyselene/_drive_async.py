@@ -18,7 +18,7 @@ from ._errors import SeleneError
 from ._handler import GONE, Handler, cancellable, execute, fail, finish, interrupting, make_run
 from ._library import out_pointer
 from ._report import Report
-from ._run import RUN_SIZE, Run
+from ._run import RUN_SIZE, Run, is_over
 from ._time import SECOND
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class AsyncDrive:
         handler = engine.handlers.get(run._handler, GONE)
         run._came_back = self.tell
         engine.enter(run)
-        if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
+        if is_over(run._stop):
             engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
         elif handler.is_async:
             task = self.loop.create_task(self._work(run, handler), name=f"pyselene {run.id}")

@@ -47,6 +47,7 @@ class OnceFields(TypedDict, total=False):
     delay: Duration
     backoff: Backoff | None
     max_attempts: int | None
+    timeout: Duration | None
     input: bytes
 
 
@@ -80,6 +81,7 @@ class TaskRow:
     anchored: bool = field(default=False, kw_only=True)
     backoff: Backoff | None = field(default=None, kw_only=True)
     max_attempts: int | None = field(default=None, kw_only=True)
+    timeout: Duration | None = field(default=None, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
 
 
@@ -106,6 +108,8 @@ def check(task: TaskRow) -> None:
     if task.backoff is not None:
         Backoff.check(task.backoff, "backoff")
     limit(task.max_attempts, "max_attempts")
+    if task.timeout is not None:
+        duration_ns(task.timeout, "timeout")
     put(task, "input", bytes_of(task.input, "input"))
 
 
@@ -136,6 +140,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.backoff, raw.backoff_delay = task.backoff.policy, task.backoff.delay_ns
     if task.max_attempts:
         raw.max_attempts = task.max_attempts
+    if task.timeout is not None:
+        raw.timeout = duration_ns(task.timeout, "timeout")
     if task.input:
         raw.input, raw.input_length = ctypes.cast(task.input, ctypes.c_void_p), len(task.input)
 
@@ -160,6 +166,7 @@ class TaskInfo:
     anchored: bool
     backoff: Backoff
     max_attempts: int | None
+    timeout_ns: int | None
     input: bytes
     has_handler: bool
     state: State
@@ -197,6 +204,11 @@ class TaskInfo:
     def flex(self) -> float:
         """The flex in seconds."""
         return seconds(self.flex_ns)
+
+    @property
+    def timeout(self) -> float | None:
+        """The longest that a run may take, in seconds; None is no limit."""
+        return maybe_seconds(self.timeout_ns)
 
     @property
     def registered_at(self) -> datetime:
@@ -248,6 +260,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
         told_backoff(row.backoff, row.backoff_delay),
         row.max_attempts or None,
+        row.timeout or None,
         told_bytes(row.input, row.input_length),
         bool(row.has_handler),
         State(row.state),

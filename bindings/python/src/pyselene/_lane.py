@@ -10,7 +10,7 @@ from . import _raw
 from ._callbacks import kept, take_kept
 from ._handler import GONE, fail, finish
 from ._library import bare_next, error_of, flattened, library
-from ._run import Run
+from ._run import Run, is_over
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -36,6 +36,7 @@ class Owner(Protocol):
     def wait(self, wake_at: int) -> bool: ...
     def interrupt(self, error: BaseException) -> None: ...
     def replace(self, lane: Lane) -> None: ...
+    def delay(self, run: Run) -> None: ...
     def leave(self, lane: Lane) -> None: ...
 
 
@@ -53,6 +54,10 @@ class Lane:
     def abandon(self) -> None:
         """The run is over while the handler works on: another thread may take the place of this one."""
         self.drive.replace(self)
+
+    def delay(self, run: Run) -> None:
+        """The run has timed out: unless it completes in its grace another thread may take its place."""
+        self.drive.delay(run)
 
     def work(self) -> None:
         """The thread's job."""
@@ -138,7 +143,7 @@ class Lane:
                 runs[token] = run
                 if early:
                     engine.tell_early(run)
-                    if run._stop > _raw.SELENE_STOP_EXPIRING:  # it is over
+                    if is_over(run._stop):
                         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
                         continue
                 if drive.spare:

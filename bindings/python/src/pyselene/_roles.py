@@ -32,6 +32,7 @@ class Place(Protocol):
     thread: int
 
     def abandon(self) -> None: ...
+    def delay(self, run: Any) -> None: ...
 
 
 class Pulling(Protocol):

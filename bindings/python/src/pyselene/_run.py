@@ -59,7 +59,7 @@ OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
 
 
 class StopReason(Named):
-    """Why a run is asked to stop. After `expiring` it may still complete; with every other reason it is over."""
+    """Why a run is asked to stop. After `expiring` and `timed_out` it may still complete; else it is over."""
 
     NONE = _raw.SELENE_STOP_NONE
     EXPIRING = _raw.SELENE_STOP_EXPIRING
@@ -69,6 +69,12 @@ class StopReason(Named):
     CANCELLED = _raw.SELENE_STOP_CANCELLED
     SHUTDOWN = _raw.SELENE_STOP_SHUTDOWN
     INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
+    TIMED_OUT = _raw.SELENE_STOP_TIMED_OUT
+
+
+def is_over(reason: int) -> bool:
+    """Whether a run that is asked to stop for a reason cannot complete any more."""
+    return reason > _raw.SELENE_STOP_EXPIRING and reason != _raw.SELENE_STOP_TIMED_OUT
 
 
 #: The 10 years that a retry may be away.
@@ -337,7 +343,7 @@ class Run:
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""
-        reason = max(self._stop, self._engine.stopping(self))
+        reason = self._engine.stopping(self) or self._stop
         if kept:
             raise_kept()
         return reason
@@ -356,15 +362,17 @@ class Run:
         mine = self.__dict__
         if reason == _raw.SELENE_STOP_EXPIRING:
             mine.setdefault("_stop", reason)  # any other is stronger
-        else:
+        elif is_over(reason) or not is_over(self._stop):
             self._stop = reason
         if self._latch is not None:
             self._latch.open()
         cancel = mine.pop("_cancel", None)
         if cancel is not None:
             cancel()
-        if self._lane is not None and reason != _raw.SELENE_STOP_EXPIRING:
+        if self._lane is not None and is_over(reason):
             self._lane.abandon()
+        elif self._lane is not None and reason == _raw.SELENE_STOP_TIMED_OUT:
+            self._lane.delay(self)
         on_stop = mine.pop("_on_stop", None)
         if on_stop is not None:
             try:

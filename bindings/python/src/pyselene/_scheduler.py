@@ -40,6 +40,7 @@ class Scheduler(CycleCalls):
       to this many per mille, from a generator seeded by `seed` (0: from the clock).
     - `minimum_interval_refresh`, `minimum_interval_processing`: least time from begin to begin of cycles.
     - `release_after`: how long after its end a run that never returned keeps its id.
+    - `stop_grace`: how long a run whose timeout has passed may still complete.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
     - `observed_range`: score with the observed range. `max_input_size`: bytes of input that a task may have.
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
@@ -76,6 +77,7 @@ class Scheduler(CycleCalls):
         minimum_interval_refresh: Duration = 0,
         minimum_interval_processing: Duration = 0,
         release_after: Duration = 600,
+        stop_grace: Duration = 5,
         backoff_jitter: int = 0,
         max_overrun_threads: int = 16,
         seed: int = 0,
@@ -110,6 +112,7 @@ class Scheduler(CycleCalls):
         raw.minimum_interval_refresh = duration_ns(minimum_interval_refresh, "minimum_interval_refresh")
         raw.minimum_interval_processing = duration_ns(minimum_interval_processing, "minimum_interval_processing")
         raw.release_after = duration_ns(release_after, "release_after")
+        raw.stop_grace = duration_ns(stop_grace, "stop_grace")
         raw.backoff_jitter = whole(backoff_jitter, "backoff_jitter", 1 << 32)
         raw.max_overrun_threads = whole(max_overrun_threads, "max_overrun_threads", 1 << 32)
         raw.seed = whole(seed, "seed")

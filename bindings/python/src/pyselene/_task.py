@@ -24,6 +24,8 @@ class Task(TaskRow):
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last
       flex of its period; `anchored`: periods stay on the grid of the first.
     - `backoff`: by default none for standing tasks, else Exponential(30). `max_attempts`: None is no limit.
+    - `timeout`: after that long a run is asked to stop (timed_out); it may still complete for the scheduler's
+      `stop_grace`, then it is over, expired, and its lane goes to the next task. None is no limit.
     - `input`: bytes handed to each run.
 
     >>> Task("upload", every=3600, requires={"network"}).schedule

@@ -9,7 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from .. import Cycle, Decision, Driver, Kind, Run, Scheduler, Signal, StopReason, Wait
+from .. import Cycle, Decision, Driver, Kind, Run, Scheduler, Signal, Wait
+from .._run import is_over
 from .._time import instant
 from ..testing import VirtualClock
 from . import wire
@@ -163,7 +164,7 @@ class GovernedSimulation(Simulation):
             self._missing = missing
             scheduler.set_conditions(network="network" not in missing, power="power" not in missing)
         # What was stopped by that comes back at once.
-        for flight in [flight for flight in self._flights if flight[2].stopping.reason > StopReason.EXPIRING]:
+        for flight in [flight for flight in self._flights if is_over(flight[2].stopping.reason)]:
             self._flights.remove(flight)
             complete(flight[2], flight[3])
         heapq.heapify(self._flights)

@@ -168,6 +168,7 @@ class _Reader:
             backoff=table.optional("backoff", table.choice(BACKOFFS), None),
             backoff_delay=table.optional("backoff_delay", table.duration(), 30 * duration.SECOND),
             max_attempts=table.optional("max_attempts", table.number(0, 2**31 - 1), 0),
+            timeout=table.optional("timeout", table.duration(0, duration.DAY), 0),
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
             tags=table.optional("tags", lambda key: self.tags(table, key), ()),
             behaviour=table.optional(

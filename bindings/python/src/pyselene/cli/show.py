@@ -292,7 +292,9 @@ def show_explanation(
 
     schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
     attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
-    fact("is", ", ".join(filter(None, (str(info.kind), schedule, f"priority {words(info.priority)}", attempts))))
+    timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
+    priority = f"priority {words(info.priority)}"
+    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout))))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("command" if info.handler == "command" else "input", info.input.decode(errors="replace").strip())

@@ -52,6 +52,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
         "backoff_delay": info.backoff.delay,
         "max_attempts": info.max_attempts,
+        "timeout": info.timeout,
         "expected": info.expected,
         "estimate": info.estimate,
         "state": str(info.state),

@@ -97,6 +97,7 @@ def definition(spec: TaskSpec) -> Task:
         anchored=spec.anchored,
         backoff=backoff,
         max_attempts=spec.max_attempts or None,
+        timeout=spec.timeout / SECOND if spec.timeout else None,
         input=(spec.command or "").encode(),
     )
 

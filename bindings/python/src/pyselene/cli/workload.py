@@ -59,6 +59,7 @@ class TaskSpec:
     backoff: str | None = None
     backoff_delay: int = 30 * duration.SECOND
     max_attempts: int = 0
+    timeout: int = 0
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     behaviour: Behaviour = field(default_factory=Behaviour)
