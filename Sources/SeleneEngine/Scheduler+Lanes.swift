@@ -163,7 +163,7 @@ extension Scheduler {
   // MARK: The end
 
   /// Nothing is left to run in a cycle.
-  private func letFinish(_ cycle: Cycle) {
+  func letFinish(_ cycle: Cycle) {
     cycle.isDone = true
     slot.monitor.broadcast()
   }

@@ -107,7 +107,10 @@ extension Scheduler {
         try awaitDecision(of: run)
       case .wait(let until):
         if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
-      case .done: break lane
+      case .done:
+        // What becomes eligible a moment later is for the next window, which has all its lanes; not for the last one here.
+        if cycle.isRolling { letFinish(cycle) }
+        break lane
       }
     }
     cycle.lanes -= 1

@@ -151,6 +151,7 @@ SELENE_STOP_REPLACED = 4
 SELENE_STOP_CANCELLED = 5
 SELENE_STOP_SHUTDOWN = 6
 SELENE_STOP_INTERRUPTED = 7
+SELENE_STOP_TIMED_OUT = 8
 SELENE_REPORT_NOT_STORED = 1
 SELENE_STEP_RUN = 0
 SELENE_STEP_WAIT = 1
@@ -305,6 +306,7 @@ class selene_options(Structure):
         ("blocked_signals", POINTER(c_int32)),
         ("blocked_signal_count", c_uint64),
         ("owner", selene_text),
+        ("stop_grace", c_int64),
     )
 
 
@@ -360,6 +362,7 @@ class selene_task(Structure):
         ("backoff_delay", c_int64),
         ("input", c_void_p),
         ("input_length", c_int64),
+        ("timeout", c_int64),
     )
 
 
@@ -406,6 +409,7 @@ class selene_task_info(Structure):
         ("failed_at", c_int64),
         ("failed_attempt", c_uint64),
         ("failure", selene_text),
+        ("timeout", c_int64),
     )
 
 
@@ -453,6 +457,7 @@ class selene_task_info_row(NamedTuple):
     failed_attempt: int
     failure: int
     failure_length: int
+    timeout: int
 
 
 class selene_task_ids(Structure):
