@@ -1493,7 +1493,7 @@ SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **ou
  * Starts nothing more in a cycle, asks its runs to stop (EXPIRING), and gives them a grace.
  *
  * It sets the deadline to now + grace if that is earlier. A run may complete until then, and what is open after it
- * counts as failed (EXPIRED). The cycle is reported as ever. A second call can only bring the deadline nearer.
+ * counts as failed (EXPIRED). The cycle is reported as usual. A second call can only bring the deadline nearer.
  *
  * @param cycle  any open cycle
  * @param grace  ns: 0 … 24 h

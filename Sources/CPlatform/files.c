@@ -125,7 +125,7 @@ int64_t platform_file_size(const char *path) {
 }
 
 int32_t platform_whole_name(const char *path, char *name) {
-    _Static_assert(PLATFORM_PATH_SIZE >= PATH_MAX, "realpath writes so much");
+    _Static_assert(PLATFORM_PATH_SIZE >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
     if (realpath(path, name) != NULL) return 0;
     if (errno != ENOENT) return errno;
     const char *slash = strrchr(path, '/');

@@ -14,7 +14,7 @@ package struct Constraints: OptionSet, Sendable {
 }
 
 extension SeleneError {
-  /// Bits that are no constraints.
+  /// Bits that are not constraints.
   package static func constraints(_ field: Literal, _ found: UInt32) -> SeleneError {
     .range(field, found, 0, Int64(Constraints.all.rawValue), .bits, "bits 1 (network) and 2 (external power)")
   }

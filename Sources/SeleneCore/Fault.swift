@@ -34,7 +34,7 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
 
   fileprivate init() {}
 
-  /// The parameter or field, with the entry if it is an array; "" where it is none of one.
+  /// The parameter or field, with the entry if it is an array; "" where the fault is not in one field.
   package var field: Detail {
     guard entry >= 0 else { return "\(name)" }
     return name.isLine ? "\(name) \(entry)" : "\(name)[\(entry)]"

@@ -28,7 +28,7 @@ extension SeleneError {
     .range(field, found, 1, 2, .number, "1 (refresh) or 2 (processing)")
   }
 
-  /// Bits that are no kinds, or none where one is needed.
+  /// Bits that are not kinds, or no kind where one is needed.
   package static func kinds(_ field: Literal, _ found: UInt32, atLeastOne: Bool = true) -> SeleneError {
     let words: Literal =
       atLeastOne ? "bits 1 (refresh) and 2 (processing), at least one" : "bits 1 (refresh) and 2 (processing)"

@@ -16,7 +16,7 @@ package final class LastFailure: Sendable {
 
   /// Takes over what a run said, as much as is kept; the cut is between two characters. Nil if it said nothing.
   ///
-  /// - Throws: `invalidArgument` where that is no text.
+  /// - Throws: `invalidArgument` if that is not text.
   package static func message(_ text: UnsafeRawBufferPointer) throws(SeleneError) -> Bytes? {
     var end = min(text.count, longestMessage)
     if end < text.count {

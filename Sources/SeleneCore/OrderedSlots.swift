@@ -36,7 +36,7 @@ package struct Cost: Comparable, Sendable {
 
 /// Slots in the order of their keys, each with a cost.
 ///
-/// A B+ tree whose inner nodes know a lower bound of the costs below, so that "the next one that costs at most so much"
+/// A B+ tree whose inner nodes know a lower bound of the costs below, so that "the next one that costs at most this"
 /// passes over everything dearer. Bounds are lowered at once, and raised when a search is disappointed by them.
 /// Inserting behind all others fills nodes to the brim. All operations take O(log n).
 ///
@@ -95,7 +95,7 @@ package struct OrderedSlots {
     return node.entry(node.count - 1)
   }
 
-  /// The first slot behind a place, or of all, that costs at most so much.
+  /// The first slot behind a place, or of all, that costs at most this.
   @_optimize(speed)
   package func next(after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
     guard count > 0, let root else { return nil }

@@ -27,7 +27,7 @@ package struct Troubles: Sendable {
 
   private var states = [State](repeating: State(), count: Trouble.allCases.count)
 
-  /// A trouble that comes and goes is told of no oftener than this.
+  /// A trouble that comes and goes is told of no more often than this.
   private static let quiet = Time.minute
   /// Trying again sooner than this after a refusal is not worth it.
   private static let pause = Time.second

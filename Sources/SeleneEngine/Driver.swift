@@ -1,4 +1,4 @@
-// Who opens windows for a host that has no system to do it (G7).
+// The driver: opens windows for a host whose system does not (G7).
 
 import CPlatform
 import SeleneCore
@@ -94,7 +94,7 @@ package final class Driver {
   var needsThreads: Bool { hasThread || hasLanes }
   private let watch: OpaquePointer
 
-  /// Not everywhere can be heard what the system announces: what is waited for is read so often in any case.
+  /// Not every system announces its changes: what is waited for is read this often in any case.
   private static let listening = Time.minute
   /// When conditions were last read from the system.
   private var heardAt: Instant = .min

@@ -1,5 +1,5 @@
-// What a driver does next (G7): a pure function of what is known at an instant. It opens nothing, waits for nothing, tells
-// nobody.
+// What a driver does next (G7): a pure function of what is known at an instant. It does none of it:
+// opening, waiting and telling are the driver's.
 
 import SeleneCore
 import SeleneGovernor

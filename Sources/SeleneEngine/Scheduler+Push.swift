@@ -88,7 +88,7 @@ extension Scheduler {
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
       if !outbox.isEmpty { _ = callTeller() }
-      // Nobody else may be there to let runs time out.
+      // No other thread may be there to let runs time out.
       slot.monitor.wait(min(cycle.time.nextExpiry(after: now), nextDue).subtracting(now))
     }
   }

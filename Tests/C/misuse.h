@@ -133,7 +133,10 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add_text(picture, info->input);
     for (i = 0; i < info->tag_count; i++)
         picture_add_text(picture, info->tags[i]);
-    picture_add(picture, (const char *)info + numbers, sizeof *info - numbers);
+    picture_add(picture, (const char *)info + numbers,
+                offsetof(selene_task_info, failure) - numbers);
+    picture_add_text(picture, info->failure);
+    picture_add(picture, &info->timeout, sizeof info->timeout);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {

@@ -263,7 +263,7 @@ package enum StoreFile {
     }
   }
 
-  /// Removes rows that are no tasks, and of several with one id those that were replaced.
+  /// Removes rows that are not tasks, and of several with one id those that were replaced.
   private static func removeDamaged(_ gathered: SQLite) throws(SeleneError) -> (sound: UInt64, damaged: UInt64) {
     var rows = try TaskRows(gathered)
     defer { rows.finish() }

@@ -159,7 +159,7 @@ struct StorePages {
       if columns > 1 && columns <= Schema.columns { bind(payload, body, length, type, to: insert, Int32(columns)) }
       body += length
     }
-    // Those of the other tables are no tasks.
+    // Those of the other tables are not tasks.
     guard columns == Schema.columns && hasID else { return Schema.otherColumns.contains(columns) }
     // The bound bytes must live until here.
     withExtendedLifetime(payload) { _ = insert.execute() }

@@ -8,7 +8,7 @@
 
 #include "workspace.h"
 
-/** A log that grows beyond this goes on anew; what was in it, at most so much, is in ID.log.1 until the next time. */
+/** A log that grows beyond this goes on anew; its last part, at most as much, is in ID.log.1 until the next time. */
 #define LOG_LIMIT (4 << 20)
 
 struct log {

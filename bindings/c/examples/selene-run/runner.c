@@ -15,7 +15,7 @@
 
 #define NOT_STARTED (-1)
 
-/* So often a command that writes without end is kept within the limit of its log. */
+/* How often the log of a command that writes without end is cut to its limit. */
 #define LOOK_AT_LOG SELENE_SECOND
 
 /* A run whose command is a child now; lives on the stack of its handler's thread. */
