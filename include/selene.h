@@ -177,9 +177,9 @@
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
- *   (REENTRANT). Threads that the library starts are named "selene" and block the
- *   signals that are sent to a process (selene_options.blocked_signals), not those
- *   of faults. Loading the library starts no thread and installs no signal handler.
+ *   (REENTRANT). Threads that the library starts block the signals that are sent
+ *   to a process (selene_options.blocked_signals), not those of faults. Loading the
+ *   library starts no thread and installs no signal handler.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
  *   child may open schedulers of its own, but not a store that the parent had
@@ -453,7 +453,15 @@ enum {
      */
     SELENE_OPTIONS_OBSERVED_RANGE = 2,
     /** Stored calls survive a crash of the process, but a power loss may undo the last of them. */
-    SELENE_OPTIONS_RELAXED = 4
+    SELENE_OPTIONS_RELAXED = 4,
+    /**
+     * The freshness rule: a task's turn comes when its age times its pace is the greatest, and the pace follows from
+     * what its runs cost, how many of its last 16 runs found something new (NEW_DATA), its priority and its failures
+     * in a row. Four times the time: half the pace. Four times the priority: double. News in a quarter of the runs:
+     * half. Each failure in a row: 0.84. An estimate is then what four of five of the last 20 runs stayed within. Not
+     * together with OBSERVED_RANGE. docs/rules.md has the formula (F1 to F12). Since: 0.2.
+     */
+    SELENE_OPTIONS_FRESHNESS = 8
 };
 
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
@@ -866,10 +874,18 @@ enum {
 /** Response times kept of each task. */
 #define SELENE_RESPONSE_TIMES 30
 
+enum {
+    /**
+     * The freshness rule does not learn from its outcomes: for work whose every run counts (uploads, clean-ups), and for
+     * hosts that cannot tell whether a run found something new. Since: 0.2.
+     */
+    SELENE_TASK_STEADY = 1
+};
+
 /** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
 typedef struct selene_task {
     uint32_t struct_size;
-    /** None are defined; 0. */
+    /** SELENE_TASK_ bits; default none. */
     uint32_t flags;
     /** Required. */
     selene_text id;
@@ -1205,10 +1221,21 @@ typedef struct selene_explanation {
     int64_t estimate;
     /** The time that was left when the last cycle of its kind stopped picking, ns; −1 before the first. */
     int64_t last_room;
+    /** What its pace follows from, and its age; 0 unless the scheduler has SELENE_OPTIONS_FRESHNESS. When it was last
+     *  fresh: its age counts from then; each failure moves it a quarter of the way to the failure. Since: 0.2. */
+    int64_t fresh_since;
+    /** What a run costs: the mean of its last 20 response times, ns. Since: 0.2. */
+    int64_t cost;
+    /** How many of its last outcomes are known, at most 16, and how many of them found something new. Since: 0.2. */
+    uint32_t known_runs;
+    uint32_t news_runs;
+    /** Its pace, in thousandths of that of a task of priority 3 that takes 5 s, always finds something new and never
+     *  fails. Since: 0.2. */
+    int64_t pace;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
-    { SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0 }
+    { SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Says every reason why a task does not run now, and its rank, score and estimate.

@@ -29,6 +29,7 @@ extension selene_options: SizedStruct {
     draft.holds = flags & UInt32(SELENE_OPTIONS_HOLD) != 0
     draft.observedRange = flags & UInt32(SELENE_OPTIONS_OBSERVED_RANGE) != 0
     draft.isRelaxed = flags & UInt32(SELENE_OPTIONS_RELAXED) != 0
+    draft.freshness = flags & UInt32(SELENE_OPTIONS_FRESHNESS) != 0
     draft.maxPendingRefresh = max_pending_refresh
     draft.maxPendingProcessing = max_pending_processing
     draft.minimumBackoff = minimum_backoff
@@ -75,8 +76,9 @@ public func selene_scheduler_open(
   // What can be read of the clock has to be ended also when the rest is refused.
   let given = (options as UnsafePointer<selene_options>?).map { load($0) } ?? selene_options.initial
   let status = attempt(ending: given.clock_context, with: given.clock_destroy) { () throws(SeleneError) in
-    let known = SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED
-    let names: Literal = "0, or a sum of SELENE_OPTIONS_HOLD (1), _OBSERVED_RANGE (2), _RELAXED (4)"
+    let known =
+      SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED | SELENE_OPTIONS_FRESHNESS
+    let names: Literal = "0, or a sum of SELENE_OPTIONS_HOLD (1), _OBSERVED_RANGE (2), _RELAXED (4), _FRESHNESS (8)"
     if let options { _ = try structSize(options, flags: UInt32(known), named: names, "options") }
     let out = try require(out_scheduler, "out_scheduler")
     let path = try borrow(path: given.path, "path")

@@ -22,6 +22,7 @@ private protocol TaskFields {
   var existing: Int32 { get set }
   var recurrence: Int32 { get set }
   var backoff: Int32 { get set }
+  var flags: UInt32 { get set }
   var response_window: Int32 { get set }
   var max_attempts: UInt32 { get set }
   var constraints: UInt32 { get set }
@@ -46,6 +47,7 @@ extension TaskFields {
     way.copy(&existing, &numbers.existing)
     way.copy(&recurrence, &numbers.recurrence)
     way.copy(&backoff, &numbers.backoff)
+    way.copy(&flags, &numbers.flags)
     way.copy(&response_window, &numbers.responseWindow)
     way.copy(&max_attempts, &numbers.maxAttempts)
     way.copy(&constraints, &numbers.constraints)
@@ -94,7 +96,9 @@ extension selene_task {
 /// Reads a host's task into a draft that is new.
 @_optimize(speed)
 private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraft) throws(SeleneError) {
-  var whole = try structSize(task, "task") == MemoryLayout<selene_task>.size ? task.pointee : load(task)
+  let size = try structSize(
+    task, flags: UInt32(SELENE_TASK_STEADY), named: "0, or SELENE_TASK_STEADY (1)", "task")
+  var whole = size == MemoryLayout<selene_task>.size ? task.pointee : load(task)
   try whole.write(to: &draft)
 }
 
@@ -344,6 +348,12 @@ extension selene_explanation: SizedStruct {
     score = explanation.score
     estimate = explanation.estimate
     last_room = explanation.lastRoom ?? -1
+    guard let pace = explanation.pace else { return }
+    fresh_since = pace.freshSince
+    cost = pace.cost
+    known_runs = UInt32(pace.runs)
+    news_runs = UInt32(pace.news)
+    self.pace = pace.perMille
   }
 }
 

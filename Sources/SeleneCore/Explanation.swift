@@ -68,6 +68,19 @@ package struct Explanation: Sendable {
   package var score: Double = 0
   package var estimate: Span = 0
   package var lastRoom: Span?
+
+  /// What its age and its pace follow from (F10).
+  package struct Pace: Sendable {
+    package let freshSince: Instant
+    package let cost: Span
+    /// How many outcomes are known, and how many found something new.
+    package let runs: UInt8
+    package let news: UInt8
+    package let perMille: Int64
+  }
+
+  /// nil unless the freshness rule ranks.
+  package var pace: Pace?
 }
 
 extension TaskTable {
@@ -130,6 +143,12 @@ extension TaskTable {
     explanation.score = ranking.score(of: record, at: now)
     explanation.estimate = record.estimate
     explanation.lastRoom = trace?.room
+    if policy.freshness {
+      let terms = record.paceTerms
+      explanation.pace = Explanation.Pace(
+        freshSince: record.freshSince, cost: terms.cost, runs: terms.runs, news: terms.news,
+        perMille: Freshness.perMille(record.pace))
+    }
     return explanation
   }
 }

@@ -47,18 +47,21 @@ package final class Ranking {
 
     let list: Int
     let taskClass: TaskClass
+    /// Of equal scores the higher priority goes first; 0 under the freshness rule.
     let priority: UInt8
+    /// What the age of its tasks is multiplied by.
+    var factor: UInt64 = 0
     /// Where the last stood at begin; all behind it came since.
     var end: OrderKey
     /// All of it scores 0, so it is in the order of sequences.
-    var isBySequence = false
+    var isBySequence: Bool { factor == 0 }
     var state = State.fresh
     var current = OrderedSlot(at: OrderKey(0, 0), slot: 0, cost: .any)
     /// The score of `current`, as it is compared.
     var numerator: UInt128 = 0
 
-    init(list: Int, taskClass: TaskClass, priority: UInt8, end: OrderKey) {
-      (self.list, self.taskClass, self.priority, self.end) = (list, taskClass, priority, end)
+    init(list: Int, taskClass: TaskClass, priority: UInt8, factor: UInt64, end: OrderKey) {
+      (self.list, self.taskClass, self.priority, self.factor, self.end) = (list, taskClass, priority, factor, end)
     }
   }
 
@@ -115,35 +118,40 @@ package final class Ranking {
     table.settle(at: now)
     if offer.observedRange { table.keepBirths() }
     let index = table.index
+    let byFreshness = table.policy.freshness
     frozen.pointee = Frozen(begin: now, stamp: table.stamp)
     (headCount, eligibleCount) = (0, 0)
     var priorities: ClosedRange<UInt8>?
     var ages: ClosedRange<Age>?
+    var greatestIndex: UInt128 = 0
     for number in index.rankedClasses {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
-      index.forEachRanked(taskClass) { list, priority in
+      index.forEachRanked(taskClass) { list, line in
         let aged = index.aged(list)
         guard let oldest = aged.first, let youngest = aged.last else { return }
-        append(Head(list: list, taskClass: taskClass, priority: priority, end: youngest.at))
+        let priority = byFreshness ? 0 : UInt8(truncatingIfNeeded: line + 1)
+        let factor = byFreshness ? Freshness.weight(line) : UInt64(priority)
+        append(Head(list: list, taskClass: taskClass, priority: priority, factor: factor, end: youngest.at))
         frozen.pointee.left[number] += aged.count
         eligibleCount += aged.count
-        priorities =
-          priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
         let (low, high) = (now.since(youngest.at.key), now.since(oldest.at.key))
-        ages = ages.map { min($0.lowerBound, low)...max($0.upperBound, high) } ?? low...high
+        if byFreshness {
+          greatestIndex = max(greatestIndex, UInt128(factor) &* UInt128(high))
+        } else {
+          priorities =
+            priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
+          ages = ages.map { min($0.lowerBound, low)...max($0.upperBound, high) } ?? low...high
+        }
       }
     }
     let elapsed = ages ?? 0...0
-    let range = priorities ?? 0...0
-    scale =
-      offer.observedRange
-      ? ScoreScale(priorities: range, elapsed: elapsed) : ScoreScale(greatestElapsed: elapsed.upperBound)
-    if offer.observedRange && range.lowerBound < range.upperBound {
-      for head in heads..<(heads + headCount) where head.pointee.priority == range.lowerBound {
-        head.pointee.isBySequence = true
-        if let last = index.born(head.pointee.list).last { head.pointee.end = last.at }
-      }
+    guard !byFreshness else { return scale = ScoreScale(greatestIndex: greatestIndex) }
+    guard offer.observedRange else { return scale = ScoreScale(greatestElapsed: elapsed.upperBound) }
+    scale = ScoreScale(priorities: priorities ?? 0...0, elapsed: elapsed)
+    for head in heads..<(heads + headCount) {
+      head.pointee.factor = scale.factor(head.pointee.priority)
+      if head.pointee.isBySequence, let last = index.born(head.pointee.list).last { head.pointee.end = last.at }
     }
   }
 
@@ -161,8 +169,10 @@ package final class Ranking {
   /// A ranking of one task, whatever its earliest begin (C14).
   package init(_ table: TaskTable, only slot: Int, observedRange: Bool, at now: Instant) {
     let record = table[slot]
-    scale = ScoreScale(
-      spanningOnly: record.priority, elapsed: now.since(record.lastRun), observedRange: observedRange)
+    scale =
+      table.policy.freshness
+      ? ScoreScale(greatestIndex: UInt128(Freshness.weight(record.pace)) &* UInt128(now.since(record.freshSince)))
+      : ScoreScale(spanningOnly: record.priority, elapsed: now.since(record.lastRun), observedRange: observedRange)
     only = (slot, record.sequence)
     (heads, headRoom) = (.allocate(capacity: 0), 0)
     eligibleCount = 1
@@ -196,7 +206,7 @@ package final class Ranking {
       let record = table.records.at(best.pointee.current.slot)
       return Pick(
         slot: best.pointee.current.slot, head: best - heads,
-        score: scale.score(priority: best.pointee.priority, elapsed: begin.since(record.pointee.lastRun)),
+        score: scale.score(factor: best.pointee.factor, elapsed: begin.since(record.agesSince)),
         estimate: record.estimate)
     }
     return nil
@@ -244,7 +254,7 @@ package final class Ranking {
     while let next = list.next(after: passed, costing: most), !(head.pointee.end < next.at) {
       head.pointee.current = next
       if fits(head, in: table, room, most) {
-        head.pointee.numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.priority, next.at)
+        head.pointee.numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.factor, next.at)
         head.pointee.state = .current
         return true
       }
@@ -276,14 +286,20 @@ package final class Ranking {
     }
     if let room, record.estimate > room { return nil }
     return Pick(
-      slot: slot, head: 0, score: scale.score(priority: record.priority, elapsed: begin.since(record.lastRun)),
+      slot: slot, head: 0, score: scale.score(factor: factor(of: record), elapsed: begin.since(since(record))),
       estimate: record.estimate)
   }
 
   @inline(__always)
-  private func numerator(_ priority: UInt8, _ place: OrderKey) -> UInt128 {
-    scale.numerator(priority: priority, elapsed: begin.since(place.key))
+  private func numerator(_ factor: UInt64, _ place: OrderKey) -> UInt128 {
+    scale.numerator(factor: factor, elapsed: begin.since(place.key))
   }
+
+  /// What the age of a task is multiplied by, and since when it ages.
+  private func factor(of record: TaskRecord) -> UInt64 {
+    scale.isFresh ? Freshness.weight(record.pace) : scale.factor(record.priority)
+  }
+  private func since(_ record: TaskRecord) -> Instant { scale.isFresh ? record.freshSince : record.lastRun }
 
   // MARK: Counting
 
@@ -304,17 +320,17 @@ package final class Ranking {
   /// The place of a task among the eligible, from 1, or nil.
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
-    guard record.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
-    let list = Int(record.list)
+    guard record.place.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
+    let list = table.index.list(of: record)
     guard let own = all.first(where: { $0.list == list }) else { return nil }
-    let numerator = own.isBySequence ? 0 : numerator(record.priority, OrderKey(record.lastRun, record.sequence))
+    let numerator = own.isBySequence ? 0 : numerator(own.factor, OrderKey(since(record), record.sequence))
     var before = 0
     for head in all {
       let slots = head.isBySequence ? table.index.born(head.list) : table.index.aged(head.list)
       before += slots.count { place in
-        let other = head.isBySequence ? 0 : self.numerator(head.priority, place)
+        let other = head.isBySequence ? 0 : self.numerator(head.factor, place)
         if other != numerator { return other > numerator }
-        if head.priority != record.priority { return head.priority > record.priority }
+        if head.priority != own.priority { return head.priority > own.priority }
         return place.sequence < record.sequence
       }
     }
@@ -323,11 +339,15 @@ package final class Ranking {
 
   /// What a task would score among the eligible.
   package func score(of record: TaskRecord, at now: Instant) -> Double {
-    let elapsed = now.since(record.lastRun)
+    let elapsed = now.since(since(record))
+    guard !scale.isFresh else {
+      let factor = factor(of: record)
+      return scale.including(factor: factor, elapsed: elapsed).score(factor: factor, elapsed: elapsed)
+    }
     let scale =
       eligibleCount > 0
       ? scale.including(priority: record.priority, elapsed: elapsed)
       : ScoreScale(spanningOnly: record.priority, elapsed: elapsed, observedRange: scale.observedRange)
-    return scale.score(priority: record.priority, elapsed: elapsed)
+    return scale.score(factor: scale.factor(record.priority), elapsed: elapsed)
   }
 }

@@ -1,4 +1,4 @@
-// The order in which tasks deserve a window (S2, S3, S4).
+// The order in which tasks deserve a window (S2, S3, S4, F7, F8).
 
 /// Nanoseconds since a task's last run; any two instants have one.
 package typealias Age = UInt64
@@ -18,19 +18,28 @@ package struct ScoreScale: Sendable {
   private let leastElapsed: Age
   private let greatestElapsed: Age
   let observedRange: Bool
+  /// Under the freshness rule the greatest index of all, which scores 1.
+  private let greatestIndex: UInt128
+  let isFresh: Bool
 
   /// Selene's shipped form: minimum 0, priorities up to 5 (S2).
   package init(greatestElapsed: Age) {
     (leastPriority, greatestPriority) = (0, 5)
     (leastElapsed, self.greatestElapsed) = (0, greatestElapsed)
-    observedRange = false
+    (observedRange, isFresh, greatestIndex) = (false, false, 0)
+  }
+
+  /// The freshness rule: an index against the greatest (F8).
+  package init(greatestIndex: UInt128) {
+    (leastPriority, greatestPriority, leastElapsed, greatestElapsed) = (0, 0, 0, .max)
+    (observedRange, isFresh, self.greatestIndex) = (false, true, greatestIndex)
   }
 
   /// The observed range, as Selene's authors described it (S3).
   package init(priorities: ClosedRange<UInt8>, elapsed: ClosedRange<Age>) {
     (leastPriority, greatestPriority) = (priorities.lowerBound, priorities.upperBound)
     (leastElapsed, greatestElapsed) = (elapsed.lowerBound, elapsed.upperBound)
-    observedRange = true
+    (observedRange, isFresh, greatestIndex) = (true, false, 0)
   }
 
   /// One task alone.
@@ -48,20 +57,31 @@ package struct ScoreScale: Sendable {
       elapsed: min(leastElapsed, elapsed)...max(greatestElapsed, elapsed))
   }
 
+  /// The same under the freshness rule.
+  package func including(factor: UInt64, elapsed: Age) -> ScoreScale {
+    ScoreScale(greatestIndex: max(greatestIndex, UInt128(factor) &* UInt128(elapsed)))
+  }
+
   /// The exact numerator of a score: within one scale, more is better, and equal numerators are equal scores.
-  package func numerator(priority: UInt8, elapsed: Age) -> UInt128 {
+  ///
+  /// - Parameter factor: `factor` of the priority, or the weight of the pace.
+  package func numerator(factor: UInt64, elapsed: Age) -> UInt128 {
     // Two factors of 64 bits: the product cannot overflow.
-    UInt128(priorityFactor(priority)) &* UInt128(elapsedFactor(elapsed))
+    UInt128(factor) &* UInt128(elapsedFactor(elapsed))
   }
 
   /// The score for people to read.
-  package func score(priority: UInt8, elapsed: Age) -> Double {
-    let p = Double(priorityFactor(priority)) / Double(max(1, greatestPriority - leastPriority))
+  package func score(factor: UInt64, elapsed: Age) -> Double {
+    if isFresh {
+      return greatestIndex == 0 ? 0 : Double(numerator(factor: factor, elapsed: elapsed)) / Double(greatestIndex)
+    }
+    let p = Double(factor) / Double(max(1, greatestPriority - leastPriority))
     let t = Double(elapsedFactor(elapsed)) / Double(max(1, greatestElapsed - leastElapsed))
     return p * t
   }
 
-  private func priorityFactor(_ priority: UInt8) -> UInt64 {
+  /// What an age is multiplied by for its priority.
+  package func factor(_ priority: UInt8) -> UInt64 {
     if observedRange && greatestPriority == leastPriority { return 1 }
     return UInt64(max(priority, leastPriority) - leastPriority)
   }

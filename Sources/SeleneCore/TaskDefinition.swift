@@ -41,6 +41,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     }
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
+    guard numbers.flags & ~steady == 0 else {
+      throw SeleneError(.invalidArgument, "flags", "of a task only STEADY (1) is known")
+    }
     guard Constraints.all.rawValue & numbers.constraints == numbers.constraints else {
       throw .constraints("constraints", numbers.constraints)
     }
@@ -160,6 +163,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var backoffDelay: Span { terms.numbers.backoffDelay }
   package var timeout: Span { terms.numbers.timeout }
   package var maxAttempts: UInt32 { terms.numbers.maxAttempts }
+  /// The flag of a task whose outcomes the freshness rule does not learn from (F9).
+  package static let steady: UInt32 = 1
+  package var isSteady: Bool { terms.numbers.flags & Self.steady != 0 }
   package var constraints: Constraints { Constraints(rawValue: terms.numbers.constraints) }
   package var kind: Kind { Self.choice(terms.numbers.kind) ?? .refresh }
   package var schedule: Schedule { Self.choice(terms.numbers.schedule) ?? .standing }

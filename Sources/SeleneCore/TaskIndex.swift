@@ -11,6 +11,25 @@ enum Standing: UInt8 {
   case held
 }
 
+/// In which order of the index a record is, in which class or kind, and in which line of that.
+struct IndexPlace {
+  private var bits: UInt16 = 0
+
+  init() {}
+
+  @inline(__always)
+  init(_ standing: Standing, _ group: Int, line: Int) {
+    bits =
+      UInt16(standing.rawValue) | UInt16(truncatingIfNeeded: group & 15) << 2 | UInt16(truncatingIfNeeded: line & 63)
+      << 6
+  }
+
+  var standing: Standing { @inline(__always) get { Standing(rawValue: UInt8(bits & 3)) ?? .nowhere } }
+  /// The number of the class, or of the kind of what is held.
+  var group: Int { @inline(__always) get { Int(bits >> 2 & 15) } }
+  var line: Int { @inline(__always) get { Int(bits >> 6 & 63) } }
+}
+
 /// Tasks that the same windows can run: of one kind, with the same constraints, all pushed or only pulled.
 struct TaskClass {
   static let count = 16
@@ -33,15 +52,15 @@ struct TaskClass {
   }
 }
 
-/// Which of up to 32 places have something, so that the others need no look.
+/// Which of up to 64 places have something, so that the others need no look.
 struct Filled: Sequence, IteratorProtocol {
-  private var bits: UInt32 = 0
+  private var bits: UInt64 = 0
 
   @inline(__always)
   subscript(place: Int) -> Bool {
-    get { bits >> UInt32(truncatingIfNeeded: place) & 1 != 0 }
+    get { bits >> UInt64(truncatingIfNeeded: place) & 1 != 0 }
     set {
-      let bit = UInt32(1) << UInt32(truncatingIfNeeded: place)
+      let bit = UInt64(1) << UInt64(truncatingIfNeeded: place)
       bits = newValue ? bits | bit : bits & ~bit
     }
   }
@@ -65,19 +84,21 @@ struct Filled: Sequence, IteratorProtocol {
 
 /// The orders in which tasks wait.
 ///
-/// Tasks that can run stand by class and priority in the order of their last run, which within one priority is the order
-/// of the score; a task that ran goes to the end. Tasks that are not yet due stand by class in the order of their
+/// Tasks that can run stand by class and line in the order of their age, which within one line is the order of the score; a
+/// task that ran goes to the end. A line has the tasks of one priority, or under the freshness rule those of one pace. Tasks that are not yet due stand by class in the order of their
 /// earliest begin, and become ranked when a ranking or a wake-up looks. Held ones stand by kind and priority in the
 /// order of their sequence.
 final class TaskIndex {
   static let priorities = 5
 
+  /// How many lines a class has.
+  private let lines: Int
   private let ages: UnsafeMutablePointer<OrderedSlots>
   /// The same tasks in the order of their sequence: what scores 0 has that order under the observed range. Made when
   /// it is first needed.
   private var births: UnsafeMutablePointer<OrderedSlots>?
-  /// The priorities that have a ranked task, from 0, by class, and the classes that have one.
-  private var rankedPriorities = InlineArray<16, Filled>(repeating: Filled())
+  /// The lines that have a ranked task, by class, and the classes that have one.
+  private var rankedLines = InlineArray<16, Filled>(repeating: Filled())
   private(set) var rankedClasses = Filled()
   private let dues: UnsafeMutablePointer<OrderedSlots>
   /// The classes that have a task that is not yet due.
@@ -91,8 +112,9 @@ final class TaskIndex {
   private var rankings: [Ranking] = []
   private var frozen: [UnsafeMutablePointer<Ranking.Frozen>] = []
 
-  init() {
-    ages = Self.lists(TaskClass.count * Self.priorities)
+  init(byFreshness: Bool) {
+    lines = byFreshness ? Freshness.paces : Self.priorities
+    ages = Self.lists(TaskClass.count * lines)
     dues = Self.lists(TaskClass.count)
     helds = Self.lists(2 * Self.priorities)
     standings = .allocate(capacity: TaskClass.count)
@@ -115,7 +137,7 @@ final class TaskIndex {
   }
 
   func removeAll() {
-    for list in 0..<(TaskClass.count * Self.priorities) {
+    for list in 0..<(TaskClass.count * lines) {
       ages[list].removeAll()
       births?[list].removeAll()
     }
@@ -124,27 +146,24 @@ final class TaskIndex {
       standings[list] = 0
     }
     for list in 0..<(2 * Self.priorities) { helds[list].removeAll() }
-    rankedPriorities = InlineArray(repeating: Filled())
+    rankedLines = InlineArray(repeating: Filled())
     (rankedClasses, dueClasses) = (Filled(), Filled())
   }
 
   // MARK: Lists
 
-  static func list(_ taskClass: TaskClass, _ priority: UInt8) -> Int {
-    taskClass.number * priorities + Int(priority) - 1
-  }
+  /// The list in which a ranked record stands.
+  func list(of record: TaskRecord) -> Int { record.place.group * lines + record.place.line }
 
   private static func list(_ kind: Kind, _ priority: UInt8) -> Int { kind.index * priorities + Int(priority) - 1 }
 
   func aged(_ list: Int) -> OrderedSlots { ages[list] }
   func born(_ list: Int) -> OrderedSlots { births?[list] ?? ages[list] }
   func due(_ taskClass: TaskClass) -> OrderedSlots { dues[taskClass.number] }
-  /// The lists of a class that have a ranked task, in the order of their priorities.
+  /// The lists of a class that have a ranked task, in the order of their lines.
   @inline(__always)
-  func forEachRanked(_ taskClass: TaskClass, _ body: (_ list: Int, _ priority: UInt8) -> Void) {
-    for place in rankedPriorities[taskClass.number] {
-      body(taskClass.number * Self.priorities + place, UInt8(truncatingIfNeeded: place + 1))
-    }
+  func forEachRanked(_ taskClass: TaskClass, _ body: (_ list: Int, _ line: Int) -> Void) {
+    for line in rankedLines[taskClass.number] { body(taskClass.number * lines + line, line) }
   }
   /// How many standing tasks and others are ranked.
   func ranked(_ taskClass: TaskClass) -> (standing: Int, others: Int) {
@@ -169,54 +188,51 @@ final class TaskIndex {
 
   func insertHeld(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
     let list = Self.list(record.kind, record.priority)
-    stand(record, .held, list)
+    record.pointee.place = IndexPlace(.held, 0, line: list)
     helds[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
   }
 
   func insertDue(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
-    stand(record, .due, taskClass.number)
+    record.pointee.place = IndexPlace(.due, taskClass.number, line: 0)
     dueClasses[taskClass.number] = true
     dues[taskClass.number].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
   }
 
   @_optimize(speed)
   func insertRanked(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
-    let list = Self.list(taskClass, record.priority)
-    stand(record, .ranked, list)
+    let line = record.line
+    let list = taskClass.number * lines + line
+    record.pointee.place = IndexPlace(.ranked, taskClass.number, line: line)
     let cost = Cost(record.estimate)
-    ages[list].insert(slot, at: OrderKey(record.pointee.lastRun, record.pointee.sequence), cost: cost)
+    ages[list].insert(slot, at: OrderKey(record.agesSince, record.pointee.sequence), cost: cost)
     births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
-    rankedPriorities[taskClass.number][list - taskClass.number * Self.priorities] = true
+    rankedLines[taskClass.number][line] = true
     rankedClasses[taskClass.number] = true
     count(record, taskClass.number, 1)
-  }
-
-  private func stand(_ record: UnsafeMutablePointer<TaskRecord>, _ standing: Standing, _ list: Int) {
-    record.pointee.standing = standing
-    record.pointee.list = UInt8(truncatingIfNeeded: list)
   }
 
   /// Takes a record from where it is; its fields are as they were when it was put there.
   @_optimize(speed)
   func remove(_ record: UnsafeMutablePointer<TaskRecord>) {
-    let list = Int(record.pointee.list)
-    switch record.pointee.standing {
+    let place = record.pointee.place
+    let group = place.group
+    switch place.standing {
     case .nowhere: return
-    case .held: helds[list].remove(at: OrderKey(0, record.pointee.sequence))
+    case .held: helds[place.line].remove(at: OrderKey(0, record.pointee.sequence))
     case .due:
-      dues[list].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
-      if dues[list].count == 0 { dueClasses[list] = false }
+      dues[group].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
+      if dues[group].count == 0 { dueClasses[group] = false }
     case .ranked:
-      let taskClass = list / Self.priorities
-      ages[list].remove(at: OrderKey(record.pointee.lastRun, record.pointee.sequence))
+      let list = group * lines + place.line
+      ages[list].remove(at: OrderKey(record.agesSince, record.pointee.sequence))
       births?[list].remove(at: OrderKey(0, record.pointee.sequence))
       if ages[list].count == 0 {
-        rankedPriorities[taskClass][list - taskClass * Self.priorities] = false
-        rankedClasses[taskClass] = !rankedPriorities[taskClass].isEmpty
+        rankedLines[group][place.line] = false
+        rankedClasses[group] = !rankedLines[group].isEmpty
       }
-      count(record, taskClass, -1)
+      count(record, group, -1)
     }
-    record.pointee.standing = .nowhere
+    record.pointee.place = IndexPlace()
   }
 
   /// A ranked record came or goes.
@@ -232,12 +248,12 @@ final class TaskIndex {
   /// Keeps the order of sequences from now on; answers whether the ranked must be given to `insertBirth` for that.
   func keepBirths() -> Bool {
     guard births == nil else { return false }
-    births = Self.lists(TaskClass.count * Self.priorities)
+    births = Self.lists(TaskClass.count * lines)
     return true
   }
 
   func insertBirth(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
-    births?[Self.list(taskClass, record.priority)].insert(
+    births?[taskClass.number * lines + record.line].insert(
       slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.estimate))
   }
 

@@ -23,6 +23,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var backoffDelay: Span = 30 * Time.second
   /// From dispatch, after which a run is asked to stop; 0: none.
   package var timeout: Span = 0
+  /// `TaskDefinition.steady` (F9).
+  package var flags: UInt32 = 0
 
   package init() {}
 
@@ -52,6 +54,7 @@ package struct TaskNumbers: Equatable, Sendable {
   @inline(__always)
   package mutating func visitLater(_ visitor: inout some TaskNumberVisitor) {
     visitor.visit(1, &timeout, usually: 0)
+    visitor.visit(2, &flags, usually: 0)
   }
 }
 

@@ -27,7 +27,7 @@ extension TaskRecord {
     changedAt = now
     lastOutcome = outcome
     stopReason = outcome == .expired ? timedOut ? .timedOut : .expiring : .none
-    endRun(responseTime: responseTime)
+    endRun(outcome, at: now, responseTime: responseTime)
     failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
 
     switch traits.schedule {
@@ -57,7 +57,7 @@ extension TaskRecord {
 
   /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
   package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
-    run = 0
+    endInterruptedRun(at: now)
     lastRun = now
     changedAt = now
     lastOutcome = .failed
@@ -85,8 +85,10 @@ extension TaskRecord {
     let anchor = anchor
     earliestBegin = earliestBegin.adding(span)
     self.anchor = anchor.adding(span)
+    let freshSince = freshSince.adding(span)
     if periodBase != Self.onRegistration { periodBase = periodBase.adding(span) }
     lastRun = lastRun.adding(span)
+    self.freshSince = freshSince
     changedAt = changedAt.adding(span)
     if let old = failure { failure = LastFailure(at: old.at.adding(span), attempt: old.attempt, old.message) }
   }

@@ -4,21 +4,27 @@
 private final class TaskHistory {
   /// The last response times; once there are as many as are kept, the oldest gives its place to the next.
   private var times: [Span] = []
-  /// The mean of the last of them; nil while there is none, or none counts.
-  private(set) var mean: Span?
-  /// Small, so that it stands beside the mean's flag.
+  /// What is expected of the next run; nil while there is no response time, or none counts.
+  private(set) var estimate: Span?
+  /// Small, so that it stands beside the estimate's flag.
   private var oldest: UInt8 = 0
+  /// How many outcomes are known, at most 16.
+  var outcomes: UInt8 = 0
+  /// The last outcomes, the latest in the lowest bit: whether something new was found (F3).
+  var news: UInt16 = 0
   var anchor: Instant
   var periodBase = TaskRecord.onRegistration
   var run: UInt64 = 0
   var failure: LastFailure?
+  /// What the age counts from under the freshness rule (F2).
+  var freshSince: Instant
 
-  init(anchor: Instant) { self.anchor = anchor }
+  init(anchor: Instant, freshSince: Instant) { (self.anchor, self.freshSince) = (anchor, freshSince) }
 
   func copy() -> TaskHistory {
-    let copy = TaskHistory(anchor: anchor)
-    (copy.times, copy.oldest, copy.mean, copy.periodBase, copy.run) = (times, oldest, mean, periodBase, run)
-    copy.failure = failure
+    let copy = TaskHistory(anchor: anchor, freshSince: freshSince)
+    (copy.times, copy.oldest, copy.estimate, copy.periodBase, copy.run) = (times, oldest, estimate, periodBase, run)
+    (copy.failure, copy.news, copy.outcomes) = (failure, news, outcomes)
     return copy
   }
 
@@ -45,32 +51,69 @@ private final class TaskHistory {
   }
 
   @_optimize(speed)
-  func add(_ time: Span, window: UInt8) {
+  func add(_ time: Span, window: UInt8, byFreshness: Bool) {
     if times.count < TaskDefinition.mostResponseTimes {
       times.append(time)
     } else {
       times[Int(oldest)] = time
       oldest = Int(oldest) + 1 < times.count ? oldest + 1 : 0
     }
-    average(window)
+    average(window, byFreshness: byFreshness)
   }
 
-  /// Takes the mean of the last response times anew (S5).
+  /// An outcome is known (F3).
+  func learn(_ hasNews: Bool) {
+    news = news << 1 | (hasNews ? 1 : 0)
+    outcomes = min(outcomes + 1, Freshness.outcomes)
+  }
+
+  /// Takes the estimate anew: the mean of the last response times (S5), or what fits four runs of five (F5).
   @_optimize(speed)
-  func average(_ window: UInt8) {
+  func average(_ window: UInt8, byFreshness: Bool) {
+    guard !byFreshness else { return estimate = window > 0 ? safeTime : nil }
     let count = min(Int(window), times.count)
     guard count > 0 else {
-      mean = nil
+      estimate = nil
       return
     }
-    // A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
+    let sum = sum(ofLast: count)
+    estimate = count == 3 ? sum / 3 : sum / Int64(count)
+  }
+
+  /// A response time is at most 24 h in budgeted cycles, so thirty of them fit into 64 bits.
+  @inline(__always)
+  private func sum(ofLast count: Int) -> Span {
     var sum: Int64 = 0
     var place = Int(oldest)
     for _ in 0..<count {
       place = place > 0 ? place - 1 : times.count - 1
       sum = sum.adding(times[place])
     }
-    mean = count == 3 ? sum / 3 : sum / Int64(count)
+    return sum
+  }
+
+  /// The mean of the last twenty response times; nil while there is none (F4).
+  var cost: Span? {
+    let count = min(Freshness.samples, times.count)
+    return count > 0 ? sum(ofLast: count) / Int64(count) : nil
+  }
+
+  /// Of the last twenty response times the one that at most every fifth is longer than (F5).
+  private var safeTime: Span? {
+    let count = min(Freshness.samples, times.count)
+    guard count > 0 else { return nil }
+    var sorted = InlineArray<20, Span>(repeating: 0)
+    var place = Int(oldest)
+    for filled in 0..<count {
+      place = place > 0 ? place - 1 : times.count - 1
+      var hole = filled
+      while hole > 0 && sorted[hole - 1] > times[place] {
+        sorted[hole] = sorted[hole - 1]
+        hole -= 1
+      }
+      sorted[hole] = times[place]
+    }
+    return sorted[count - max(1, (count + 1) / 5)]
   }
 }
 
@@ -79,26 +122,40 @@ struct TaskTraits {
   let kind: Kind
   let schedule: Schedule
   let priority: UInt8
-  private let constraintBits: UInt8
+  /// The constraints, and two bits more.
+  private var bits: UInt8
+
+  private static let steady: UInt8 = 0x40
+  private static let fresh: UInt8 = 0x80
 
   @inline(__always)
   init(_ definition: TaskDefinition) {
     kind = definition.kind
     schedule = definition.schedule
     priority = definition.priority
-    constraintBits = UInt8(truncatingIfNeeded: definition.constraints.rawValue)
+    bits = UInt8(truncatingIfNeeded: definition.constraints.rawValue) | (definition.isSteady ? Self.steady : 0)
   }
 
-  var constraints: Constraints { Constraints(rawValue: UInt32(constraintBits)) }
+  var constraints: Constraints { Constraints(rawValue: UInt32(bits & 0x3F)) }
+  /// Its outcomes are not learnt from (F9).
+  var isSteady: Bool { bits & Self.steady != 0 }
+
+  /// Whether its table ranks by the freshness rule.
+  var isFresh: Bool {
+    @inline(__always) get { bits & Self.fresh != 0 }
+    set { bits = newValue ? bits | Self.fresh : bits & ~Self.fresh }
+  }
 }
 
 /// A task's record.
 package struct TaskRecord {
   package internal(set) var definition: TaskDefinition {
     didSet {
+      let isFresh = traits.isFresh
       traits = TaskTraits(definition)
+      traits.isFresh = isFresh
       let window = definition.responseWindow
-      if history != nil { own { $0.average(window) } }
+      if history != nil { own { $0.average(window, byFreshness: isFresh) } }
     }
   }
   fileprivate var history: TaskHistory?
@@ -126,12 +183,20 @@ package struct TaskRecord {
   package var isSpent = false
   /// Whether the scheduler permits its id (T7).
   package var isPermitted = true
-  /// Where the index has it, and in which of the lists there.
-  var standing = Standing.nowhere
-  var list: UInt8 = 0
+  /// Where the index has it.
+  var place = IndexPlace()
   /// The store has something else of its slot.
   var isUnsaved = false
   private(set) var traits: TaskTraits
+
+  /// Ranks by the freshness rule, or does not: as its table does.
+  package var ranksByFreshness: Bool { traits.isFresh }
+
+  mutating func rank(byFreshness isFresh: Bool) {
+    traits.isFresh = isFresh
+    let window = definition.responseWindow
+    if history != nil { own { $0.average(window, byFreshness: isFresh) } }
+  }
 
   /// A period base that says: the period stands on the registration.
   package static let onRegistration: Instant = .min
@@ -152,7 +217,8 @@ package struct TaskRecord {
   package init(
     stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
-    periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?
+    periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
+    freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0)
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -170,6 +236,8 @@ package struct TaskRecord {
     self.periodBase = periodBase
     self.responseTimes = responseTimes
     self.failure = failure
+    self.freshSince = freshSince ?? lastRun
+    self.outcomes = outcomes
   }
 
   // MARK: History
@@ -180,9 +248,10 @@ package struct TaskRecord {
     set {
       guard history != nil || !newValue.isEmpty else { return }
       let window = definition.responseWindow
+      let isFresh = traits.isFresh
       own {
         $0.responseTimes = newValue
-        $0.average(window)
+        $0.average(window, byFreshness: isFresh)
       }
     }
   }
@@ -204,6 +273,19 @@ package struct TaskRecord {
     set { if history != nil || newValue != Self.onRegistration { own { $0.periodBase = newValue } } }
   }
 
+  /// What its age counts from under the freshness rule: the registration until it ran (F2).
+  package var freshSince: Instant {
+    get { history?.freshSince ?? lastRun }
+    set { if history != nil || newValue != lastRun { own { $0.freshSince = newValue } } }
+  }
+
+  /// How many of its last outcomes are known, at most 16, and a bit for each, the latest the lowest: it found something
+  /// new (F3).
+  package var outcomes: (count: UInt8, news: UInt16) {
+    get { history.map { ($0.outcomes, $0.news) } ?? (0, 0) }
+    set { if history != nil || newValue.count > 0 { own { ($0.outcomes, $0.news) = newValue } } }
+  }
+
   /// The run in flight, or 0.
   package var run: UInt64 {
     get { history?.run ?? 0 }
@@ -221,11 +303,22 @@ package struct TaskRecord {
 
   /// Its run is over and took this long; the thirty-first response time pushes the first one out.
   @_optimize(speed)
-  mutating func endRun(responseTime: Span) {
-    let window = definition.responseWindow
+  mutating func endRun(_ outcome: Outcome, at now: Instant, responseTime: Span) {
+    let (window, isFresh) = (definition.responseWindow, traits.isFresh)
     own { history in
       history.run = 0
-      history.add(responseTime, window: window)
+      history.add(responseTime, window: window, byFreshness: isFresh)
+      history.learn(outcome == .newData)
+      history.freshSince = outcome.isSuccess ? now : Freshness.freshSince(history.freshSince, afterFailureAt: now)
+    }
+  }
+
+  /// Its process ended while it ran (D3).
+  mutating func endInterruptedRun(at now: Instant) {
+    own { history in
+      history.run = 0
+      history.learn(false)
+      history.freshSince = Freshness.freshSince(history.freshSince, afterFailureAt: now)
     }
   }
 
@@ -233,7 +326,7 @@ package struct TaskRecord {
   @inline(__always)
   private mutating func own(_ change: (TaskHistory) -> Void) {
     if history == nil {
-      history = TaskHistory(anchor: earliestBegin)
+      history = TaskHistory(anchor: earliestBegin, freshSince: lastRun)
     } else if !isKnownUniquelyReferenced(&history) {
       history = history?.copy()
     }
@@ -266,6 +359,7 @@ package struct TaskRecord {
     registeredAt = now
     lastRun = now
     periodBase = Self.onRegistration
+    freshSince = now
     wait(first: definition.firstBegin(from: now))
     self.state = state
     changedAt = now
@@ -281,8 +375,24 @@ package struct TaskRecord {
   /// Whether it takes one of the places of its kind (T6).
   package var holdsPlace: Bool { traits.schedule != .standing && (state == .enqueued || state == .running) }
 
-  /// The response time expected of the next run (S5).
-  package var estimate: Span { history?.mean ?? definition.expectedResponse }
+  /// The response time expected of the next run (S5, F5).
+  package var estimate: Span { history?.estimate ?? definition.expectedResponse }
+
+  /// What its pace follows from (F3, F4, F6).
+  package var paceTerms: (cost: Span, runs: UInt8, news: UInt8) {
+    let isDeclared = definition.responseWindow == 0
+    let measured = isDeclared ? nil : history?.cost
+    let cost = Freshness.cost(measured: measured, declared: definition.expectedResponse, isDeclared: isDeclared)
+    let known = traits.isSteady ? (count: 0, news: 0) : outcomes
+    return (cost, known.count, UInt8(truncatingIfNeeded: known.news.nonzeroBitCount))
+  }
+
+  /// The class of its pace (F6).
+  package var pace: Int {
+    let terms = paceTerms
+    return Freshness.pace(
+      cost: terms.cost, priority: priority, runs: terms.runs, news: terms.news, attempts: attempts)
+  }
 }
 
 /// The same of a record where it is: a getter of the record itself is handed a copy, which counts references.
@@ -297,7 +407,17 @@ extension UnsafeMutablePointer<TaskRecord> {
   }
 
   var estimate: Span {
-    @inline(__always) get { pointee.history?.mean ?? pointee.definition.terms.numbers.expectedResponse }
+    @inline(__always) get { pointee.history?.estimate ?? pointee.definition.terms.numbers.expectedResponse }
+  }
+
+  /// What it is ranked by in its line, the least first.
+  var agesSince: Instant {
+    @inline(__always) get { pointee.traits.isFresh ? pointee.freshSince : pointee.lastRun }
+  }
+
+  /// In which line of its class it stands.
+  var line: Int {
+    @inline(__always) get { pointee.traits.isFresh ? pointee.pace : Int(pointee.traits.priority) - 1 }
   }
 
   var run: UInt64 { @inline(__always) get { pointee.history?.run ?? 0 } }

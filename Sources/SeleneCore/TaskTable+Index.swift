@@ -47,7 +47,7 @@ extension TaskTable {
   @inline(__always)
   func unlink(_ slot: Int) {
     let record = records.at(slot)
-    if record.pointee.standing != .nowhere { index.remove(record) }
+    if record.pointee.place.standing != .nowhere { index.remove(record) }
   }
 
   /// Time goes on: what is registered from now on and is due ranks at once.
@@ -68,7 +68,7 @@ extension TaskTable {
   /// From now on the ranked stand in the order of their sequence, too (S3).
   func keepBirths() {
     guard index.keepBirths() else { return }
-    for slot in slots where records[slot].standing == .ranked {
+    for slot in slots where records[slot].place.standing == .ranked {
       index.insertBirth(slot, records.at(slot), taskClass(of: records.at(slot)))
     }
   }

@@ -9,6 +9,8 @@ package struct Policy: Sendable {
   package var holds = false
   package var backoff = BackoffBounds()
   package var maxInput: UInt64 = 10_240
+  /// Tasks are ranked by the freshness rule (F1).
+  package var freshness = false
 
   package init() {}
 }
@@ -30,7 +32,7 @@ package final class TaskTable {
   /// Slots of the successors that wait behind a record, in order.
   let chains = NumberMap<[Int]>()
   /// Where the tasks that wait are listed.
-  let index = TaskIndex()
+  let index: TaskIndex
   var tags = TagIndex()
   /// Taken places.
   private var taken = PerKind<UInt32>(repeating: 0)
@@ -57,6 +59,7 @@ package final class TaskTable {
   package init(_ policy: Policy, generator: Generator) {
     self.policy = policy
     self.generator = generator
+    index = TaskIndex(byFreshness: policy.freshness)
   }
 
   deinit { records.removeAll() }
@@ -150,6 +153,7 @@ package final class TaskTable {
     new.isUnsaved = journal != nil
     new.handler = handlerNumber(new.definition)
     new.isPermitted = policy.permits.permits(new.definition.id)
+    if policy.freshness { new.rank(byFreshness: true) }
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -216,7 +220,7 @@ package final class TaskTable {
     leave(slot)
     stamp += 1
     records[slot] = old
-    records[slot].standing = .nowhere
+    records[slot].place = IndexPlace()
     let restored = isVacant(slot) ? nil : old.definition
     if definition !== restored { retag(slot, definition, restored, stays: sequence == old.sequence) }
     enter(slot)
@@ -299,7 +303,7 @@ package final class TaskTable {
         // Where it is: a copy for each would make the tests wait for this.
         let record = records.at(slot)
         let state = record.pointee.state
-        let standing = record.pointee.standing
+        let standing = record.pointee.place.standing
         states[Int(state.rawValue)] += 1
         if record.holdsPlace { places[record.kind] += 1 }
         if state == .blocked { waiting += 1 }

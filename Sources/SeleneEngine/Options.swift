@@ -8,6 +8,7 @@ package struct OptionsDraft {
   package var permitted: [UnsafeRawBufferPointer]?
   package var holds = false
   package var observedRange = false
+  package var freshness = false
   package var isRelaxed = false
   package var maxPendingRefresh: UInt32 = 1
   package var maxPendingProcessing: UInt32 = 10
@@ -86,6 +87,10 @@ package struct Options: Sendable {
     policy.backoff = BackoffBounds(
       minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
     policy.maxInput = draft.maxInputSize
+    guard !(draft.freshness && draft.observedRange) else {
+      throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS are two orders; one can be chosen")
+    }
+    policy.freshness = draft.freshness
     self.policy = policy
     observedRange = draft.observedRange
     isRelaxed = draft.isRelaxed

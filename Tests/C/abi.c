@@ -176,7 +176,12 @@ FIELD(selene_explanation, eligible, 280, 8);
 FIELD(selene_explanation, score, 288, 8);
 FIELD(selene_explanation, estimate, 296, 8);
 FIELD(selene_explanation, last_room, 304, 8);
-SIZE(selene_explanation, last_room, 312);
+FIELD(selene_explanation, fresh_since, 312, 8);
+FIELD(selene_explanation, cost, 320, 8);
+FIELD(selene_explanation, known_runs, 328, 4);
+FIELD(selene_explanation, news_runs, 332, 4);
+FIELD(selene_explanation, pace, 336, 8);
+SIZE(selene_explanation, pace, 344);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -443,6 +448,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_OPTIONS_HOLD, 1, NULL, NULL),
     NUMBER(SELENE_OPTIONS_OBSERVED_RANGE, 2, NULL, NULL),
     NUMBER(SELENE_OPTIONS_RELAXED, 4, NULL, NULL),
+    NUMBER(SELENE_OPTIONS_FRESHNESS, 8, NULL, NULL),
+    NUMBER(SELENE_TASK_STEADY, 1, NULL, NULL),
     NUMBER(SELENE_KIND_REFRESH, 1, "refresh", selene_kind_name),
     NUMBER(SELENE_KIND_PROCESSING, 2, "processing", selene_kind_name),
     NUMBER(SELENE_SCHEDULE_STANDING, 0, "standing", selene_schedule_name),
@@ -672,8 +679,9 @@ static void test_distinct(void) {
 /** Bits are single bits. */
 static void test_bits(void) {
     static const char *const prefixes[] = {
-        "SELENE_OPTIONS_", "SELENE_WINDOW_", "SELENE_KIND_",   "SELENE_CONSTRAINT_",
-        "SELENE_REPORT_",  "SELENE_ASK_",    "SELENE_DRIVER_", "SELENE_RULE_PREEMPTS"};
+        "SELENE_OPTIONS_",    "SELENE_WINDOW_",       "SELENE_KIND_",
+        "SELENE_CONSTRAINT_", "SELENE_REPORT_",       "SELENE_ASK_",
+        "SELENE_DRIVER_",     "SELENE_RULE_PREEMPTS", "SELENE_TASK_"};
     size_t i, k;
     for (i = 0; i < COUNT(numbers); i++)
         for (k = 0; k < COUNT(prefixes); k++)

@@ -47,8 +47,8 @@ static void default_driver(void *bytes) {
 }
 
 static const struct in_struct in_structs[] = {
-    {"selene_options", "options", sizeof(selene_options), 8, 7, default_options, use_options},
-    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 0, default_task,
+    {"selene_options", "options", sizeof(selene_options), 8, 15, default_options, use_options},
+    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 1, default_task,
      use_task},
     {"selene_window in begin", "window", sizeof(selene_window), 8, 15, default_window, use_begin},
     {"selene_window in run", "window", sizeof(selene_window), 8, 15, default_window, use_run},

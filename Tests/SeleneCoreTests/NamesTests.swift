@@ -23,6 +23,7 @@ import Testing
     #expect(
       names(0...9) { (reason: StopReason) in reason.name } == [
         "none", "expiring", "preempted", "constraint_lost", "replaced", "cancelled", "shutdown", "interrupted",
+        "timed_out",
       ])
     #expect(
       names(0...9) { (disposition: Disposition) in disposition.name }

@@ -15,8 +15,18 @@ struct PlainRanking {
 
   var eligibleCount: Int { candidates.count }
 
-  init(_ table: TaskTable, _ offer: Offer, at now: Instant) {
+  init(_ table: TaskTable, _ offer: Offer, at now: Instant, _ lives: PlainFreshness? = nil) {
     let slots = table.slots.filter { !table.isVacant($0) && table.isEligible($0, offer, at: now) }
+    stamp = table.stamp
+    if let lives {
+      let indices = slots.map { (slot: $0, sequence: table[$0].sequence, index: lives.index(table[$0], at: now)) }
+      let greatest = indices.map(\.index).max() ?? 0
+      candidates = indices.sorted { ($1.index, $0.sequence) < ($0.index, $1.sequence) }.map {
+        let score = greatest == 0 ? 0 : Fraction($0.index, greatest).value
+        return Candidate(slot: $0.slot, sequence: $0.sequence, score: score)
+      }
+      return
+    }
     var places: [UInt64: Int] = [:]
     let entrants = slots.map { slot in
       let record = table[slot]
@@ -26,7 +36,6 @@ struct PlainRanking {
     candidates = Oracle.ranked(entrants, observedRange: offer.observedRange, at: now).map { entrant, score in
       Candidate(slot: places[entrant.sequence] ?? -1, sequence: entrant.sequence, score: score.value)
     }
-    stamp = table.stamp
   }
 
   /// The slots in their order.

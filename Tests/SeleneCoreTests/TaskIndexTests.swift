@@ -13,9 +13,13 @@ import Testing
     private var unreturned: [TaskDefinition] = []
     private var next = 0
     private let estimates: [Span]
+    /// The diary of the freshness rule, if that ranks.
+    private(set) var diary: PlainFreshness?
 
-    init(_ chance: inout Chance) throws {
+    init(_ chance: inout Chance, byFreshness: Bool = false) throws {
       var policy = Policy()
+      policy.freshness = byFreshness
+      diary = byFreshness ? PlainFreshness() : nil
       policy.places = PerKind(refresh: chance.once(in: 2) ? nil : 40, processing: nil)
       policy.holds = true
       let table = TaskTable(policy, generator: Generator(seed: 1))
@@ -39,6 +43,7 @@ import Testing
         $0.responseWindow = Int32(chance.below(4))
         $0.initialDelay = chance.once(in: 5) ? chance.anySpan(upTo: Time.minute) : 0
         $0.existing = chance.once(in: 3) ? Int32(ExistingPolicy.replace.rawValue) : -1
+        $0.flags = chance.once(in: 6) ? TaskDefinition.steady : 0
         $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []
       }
       var changes = Changes(isObserved: false)
@@ -63,9 +68,10 @@ import Testing
       if chance.once(in: 2) { now += chance.anySpan(upTo: Time.second) }
       guard !chance.once(in: 6) else { return unreturned.append(definition) }
       var changes = Changes(isObserved: false)
-      table.complete(
-        slot, chance.pick([.newData, .failed, .abandoned]), at: now, responseTime: chance.pick(estimates),
-        retryDelay: nil, &changes)
+      let outcome = chance.pick([Outcome.newData, .newData, .noData, .noData, .failed, .expired, .abandoned])
+      let time = chance.pick(estimates)
+      diary?.note(table[slot], outcome, took: time, at: now)
+      table.complete(slot, outcome, at: now, responseTime: time, retryDelay: nil, &changes)
       table.release(definition, slot)
     }
 
@@ -85,21 +91,30 @@ import Testing
     }
   }
 
+  private func diaryAgrees(_ yard: Yard, _ record: TaskRecord) -> Bool {
+    guard let diary = yard.diary else { return true }
+    return record.paceTerms.cost == diary.cost(record) && record.estimate == diary.estimate(record)
+      && record.pace == diary.pace(record)
+  }
+
   /// Plays one cycle on both; how many answers were compared.
   private func play(_ yard: Yard, picks: Int, _ chance: inout Chance) throws -> Int {
     let table = yard.table
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
-      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3), observedRange: chance.once(in: 2))
+      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3),
+      observedRange: yard.diary == nil && chance.once(in: 2))
     let begin = yard.now
     let ranking = table.openRanking(offer, at: begin)
     defer { table.close(ranking) }
-    var plain = PlainRanking(table, offer, at: begin)
+    var plain = PlainRanking(table, offer, at: begin, yard.diary)
     try verify(ranking.eligibleCount == plain.eligibleCount, "\(ranking.eligibleCount) of \(plain.eligibleCount)")
     let order = plain.slots
     for _ in 0..<min(5, order.count) {
       let place = chance.below(order.count)
       try verify(ranking.rank(of: order[place], in: table) == place + 1, "rank \(place + 1)")
+      let record = table[order[place]]
+      try verify(diaryAgrees(yard, record), "cost, estimate or pace of number \(record.sequence)")
     }
     var compared = 1 + min(5, order.count)
     let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
@@ -126,7 +141,8 @@ import Testing
     let table = yard.table
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
-      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3), observedRange: chance.once(in: 2))
+      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3),
+      observedRange: yard.diary == nil && chance.once(in: 2))
     let begin = yard.now
     let ranking = table.openRanking(offer, at: begin)
     var spent: [(slot: Int, sequence: UInt64)] = []
@@ -136,7 +152,7 @@ import Testing
       compared += 2
       let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
       ranking.renew(table, offer, at: yard.now)
-      var plain = PlainRanking(table, offer, at: yard.now)
+      var plain = PlainRanking(table, offer, at: yard.now, yard.diary)
       let found = ranking.best(in: table, offer, room: room)
       let expected = plain.take(in: table, offer, room: room)
       try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
@@ -174,31 +190,33 @@ import Testing
     return compared
   }
 
-  @Test("R1 in a rolling window each pick is what sorting all picks at that moment")
-  func rolling() throws {
-    var chance = Chance("index rolling")
+  @Test("R1 F7 in a rolling window each pick is what sorting all picks at that moment", arguments: [false, true])
+  func rolling(byFreshness: Bool) throws {
+    var chance = Chance("index rolling \(byFreshness)")
     var compared = 0
     for _ in 0..<30 * Effort.times {
-      let yard = try Yard(&chance)
+      let yard = try Yard(&chance, byFreshness: byFreshness)
       for _ in 0..<12 {
         try yard.grow(by: chance.below(12), &chance)
         compared += try roll(yard, picks: 30, &chance)
         yard.now += chance.anySpan(upTo: Time.minute)
       }
     }
-    let yard = try Yard(&chance)
+    let yard = try Yard(&chance, byFreshness: byFreshness)
     try yard.grow(by: 3_000, &chance)
     compared += try roll(yard, picks: 20, &chance)
     print("\(compared) answers of rolling windows compared")
     #expect(compared > 10_000 * Effort.times)
   }
 
-  @Test("S2 S3 S4 C2 the index picks what sorting all picks, while tasks come, go, change and run")
-  func manySmall() throws {
-    var chance = Chance("index small")
+  @Test(
+    "S2 S3 S4 F7 C2 the index picks what sorting all picks, while tasks come, go, change and run",
+    arguments: [false, true])
+  func manySmall(byFreshness: Bool) throws {
+    var chance = Chance("index small \(byFreshness)")
     var compared = 0
     for _ in 0..<60 * Effort.times {
-      let yard = try Yard(&chance)
+      let yard = try Yard(&chance, byFreshness: byFreshness)
       for _ in 0..<12 {
         try yard.grow(by: chance.below(12), &chance)
         compared += try play(yard, picks: 30, &chance)
@@ -209,12 +227,12 @@ import Testing
     #expect(compared > 10_000 * Effort.times)
   }
 
-  @Test("S2 S3 S4 C2 of five thousand tasks, too")
-  func large() throws {
-    var chance = Chance("index large")
+  @Test("S2 S3 S4 F7 C2 of five thousand tasks, too", arguments: [false, true])
+  func large(byFreshness: Bool) throws {
+    var chance = Chance("index large \(byFreshness)")
     var compared = 0
     for _ in 0..<3 * Effort.times {
-      let yard = try Yard(&chance)
+      let yard = try Yard(&chance, byFreshness: byFreshness)
       try yard.grow(by: 5_000, &chance)
       for _ in 0..<4 {
         compared += try play(yard, picks: 25, &chance)

@@ -63,13 +63,19 @@ extension TaskRecord {
     words[6] = periodBase
     let count = 7 + copyResponseTimes(to: words + 7)
     let failure = failure
-    if failure != nil { words[0] |= Int64(count - 7 + 1) << 32 }
+    let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
+    let hasFields = failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun
+    if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
-    guard let failure else { return count * 8 }
+    guard hasFields else { return count * 8 }
     var fields: [UInt8] = []
-    fields.append(field: 1, failure.at)
-    fields.append(field: 2, Int64(failure.attempt))
-    if let message = failure.message { fields.append(field: 3, message.buffer) }
+    if let failure {
+      fields.append(field: 1, failure.at)
+      fields.append(field: 2, Int64(failure.attempt))
+      if let message = failure.message { fields.append(field: 3, message.buffer) }
+    }
+    if ranksByFreshness && freshSince != lastRun { fields.append(field: 4, freshSince) }
+    if learnt.count > 0 { fields.append(field: 5, Int64(learnt.count) << 16 | Int64(learnt.news)) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -231,7 +237,9 @@ struct TaskRows {
       guard index < facts.count || word >= 0 else { return nil }
     }
     let failure = fields.failure()
-    guard fields.isAtEnd, responseTimes.count <= TaskDefinition.mostResponseTimes,
+    let freshSince = fields.number(4)
+    let learnt = fields.number(5) ?? 0
+    guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
     else { return nil }
     var lastOutcome: Outcome?
@@ -243,7 +251,8 @@ struct TaskRows {
       stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
       lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: facts[3], earliestBegin: row.earliestBegin,
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
-      failure: failure)
+      failure: failure, freshSince: freshSince,
+      outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)))
   }
 }
 

@@ -47,8 +47,7 @@ class EventType(Named):
 
 class Trouble(Named):
     """What can keep a scheduler from working: a store that refuses, a thread that cannot be had, overrun handlers,
-    an observer that does not keep up.
-    """
+    an observer that does not keep up."""
 
     STORE = _raw.SELENE_TROUBLE_STORE
     THREAD = _raw.SELENE_TROUBLE_THREAD

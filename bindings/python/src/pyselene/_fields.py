@@ -28,7 +28,6 @@ from ._terms import (
     schedule_of,
     told_backoff,
     told_bytes,
-    told_info,
     told_texts,
     whole,
 )
@@ -185,9 +184,6 @@ class TaskInfo:
     estimate_ns: int
     run: int
     response_times_ns: tuple[int, ...]
-
-    def __str__(self) -> str:
-        return told_info(self)
 
     @property
     def expected(self) -> float:

@@ -73,6 +73,7 @@ SELENE_UNIT_BITS = 5
 SELENE_OPTIONS_HOLD = 1
 SELENE_OPTIONS_OBSERVED_RANGE = 2
 SELENE_OPTIONS_RELAXED = 4
+SELENE_OPTIONS_FRESHNESS = 8
 SELENE_KIND_REFRESH = 1
 SELENE_KIND_PROCESSING = 2
 SELENE_TROUBLE_STORE = 1
@@ -114,6 +115,7 @@ SELENE_STATE_RUNNING = 3
 SELENE_STATE_SUCCEEDED = 4
 SELENE_STATE_FAILED = 5
 SELENE_STATE_CANCELLED = 6
+SELENE_TASK_STEADY = 1
 SELENE_REASON_NOT_DUE = 1
 SELENE_REASON_CONSTRAINTS = 2
 SELENE_REASON_NO_HANDLER = 3
@@ -492,6 +494,11 @@ class selene_explanation(Structure):
         ("score", c_double),
         ("estimate", c_int64),
         ("last_room", c_int64),
+        ("fresh_since", c_int64),
+        ("cost", c_int64),
+        ("known_runs", c_uint32),
+        ("news_runs", c_uint32),
+        ("pace", c_int64),
     )
 
 
