@@ -279,10 +279,46 @@ def test_a_store_remembers(folder: Path) -> None:
     write(folder, text)
     assert "attempt 1" in call("run", "w.toml", "--store", "tasks.db").stdout
     assert "attempt 2" in call("run", "w.toml", "--store", "tasks.db").stdout
-    write(folder, "[tasks.b]\ncommand = 'true'\n", "other.toml")
-    write(folder, "[tasks.c]\ncommand = 'true'\n")
-    call("run", "other.toml", "--store", "tasks.db")
-    assert "tasks that are not in w.toml, which go on: b" in call("run", "w.toml", "--store", "tasks.db").stderr
+
+
+def test_a_workload_runs_and_cancels_its_own_tasks_of_a_store_only(folder: Path) -> None:
+    with pyselene.Scheduler("tasks.db") as scheduler:
+        scheduler.register(pyselene.Task("feed", "feedd"))
+        scheduler.register(pyselene.Task("old", "command", schedule="periodic", every=3600, input=b"false"))
+    both = "[tasks.a]\ncommand = 'true'\n[tasks.b]\ncommand = 'true'\n"
+    write(folder, both)
+    told = call("run", "w.toml", "--store", "tasks.db").stderr
+    assert 'feed in tasks.db is not a task of w.toml (its handler is "feedd"): it stays' in told
+    assert 'old in tasks.db is not a task of w.toml (its handler is "command"): it stays' in told
+    write(folder, "[tasks.c]\ncommand = 'true'\n", "other.toml")
+    ran = call("run", "other.toml", "--store", "tasks.db").stdout
+    assert "1 (1 new data) of 1 eligible ran" in ran
+    # What left its workload is cancelled, what others have is not.
+    write(folder, "[tasks.a]\ncommand = 'true'\n[tasks.old]\ncommand = 'true'\nevery = 60\n")
+    assert "pyselene: b is not in w.toml any more: cancelled" in call("run", "w.toml", "--store", "tasks.db").stderr
+    with pyselene.Scheduler("tasks.db") as scheduler:
+        found = {info.id: (info.handler, str(info.state)) for info in scheduler.tasks()}
+        assert found == {
+            "feed": ("feedd", "enqueued"),
+            "old": ("workload w.toml", "enqueued"),
+            "a": ("workload w.toml", "enqueued"),
+            "b": ("workload w.toml", "cancelled"),
+            "c": ("workload other.toml", "enqueued"),
+        }
+        # One of the workload before: with its new command, and run.
+        assert scheduler.get("old").input == b"true"
+        assert scheduler.get("old").last_outcome is pyselene.Outcome.NEW_DATA
+    for task, handler in (("feed", "feedd"), ("c", "workload other.toml")):
+        write(folder, f"[tasks.{task}]\ncommand = 'true'\n", "third.toml")
+        refused = call("run", "third.toml", "--store", "tasks.db", code=4).stderr
+        assert f'{task} in tasks.db is not a task of third.toml (its handler is "{handler}"); allowed is' in refused
+    write(folder, "[tasks.feed]\ncommand = 'true'\n[tasks.c]\ncommand = 'true'\nschedule = 'once'\n", "third.toml")
+    adopted = call("run", "third.toml", "--store", "tasks.db", "--adopt")
+    assert "a is not in third.toml any more: cancelled" in adopted.stderr
+    assert "2 (2 new data) of 2 eligible ran" in adopted.stdout
+    with pyselene.Scheduler("tasks.db") as scheduler:
+        assert scheduler.get("feed").handler == scheduler.get("c").handler == "workload third.toml"
+        assert str(scheduler.get("c").state) == "succeeded"
 
 
 # ---- signals -------------------------------------------------------------------------------------------------------

@@ -279,6 +279,8 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
            selene_schedule_name(info->schedule), selene_kind_name(info->kind),
            (unsigned)info->attempts, last);
     print_when(info, now);
+    if (info->failure.length > 0)
+        printf("  failed: %s\n", printable(info->failure.data, info->failure.length).text);
 }
 
 /* A note says nothing new while the task itself is still there. */
@@ -310,5 +312,42 @@ selene_status keep_list(selene_scheduler scheduler) {
         selene_task_info_destroy(info);
     }
     selene_task_ids_destroy(ids);
+    return SELENE_OK;
+}
+
+static void print_failed(const selene_task_info *info, int width, int64_t now) {
+    char when[64] = "-";
+    if (info->failed_attempt > 0)
+        snprintf(when, sizeof when, "%s ago", duration_text(now - info->failed_at).text);
+    show_padded(info->id.data, width);
+    printf("  %-13s  %8u  %s\n", when, (unsigned)info->failed_attempt,
+           printable(info->failure.data, info->failure.length).text);
+}
+
+selene_status keep_failed(selene_scheduler scheduler) {
+    selene_task_ids *ids;
+    int64_t now = 0;
+    int width;
+    selene_status status = selene_task_list_state(scheduler, SELENE_STATE_FAILED, &ids);
+    if (!status) status = selene_scheduler_now(scheduler, &now);
+    if (status) return status;
+    width = longest_id(ids);
+    if (ids->count == 0) puts("no task has failed");
+    else printf("%-*s  %-13s  %8s  %s\n", width, "task", "failed", "attempt", "why");
+    for (uint64_t i = 0; i < ids->count; i++) {
+        selene_task_info *info;
+        if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info)) continue;
+        print_failed(info, width, now);
+        selene_task_info_destroy(info);
+    }
+    selene_task_ids_destroy(ids);
+    return SELENE_OK;
+}
+
+selene_status keep_retry(selene_scheduler scheduler, const char *id) {
+    selene_status status = selene_task_retry(scheduler, id, -1);
+    if (status) return status;
+    selene_task_cancel(scheduler, note_of((selene_text){id, -1}).text, -1, NULL);
+    printf("enqueued %s again\n", printable(id, -1).text);
     return SELENE_OK;
 }

@@ -25,7 +25,13 @@ void keep_finished(const struct session *session);
 /** How a once task ended, as its note says: "succeeded" or "failed"; NULL if there is no note. */
 const char *keep_end(const struct session *session, selene_text id);
 
-/** Prints every task of a store with its state. */
+/** Prints every task of a store with its state, and why its last run failed. */
 selene_status keep_list(selene_scheduler scheduler);
+
+/** Prints the tasks that failed, and why. */
+selene_status keep_failed(selene_scheduler scheduler);
+
+/** Enqueues a failed task again; that it is finished is noted no more. */
+selene_status keep_retry(selene_scheduler scheduler, const char *id);
 
 #endif

@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "timestamp.h"
 
 #define LINES_SHOWN 10
+#define LONGEST_LINE 900
 #define ID_LENGTH_IN_NAMES 200
 
 /* Another id has another file: what no name may have, and the sign for it, are written as in addresses. */
@@ -86,6 +88,21 @@ void log_show(const struct log *log, const char *id, bool with_time) {
     funlockfile(stdout);
     if (file) fclose(file);
     else if (copy >= 0) close(copy);
+}
+
+struct printable log_last_line(const struct log *log) {
+    char bytes[LONGEST_LINE];
+    int64_t end = lseek(log->file, 0, SEEK_END);
+    int64_t begin =
+        end - (int64_t)sizeof bytes > log->begin ? end - (int64_t)sizeof bytes : log->begin;
+    ssize_t count = begin < end ? pread(log->file, bytes, (size_t)(end - begin), (off_t)begin) : 0;
+    ssize_t first;
+    while (count > 0 && isspace((unsigned char)bytes[count - 1]))
+        count--;
+    if (count < 0) count = 0;
+    for (first = count; first > 0 && bytes[first - 1] != '\n'; first--) {
+    }
+    return printable(bytes + first, count - first);
 }
 
 void log_close(struct log *log, uint32_t attempt, const char *end, int64_t took) {

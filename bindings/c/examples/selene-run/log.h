@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "printable.h"
 #include "workspace.h"
 
 /** A log that grows beyond this goes on anew; its last part, at most as much, is in ID.log.1 until the next time. */
@@ -27,6 +28,9 @@ void log_bound(struct log *log);
 
 /** Prints what the run wrote, its first lines, each with the id before it and, if asked for, the time. */
 void log_show(const struct log *log, const char *id, bool with_time);
+
+/** The last line of the run's output that says something, as a terminal may get it; empty if there is none. */
+struct printable log_last_line(const struct log *log);
 
 /** Writes when the attempt ended, how, and after how many ns; and closes the log. */
 void log_close(struct log *log, uint32_t attempt, const char *end, int64_t took);

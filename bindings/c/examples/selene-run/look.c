@@ -18,6 +18,7 @@ selene_status look(const struct session *session) {
     if (!status && options->plan) status = show_plan(session);
     if (!status && options->explain) status = show_task(session, options->explain);
     if (!status && options->list) status = keep_list(session->scheduler);
+    if (!status && options->failed) status = keep_failed(session->scheduler);
     return status;
 }
 
@@ -49,6 +50,7 @@ static selene_status prepare(const struct session *session, const selene_task_id
     const struct options *options = session->options;
     selene_status status =
         selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
+    if (!status && options->retry) status = keep_retry(session->scheduler, options->retry);
     for (uint64_t i = 0; i < ids->count && !status; i++)
         status = stand_in(session->scheduler, ids->ids[i]);
     if (!status) status = selene_scheduler_enable(session->scheduler, options->window.kinds);
@@ -63,7 +65,9 @@ int look_stored(const struct options *options, selene_scheduler scheduler) {
     int exit_code = EXIT_REFUSED;
     selene_status status = selene_task_list(scheduler, NULL, 0, &ids);
     if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
-    if (!status && !look_knows(&stored, "--explain", options->explain)) exit_code = EXIT_USAGE;
+    if (!status && (!look_knows(&stored, "--explain", options->explain) ||
+                    !look_knows(&stored, "--retry", options->retry)))
+        exit_code = EXIT_USAGE;
     else if (!status) status = prepare(&session, ids);
     if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
     else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;

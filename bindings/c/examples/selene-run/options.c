@@ -24,7 +24,7 @@ static const char help[] =
     "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
     "  --cycles N         how many windows; 0: only registers the tasks, or only looks (1; without "
     "end\n"
-    "                     with --follow; 0 with --plan, --explain, --list)\n"
+    "                     with --follow; 0 with --plan, --explain, --list, --failed)\n"
     "  --lanes N          tasks at a time, 1 to 64 (1)\n"
     "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
     "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
@@ -53,6 +53,8 @@ static const char help[] =
     "  --plan             what the next window would run, and what not, and why\n"
     "  --explain ID       everything about one task, and why it does not run now\n"
     "  --list             every task with its state\n"
+    "  --failed           every task that failed, and why\n"
+    "  --retry ID         enqueue a failed task again; needs --store FILE and no WORKLOAD\n"
     "\n"
     "Conditions; what is not set by hand is read from the system\n"
     "  --network, --no-network\n"
@@ -124,6 +126,8 @@ enum option_number {
     STORE,
     ADOPT,
     LIST,
+    FAILED,
+    RETRY,
     HELP,
     VERSION
 };
@@ -157,6 +161,8 @@ static const struct option table[] = {
     {"store", required_argument, NULL, STORE},
     {"adopt", no_argument, NULL, ADOPT},
     {"list", no_argument, NULL, LIST},
+    {"failed", no_argument, NULL, FAILED},
+    {"retry", required_argument, NULL, RETRY},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -289,6 +295,11 @@ static bool read_option(struct options *options, int option, const char *name) {
         return options->adopt = true;
     case LIST:
         return options->list = true;
+    case FAILED:
+        return options->failed = true;
+    case RETRY:
+        options->retry = optarg;
+        return true;
     case HELP:
     case VERSION:
         break;
@@ -297,11 +308,14 @@ static bool read_option(struct options *options, int option, const char *name) {
 }
 
 static bool is_look(const struct options *options) {
-    return options->plan || options->explain || options->list;
+    return options->plan || options->explain || options->list || options->failed || options->retry;
 }
 
 static bool check_options(struct options *options, int count, char **arguments) {
     bool needs_none = options->store && is_look(options) && options->cycles <= 0;
+    if (options->retry && (optind < count || !options->store))
+        return refuse("--retry enqueues a task of a store; allowed is --store FILE with it, and no "
+                      "workload");
     if (optind == count && is_look(options) && !options->store)
         return refuse("found neither a workload nor --store; needed is one of them");
     if (optind + 1 != count && !(optind == count && needs_none))

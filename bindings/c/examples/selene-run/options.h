@@ -43,6 +43,9 @@ struct options {
     bool check;
     bool plan;
     const char *explain;
+    bool failed;
+    /** A task that failed is enqueued again. */
+    const char *retry;
     const char *now;
     /** SELENE_CONSTRAINT_ bits set by hand, and which of them are satisfied. */
     uint32_t conditions;

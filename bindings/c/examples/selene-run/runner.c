@@ -183,22 +183,36 @@ static struct end_text end_of_status(int status) {
     return end;
 }
 
+/* Refused as STALE_RUN after a stop or the deadline; it still brings the run back. */
+static void give_outcome(selene_run run, int status, const char *last_line) {
+    char why[sizeof(struct printable) + sizeof(struct end_text)];
+    int32_t outcome = outcome_of(status);
+    if (outcome < SELENE_OUTCOME_FAILED) {
+        selene_run_complete(run, outcome);
+        return;
+    }
+    snprintf(why, sizeof why, "%s%s%s", end_of_status(status).text, *last_line ? ": " : "",
+             last_line);
+    selene_run_fail(run, outcome, -1, why, -1);
+}
+
 static void run_command(selene_run run, const selene_run_info *info, void *context) {
     struct runner *runner = context;
     struct log log;
+    struct printable last = {""};
     int64_t begin = monotonic_now();
     int status = NOT_STARTED;
     count_handlers(runner, +1);
     if (log_open(&log, runner->workspace, info->id.data, info->attempt)) {
         status = run_child(runner, info, &log);
+        last = log_last_line(&log);
         if (!runner->quiet) log_show(&log, info->id.data, runner->with_time);
         log_close(&log, info->attempt, end_of_status(status).text, monotonic_now() - begin);
     } else {
         fprintf(stderr, "selene-run: the log of %s: %s\n", printable(info->id.data, -1).text,
                 strerror(errno));
     }
-    /* Refused as STALE_RUN after a stop or the deadline; it still brings the run back. */
-    selene_run_complete(run, outcome_of(status));
+    give_outcome(run, status, last.text);
     count_handlers(runner, -1);
 }
 

@@ -389,6 +389,10 @@ static void show_history(const struct session *session, const selene_task_info *
     for (uint64_t i = 0; i < info->response_time_count; i++)
         printf(i ? ", %s" : "  took %s", duration_text(info->response_times[i]).text);
     if (info->response_time_count) puts("");
+    if (info->failed_attempt)
+        printf("  failed %s ago in attempt %u: %s\n",
+               duration_text(now(session) - info->failed_at).text, (unsigned)info->failed_attempt,
+               printable(info->failure.data, info->failure.length).text);
 }
 
 selene_status show_task(const struct session *session, const char *id) {

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from .. import Scheduler
 from . import duration, wire
 from . import options as o
 from .edits import Edits
 from .guard import Guard
+from .keep import leave_to_others
 from .problem import Exit, Problem, printable
 from .program import command, new_console, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .runner import Runner
 from .session import Plan, Session, session_time
-from .workload import Workload
 from .workspace import Workspace
 
 
@@ -80,6 +78,9 @@ def run_command(
         Path | None,
         typer.Option(metavar="FILE", help="Keep tasks there, so that they go on after a restart.", show_default=False),
     ] = None,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Take over the tasks of other programs and workloads that FILE has.")
+    ] = False,
     grace: Annotated[
         int,
         typer.Option(
@@ -122,6 +123,8 @@ def run_command(
     are cancelled. If this program is killed, its commands end all the same.
     """
     _refuse_together(follow, now, cycles, lanes, profile, reserve, strict_fit)
+    if adopt and store is None:
+        raise Problem("--adopt takes over what a store has; allowed is --store FILE with it", Exit.USAGE)
     edits = Edits(str(workload)) if follow else None
     work = load(workload)
     refuse_idle(work)
@@ -148,10 +151,11 @@ def run_command(
     ):
         runner = Runner(workspace, grace / 1e9, None if quiet else show_output, guard)
         scheduler.set_conditions(network=network, power=power)
+        if store is not None:
+            leave_to_others(scheduler, store, work, adopt)
         wire.register(scheduler, work, runner)
         # Only now: tasks of a kind that is off could not be registered.
         wire.enable(scheduler, window.kinds)
-        _tell_others(scheduler, work)
         if profile is not None:
             scheduler.governor.profile = profile
         with wire.refusals(), wire.recording(scheduler, trace):
@@ -184,13 +188,4 @@ def _refuse_together(
             "--reserve and --strict-fit are for windows that are opened by the clock; they cannot be used with --follow"
             " and --profile",
             Exit.USAGE,
-        )
-
-
-def _tell_others(scheduler: Scheduler, work: Workload) -> None:
-    """Tasks that the store has from another time run, too; who removed them from the file should know."""
-    others = [info.id for info in scheduler.tasks() if work.task(info.id) is None and not info.state.terminal]
-    if others:
-        sys.stderr.write(
-            f"pyselene: the store has tasks that are not in {work.path}, which go on: {printable(', '.join(others))}\n"
         )

@@ -1,4 +1,4 @@
-"""The commands that look into a workload or a store: `plan`, `explain`, `list`, `cancel`."""
+"""The commands that look into a workload or a store: `plan`, `explain`, `list`, `failed`, `retry`, `cancel`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from .. import NotFound, Scheduler, TaskInfo
+from .. import NotFound, Scheduler, State, TaskInfo
 from ..testing import VirtualClock
 from . import options as o
 from . import show, to_json, wire
-from .problem import Exit, Problem
+from .problem import Exit, Problem, printable
 from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown
 from .reader import load
 from .toml_table import shown
@@ -100,6 +100,33 @@ def list_command(
             print_json([to_json.info_json(info) for info in infos])
         else:
             show.show_list(new_console(), scheduler, infos)
+
+
+@command()
+def failed(workload: o.MaybeWorkloadFile = None, store: o.Store = None, as_json: o.Json = False) -> None:
+    """List the tasks that failed, and why."""
+    work = _one_of(workload, store)
+    with _looking(work, store) as scheduler:
+        infos = scheduler.tasks(state=State.FAILED)
+        if as_json:
+            print_json([to_json.info_json(info) for info in infos])
+        else:
+            show.show_failed(new_console(), scheduler, infos)
+
+
+@command()
+def retry(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The task.")],
+    store: o.Store = None,
+) -> None:
+    """Enqueue a failed task of a store again, with all its attempts."""
+    if store is None:
+        raise Problem("retry enqueues a task of a store; allowed is --store FILE with it", Exit.USAGE)
+    existing(store)
+    with _looking(None, store) as scheduler:
+        _get(scheduler, id)
+        scheduler.retry(id)
+    typer.echo(f"enqueued {printable(id)} again")
 
 
 @command()

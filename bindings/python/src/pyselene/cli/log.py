@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from .duration import show
+from .problem import printable
 
 LINES_SHOWN: Final = 10
 LIMIT: Final = 4 << 20
 """A log that grows beyond this many bytes goes on anew; what was in it, at most as much, is in ``ID.log.1``."""
 
 _ID_LENGTH_IN_NAMES: Final = 200
+_LONGEST_LINE: Final = 900
 
 
 class Log:
@@ -56,6 +58,13 @@ class Log:
         if len(lines) > LINES_SHOWN or self._begin + len(data) < size:
             lines = [*lines[:LINES_SHOWN], "… (the rest is in the log)"]
         return ["".join(c if c.isprintable() or c == "\t" else "?" for c in line[:500]) for line in lines]
+
+    def last_line(self) -> str:
+        """The last line of the run that says something, with nothing in it that a terminal would obey; else empty."""
+        size = os.fstat(self.file).st_size
+        begin = max(self._begin, size - _LONGEST_LINE)
+        lines = os.pread(self.file, max(0, size - begin), begin).rstrip().splitlines()
+        return printable(lines[-1].decode(errors="backslashreplace"), keep="\t") if lines else ""
 
     def close(self, end: str, took: float) -> None:
         """Writes when the attempt ended, how, and after how many seconds."""

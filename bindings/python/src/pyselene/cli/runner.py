@@ -16,9 +16,6 @@ from .guard import Guard
 from .log import Log
 from .workspace import Workspace
 
-HANDLER: Final = "command"
-"""The name of the handler of all commands; a task's input is its command."""
-
 _OUTCOMES: Final = {0: Outcome.NEW_DATA, 77: Outcome.NO_DATA, 99: Outcome.ABANDONED}
 """As automake's: 77 is "skipped", 99 is "hard error"."""
 
@@ -76,14 +73,14 @@ class Runner:
         begun = time.monotonic()
         lost = self.lost
         status = None
-        problem = ""
+        problem = last = ""
         self.board.start(Active(run.token, run.id, run.attempt, run.score, run.estimate, begun))
         try:
             log = Log(self.workspace.logs, run.id, run.attempt)
             try:
                 child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard)
                 status = child.wait(self._stop_of(run), log.bound)
-                lines = log.lines()
+                lines, last = log.lines(), log.last_line()
             except OSError as error:
                 problem = error.strerror or str(error)
                 raise
@@ -93,11 +90,12 @@ class Runner:
         except OSError as error:
             problem = error.strerror or str(error)
         outcome = outcome_of(status)
-        self.board.end(Done(run.token, run.id, str(outcome), problem or end_text(status), time.monotonic() - begun))
+        end = problem or end_text(status)
+        self.board.end(Done(run.token, run.id, str(outcome), end, time.monotonic() - begun))
+        with suppress(StaleRun):
+            run.complete(outcome, "" if outcome < Outcome.FAILED else f"{end}: {last}" if last else end)
         if self.lost is not lost:
             # It is not a failure of the command, whose outcome counts before all else is stopped.
-            with suppress(StaleRun):
-                run.complete(outcome)
             self.on_lost()
         return outcome
 

@@ -40,6 +40,7 @@ from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
 from .edits import Edits
+from .keep import refuse_taken
 from .live import LiveTable
 from .problem import Exit, Problem, printable
 from .runner import Runner
@@ -325,6 +326,7 @@ class Session:
             sys.stderr.write(f"pyselene: {problem}\n")
 
     def _take_over(self, fresh: Workload) -> None:
+        refuse_taken(self.scheduler, self.scheduler.path or "memory", fresh)
         self.scheduler.enable(Kind)  # whatever kinds run here, tasks of the others may stand in it
         try:
             wire.register(self.scheduler, fresh, self.runner)

@@ -10,9 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from .. import Constraint, Explanation, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
+from .. import Constraint, Explanation, LastFailure, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
 from .board import Board
 from .duration import show
+from .keep import is_command
 from .problem import printable
 from .report import model
 from .sheet import Sheet
@@ -250,10 +251,13 @@ def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan
 
 def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
     """The tasks, one a line."""
+    fails = any(info.last_failure is not None for info in infos)
     rows = Sheet(
         "task", "state", "kind", "schedule", "priority", "needs", "estimate", "due", "attempts", "last run", "tags",
+        *(["failed"] if fails else []),
         numbers=("estimate", "attempts"),
-        spare=("attempts", "estimate", "priority", "kind", "tags", "needs", "schedule"),
+        spare=(*(["failed"] if fails else []), "attempts", "estimate", "priority", "kind", "tags", "needs", "schedule"),
+        prose=("failed",) if fails else (),
     )  # fmt: skip
     now = scheduler.now_ns
     for info in infos:
@@ -273,8 +277,26 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             str(info.attempts),
             Text(last, OUTCOME_STYLES[str(info.last_outcome)] if info.last_outcome is not None else "dim"),
             Text(", ".join(sorted(info.tags))),
+            *([Text(info.last_failure.message if info.last_failure else "")] if fails else []),
         )
     console.print(rows if infos else "no tasks")
+
+
+def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
+    """The tasks that failed, and why."""
+    rows = Sheet("task", "failed", "attempt", "why", numbers=("attempt",), spare=("attempt", "failed"), prose=("why",))
+    now = scheduler.now_ns
+    for info in infos:
+        last = info.last_failure
+        ago = "–" if last is None else f"{show(max(0, now - last.at_ns))} ago"
+        told = "" if last is None else last.message
+        rows.add_row(Text(info.id), ago, "0" if last is None else str(last.attempt), Text(told))
+    console.print(rows if infos else "no task has failed")
+
+
+def _failure_text(last: LastFailure, now: int) -> str:
+    told = f": {last.message}" if last.message else ""
+    return f"{show(max(0, now - last.at_ns))} ago in attempt {last.attempt}{told}"
 
 
 def show_explanation(
@@ -297,7 +319,7 @@ def show_explanation(
     fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout))))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
-    fact("command" if info.handler == "command" else "input", info.input.decode(errors="replace").strip())
+    fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
     fact("state", words(info.state), _STATE_STYLES[info.state])
     if not info.state.terminal:
         fact("due", from_now(info.earliest_begin_ns, now))
@@ -309,6 +331,8 @@ def show_explanation(
             f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago",
             OUTCOME_STYLES[str(info.last_outcome)],
         )
+    if info.last_failure is not None:
+        fact("failed", _failure_text(info.last_failure, now), OUTCOME_STYLES["failed"])
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")

@@ -64,6 +64,13 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "last_run": _iso(info.last_run),
         "last_outcome": None if info.last_outcome is None else str(info.last_outcome),
         "stop_reason": str(info.stop_reason),
+        "last_failure": None
+        if info.last_failure is None
+        else {
+            "at": _iso(info.last_failure.at),
+            "attempt": info.last_failure.attempt,
+            "message": info.last_failure.message,
+        },
         "response_times": list(info.response_times),
     }
 

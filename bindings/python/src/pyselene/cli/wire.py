@@ -27,8 +27,8 @@ from .. import (
 )
 from ..testing import VirtualClock
 from .duration import SECOND
+from .keep import handler_of
 from .problem import Exit, Problem
-from .runner import HANDLER
 from .workload import TaskSpec, Workload
 
 MAX_COMMAND: Final = 1 << 20
@@ -74,8 +74,8 @@ class Limits:
     seed: int = 0
 
 
-def definition(spec: TaskSpec) -> Task:
-    """The library's definition of a task."""
+def definition(spec: TaskSpec, handler: str) -> Task:
+    """The library's definition of a task; its input is its command."""
     backoff = None
     if spec.backoff is not None:
         backoff = _BACKOFFS[spec.backoff](spec.backoff_delay / SECOND)
@@ -83,7 +83,7 @@ def definition(spec: TaskSpec) -> Task:
         backoff = Exponential(spec.backoff_delay / SECOND)
     return Task(
         spec.id,
-        HANDLER,
+        handler,
         kind=Kind.of(spec.kind, "kind"),
         schedule=Schedule.of(spec.schedule, "schedule"),
         priority=spec.priority,
@@ -121,8 +121,9 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
 
 def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], Outcome] | None) -> None:
     """Registers a workload's tasks and what runs them."""
-    scheduler.register_handler(HANDLER, handler)
-    tasks = [scheduler.winning(definition(spec)) for spec in workload.tasks]
+    name = handler_of(workload)
+    scheduler.register_handler(name, handler)
+    tasks = [scheduler.winning(definition(spec, name)) for spec in workload.tasks]
     for spec, found in zip(workload.tasks, scheduler.register_all(tasks), strict=True):
         if isinstance(found, SeleneError):
             raise workload.problem(f"the scheduler refused the task: {found}", "tasks", spec.id)
