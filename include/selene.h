@@ -59,6 +59,9 @@
  * process may not). One exception: selene_run_complete means accepted, and is
  * durable when the next selene_cycle_next, selene_cycle_end or report comes, so
  * that a completion and the next start cost one commit.
+ * While a commit waits for the disk other changes wait for it; questions, stop
+ * functions and outcomes do not, and a report that its deadline brings is stored
+ * as soon as the disk is done.
  *
  * The promise is at least once, never exactly once: a run whose outcome was not
  * stored is repeated. A task that was running when its process ended counts as

@@ -22,7 +22,8 @@ public func selene_conditions_get(
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     let out = try require(out_satisfied, "out_satisfied")
-    let (satisfied, host) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let (satisfied, host) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+      (scheduler, moment) throws(SeleneError) in
       scheduler.conditions(at: moment)
     }
     out.pointee = satisfied.rawValue

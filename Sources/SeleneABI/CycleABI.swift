@@ -120,7 +120,8 @@ public func selene_cycle_wait(
   attempt { () throws(SeleneError) in
     let out = try require(out_report, "out_report")
     let timeout = try checkedTimeout(timeout)
-    let (report, wakeAt) = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
+    let (report, wakeAt) = try Scheduler.enter(cycle: cycle, isQuestion: true) {
+      (scheduler, cycle, moment) throws(SeleneError) in
       try scheduler.await(cycle, timeout: timeout, at: moment)
     }
     out.pointee = report?.block()
@@ -204,7 +205,8 @@ public func selene_cycle_plan(
   attempt { () throws(SeleneError) in
     let out = try require(out_plan, "out_plan")
     let window = try SeleneABI.window(window)
-    let plan = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let plan = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+      (scheduler, moment) throws(SeleneError) in
       try scheduler.plan(window, at: moment)
     }
     out.pointee = Block.make { block in

@@ -38,7 +38,7 @@ public func selene_lane_next(
       }
       given = outcome
     }
-    try Scheduler.enter(lane: lane) { [given] (scheduler, lane, moment) throws(SeleneError) in
+    try Scheduler.enter(lane: lane, isQuestion: true) { [given] (scheduler, lane, moment) throws(SeleneError) in
       // Under the lock, where no other thread releases the run.
       try scheduler.next(lane, given, timeout: timeout, at: moment).write(outStep, outRun, size: size, out_wake_at)
     }

@@ -102,7 +102,7 @@ public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: Unsaf
 {
   attempt { () throws(SeleneError) in
     let out = try require(out_now, "out_now")
-    out.pointee = try Scheduler.enter(scheduler) { (_, moment) throws(SeleneError) in moment.now }
+    out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (_, moment) throws(SeleneError) in moment.now }
   }
 }
 
@@ -133,7 +133,7 @@ public func selene_scheduler_get(
   attempt { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let size = try structSize(out, "out_info")
-    let info = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+    let info = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       selene_scheduler_info(scheduler.census)
     }
     write(info, to: out, size: size)
@@ -152,7 +152,8 @@ public func selene_scheduler_next_wakeup(
   _ scheduler: selene_scheduler, _ out_at: UnsafeMutablePointer<Int64>!, _ out_delay: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    let (at, now) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let (at, now) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+      (scheduler, moment) throws(SeleneError) in
       (scheduler.nextWakeup(at: moment), moment.now)
     }
     out_at?.pointee = at ?? Time.never

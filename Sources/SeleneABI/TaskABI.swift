@@ -218,7 +218,7 @@ public func selene_task_get(
   attempt { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let id = try borrow(id, id_length, "id")
-    out.pointee = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+    out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       // Under the lock, because a record's history is not copied with it.
       let (record, waiting) = try scheduler.record(id, position: position)
       return Block.make { block in selene_task_info(record, waiting: waiting, in: &block) }
@@ -240,7 +240,7 @@ public func selene_task_list(
     let out = try require(out_ids, "out_ids")
     let given = try borrow(tag, tag_length, "tag")
     let isGiven = (tag as UnsafePointer<CChar>?) != nil
-    let definitions = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+    let definitions = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       try scheduler.definitions(tag: isGiven ? given : nil)
     }
     out.pointee = ids(of: definitions)
@@ -255,7 +255,7 @@ public func selene_task_list_state(
   attempt { () throws(SeleneError) in
     let out = try require(out_ids, "out_ids")
     guard let state = UInt8(exactly: state).flatMap(TaskState.init) else { throw .range("state", state, 0, 6) }
-    let definitions = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+    let definitions = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       try scheduler.definitions(state: state)
     }
     out.pointee = ids(of: definitions)
@@ -286,7 +286,8 @@ public func selene_task_explain(
     let out = try require(out_explanation, "out_explanation")
     let size = try structSize(out, "out_explanation")
     let id = try borrow(id, id_length, "id")
-    let explanation = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let explanation = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+      (scheduler, moment) throws(SeleneError) in
       try scheduler.explain(id, at: moment)
     }
     write(selene_explanation(explanation), to: out, size: size)

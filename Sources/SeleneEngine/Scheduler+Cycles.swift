@@ -191,7 +191,7 @@ extension Scheduler {
   @_optimize(speed)
   func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
     if let pick = pick(cycle, at: now) {
-      let run = try dispatch(pick, in: cycle, at: now)
+      guard let run = try dispatch(pick, in: cycle, at: now) else { return .done }
       cycle.ranking.remove(pick)
       return .run(run)
     }
@@ -232,8 +232,18 @@ extension Scheduler {
     if let report = cycle.report { return report }
     cycle.isDone = true
     expireOpenRuns(of: cycle, at: now)
-    book(endOf: cycle, at: now)
-    let isStored = (try? save(at: now)) != nil && cycle.failure == nil
+    let isStored: Bool
+    if saver.isAtWork {
+      // The report does not wait for the disk; what it says is stored as soon as that is possible.
+      owe(.books(cycle, at: now))
+      saver.owesSave = true
+      isStored = cycle.failure == nil
+    } else {
+      book(endOf: cycle, at: now)
+      isStored = (try? save(at: now)) != nil && cycle.failure == nil
+      // Time has ended it meanwhile.
+      if let report = cycle.report { return report }
+    }
     if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     let didNotFit = cycle.ranking.remaining(in: table, offer(of: cycle))
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
@@ -270,7 +280,7 @@ extension Scheduler {
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
     if let report = takeReport(of: cycle) { return report }
     let open = cycle.openRuns > 0 ? cycle.runs.filter { $0.isOpen } : []
-    try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now)
+    if !open.isEmpty { try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now) }
     let report = end(cycle, at: moment.now)
     return takeReport(of: cycle) ?? report
   }

@@ -73,6 +73,12 @@ extension Scheduler {
     let until = moment.now.adding(timeout)
     var now = moment.now
     while !cycle.isEnded && !lane.isLeftBehind {
+      if saver.isAtWork {
+        awaitStore()
+        if clock.host == nil { now = tick() }
+        advance(to: now)
+        continue
+      }
       var wakeAt = nextExpiry(of: cycle, after: now)
       if cycle.openRuns < cycle.laneLimit {
         switch try advance(cycle, at: now) {
@@ -191,7 +197,7 @@ extension Scheduler {
     let until = moment.now.adding(timeout)
     var now = moment.now
     while !cycle.isEnded {
-      if cycle.isDone && cycle.openRuns == 0 {
+      if cycle.isDone && cycle.openRuns == 0 && (!saver.isAtWork || now > cycle.time.deadline) {
         return (try end(cycle, at: Moment(now: now, probe: Probe())), now)
       }
       let wakeAt = nextExpiry(of: cycle, after: now)

@@ -83,7 +83,7 @@ extension Scheduler {
 
   /// Waits until every lane has finished, or the cycle is over. Called and left with the lock held.
   func awaitEnd(of cycle: Cycle) {
-    while !cycle.isEnded && cycle.lanes > 0 {
+    while !cycle.isEnded && (cycle.lanes > 0 || saver.isAtWork) {
       let now = tick()
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
@@ -98,6 +98,7 @@ extension Scheduler {
   /// - Throws: `forked`, as `leave`; so do all who call it or are called by it.
   func runLane(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
+      awaitStore()
       let now = tick()
       advance(to: now)
       guard let step = step(of: cycle, at: now) else { break }
@@ -175,6 +176,7 @@ extension Scheduler {
   /// The same on the thread of the host, where no other thread may let time pass.
   private func runInline(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
+      awaitStore()
       let now = try present()
       guard !cycle.isEnded, let step = step(of: cycle, at: now) else { break }
       switch step {

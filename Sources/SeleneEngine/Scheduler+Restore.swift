@@ -57,6 +57,7 @@ extension Scheduler {
   package func backUp(to path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     let target = try SQLiteStore.located(try SQLiteStore.checked(path, "path"))
     try save(at: moment.now)
-    try store.backUp(to: target)
+    defer { payBack() }
+    try withoutLock { () throws(SeleneError) in try store.backUp(to: target) }
   }
 }

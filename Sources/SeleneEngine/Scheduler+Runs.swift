@@ -4,17 +4,22 @@ import SeleneCore
 import SeleneGovernor
 
 extension Scheduler {
-  /// Dispatches a pick.
+  /// Dispatches a pick; nil if the cycle has ended before that was stored.
   ///
   /// - Throws: what the store refuses; then nothing is dispatched.
   @_optimize(speed)
-  func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run {
+  func dispatch(_ pick: Pick, in cycle: Cycle, at now: Instant) throws(SeleneError) -> Run? {
     let handlerNumber = table.withRecord(pick.slot) { Int($0.pointee.handler) }
     guard handlers.indices.contains(handlerNumber),
       let handler = handlers[handlerNumber].map({ Unmanaged.passUnretained($0) })
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let token = Token(life: life, number: runs.last + 1).rawValue
     try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
+    guard !cycle.isEnded else {
+      table.requeue(pick.slot, .expiring, at: now)
+      accept()
+      return nil
+    }
     table.take(pick.slot)
     spend(pick.slot, in: cycle)
     let run = Run(
@@ -114,10 +119,22 @@ extension Scheduler {
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
   func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
+    guard !saver.isAtWork else {
+      owe(.outcome(run, outcome, retryDelay: retryDelay, because: message, at: now))
+      return close(run, outcome, at: now)
+    }
     var changes = newChanges()
     settle(run, outcome, retryDelay: retryDelay, because: message, at: now, &changes)
     accept()
     close(run, outcome, at: now)
+    publish(changes, at: now)
+  }
+
+  /// The same for the record of a run that was decided while the store was at work.
+  func settle(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, at now: Instant) {
+    var changes = newChanges()
+    settle(run, outcome, retryDelay: retryDelay, because: message, at: now, &changes)
+    accept()
     publish(changes, at: now)
   }
 
@@ -166,6 +183,8 @@ extension Scheduler {
       }
     }
     for (run, changes) in settled {
+      // Decided while the store was at work.
+      guard run.isOpen else { continue }
       if !run.wasAskedToStop { stop(run, .expiring, at: over) }
       close(run, .expired, at: over)
       publish(changes, at: over)
@@ -228,6 +247,7 @@ extension Scheduler {
   /// A pushed run comes back when its outcome was given and its handler returned, a pulled one when its outcome was given.
   func comeBackIfDone(_ run: Run) {
     guard !run.isOpen, !run.isBack, run.wasGivenOutcome, !run.isInHandler else { return }
+    guard !saver.isAtWork else { return owe(.comeBack(run)) }
     comeBack(run)
   }
 

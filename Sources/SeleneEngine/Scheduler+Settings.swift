@@ -112,6 +112,7 @@ extension Scheduler {
 
   /// The last use of a handler has ended.
   func finish(_ handler: Handler) {
+    guard !saver.isAtWork else { return owe(.handler(handler)) }
     table.freeHandler(handler.number)
     handlers[handler.number] = nil
     outbox.add(.finish(handler))

@@ -52,11 +52,12 @@ extension Scheduler {
         if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .expireRuns(cycle)) }
       }
     }
-    if !cycles.isEmpty && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
+    // What changes records at once waits for the store.
+    if !cycles.isEmpty && !saver.isAtWork && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
     var first: (run: Run, at: Instant)?
     runs.forEach { run in
-      guard !run.isBack else { return }
+      guard !run.isBack && (run.isOpen || !saver.isAtWork) else { return }
       let at = run.isOpen ? run.nextTimeout(options.stopGrace) : run.endedAt.adding(options.releaseAfter)
       if let best = first, best.at < at || (best.at == at && best.run.token < run.token) { return }
       first = (run, at)

@@ -1,5 +1,8 @@
 // One transaction: what a call changes is in the store when it returns, or was never changed (D2).
 //
+// While the store is at work no thread holds the lock for it (D7). Other changes wait until it is done; questions do not, nor does what
+// time and the outcomes of runs do at once. What that does to records is owed to them until then.
+//
 // A call changes records, pace, generator and what the governor keeps within a transaction; what cannot be undone, such
 // as stopping a run or telling the observer, comes behind it.
 
@@ -11,6 +14,11 @@ struct Saver {
   let store: Store
   /// The store refused something that is still to be kept (D2).
   var mustSaveAgain = false
+  /// The store is at work without the lock; records and journal do not change.
+  fileprivate(set) var isAtWork = false
+  fileprivate var owed: [Owed] = []
+  /// A cycle was reported whose end is not stored.
+  var owesSave = false
   /// Why the last save of a closing scheduler failed.
   var closingError: SeleneError?
   /// Whether a transaction is open, and what it found of the governor if it has changed that.
@@ -18,6 +26,18 @@ struct Saver {
   fileprivate var governance: Governance?
 
   init(_ store: Store) { self.store = store }
+}
+
+/// What is done once the store is no longer at work.
+enum Owed {
+  /// A run was decided.
+  case outcome(Run, Outcome, retryDelay: Span?, because: Bytes?, at: Instant)
+  /// A run may have come back.
+  case comeBack(Run)
+  /// The last use of a handler has ended.
+  case handler(Handler)
+  /// A cycle has ended.
+  case books(Cycle, at: Instant)
 }
 
 /// What a transaction found, besides the records, which the journal has, and the governor.
@@ -43,6 +63,7 @@ extension Scheduler {
       table.compact()
       return result
     }
+    awaitStore()
     let found = open()
     let result: R
     do throws(SeleneError) {
@@ -102,12 +123,14 @@ extension Scheduler {
   private func write(_ found: Found, at now: Instant) throws(SeleneError) {
     guard !isClosing else { return close() }
     let commits = store.commits
+    let (state, books) = (storedState(at: now), unsavedBooks(at: now))
     do throws(SeleneError) {
-      try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: false)
+      try withoutLock { () throws(SeleneError) in try store.save(table, state, books, isLast: false) }
     } catch {
       takeBack(found)
       saver.mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
       troubleBegins(.store, error, at: now)
+      payBack()
       throw error
     }
     close()
@@ -116,6 +139,53 @@ extension Scheduler {
     table.noteSaved()
     table.compact()
     if store.commits != commits { troubleEnds(.store, at: now) }
+    payBack()
+  }
+
+  // MARK: The store at work (D7)
+
+  /// Lets the store work without the lock. The caller sees to what it answers, then pays back.
+  func withoutLock<R>(_ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
+    // While it is opened or closed there is none that could ask.
+    guard slot.scheduler === self && !isClosing else { return try body() }
+    saver.isAtWork = true
+    unlock()
+    defer {
+      lock()
+      saver.isAtWork = false
+      slot.monitor.broadcast()
+    }
+    return try body()
+  }
+
+  /// Waits until the store is not at work: what comes now changes records. Called and left with the lock held.
+  @inline(__always)
+  func awaitStore() { if saver.isAtWork { awaitWork() } }
+
+  @inline(never)
+  private func awaitWork() { while saver.isAtWork { slot.monitor.wait(Time.second) } }
+
+  func owe(_ debt: Owed) { saver.owed.append(debt) }
+
+  /// Does what had to wait for the store.
+  func payBack() {
+    guard !saver.owed.isEmpty || saver.owesSave else { return }
+    let debts = saver.owed
+    saver.owed = []
+    for debt in debts {
+      switch debt {
+      case .outcome(let run, let outcome, let retryDelay, let message, let at):
+        settle(run, outcome, retryDelay: retryDelay, because: message, at: at)
+      case .comeBack(let run): comeBackIfDone(run)
+      case .handler(let handler): finish(handler)
+      case .books(let cycle, let at): book(endOf: cycle, at: at)
+      }
+    }
+    // What time does to records has waited, too.
+    nextDue = .min
+    guard saver.owesSave else { return }
+    saver.owesSave = false
+    try? save(at: clock.last)
   }
 
   /// The governor's books, if the store has others.

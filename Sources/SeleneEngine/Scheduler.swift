@@ -98,20 +98,22 @@ package final class Scheduler: @unchecked Sendable {
   /// Calls a body with the scheduler of a handle: locked, its time applied; delivers what the body caused.
   ///
   /// - Parameter probing: whether the body looks at conditions; then the system is asked before the lock is taken.
+  /// - Parameter isQuestion: whether the body changes no record; then it does not wait for the store (D7).
   @inline(__always)
   package static func enter<R>(
-    _ handle: UInt64, probing: Bool = false, _ body: (Scheduler, Moment) throws(SeleneError) -> R
+    _ handle: UInt64, probing: Bool = false, isQuestion: Bool = false,
+    _ body: (Scheduler, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
-    let (scheduler, moment) = try locked(handle, probing: probing)
+    let (scheduler, moment) = try locked(handle, probing: probing, isQuestion: isQuestion)
     return try scheduler.leaving { () throws(SeleneError) in try body(scheduler, moment) }
   }
 
   /// The same with the scheduler and the cycle of a cycle's handle.
   @inline(__always)
   package static func enter<R>(
-    cycle handle: UInt64, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
+    cycle handle: UInt64, isQuestion: Bool = false, _ body: (Scheduler, Cycle, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
-    let (scheduler, moment) = try locked(cycle: handle)
+    let (scheduler, moment) = try locked(cycle: handle, isQuestion: isQuestion)
     return try scheduler.leaving { () throws(SeleneError) in
       guard let cycle = scheduler.cycle(handle) else { throw .closedHandle }
       return try body(scheduler, cycle, moment)
@@ -121,9 +123,9 @@ package final class Scheduler: @unchecked Sendable {
   /// The same with the scheduler and the lane of a lane's handle, also while it closes.
   @inline(__always)
   package static func enter<R>(
-    lane handle: UInt64, _ body: (Scheduler, Lane, Moment) throws(SeleneError) -> R
+    lane handle: UInt64, isQuestion: Bool = false, _ body: (Scheduler, Lane, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
-    let (scheduler, moment) = try locked(lane: handle)
+    let (scheduler, moment) = try locked(lane: handle, isQuestion: isQuestion)
     return try scheduler.leaving { () throws(SeleneError) in
       guard let lane = scheduler.lanes[Handle(rawValue: handle).number] else { throw .closedHandle }
       return try body(scheduler, lane, moment)
@@ -142,32 +144,40 @@ package final class Scheduler: @unchecked Sendable {
   }
 
   @inline(never)
-  package static func locked(_ handle: UInt64, probing: Bool) throws(SeleneError) -> (Scheduler, Moment) {
+  package static func locked(
+    _ handle: UInt64, probing: Bool, isQuestion: Bool = false
+  ) throws(SeleneError) -> (Scheduler, Moment) {
     let handle = Handle(rawValue: handle)
     try handle.check(.scheduler)
-    guard let entered = try lock(try Registry.find(handle), .scheduler(handle.number), probing: probing) else {
+    guard
+      let entered = try lock(
+        try Registry.find(handle), .scheduler(handle.number), probing: probing, isQuestion: isQuestion)
+    else {
       throw .closedHandle
     }
     return entered
   }
 
-  package static func locked(cycle handle: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
+  package static func locked(cycle handle: UInt64, isQuestion: Bool = false) throws(SeleneError) -> (Scheduler, Moment)
+  {
     let handle = Handle(rawValue: handle)
     try handle.check(.cycle)
-    guard let entered = try lock(try Registry.find(handle), .any, probing: false) else { throw .closedHandle }
+    guard let entered = try lock(try Registry.find(handle), .any, isQuestion: isQuestion) else { throw .closedHandle }
     return entered
   }
 
-  package static func locked(lane handle: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
+  package static func locked(lane handle: UInt64, isQuestion: Bool = false) throws(SeleneError) -> (Scheduler, Moment) {
     let handle = Handle(rawValue: handle)
     try handle.check(.lane)
-    guard let entered = try lock(try Registry.find(handle), .closing, probing: false) else { throw .closedHandle }
+    guard let entered = try lock(try Registry.find(handle), .closing, isQuestion: isQuestion) else {
+      throw .closedHandle
+    }
     return entered
   }
 
   package static func locked(run token: UInt64) throws(SeleneError) -> (Scheduler, Moment) {
     let token = Token(rawValue: token)
-    guard let entered = try lock(try Registry.find(token), .life(token.life), probing: false) else {
+    guard let entered = try lock(try Registry.find(token), .life(token.life), isQuestion: true) else {
       throw .earlierLife
     }
     return entered
@@ -198,7 +208,7 @@ package final class Scheduler: @unchecked Sendable {
   ///
   /// - Throws: `reentrant`, `forked`.
   private static func lock(
-    _ slot: Slot, _ door: Door, probing: Bool
+    _ slot: Slot, _ door: Door, probing: Bool = false, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
     try refuseInsideClock()
     slot.monitor.lock()
@@ -219,10 +229,17 @@ package final class Scheduler: @unchecked Sendable {
         return nil
       }
     }
+    if !isQuestion && scheduler.saver.isAtWork {
+      scheduler.awaitStore()
+      guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
+        try scheduler.leave()
+        return nil
+      }
+    }
     let now = scheduler.clock.tick(reading)
     scheduler.table.advance(to: now)
     scheduler.advance(to: now)
-    if scheduler.saver.mustSaveAgain { try? scheduler.save(at: now) }
+    if scheduler.saver.mustSaveAgain && !isQuestion { try? scheduler.save(at: now) }
     scheduler.outbox.beginCall()
     return (scheduler, Moment(now: now, probe: probe))
   }
