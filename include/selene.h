@@ -527,13 +527,18 @@ typedef struct selene_options {
     /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
      *  0 … 24 h. Since: 0.2. */
     int64_t stop_grace;
+    /** Threads that runs of one handler may leave behind until its tasks are not eligible (SELENE_REASON_HANDLER_STUCK);
+     *  default 2; 1 … 1024. Since: 0.2. */
+    uint32_t max_overrun_per_handler;
+    /** 0. */
+    uint32_t reserved;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND                                                                      \
+            5 * SELENE_SECOND, 2, 0                                                                \
     }
 
 /**
@@ -573,7 +578,10 @@ enum {
     SELENE_TROUBLE_OVERRUN = 4,
     /** The observer does not keep up: 65 536 events wait for it, and those that come now are lost (EXHAUSTED). Ends when
      *  half of them are delivered; the message says then how many were lost, which are also missing from the numbers. */
-    SELENE_TROUBLE_OBSERVER = 8
+    SELENE_TROUBLE_OBSERVER = 8,
+    /** Runs of a handler have left max_overrun_per_handler threads behind: its tasks are not eligible (BUSY). Told for each
+     *  handler; ends when one of its threads returns, and the message is the handler's name then. */
+    SELENE_TROUBLE_HANDLER = 16
 };
 
 /** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
@@ -599,8 +607,8 @@ typedef struct selene_scheduler_info {
     uint64_t life;
     /** SELENE_TROUBLE_ bits of what keeps it from working now. Since: 0.2. */
     uint32_t troubles;
-    /** 0. */
-    uint32_t reserved;
+    /** Handlers that are stuck (SELENE_TROUBLE_HANDLER). Since: 0.2. */
+    uint32_t stuck_handlers;
 } selene_scheduler_info;
 
 #define SELENE_SCHEDULER_INFO_INIT                                                                 \
@@ -1189,7 +1197,10 @@ enum {
     /** The store refused the last commit (SELENE_TROUBLE_STORE). Since: 0.2. */
     SELENE_REASON_STORE_REFUSES = 17,
     /** No library thread is available for a window (SELENE_TROUBLE_OVERRUN or _THREAD). Since: 0.2. */
-    SELENE_REASON_NO_THREAD = 18
+    SELENE_REASON_NO_THREAD = 18,
+    /** Its handler's runs have left too many threads behind, and none has come back (SELENE_TROUBLE_HANDLER).
+     *  Since: 0.2. */
+    SELENE_REASON_HANDLER_STUCK = 19
 };
 
 /** One reason of an explanation. */
@@ -1884,7 +1895,7 @@ typedef struct selene_event {
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
-     *  events were lost. COMPLETED and INTERRUPTED: why the run failed, as selene_task_info has it. Else empty. Since: 0.2. */
+     *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as selene_task_info has it. Else empty. Since: 0.2. */
     selene_text message;
 } selene_event;
 
@@ -2702,7 +2713,7 @@ SELENE_API const char *selene_disposition_name(int32_t disposition);
 SELENE_API const char *selene_reason_name(int32_t reason);
 /** "registered", "started", …; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_event_name(int32_t type);
-/** "store", "thread", "overrun"; "unknown". Static text. Since: 0.2. */
+/** "store", "thread", "overrun", "observer", "handler"; "unknown". Static text. Since: 0.2. */
 SELENE_API const char *selene_trouble_name(int32_t trouble);
 /** "network", "external_power" for one bit; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_constraint_name(uint32_t constraint);

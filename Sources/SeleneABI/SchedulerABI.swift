@@ -17,6 +17,7 @@ extension selene_options: SizedStruct {
     options.max_overrun_threads = defaults.maxOverrunThreads
     options.max_input_size = defaults.maxInputSize
     options.stop_grace = defaults.stopGrace
+    options.max_overrun_per_handler = defaults.maxOverrunPerHandler
     return options
   }
 
@@ -43,6 +44,7 @@ extension selene_options: SizedStruct {
     draft.maxInputSize = max_input_size
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
+    draft.maxOverrunPerHandler = max_overrun_per_handler
     guard blocked_signal_count <= 64 else {
       throw .range("blocked_signal_count", blocked_signal_count, 0, 64)
     }
@@ -123,6 +125,7 @@ extension selene_scheduler_info: SizedStruct {
     dispatched = census.dispatched
     life = census.life
     troubles = census.troubles
+    stuck_handlers = UInt32(census.stuckHandlers)
   }
 }
 

@@ -306,7 +306,7 @@ extension selene_task_info {
     tag_count = UInt32(definition.tagCount)
     var numbers = definition.terms.numbers
     exchange(&numbers, ToHost())
-    has_handler = record.handler >= 0 ? 1 : 0
+    has_handler = record.handlerNumber >= 0 ? 1 : 0
     state = Int32(record.state.rawValue)
     attempts = record.attempts
     last_outcome = record.lastOutcome?.rawValue ?? -1

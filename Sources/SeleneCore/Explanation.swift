@@ -20,6 +20,7 @@ package enum Reason: Int32, Sendable {
   case governor = 16
   case storeRefuses = 17
   case noThread = 18
+  case handlerStuck = 19
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.
@@ -91,6 +92,7 @@ extension TaskTable {
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
   ) -> Explanation {
+    if hasStuckHandlers { _ = setAside(slot) }
     let record = self[slot]
     // There is a handler, but a cycle that calls handlers has nothing to call.
     let isOnlyPulled = record.handler >= 0 && trace?.pushes == true && !roster.pushes(Int(record.handler))
@@ -113,7 +115,8 @@ extension TaskTable {
       }
       let missing = record.definition.constraints.subtracting(satisfied)
       if !missing.isEmpty { add(.constraints, missing: missing) }
-      if record.handler < 0 || isOnlyPulled { add(.noHandler) }
+      if record.handlerNumber < 0 || isOnlyPulled { add(.noHandler) }
+      if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }
       if !record.isPermitted { add(.notPermitted) }
       if !enabled.contains(record.kind) { add(.kindOff) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }

@@ -10,6 +10,8 @@ package struct HandlerRoster {
   private var entries: [Entry?] = []
   /// Who among them can be called by the library.
   private var pushing: [Bool] = []
+  /// Who among them is stuck (R4).
+  private var stuck: [Bool] = []
   private var index = TextIndex()
 
   package init() {}
@@ -34,9 +36,11 @@ package struct HandlerRoster {
     if number == entries.count {
       entries.append(entry)
       pushing.append(pushes)
+      stuck.append(false)
     } else {
       entries[number] = entry
       pushing[number] = pushes
+      stuck[number] = false
     }
     index.set(name, to: number) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
     return number
@@ -54,6 +58,14 @@ package struct HandlerRoster {
 
   /// Whether the library can call it.
   package func pushes(_ number: Int) -> Bool { pushing[number] }
+
+  func name(_ number: Int) -> Bytes? { entries.indices.contains(number) ? entries[number]?.name : nil }
+
+  package func isStuck(_ number: Int) -> Bool { stuck.indices.contains(number) && stuck[number] }
+
+  package mutating func set(_ number: Int, isStuck: Bool) { stuck[number] = isStuck }
+
+  package var hasStuck: Bool { stuck.contains(true) }
 
   private func number(of name: UnsafeRawBufferPointer) -> Int? {
     index.find(name) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }

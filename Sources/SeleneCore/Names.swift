@@ -91,6 +91,7 @@ extension Reason {
     case .governor: "governor"
     case .storeRefuses: "store_refuses"
     case .noThread: "no_thread"
+    case .handlerStuck: "handler_stuck"
     }
   }
 }
@@ -127,6 +128,7 @@ extension Trouble {
     case .thread: "thread"
     case .overrun: "overrun"
     case .observer: "observer"
+    case .handler: "handler"
     }
   }
 }

@@ -197,10 +197,16 @@ package final class Ranking {
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
     let most = room.map { Cost($0) } ?? .any
+    var passed = 0
     // Whether the first of a head still fits is asked when its turn has come: behind it nothing has a greater score.
     while let best = leader(in: table, offer, room, most) {
       guard fits(best, in: table, room, most) else {
         _ = search(best, in: table, room, most)
+        continue
+      }
+      if table.passesStuck(best.pointee.current.slot, &passed) {
+        best.pointee.state = .passed
+        if table.isMoving { return nil }
         continue
       }
       let record = table.records.at(best.pointee.current.slot)

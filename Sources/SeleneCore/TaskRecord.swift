@@ -172,7 +172,7 @@ package struct TaskRecord {
   package var attempts: UInt32 = 0
   /// How often the definition was updated.
   package var generation: UInt32 = 0
-  /// The number of its handler, or −1 while there is none.
+  /// The number of its handler, or −1 while there is none; below that it was set aside, because its handler is stuck (R4).
   package var handler: Int32 = -1
   package var state: TaskState
   package var lastOutcome: Outcome?
@@ -367,6 +367,12 @@ package struct TaskRecord {
 
   /// What stands where no task is; its sequence is 0.
   nonisolated(unsafe) package static let vacant = TaskRecord(.vacant, sequence: 0, state: .cancelled, at: 0)
+
+  /// The number of its handler, also where it was set aside, or −1.
+  package var handlerNumber: Int32 { handler < -1 ? Self.setAside(handler) : handler }
+
+  /// A handler's number as it stands in a record that was set aside, and back.
+  static func setAside(_ handler: Int32) -> Int32 { -2 - handler }
 
   package var priority: UInt8 { traits.priority }
   package var kind: Kind { traits.kind }

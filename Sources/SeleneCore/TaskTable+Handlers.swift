@@ -21,7 +21,7 @@ extension TaskTable {
   ///
   /// - Complexity: O(n).
   package func retireHandler(_ number: Int) {
-    for slot in slots where records[slot].handler == Int32(number) { touch(slot) { $0.handler = -1 } }
+    for slot in slots where records[slot].handlerNumber == Int32(number) { touch(slot) { $0.handler = -1 } }
     roster.retire(number)
   }
 
@@ -33,6 +33,64 @@ extension TaskTable {
     let number = Int32(roster.find(definition.handler) ?? -1)
     if definition.terms.handler != nil { known = (definition.terms, number) }
     return number
+  }
+
+  // MARK: Handlers that are stuck (R4)
+
+  /// How many tasks one call moves at most.
+  private static let mostMoved = 1_024
+
+  /// A handler's tasks are not eligible while it is stuck.
+  ///
+  /// Those that stand in a line leave it when their turn comes, which is once each; afterwards they go back.
+  package func set(handler number: Int, isStuck: Bool) {
+    roster.set(number, isStuck: isStuck)
+    hasStuckHandlers = roster.hasStuck
+    guard !isStuck else { return }
+    returning += aside
+    aside = []
+    isMoving = !returning.isEmpty
+  }
+
+  package func name(ofHandler number: Int) -> Bytes? { roster.name(number) }
+
+  package func isStuck(handler number: Int32) -> Bool { hasStuckHandlers && roster.isStuck(Int(number)) }
+
+  /// Sets a task aside whose handler is stuck; whether it is one.
+  @inline(never)
+  func setAside(_ slot: Int) -> Bool {
+    let handler = records[slot].handler
+    guard handler >= 0, isStuck(handler: handler) else { return false }
+    unlink(slot)
+    records[slot].handler = TaskRecord.setAside(handler)
+    aside.append(slot)
+    return true
+  }
+
+  /// The same for the first of a line; at most so many in one call.
+  func passesStuck(_ slot: Int, _ count: inout Int) -> Bool {
+    guard hasStuckHandlers, setAside(slot) else { return false }
+    count += 1
+    isMoving = isMoving || count == Self.mostMoved
+    return true
+  }
+
+  /// Lets tasks go back whose handler is not stuck any more; at most so many in one call.
+  func putBack() {
+    var count = 0
+    while count < Self.mostMoved, let slot = returning.popLast() {
+      count += 1
+      // Another record may have the slot now.
+      guard records[slot].handler < -1 else { continue }
+      let handler = records[slot].handlerNumber
+      if isStuck(handler: handler) {
+        aside.append(slot)
+      } else {
+        records[slot].handler = handler
+        link(slot)
+      }
+    }
+    isMoving = !returning.isEmpty
   }
 
   // MARK: Runs that have not come back

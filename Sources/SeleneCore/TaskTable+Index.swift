@@ -33,7 +33,7 @@ extension TaskTable {
   private func line(up slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
     if record.pointee.state == .held {
       index.insertHeld(slot, record)
-    } else if canRun(record) {
+    } else if canRun(record) && !(hasStuckHandlers && setAside(slot)) {
       let taskClass = taskClass(of: record)
       if record.pointee.earliestBegin <= index.present {
         index.insertRanked(slot, record, taskClass)
@@ -54,8 +54,9 @@ extension TaskTable {
   package func advance(to now: Instant) { index.advance(to: now) }
 
   /// What is due until now becomes ranked.
-  func settle(at now: Instant) {
+  package func settle(at now: Instant) {
     index.advance(to: now)
+    if isMoving { putBack() }
     for number in index.dueClasses {
       let taskClass = TaskClass(number: number)
       while let first = index.due(taskClass).first, first.at.key <= now {

@@ -34,7 +34,7 @@ extension TaskTable {
   /// - Parameter offer: the kinds that are switched on and not in a cycle, and the constraints satisfied.
   package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
     settle(at: now)
-    var earliest: Instant?
+    var earliest = isMoving ? now : nil
     for number in index.rankedClasses.union(index.dueClasses) {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }

@@ -45,6 +45,13 @@ package final class TaskTable {
   var roster = HandlerRoster() {
     didSet { known = nil }
   }
+  /// Whether a handler is stuck, and the slots of the tasks that were set aside because theirs is (R4).
+  var hasStuckHandlers = false
+  var aside: [Int] = []
+  /// Of those the slots that go back to their lines, or stay aside.
+  var returning: [Int] = []
+  /// One call has set as many aside as it may, or put as many back.
+  package internal(set) var isMoving = false
   /// The terms whose handler was looked for last, and what was found: most tasks of a host share a few.
   var known: (terms: TaskTerms, handler: Int32)?
   /// Number of the last change.
@@ -108,7 +115,8 @@ package final class TaskTable {
 
   /// S1 without the time, also for what had its run of a rolling window.
   package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
-    canRunNow(records.at(slot)) && taskClass(of: records.at(slot)).isOpen(to: offer)
+    !isStuck(handler: records[slot].handler) && canRunNow(records.at(slot))
+      && taskClass(of: records.at(slot)).isOpen(to: offer)
   }
 
   // MARK: Writing: every change of a record goes through these
@@ -235,6 +243,7 @@ package final class TaskTable {
     tags.removeAll()
     chains.removeAll()
     (freeSlots, ended, endedHead) = ([], [], 0)
+    (aside, returning) = ([], [])
     visible.removeAll()
     taken = PerKind(repeating: 0)
     counts = InlineArray(repeating: 0)

@@ -10,6 +10,8 @@ package enum Trouble: UInt32, CaseIterable, Sendable {
   case overrun = 4
   /// The observer does not keep up; events are lost.
   case observer = 8
+  /// A handler has left as many threads behind as one may (R4).
+  case handler = 16
 }
 
 /// The troubles of one scheduler.
@@ -28,7 +30,7 @@ package struct Troubles: Sendable {
   private var states = [State](repeating: State(), count: Trouble.allCases.count)
 
   /// A trouble that comes and goes is told of no more often than this.
-  private static let quiet = Time.minute
+  package static let quiet = Time.minute
   /// Trying again sooner than this after a refusal is not worth it.
   private static let pause = Time.second
 

@@ -64,6 +64,13 @@ final class Handler: Callback {
   let number: Int
   let run: ((Run) -> Void)?
   let stop: ((UInt64, StopReason) -> Void)?
+  /// Threads that its runs have left behind. Guarded by the scheduler's lock, as what follows.
+  var leftBehind = 0
+  /// So many that its tasks are not eligible (R4).
+  var isStuck = false
+  /// The observer was told so, and when.
+  var isToldStuck = false
+  var toldStuckAt: Instant = .min
 
   init(number: Int, run: ((Run) -> Void)?, stop: ((UInt64, StopReason) -> Void)?, destroy: (() -> Void)?) {
     self.number = number

@@ -8,6 +8,8 @@ package final class Lane {
   var run: Run?
   /// Its thread was left behind in a handler: another lane may take its place.
   var isLeftBehind = false
+  /// The handler that it was left behind in; the run may have been let go.
+  var overrun: Handler?
 
   init(_ handle: Handle, of cycle: Cycle) {
     self.handle = handle.rawValue

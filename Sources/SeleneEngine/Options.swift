@@ -20,6 +20,7 @@ package struct OptionsDraft {
   package var backoffJitter: UInt32 = 0
   package var maxOverrunThreads: UInt32 = 16
   package var stopGrace: Span = 5 * Time.second
+  package var maxOverrunPerHandler: UInt32 = 2
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
   /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
@@ -40,6 +41,7 @@ package struct Options: Sendable {
   let maxOverrunThreads: UInt32
   /// How long a run that has timed out may still complete (R3).
   let stopGrace: Span
+  let maxOverrunPerHandler: UInt32
   let seed: UInt64
   /// Signal n is bit n − 1 (P5).
   let blockedSignals: UInt64
@@ -72,6 +74,9 @@ package struct Options: Sendable {
     guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
       throw .range("max_overrun_threads", draft.maxOverrunThreads, 0, Int64(Self.mostOverrunThreads))
     }
+    guard (1...Self.mostOverrunThreads).contains(draft.maxOverrunPerHandler) else {
+      throw .range("max_overrun_per_handler", draft.maxOverrunPerHandler, 1, Int64(Self.mostOverrunThreads))
+    }
     guard (0...Time.longestRun).contains(draft.stopGrace) else {
       throw .range("stop_grace", draft.stopGrace, 0, Time.longestRun, .duration)
     }
@@ -98,6 +103,7 @@ package struct Options: Sendable {
     releaseAfter = draft.releaseAfter
     maxOverrunThreads = draft.maxOverrunThreads
     stopGrace = draft.stopGrace
+    maxOverrunPerHandler = draft.maxOverrunPerHandler
     seed = draft.seed
     var blocked: UInt64 = draft.blockedSignals == nil ? platform_signals_of_processes() : 0
     for signal in draft.blockedSignals ?? [] {

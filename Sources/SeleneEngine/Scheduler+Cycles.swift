@@ -196,6 +196,11 @@ extension Scheduler {
       return .run(run)
     }
     try save(at: now)
+    // Tasks of stuck handlers are being moved, some in each call: the caller comes again at once (R4).
+    if table.isMoving {
+      table.settle(at: now)
+      return .wait(until: now)
+    }
     return cycle.openRuns > 0 ? .wait(until: nextChange(of: cycle, after: now)) : .done
   }
 

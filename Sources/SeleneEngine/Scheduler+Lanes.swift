@@ -115,7 +115,8 @@ extension Scheduler {
   private func comeBack(_ lane: Lane, _ outcome: Outcome?, at now: Instant) {
     guard let run = lane.run else { return }
     lane.run = nil
-    leaveHandler(of: run)
+    leaveHandler(of: run, lane.overrun)
+    lane.overrun = nil
     if let outcome {
       run.wasGivenOutcome = true
       if run.isOpen { decide(run, outcome, retryDelay: nil, at: now) }
@@ -130,6 +131,7 @@ extension Scheduler {
     lanes.forEach { lane in
       guard lane.run === run else { return }
       lane.isLeftBehind = true
+      lane.overrun = run.handler
       lane.cycle.lanes -= 1
     }
   }

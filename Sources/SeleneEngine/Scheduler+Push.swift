@@ -185,7 +185,8 @@ extension Scheduler {
         if clock.host == nil { try awaitDecision(of: run) } else { advance(to: try present()) }
         // With a host clock only another call could decide it, so there is no lane left.
         if run.isOpen { break lane }
-      case .wait, .done: break lane
+      case .wait(let until): if until > now { break lane }
+      case .done: break lane
       }
     }
   }
@@ -215,7 +216,7 @@ extension Scheduler {
       if let function = handler.run { try callHost(life) { function(run) } }
     }
     let isOnTime = !run.isLeftBehind
-    leaveHandler(of: run)
+    leaveHandler(of: run, handler)
     endUse(of: handler)
     comeBackIfDone(run)
     slot.monitor.broadcast()
@@ -259,15 +260,17 @@ extension Scheduler {
     run.isLeftBehind = true
     leaveLane(of: run)
     threadsStayBehind(1)
+    threadStaysBehind(in: run.handler)
     replaceThread(of: run)
   }
 
-  /// The thread that was in the handler of a run has come back.
-  func leaveHandler(of run: Run) {
+  /// The thread that was in the handler of a run has come back; the handler is given where the thread was left behind.
+  func leaveHandler(of run: Run, _ handler: Handler?) {
     run.isInHandler = false
     guard run.isLeftBehind else { return }
     run.isLeftBehind = false
     threadCameBack()
+    if let handler { threadCameBack(from: handler) }
   }
 
   /// Hands a report to the callers that wait for it, on the thread that ends the cycle.

@@ -8,6 +8,7 @@ package struct Census {
   package let overrunThreads: Int
   /// The bits of `Trouble` that are on.
   package let troubles: UInt32
+  package let stuckHandlers: Int
   package let dispatched: UInt64
   package let life: UInt64
   private let table: TaskTable
@@ -16,6 +17,7 @@ package struct Census {
     kinds = scheduler.enabled
     overrunThreads = scheduler.overrunThreads
     troubles = scheduler.troubles.on
+    stuckHandlers = scheduler.workers.stuckHandlers
     dispatched = scheduler.runs.last
     life = scheduler.lifeNumber
     table = scheduler.table
@@ -103,6 +105,7 @@ extension Scheduler {
     guard let number = table.findHandler(name), let handler = handlers[number] else {
       throw SeleneError(.notFound, "name", name: name, "is not a registered handler")
     }
+    if handler.isStuck { isFree(handler) }
     table.retireHandler(number)
     if handler.retire() { finish(handler) }
   }

@@ -93,6 +93,48 @@ extension Scheduler {
     governance.driver?.follow(table.stamp)
   }
 
+  // MARK: Handlers that are stuck (R4)
+
+  /// A thread stays behind in a handler: at so many its tasks are not eligible.
+  func threadStaysBehind(in handler: Handler) {
+    handler.leftBehind += 1
+    guard handler.leftBehind == Int(options.maxOverrunPerHandler), !handler.isRetired else { return }
+    handler.isStuck = true
+    workers.stuckHandlers += 1
+    table.set(handler: handler.number, isStuck: true)
+    let name = table.name(ofHandler: handler.number)?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    let error = SeleneError(
+      .busy, "handler", name: name,
+      "has left \(handler.leftBehind) threads behind, max_overrun_per_handler is \(options.maxOverrunPerHandler)")
+    let now = clock.last
+    _ = troubles.begin(.handler, status: error.code.rawValue, at: now)
+    // Each is a cause of its own.
+    guard handler.toldStuckAt == .min || now >= handler.toldStuckAt.adding(Troubles.quiet) else { return }
+    (handler.isToldStuck, handler.toldStuckAt) = (true, now)
+    publish(told(.handler, error), at: now)
+  }
+
+  /// A thread has come back from a handler.
+  func threadCameBack(from handler: Handler) {
+    handler.leftBehind -= 1
+    if handler.isStuck && handler.leftBehind < Int(options.maxOverrunPerHandler) { isFree(handler) }
+  }
+
+  /// A stuck handler's tasks are eligible again, or it goes.
+  func isFree(_ handler: Handler) {
+    handler.isStuck = false
+    workers.stuckHandlers -= 1
+    table.set(handler: handler.number, isStuck: false)
+    if workers.stuckHandlers == 0 { _ = troubles.end(.handler) }
+    if handler.isToldStuck {
+      handler.isToldStuck = false
+      var change = told(.handler, nil)
+      change.message = table.name(ofHandler: handler.number)
+      publish(change, at: clock.last)
+    }
+    lookAgain()
+  }
+
   /// The kinds whose next window is one on threads, as far as is known.
   private func pushes(_ kind: Kind) -> Bool { governance.driver?.needsThreads ?? traces[kind]?.needsThreads ?? true }
 

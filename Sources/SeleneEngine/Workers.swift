@@ -27,6 +27,8 @@ struct Workers {
   var lastCall: UInt64 = 0
   /// Threads in handlers whose runs are over, the library's and those of lanes.
   var leftBehind = 0
+  /// Handlers in which too many of them are.
+  var stuckHandlers = 0
   /// Lanes of rolling cycles that wait for something to do.
   var rollingWaiters = 0
   /// The table's stamp when they were last told to look.

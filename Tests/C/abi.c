@@ -68,7 +68,9 @@ FIELD(selene_options, blocked_signals, 136, 8);
 FIELD(selene_options, blocked_signal_count, 144, 8);
 FIELD(selene_options, owner, 152, 16);
 FIELD(selene_options, stop_grace, 168, 8);
-SIZE(selene_options, stop_grace, 176);
+FIELD(selene_options, max_overrun_per_handler, 176, 4);
+FIELD(selene_options, reserved, 180, 4);
+SIZE(selene_options, reserved, 184);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -84,8 +86,8 @@ FIELD(selene_scheduler_info, cancelled, 64, 8);
 FIELD(selene_scheduler_info, dispatched, 72, 8);
 FIELD(selene_scheduler_info, life, 80, 8);
 FIELD(selene_scheduler_info, troubles, 88, 4);
-FIELD(selene_scheduler_info, reserved, 92, 4);
-SIZE(selene_scheduler_info, reserved, 96);
+FIELD(selene_scheduler_info, stuck_handlers, 92, 4);
+SIZE(selene_scheduler_info, stuck_handlers, 96);
 
 FIELD(selene_task, struct_size, 0, 4);
 FIELD(selene_task, flags, 4, 4);
@@ -505,6 +507,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_GOVERNOR, 16, "governor", selene_reason_name),
     NUMBER(SELENE_REASON_STORE_REFUSES, 17, "store_refuses", selene_reason_name),
     NUMBER(SELENE_REASON_NO_THREAD, 18, "no_thread", selene_reason_name),
+    NUMBER(SELENE_REASON_HANDLER_STUCK, 19, "handler_stuck", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
@@ -563,6 +566,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TROUBLE_THREAD, 2, "thread", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_OVERRUN, 4, "overrun", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_OBSERVER, 8, "observer", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_HANDLER, 16, "handler", selene_trouble_name),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),

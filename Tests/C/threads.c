@@ -539,7 +539,8 @@ static void observe(const selene_event *event, void *pointer) {
     observing = observer;
     CHECK(observer->last == 0 || event->number == observer->last + 1);
     observer->last = event->number;
-    CHECK(event->type >= SELENE_EVENT_REGISTERED && event->type <= SELENE_EVENT_RELEASED);
+    CHECK((event->type >= SELENE_EVENT_REGISTERED && event->type <= SELENE_EVENT_RELEASED) ||
+          (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_HANDLER));
     atomic_fetch_add(&events_seen, 1);
     observing = NULL;
     observer->inside = 0;

@@ -34,6 +34,10 @@ import Testing
       Field(name: "max_overrun_threads", allowed: [0, 16, 1_024], refused: [1_025, 0xFFFF_FFFF]) {
         $0.maxOverrunThreads = UInt32($1)
       },
+      Field(name: "max_overrun_per_handler", allowed: [1, 2, 1_024], refused: [0, 1_025, 0xFFFF_FFFF]) {
+        $0.maxOverrunPerHandler = UInt32($1)
+      },
+      Field(name: "stop_grace", allowed: [0, 1, Time.day], refused: [-1, Time.day + 1, .max]) { $0.stopGrace = $1 },
       Field(name: "max_input_size", allowed: [0, 10_240, 1 << 29], refused: [1 << 29 + 1, .max]) {
         $0.maxInputSize = UInt64($1)
       },

@@ -220,6 +220,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_NO_THREAD:
         append(&out, "", "no thread can be had for a window");
         break;
+    case SELENE_REASON_HANDLER_STUCK:
+        append(&out, "", "its handler has left too many threads behind");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;

@@ -46,13 +46,17 @@ class EventType(Named):
 
 
 class Trouble(Named):
-    """What can keep a scheduler from working: a store that refuses, a thread that cannot be had, overrun handlers,
-    an observer that does not keep up."""
+    """What can keep a scheduler from working.
+
+    A store that refuses, a thread that cannot be had, too many handlers that overran, an observer that does not keep up,
+    a handler that has left too many threads behind.
+    """
 
     STORE = _raw.SELENE_TROUBLE_STORE
     THREAD = _raw.SELENE_TROUBLE_THREAD
     OVERRUN = _raw.SELENE_TROUBLE_OVERRUN
     OBSERVER = _raw.SELENE_TROUBLE_OBSERVER
+    HANDLER = _raw.SELENE_TROUBLE_HANDLER
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {

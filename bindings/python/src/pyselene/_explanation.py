@@ -36,6 +36,7 @@ class ReasonCode(Named):
     GOVERNOR = _raw.SELENE_REASON_GOVERNOR
     STORE_REFUSES = _raw.SELENE_REASON_STORE_REFUSES
     NO_THREAD = _raw.SELENE_REASON_NO_THREAD
+    HANDLER_STUCK = _raw.SELENE_REASON_HANDLER_STUCK
 
 
 _SENTENCES = {
@@ -57,6 +58,7 @@ _SENTENCES = {
     ReasonCode.GOVERNOR: "the governor refused its kind a window",
     ReasonCode.STORE_REFUSES: "the store refused the last commit",
     ReasonCode.NO_THREAD: "no thread can be had for a window",
+    ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
 }
 
 

@@ -16,7 +16,7 @@ from ._terms import kinds_of
 class SchedulerInfo:
     """Kinds that are on, handlers that overran, tasks by state, runs since the opening, the number of this life.
 
-    `troubles` are what keeps it from working now.
+    `troubles` are what keeps it from working now, `stuck_handlers` how many handlers have left too many threads behind.
     """
 
     kinds: frozenset[Kind]
@@ -31,11 +31,12 @@ class SchedulerInfo:
     dispatched: int
     life: int
     troubles: frozenset[Trouble]
+    stuck_handlers: int
 
 
 def scheduler_info(raw: _raw.selene_scheduler_info) -> SchedulerInfo:
     """Reads the library's counts."""
-    _, _, kinds, overrun, *counts, troubles, _ = layout(_raw.selene_scheduler_info).unpack_from(raw)
+    _, _, kinds, overrun, *counts, troubles, stuck = layout(_raw.selene_scheduler_info).unpack_from(raw)
     found = frozenset(trouble for trouble in Trouble if trouble & troubles)
-    values: list[Any] = [kinds_of(kinds), overrun, *counts, found]
+    values: list[Any] = [kinds_of(kinds), overrun, *counts, found, stuck]
     return SchedulerInfo(*values)

@@ -80,6 +80,7 @@ SELENE_TROUBLE_STORE = 1
 SELENE_TROUBLE_THREAD = 2
 SELENE_TROUBLE_OVERRUN = 4
 SELENE_TROUBLE_OBSERVER = 8
+SELENE_TROUBLE_HANDLER = 16
 SELENE_SCHEDULE_STANDING = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
@@ -134,6 +135,7 @@ SELENE_REASON_INTERRUPTED = 15
 SELENE_REASON_GOVERNOR = 16
 SELENE_REASON_STORE_REFUSES = 17
 SELENE_REASON_NO_THREAD = 18
+SELENE_REASON_HANDLER_STUCK = 19
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -309,6 +311,8 @@ class selene_options(Structure):
         ("blocked_signal_count", c_uint64),
         ("owner", selene_text),
         ("stop_grace", c_int64),
+        ("max_overrun_per_handler", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -329,7 +333,7 @@ class selene_scheduler_info(Structure):
         ("dispatched", c_uint64),
         ("life", c_uint64),
         ("troubles", c_uint32),
-        ("reserved", c_uint32),
+        ("stuck_handlers", c_uint32),
     )
 
 

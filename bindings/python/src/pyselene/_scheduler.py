@@ -42,6 +42,7 @@ class Scheduler(CycleCalls):
     - `release_after`: how long after its end a run that never returned keeps its id.
     - `stop_grace`: how long a run whose timeout has passed may still complete.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
+      `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
     - `observed_range`: score with the observed range. `max_input_size`: bytes of input that a task may have.
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
       function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
@@ -80,6 +81,7 @@ class Scheduler(CycleCalls):
         stop_grace: Duration = 5,
         backoff_jitter: int = 0,
         max_overrun_threads: int = 16,
+        max_overrun_per_handler: int = 2,
         seed: int = 0,
         max_input_size: int = 10_240,
         owner: str | None = None,
@@ -115,6 +117,7 @@ class Scheduler(CycleCalls):
         raw.stop_grace = duration_ns(stop_grace, "stop_grace")
         raw.backoff_jitter = whole(backoff_jitter, "backoff_jitter", 1 << 32)
         raw.max_overrun_threads = whole(max_overrun_threads, "max_overrun_threads", 1 << 32)
+        raw.max_overrun_per_handler = whole(max_overrun_per_handler, "max_overrun_per_handler", 1 << 32)
         raw.seed = whole(seed, "seed")
         raw.max_input_size = whole(max_input_size, "max_input_size")
         name = b"" if path is None else path_bytes(path)

@@ -57,6 +57,7 @@ _REASONS: Final = {
     ReasonCode.GOVERNOR: "the governor refused its kind",
     ReasonCode.STORE_REFUSES: "the store refused the last commit",
     ReasonCode.NO_THREAD: "no thread can be had for a window",
+    ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
 }
 
 

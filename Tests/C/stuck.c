@@ -1,0 +1,310 @@
+/*
+ * stuck.c - a handler whose runs leave threads behind is not given another one (R4)
+ *
+ * Argument: the filter of check.h.
+ */
+#include "cycles.h"
+
+static selene_task once(const char *id, const char *handler, int32_t priority) {
+    selene_task task = task_of(id);
+    task.handler = (selene_text){handler, -1};
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.priority = priority;
+    return task;
+}
+
+static void add_name(selene_scheduler scheduler, const char *name) {
+    CHECK_OK(selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, NULL));
+}
+
+static selene_scheduler open_with(uint32_t most, uint32_t per_handler, int64_t stop_grace,
+                                  int is_virtual) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    options.max_overrun_threads = most;
+    options.max_overrun_per_handler = per_handler;
+    options.stop_grace = stop_grace;
+    if (is_virtual) return open_virtual(options);
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    return scheduler;
+}
+
+static selene_scheduler_info info_of(selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    return info;
+}
+
+static selene_lane open_lane(selene_cycle cycle) {
+    selene_lane lane = 0;
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    return lane;
+}
+
+/** The next step of a lane, which must not wait in vain; of a run its id. */
+static int32_t take(selene_lane lane, int32_t outcome, const char *id) {
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_lane_next(lane, outcome, 0, &step, &info, NULL));
+    if (id) {
+        CHECK_INT(SELENE_STEP_RUN, step);
+        CHECK_TEXT(id, info.id);
+    }
+    return step;
+}
+
+/** Opens a window of lanes in which two tasks of the handler "hangs" leave their threads behind. */
+static selene_cycle leave_two_behind(selene_scheduler scheduler, selene_lane lanes[2],
+                                     uint32_t flags) {
+    selene_window window = window_of(SELENE_HOUR, 0, 4);
+    window.flags = SELENE_WINDOW_LANES | flags;
+    selene_cycle cycle = begin(scheduler, window);
+    for (int i = 0; i < 2; i++) {
+        lanes[i] = open_lane(cycle);
+        take(lanes[i], SELENE_OUTCOME_NONE, i ? "hangs 2" : "hangs 1");
+    }
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    advance(S + 1);
+    return cycle;
+}
+
+static void add_two(selene_scheduler scheduler) {
+    add_name(scheduler, "hangs");
+    add_name(scheduler, "other");
+    for (int i = 1; i <= 2; i++) {
+        selene_task task = once(i == 1 ? "hangs 1" : "hangs 2", "hangs", 5);
+        task.timeout = S;
+        add(scheduler, task);
+    }
+}
+
+/* ---- on a clock of the host's own --------------------------------------------------------------------------------- */
+
+static void test_told(void) {
+    selene_scheduler scheduler = open_with(16, 2, 0, 1);
+    selene_lane lanes[2], third;
+    selene_window now = window_of(S, 0, 1);
+    selene_cycle refused = 0;
+    int64_t at = 0;
+    observe(scheduler);
+    add_two(scheduler);
+    add(scheduler, once("waits", "hangs", 5));
+    add(scheduler, once("free", "other", 1));
+    selene_cycle cycle = leave_two_behind(scheduler, lanes, 0);
+    CHECK_INT(1, info_of(scheduler).stuck_handlers);
+    CHECK_INT(2, info_of(scheduler).overrun_threads);
+    CHECK_INT(SELENE_TROUBLE_HANDLER, info_of(scheduler).troubles);
+    CHECK_INT(1, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_HANDLER));
+    const struct noted *told = &noted[atomic_load(&noted_count) - 1];
+    while (told->event.type != SELENE_EVENT_TROUBLE)
+        told--;
+    CHECK_INT(SELENE_ERROR_BUSY, told->event.status);
+    CHECK(strstr(told->message, "\"hangs\" has left 2 threads behind") != NULL);
+    CHECK_INT(SELENE_REASON_HANDLER_STUCK,
+              why(scheduler, "waits", SELENE_REASON_HANDLER_STUCK).reason);
+    CHECK_INT(0, explain(scheduler, "waits").rank);
+    CHECK_INT(1, explain(scheduler, "free").rank);
+    CHECK_INT(1, record(scheduler, "waits").has_handler);
+    now.task = SELENE_TEXT("waits");
+    CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
+                 selene_cycle_begin(scheduler, &now, &refused));
+    /* What another handler has to do is done; what is registered meanwhile waits, too. */
+    third = open_lane(cycle);
+    take(third, SELENE_OUTCOME_NONE, "free");
+    add(scheduler, once("waits as well", "hangs", 5));
+    CHECK_INT(SELENE_STEP_DONE, take(third, SELENE_OUTCOME_NEW_DATA, NULL));
+    CHECK_OK(selene_lane_close(third));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    CHECK(at > START + 2 * S); /* the retries of those that hang */
+    /* One comes back: both can run. */
+    CHECK_OK(selene_lane_close(lanes[0]));
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    CHECK_INT(0, info_of(scheduler).troubles);
+    CHECK_INT(2, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_HANDLER));
+    told = &noted[atomic_load(&noted_count) - 1];
+    CHECK_INT(SELENE_OK, told->event.status);
+    CHECK_STRING("hangs", told->message);
+    CHECK_INT(0, explain(scheduler, "waits").reason_count);
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    CHECK_INT(atomic_load(&clock_now), at);
+    CHECK_INT(2, pull(scheduler, window_of(S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_lane_close(lanes[1]));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Nothing walks all tasks of a stuck handler in one call, and afterwards each of them can run. */
+static void many(uint32_t flags) {
+    enum { COUNT = 10000 };
+    selene_scheduler scheduler = open_with(16, 2, 0, 1);
+    selene_lane lanes[2], third;
+    char id[32];
+    int calls = 0;
+    int32_t step;
+    add_two(scheduler);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof id, "waits %d", i);
+        add(scheduler, once(id, "hangs", 5));
+    }
+    add(scheduler, once("free", "other", 1));
+    selene_cycle cycle = leave_two_behind(scheduler, lanes, flags);
+    third = open_lane(cycle);
+    while ((step = take(third, SELENE_OUTCOME_NONE, NULL)) == SELENE_STEP_WAIT)
+        calls++;
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_BETWEEN(COUNT / 1024, calls, COUNT / 1024 + 2);
+    CHECK_INT(SELENE_STEP_DONE, take(third, SELENE_OUTCOME_NEW_DATA, NULL));
+    CHECK_OK(selene_lane_close(third));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(1, explain(scheduler, "waits 17").reason_count);
+    CHECK_OK(selene_handler_unregister(scheduler, "other", -1));
+    CHECK_OK(selene_lane_close(lanes[0]));
+    CHECK_OK(selene_lane_close(lanes[1]));
+    uint64_t ran = 0;
+    for (int windows = 0; ran < COUNT && windows < 20; windows++) {
+        selene_cycle again = begin(scheduler, window_of(SELENE_MINUTE, 0, 1));
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        do {
+            CHECK_OK(selene_cycle_next(again, &step, &info, NULL));
+            if (step != SELENE_STEP_RUN) continue;
+            CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));
+            ran++;
+        } while (step != SELENE_STEP_DONE);
+        CHECK_OK(selene_cycle_end(again, NULL));
+    }
+    CHECK_INT(COUNT, ran);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_many(void) {
+    many(0);
+}
+static void test_many_rolling(void) {
+    many(SELENE_WINDOW_ROLLING);
+}
+
+/** A handler that is unregistered while it is stuck is no trouble; another of its name is fresh. */
+static void test_unregistered(void) {
+    selene_scheduler scheduler = open_with(16, 2, 0, 1);
+    selene_lane lanes[2];
+    add_two(scheduler);
+    add(scheduler, once("waits", "hangs", 5));
+    selene_cycle cycle = leave_two_behind(scheduler, lanes, 0);
+    CHECK_OK(selene_handler_unregister(scheduler, "hangs", -1));
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    CHECK_INT(0, info_of(scheduler).troubles);
+    CHECK_INT(SELENE_REASON_NO_HANDLER, why(scheduler, "waits", SELENE_REASON_NO_HANDLER).reason);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_lane_close(lanes[0]));
+    CHECK_OK(selene_lane_close(lanes[1]));
+    advance(11 * SELENE_MINUTE);
+    add_name(scheduler, "hangs");
+    CHECK_INT(3, pull(scheduler, window_of(S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static void test_range(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler refused = 0;
+    options.max_overrun_per_handler = 0;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &refused));
+    CHECK_STRING("max_overrun_per_handler: 0 is out of range, allowed are 1 … 1024",
+                 selene_status_detail());
+    options.max_overrun_per_handler = 1025;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &refused));
+}
+
+/* ---- on library threads ------------------------------------------------------------------------------------------- */
+
+/** Twenty handlers that never return, each with three tasks; four lanes; and one that works. */
+static void twenty(uint32_t most) {
+    enum { HANDLERS = 20 };
+    selene_scheduler scheduler = open_with(most, 2, 0, 0);
+    selene_driver config = SELENE_DRIVER_INIT;
+    struct work tick = {.behaviour = COMPLETE};
+    static struct work hanging[HANDLERS];
+    selene_task task = once("tick", "tick", 1);
+    int isCapped = most < 2 * HANDLERS, before;
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = 20 * MS;
+    observe(scheduler);
+    add_handler(scheduler, "tick", &tick);
+    for (int i = 0; i < HANDLERS; i++) {
+        char name[16], id[32];
+        snprintf(name, sizeof name, "hangs %d", i);
+        hanging[i].behaviour = GATE;
+        add_handler(scheduler, name, &hanging[i]);
+        for (int j = 0; j < 3; j++) {
+            snprintf(id, sizeof id, "%s.%d", name, j);
+            selene_task one = once(id, name, 5);
+            one.timeout = 20 * MS;
+            one.expected_response = MS;
+            add(scheduler, one);
+        }
+    }
+    add(scheduler, task);
+    config.refresh_lanes = 4;
+    CHECK_OK(selene_driver_start(scheduler, &config));
+    if (isCapped) {
+        /* What may stay behind stays behind; then nothing can begin, which is said, and nothing spins. */
+        WAIT_UNTIL(info_of(scheduler).troubles & SELENE_TROUBLE_OVERRUN);
+        wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_OVERRUN, 1);
+        WAIT_UNTIL(explain(scheduler, "tick").reason_count > 0);
+        CHECK_INT(SELENE_REASON_NO_THREAD, why(scheduler, "tick", SELENE_REASON_NO_THREAD).reason);
+    } else {
+        WAIT_UNTIL(info_of(scheduler).stuck_handlers == HANDLERS);
+        /* Two of each, and those that were in flight beside them. */
+        CHECK_BETWEEN(2 * HANDLERS, info_of(scheduler).overrun_threads, 3 * HANDLERS);
+        wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_HANDLER, HANDLERS);
+        before = atomic_load(&tick.started);
+        wait_for("the one that works", &tick.started, before + 10);
+        for (int i = 0; i < HANDLERS; i++)
+            CHECK_BETWEEN(2, atomic_load(&hanging[i].started), 3);
+    }
+    /* What is due asks for a window of its own, the stuck ones for none: as many begin as that needs. */
+    before = atomic_load(&noted_count);
+    int ticks = atomic_load(&tick.started), observed = atomic_load(&noted_count);
+    check_sleep(400 * MS);
+    ticks = atomic_load(&tick.started) - ticks;
+    CHECK_BETWEEN(0, count_events(observed, SELENE_EVENT_CYCLE_BEGUN, -1), ticks + 2);
+    if (isCapped) {
+        int64_t delay = 0;
+        CHECK_INT(0, ticks);
+        CHECK_OK(selene_scheduler_next_wakeup(scheduler, NULL, &delay));
+        CHECK(delay > 0);
+        CHECK_STATUS(SELENE_ERROR_BUSY,
+                     selene_cycle_run(scheduler, &(selene_window)SELENE_WINDOW_INIT, NULL));
+    }
+    /* All come back: everything goes on, and all is told. */
+    atomic_store(&gate, 1);
+    WAIT_UNTIL(info_of(scheduler).troubles == 0);
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    before = atomic_load(&tick.started);
+    wait_for("the one that works, again", &tick.started, before + 2);
+    for (int i = 0; i < HANDLERS; i++)
+        wait_for("the third task of each", &hanging[i].started, 3);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+static void test_twenty(void) {
+    twenty(64);
+}
+static void test_capped(void) {
+    twenty(16);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("R4 a stuck handler's tasks wait, which is told, until a thread comes back",
+             test_told);
+    run_test("R4 no call moves all tasks of a stuck handler", test_many);
+    run_test("R4 nor in a rolling window", test_many_rolling);
+    run_test("R4 a handler that is unregistered is not stuck any more", test_unregistered);
+    run_test("R4 max_overrun_per_handler has its range", test_range);
+    run_test("R4 beside twenty handlers that never return another one's tasks run", test_twenty);
+    run_test("R4 when no more threads may stay behind nothing begins, and nothing spins",
+             test_capped);
+    return check_end();
+}
