@@ -180,9 +180,9 @@
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
- *   (REENTRANT). Threads that the library starts block the signals that are sent
- *   to a process (selene_options.blocked_signals), not those of faults. Loading the
- *   library starts no thread and installs no signal handler.
+ *   (REENTRANT). Threads that the library starts are named "selene" and block the
+ *   signals that are sent to a process (selene_options.blocked_signals), not those
+ *   of faults. Loading the library starts no thread and installs no signal handler.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
  *   child may open schedulers of its own, but not a store that the parent had

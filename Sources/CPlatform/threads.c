@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +148,7 @@ struct start {
 static void *begin_thread(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
+    prctl(PR_SET_NAME, "selene");
     start.body(start.context);
     return NULL;
 }

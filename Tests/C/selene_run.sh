@@ -92,8 +92,9 @@ echo "long  schedule=once kind=processing -- touch $work/running; sleep 600" >"$
 child=$!
 eventually test -e "$work/running"
 kill -TERM $child
-wait $child && grep -q "stopping what runs" "$work/log"
-result "and while a command runs" $?
+wait $child && grep -q "stopping what runs" "$work/log" && grep -q 'long  *shutdown' "$work/log" &&
+  grep -q 'window of processing: over' "$work/log"
+result "and while a command runs, which is told" $?
 
 for what in --plan --version; do
   "$runner" $what "$work/long" >/dev/full 2>"$work/log"

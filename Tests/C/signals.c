@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -488,6 +489,30 @@ static void test_inherited(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
 }
 
+static char name_of_thread[16];
+
+static void read_name(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    prctl(PR_GET_NAME, name_of_thread);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static void test_named(void) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    char before[16], after[16];
+    prctl(PR_GET_NAME, before);
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, read_name, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
+    CHECK(strcmp("selene", name_of_thread) == 0);
+    prctl(PR_GET_NAME, after);
+    CHECK(strcmp(before, after) == 0);
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+}
+
 static void test_refused(void) {
     static const int32_t bad[] = {0, -1, 65, SIGKILL, SIGSTOP};
     selene_scheduler scheduler = 7;
@@ -520,6 +545,7 @@ int main(int argc, char **argv) {
     run_test("P5 a fault on a library thread, and a signal to that thread, find the host's handler",
              test_faults);
     run_test("P5 what the starting thread blocks is blocked, but for faults", test_inherited);
+    run_test("P5 library threads have a name, and no other thread gets it", test_named);
     run_test("P5 signals that cannot be blocked, or that faults raise, are refused", test_refused);
     return check_end();
 }

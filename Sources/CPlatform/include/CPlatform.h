@@ -61,7 +61,7 @@ int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t
 
 // ---- Threads and processes ----
 
-// Starts a thread; 0 if the system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks,
+// Starts a thread with the name "selene"; 0 if the system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks,
 // but none that a fault raises.
 uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context),
                                void *_Nonnull context, uint64_t blocked);

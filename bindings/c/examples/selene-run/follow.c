@@ -115,8 +115,9 @@ selene_status follow(struct session *session, bool (*anything_left)(const struct
         is_news = awaited == AWAITED_WINDOW || edit_look(session);
         windows += awaited == AWAITED_WINDOW;
     }
-    /* Refused when the program was asked to end: then the scheduler is closed. */
+    /* When the program was asked to end, the scheduler is closed, which stops what runs. */
+    if (runner_signal(session->runner)) return SELENE_OK;
     selene_driver_stop(session->scheduler, options->grace);
-    if (!runner_signal(session->runner) && !anything_left(session)) puts("nothing is left to do");
+    if (!anything_left(session)) puts("nothing is left to do");
     return SELENE_OK;
 }
