@@ -57,6 +57,8 @@ class BuildLibrary(build_py):
         super().run()
         target = HERE / "src/pyselene" if self.editable_mode else Path(self.build_lib, "pyselene")
         shutil.copy(build_library(), target / "libselene.so")
+        if not self.editable_mode:
+            shutil.copy(ROOT / "LICENSE", target)
 
 
 class NativeWheel(bdist_wheel):

@@ -126,6 +126,7 @@ audit() {
   local tag=${file[0]##*-}
   "$bin/auditwheel" show "${file[0]}" | tr '\n' ' ' | grep -q "platform tag: \"${tag%.whl}\"" || return 1
   rm -rf "$out/unpacked" && "$bin/python" -m zipfile -e "${file[0]}" "$out/unpacked" || return 1
+  cmp "$root/LICENSE" "$out/unpacked/pyselene/LICENSE" || return 1
   local needs
   needs=$(readelf -d "$out/unpacked/pyselene/libselene.so") || return 1
   echo "$needs"

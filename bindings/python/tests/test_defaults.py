@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -210,3 +212,26 @@ def test_r12_types_catch_typing_errors(tmp_path: Path) -> None:
     found = {int(line.split(":")[1]) for line in told.splitlines() if ": error: " in line}
     marked = {number for number, line in enumerate(MISTAKES.splitlines(), 1) if line.endswith("# E")}
     assert found == marked, told
+
+
+def test_a_record_is_told_in_lines(own: selene.Scheduler) -> None:
+    own.task("mail", every=600, requires="network", tags={"b", "a"})(lambda run: selene.Outcome.FAILED)
+    own.register(selene.Task("plain", "nowhere"))
+    own.set_conditions(network=True)
+    assert str(own.get("mail")).splitlines() == [
+        "mail: enqueued; periodic every 10 min, refresh, priority normal",
+        "  requires network",
+        "  tags a, b",
+        f"  not before {own.now:%Y-%m-%d %H:%M:%S} UTC, takes 5 s",
+    ]
+    own.run_cycle()
+    assert "  last run " in str(own.get("mail"))
+    assert "failed, attempts 1\n" in str(own.get("mail"))
+    assert "  handler nowhere, which is not registered\n" in str(own.get("plain"))
+
+
+def test_help_tells_what_a_run_has_and_nothing_of_its_inside() -> None:
+    told = pydoc.plain(pydoc.render_doc(selene.Run))
+    assert "`input`: the bytes that the task was registered with" in told
+    assert " stopping\n" in told
+    assert not re.search(r"\n \|  _[a-z]", told)

@@ -281,7 +281,7 @@ def test_with_a_governor_the_page_has_its_lanes_and_its_refusals() -> None:
     assert "3 refresh, 0 processing" in reader.text
     assert "<somebody>" not in page
     legends = "".join(re.findall(r'<ul class="legend">.*?</ul>', page))
-    assert "refused: low power mode" in legends
+    assert "refused by the factor low power mode" in legends
     assert "refused: rate" not in legends
     assert 'data-chart="governor"' not in render(small((0, "new_data")))
     read(render(History("empty", [], [], [], BEGIN, BEGIN + DAY, profile="open")))
@@ -432,9 +432,9 @@ def test_the_governor_s_lanes_tell_what_is_under_the_pointer(browser: str, tmp_p
         """,
     )
     assert told[0].startswith("refresh window 2\ngranted, at most 30 s\n1 run in 10 s")
-    assert told[1].startswith("refused: low power mode\nlow_power_mode is yes\nfor 1 h")
+    assert told[1].startswith("refused by the factor low power mode\nlow_power_mode is yes\nfor 1 h")
     assert told[2].startswith("refresh windows\nnothing asked for one")
-    assert told[3].startswith("refused: user active\n<somebody> is there")
+    assert told[3].startswith("refused by the factor user active\n<somebody> is there")
     assert told[4].startswith("user active\nyes\nfor 2 h")
     assert told[5].startswith("battery level\n50 %")
     assert told[6].startswith("thermal\nserious")
@@ -470,12 +470,17 @@ def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_pa
         """
         box(); document.querySelectorAll("#days button")[2].click(); box();
         point("pointerdown", 0.25, 50); point("pointermove", 0.5, 50); point("pointerup", 0.5, 50); box();
+        told.push(document.querySelector(".corner").innerText, String(document.getElementById("hint").hidden));
         field.dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); box();
+        told.push(document.querySelector(".corner").innerText);
         const heads = document.querySelectorAll("#by-task th");
         sorted(); heads[0].click(); heads[0].click(); sorted(); heads[2].click(); sorted();
         """,
     )
-    boxes = [[float(part) for part in box.split()] for box in told[:4]]
+    # Within a day it says which, and what was under the pointer before is forgotten.
+    assert told[3:5] == ["Tue 6 Jan", "true"]
+    assert told[6] == ""
+    boxes = [[float(part) for part in box.split()] for box in (*told[:3], told[5])]
     assert boxes[0][:3] == boxes[3][:3] == [0, 0, 604800]
     assert boxes[1][0] == 86400
     assert boxes[1][2] == 86400
@@ -483,4 +488,4 @@ def test_days_and_dragging_zoom_and_a_head_sorts(page: str, browser: str, tmp_pa
     assert boxes[2][2] == pytest.approx(86400 / 4, abs=200)
     history = made_history()
     most = max(zip(history.task_sums, history.tasks, strict=True), key=lambda pair: pair[0].runs)[1].id
-    assert told[4:] == [history.tasks[0].id, max(task.id for task in history.tasks), most]
+    assert told[7:] == [history.tasks[0].id, max(task.id for task in history.tasks), most]

@@ -196,6 +196,7 @@ from ._terms import (
     schedule_of,
     told_backoff,
     told_bytes,
+    told_info,
     told_texts,
     whole,
 )
@@ -255,6 +256,7 @@ def generate() -> str:
     ]
     lines += ["", "    id: str", "    handler: str"]
     lines += [f"    {_told(f)}: {f.type.told}" for f in (*TASK, *RECORD)]
+    lines += ["", "    def __str__(self) -> str:", "        return told_info(self)"]
     for f in (*TASK, *RECORD):
         if f.type.shown:
             lines += ["", "    @property", f"    def {f.name}(self) -> {f.type.shown}:"]

@@ -142,7 +142,10 @@ class Reentrant(SeleneError):
 
 
 class Forked(SeleneError):
-    """The scheduler was opened before fork() and belongs to the parent process."""
+    """The scheduler was opened before fork() and belongs to the parent process.
+
+    The child may open one of its own, with another store: this one is the parent's while that lives (StoreLocked).
+    """
 
 
 class Exhausted(SeleneError):

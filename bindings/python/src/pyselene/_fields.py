@@ -28,6 +28,7 @@ from ._terms import (
     schedule_of,
     told_backoff,
     told_bytes,
+    told_info,
     told_texts,
     whole,
 )
@@ -184,6 +185,9 @@ class TaskInfo:
     estimate_ns: int
     run: int
     response_times_ns: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return told_info(self)
 
     @property
     def expected(self) -> float:

@@ -101,7 +101,7 @@ class Retry(Exception):
 
 
 class Abandon(Exception):
-    """Raise it in a handler: the run failed for good, nothing is tried again."""
+    """Raise it in a handler: the run failed for good, nothing is tried again; a periodic task waits for its period."""
 
 
 @final
@@ -181,7 +181,12 @@ RUN_SIZE, UNPACK = _LAYOUT.size, _LAYOUT.unpack
 
 
 class Run:
-    """One dispatch of one task; given to its handler, and by Cycle.next()."""
+    """One dispatch of one task; given to its handler, and by Cycle.next().
+
+    - `input`: the bytes that the task was registered with. `token`: the number of the run.
+    - Of the task, as it was dispatched: `id`, `handler`, `kind`, `priority`, `attempt`, `generation`. The rest, such as
+      its tags, is in `scheduler.get(run.id)`.
+    """
 
     # Defaults on the class, so that making a run sets only what differs.
     _completed = False
@@ -210,7 +215,7 @@ class Run:
         self.input = data
 
     @property
-    def _fields(self) -> tuple[Any, ...]:
+    def _row(self) -> tuple[Any, ...]:
         if self._read is None:
             self._read = UNPACK(self._raw)
         return self._read
@@ -228,37 +233,37 @@ class Run:
     @property
     def cycle_token(self) -> int:
         """The number of the cycle."""
-        return int(self._fields[3])
+        return int(self._row[3])
 
     @property
     def kind(self) -> Kind:
         """The task's kind."""
-        return Kind(self._fields[10])
+        return Kind(self._row[10])
 
     @property
     def priority(self) -> Priority:
         """The task's priority."""
-        return Priority(self._fields[11])
+        return Priority(self._row[11])
 
     @property
     def attempt(self) -> int:
         """1 for the first since the last success or period."""
-        return int(self._fields[12])
+        return int(self._row[12])
 
     @property
     def generation(self) -> int:
         """How often the definition had been updated."""
-        return int(self._fields[13])
+        return int(self._row[13])
 
     @property
     def score(self) -> float:
         """The score that it was picked with."""
-        return float(self._fields[14])
+        return float(self._row[14])
 
     @property
     def estimate_ns(self) -> int:
         """What the run was expected to take."""
-        return int(self._fields[15])
+        return int(self._row[15])
 
     @property
     def estimate(self) -> float:
@@ -268,7 +273,7 @@ class Run:
     @property
     def started_at_ns(self) -> int:
         """When it was dispatched."""
-        return int(self._fields[16])
+        return int(self._row[16])
 
     @property
     def started_at(self) -> datetime:
@@ -278,7 +283,7 @@ class Run:
     @property
     def expires_at_ns(self) -> int:
         """When it will be asked to stop."""
-        return int(self._fields[17])
+        return int(self._row[17])
 
     @property
     def expires_at(self) -> datetime:
@@ -288,7 +293,7 @@ class Run:
     @property
     def deadline_ns(self) -> int:
         """When it is over."""
-        return int(self._fields[18])
+        return int(self._row[18])
 
     @property
     def deadline(self) -> datetime:

@@ -11,7 +11,7 @@ from . import _raw
 from ._library import encode, read_array, text
 from ._names import Named
 from ._run import Kind, KindName
-from ._time import Duration, duration_ns, seconds
+from ._time import Duration, duration_ns, seconds, show
 
 #: What `kinds=` takes: one kind, or several, as members or names.
 Kinds: TypeAlias = Kind | KindName | Iterable[Kind | KindName]
@@ -195,3 +195,22 @@ def told_bytes(address: int, length: int) -> bytes:
 def told_backoff(policy: int, delay: int) -> Backoff:
     """The backoff of the library's numbers."""
     return _BACKOFFS[policy](seconds(delay))
+
+
+def told_info(info: Any) -> str:
+    """A record (TaskInfo) for reading: what it is, where it stands, and what is not as it is by default."""
+    every = f" every {show(info.every_ns)}" if info.every_ns is not None else ""
+    lines = [f"{info.id}: {info.state}; {info.schedule}{every}, {info.kind}, priority {info.priority}"]
+    if info.handler != info.id or not info.has_handler:
+        lines.append(f"handler {info.handler}{'' if info.has_handler else ', which is not registered'}")
+    if info.requires:
+        lines.append(f"requires {info.requires}")
+    if info.tags:
+        lines.append(f"tags {', '.join(sorted(info.tags))}")
+    if info.last_outcome is not None:
+        lines.append(f"last run {info.last_run:%Y-%m-%d %H:%M:%S} UTC, {info.last_outcome}, attempts {info.attempts}")
+    if info.last_failure is not None:
+        lines.append(f"last failure: {info.last_failure}")
+    if info.state is State.ENQUEUED:
+        lines.append(f"not before {info.earliest_begin:%Y-%m-%d %H:%M:%S} UTC, takes {show(info.estimate_ns)}")
+    return "\n  ".join(lines)

@@ -90,10 +90,8 @@ async def follow(scheduler: Scheduler, address: str | None = None) -> AsyncItera
     bus = MessageBus(address, BusType.SYSTEM)
     try:
         await bus.connect()
-    except OSError:
-        raise
     except Exception as error:
-        raise OSError(f"no D-Bus to follow: {error}") from error
+        raise OSError(f"no D-Bus at {address or 'the address of the system bus'} to follow: {error}") from error
     follower = _Follower(scheduler, bus)
     try:
         await follower.begin()

@@ -144,13 +144,13 @@ def _track(frame: Frame, track: Track, top: int, lane: int) -> list[str]:
 def governor_legend(history: History) -> str:
     """The legend of `governor`: the reasons that came."""
     seen = sorted({refusal.factor for refusal in history.refusals})
-    entries = [("granted", "granted")] + [(f"no {factor}", f"refused: {reason(factor)}") for factor in seen]
+    entries = [("granted", "granted")] + [(f"no {factor}", f"refused by {reason(factor)}") for factor in seen]
     return legend(entries)
 
 
 def reason(factor: str) -> str:
-    """Why a window was refused, in words."""
-    return "score too low" if factor == "score" else factor.replace("_", " ")
+    """What a window was refused by, in words."""
+    return "too low a score" if factor == "score" else f"the factor {factor.replace('_', ' ')}"
 
 
 def ages(history: History) -> str:

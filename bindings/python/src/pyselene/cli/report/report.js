@@ -35,7 +35,7 @@
     from = Math.max(0, a); to = Math.min(data.end, b);
     const room = charts.length ? charts[0].querySelector(".axis").clientWidth / 88 : 10;
     const step = steps.find((size) => (to - from) / size < Math.min(10, room)) || steps[steps.length - 1];
-    const marks = [];
+    const marks = [], isDay = (at) => (data.begin + at) % 86400 === 0, day = { weekday: "short", day: "numeric", month: "short" };
     for (let at = Math.ceil((data.begin + from) / step) * step - data.begin; at < to; at += step) marks.push(at);
     for (const chart of charts) {
       const svg = chart.querySelector("svg.plot");
@@ -43,11 +43,12 @@
       const grid = svg.querySelector(".grid");
       grid.setAttribute("d", marks.map((at) => `M${at} 0V${grid.dataset.height}`).join(""));
       const axis = chart.querySelector(".axis");
+      /* Within a day the axis has no date. */
+      chart.querySelector(".corner").textContent = marks.some(isDay) ? "" : say(from, day);
       axis.innerHTML = marks.map((at) => {
-        const day = (data.begin + at) % 86400 === 0;
-        const text = day ? say(at, { weekday: "short", day: "numeric", month: "short" })
+        const text = isDay(at) ? say(at, day)
           : say(at, { hour: "2-digit", minute: "2-digit", ...(step < 60 && { second: "2-digit" }) });
-        return `<span class="${day ? "day" : "hour"}" style="left:${100 * (at - from) / (to - from)}%">${text}</span>`;
+        return `<span class="${isDay(at) ? "day" : "hour"}" style="left:${100 * (at - from) / (to - from)}%">${text}</span>`;
       }).join("");
       const last = axis.lastElementChild;
       if (last && last.offsetLeft + last.offsetWidth > axis.clientWidth) last.textContent = "";
@@ -107,7 +108,7 @@
       }
       const refusal = data.refusals.find((r) => r[0] === kind && r[1] <= s && s < r[2]);
       if (!refusal) return `${head(`${kind} windows`)}nothing asked for one<br><em>${instant(s)}</em>`;
-      return `${head(`refused: ${refusal[4]}`, `no ${refusal[3]}`)}${clean(refusal[5])}`
+      return `${head(`refused by ${refusal[4]}`, `no ${refusal[3]}`)}${clean(refusal[5])}`
         + `<br><em>for ${length(refusal[2] - refusal[1])}, from ${instant(refusal[1])}</em>`;
     },
     runs(s, lane, reach) {
@@ -177,8 +178,9 @@
       if (!start) return;
       const end = where(event), first = start;
       start = null; box.remove();
-      if (event.type === "pointerup" && Math.abs(end.x - first.x) > 5 && Math.abs(end.s - first.s) >= 10)
-        show(Math.min(first.s, end.s), Math.max(first.s, end.s));
+      if (event.type !== "pointerup" || Math.abs(end.x - first.x) <= 5 || Math.abs(end.s - first.s) < 10) return;
+      show(Math.min(first.s, end.s), Math.max(first.s, end.s));
+      leave();
     };
     field.addEventListener("pointerup", drop);
     field.addEventListener("pointercancel", drop);

@@ -199,7 +199,7 @@ def days(history: History) -> str:
 
 def waits(history: History) -> str:
     """The longest wait of each of the tasks that waited longest, and why."""
-    heads = [("Task", ""), ("Waited", "num"), ("From", ""), ("To", ""), ("Why", ""), ("", "graph")]
+    heads = [("Task", ""), ("Waited", "num"), ("From", ""), ("To", ""), ("Why", "why"), ("", "graph")]
     longest = (max(waits, key=lambda wait: wait.length) for waits in history.waits if waits)
     found = sorted(longest, key=lambda wait: -wait.length)
     rows = []
