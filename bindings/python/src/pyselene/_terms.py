@@ -108,7 +108,7 @@ class Backoff:
 
     @staticmethod
     def check(value: Backoff, what: str) -> None:
-        """Refuses what is no backoff."""
+        """Refuses anything but a NoBackoff, a Linear or an Exponential."""
         if not isinstance(value, _BACKOFFS):
             raise TypeError(f"{what} must be NoBackoff, Linear or Exponential, not {value!r}")
         duration_ns(value.delay, f"{what}.delay")
@@ -148,7 +148,7 @@ def whole(value: int, what: str, limit: int = 1 << 64) -> int:
 
 
 def limit(value: int | None, what: str) -> None:
-    """Refuses what is no number of times, and 0, which the library takes for no limit."""
+    """Refuses anything but None and a number of at least 1: the library takes 0 for no limit."""
     if value is not None and whole(value, what, 1 << 32) == 0:
         raise ValueError(f"{what} is 0; allowed: 1 and more, or None for no limit")
 

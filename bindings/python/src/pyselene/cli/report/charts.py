@@ -144,13 +144,13 @@ def _track(frame: Frame, track: Track, top: int, lane: int) -> list[str]:
 def governor_legend(history: History) -> str:
     """The legend of `governor`: the reasons that came."""
     seen = sorted({refusal.factor for refusal in history.refusals})
-    entries = [("granted", "granted")] + [(f"no {factor}", f"refused by {reason(factor)}") for factor in seen]
+    entries = [("granted", "granted")] + [(f"no {factor}", f"refused by the factor {reason(factor)}") for factor in seen]
     return legend(entries)
 
 
 def reason(factor: str) -> str:
-    """What a window was refused by, in words."""
-    return "too low a score" if factor == "score" else f"the factor {factor.replace('_', ' ')}"
+    """The factor that a window was refused by, in words."""
+    return factor.replace("_", " ")
 
 
 def ages(history: History) -> str:

@@ -108,7 +108,7 @@
       }
       const refusal = data.refusals.find((r) => r[0] === kind && r[1] <= s && s < r[2]);
       if (!refusal) return `${head(`${kind} windows`)}nothing asked for one<br><em>${instant(s)}</em>`;
-      return `${head(`refused by ${refusal[4]}`, `no ${refusal[3]}`)}${clean(refusal[5])}`
+      return `${head(`refused by the factor ${refusal[4]}`, `no ${refusal[3]}`)}${clean(refusal[5])}`
         + `<br><em>for ${length(refusal[2] - refusal[1])}, from ${instant(refusal[1])}</em>`;
     },
     runs(s, lane, reach) {

@@ -136,7 +136,7 @@ def refusals(history: History) -> str:
     """A row for each kind and each reason for which it got no window."""
     heads = [
         ("Windows", ""),
-        ("Refused for", ""),
+        ("Refused by", ""),
         ("Times", "num"),
         ("In all", "num"),
         ("Longest", "num"),
@@ -226,8 +226,8 @@ def waits(history: History) -> str:
             [
                 Cell(f"<b>{escape(history.tasks[wait.task].id)}</b>", history.tasks[wait.task].id),
                 duration(wait.length),
-                Cell(escape(instant(wait.begin, "%a %-d %b %H:%M")), wait.begin),
-                Cell("still waits" if wait.open else escape(instant(wait.end, "%a %-d %b %H:%M")), wait.end),
+                Cell(escape(instant(wait.begin, "%a %-d %b %H:%M")), wait.begin, "when"),
+                Cell("still waits" if wait.open else escape(instant(wait.end, "%a %-d %b %H:%M")), wait.end, "when"),
                 text(told or "–"),
                 Cell(graph, None, "graph"),
             ]
