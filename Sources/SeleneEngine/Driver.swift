@@ -102,6 +102,8 @@ package final class Driver {
   private var pause = PerKind<Span>(repeating: shortestPause)
   /// When such a wait ends; no news ends it.
   private(set) var pausedUntil = PerKind<Instant>(repeating: .min)
+  /// The kinds that wait because nothing ran in their last window; what is registered ends that.
+  private var idle: KindSet = []
   private static let shortestPause = Time.second
   private static let longestPause = Time.minute
 
@@ -180,9 +182,18 @@ package final class Driver {
   var listensAt: Instant { heardAt.adding(Self.listening) }
 
   /// A window of a kind came to nothing: the next is asked for later.
-  func giveWay(_ kind: Kind, at now: Instant) {
+  ///
+  /// - Parameter isIdle: it was open, but nothing ran in it.
+  func giveWay(_ kind: Kind, isIdle: Bool = false, at now: Instant) {
+    if isIdle { idle.formUnion(KindSet(kind)) } else { idle.subtract(KindSet(kind)) }
     pausedUntil[kind] = now.adding(pause[kind])
     pause[kind] = min(pause[kind] * 2, Self.longestPause)
+  }
+
+  /// A task was registered, which need not wait as those do of which none ran.
+  func welcome() {
+    for kind in Kind.allCases where idle.contains(kind) { pausedUntil[kind] = .min }
+    idle = []
   }
 
   /// In a window of a kind something ran.

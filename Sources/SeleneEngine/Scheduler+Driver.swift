@@ -202,7 +202,7 @@ extension Scheduler {
       if !cycle.runs.isEmpty {
         driver.goOn(kind)
       } else if !cycle.preempted.contains(kind) {
-        driver.giveWay(kind, at: now)
+        driver.giveWay(kind, isIdle: true, at: now)
       }
     }
   }

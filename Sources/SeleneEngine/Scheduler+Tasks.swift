@@ -10,9 +10,11 @@ extension Scheduler {
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
     let definition = try TaskDefinition.checked(
       draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
-    return try change(at: moment.now) { (changes) throws(SeleneError) in
+    let disposition = try change(at: moment.now) { (changes) throws(SeleneError) in
       try table.register(definition, at: moment.now, enabled: enabled, &changes)
     }
+    governance.driver?.welcome()
+    return disposition
   }
 
   /// Registers many tasks in one commit.
@@ -23,7 +25,7 @@ extension Scheduler {
   package func register(
     count: Int, read: (Int, inout TaskDraft) throws(SeleneError) -> Void, at moment: Moment
   ) throws(SeleneError) -> [Result<Disposition, SeleneError>] {
-    try change(at: moment.now) { (changes) in
+    let results = try change(at: moment.now) { (changes) in
       var results: [Result<Disposition, SeleneError>] = []
       results.reserveCapacity(count)
       for index in 0..<count {
@@ -39,6 +41,8 @@ extension Scheduler {
       }
       return results
     }
+    governance.driver?.welcome()
+    return results
   }
 
   /// Enqueues a failed task again.

@@ -411,6 +411,37 @@ static void test_longest_pause(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* What is registered does not wait for those of which none ran. */
+static void test_welcome(void) {
+    selene_scheduler scheduler = open_plain();
+    struct work great = {.behaviour = COMPLETE}, small = {.behaviour = COMPLETE};
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_task task = once_of("great");
+    selene_cycle cycle;
+    int64_t wake_at;
+    driver.flags = SELENE_DRIVER_STRICT_FIT;
+    driver.processing_budget = 30 * S;
+    task.expected_response = MIN; /* more than a window */
+    add_handler(scheduler, "great", &great);
+    add(scheduler, task);
+    CHECK_OK(selene_driver_open(scheduler, &driver, NULL));
+    for (int windows = 0; windows < 8; windows++) {
+        CHECK_INT(0, work_through(step(scheduler, NULL), SELENE_OUTCOME_NEW_DATA, S));
+        CHECK_INT(0, step(scheduler, &wake_at));
+        if (windows < 7) advance(wake_at - clock_now);
+    }
+    CHECK_INT(MIN, wake_at - clock_now);
+    add_once(scheduler, "small", PROCESSING, &small);
+    cycle = step(scheduler, NULL);
+    CHECK(cycle);
+    CHECK_INT(1, work_through(cycle, SELENE_OUTCOME_NEW_DATA, S));
+    /* Once only: the next one that is idle waits as before. */
+    CHECK_INT(0, work_through(step(scheduler, NULL), SELENE_OUTCOME_NEW_DATA, S));
+    CHECK_INT(0, step(scheduler, &wake_at));
+    CHECK_INT(S, wake_at - clock_now);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* Nor two kinds in turn, each ending the wait of the other. */
 static void test_nothing_runs_of_two(void) {
     selene_scheduler scheduler = open_plain();
@@ -818,6 +849,7 @@ int main(int argc, char **argv) {
     run_test("G7 nor are windows of two kinds in turn", test_nothing_runs_of_two);
     run_test("G7 between windows in which nothing runs it waits up to a minute",
              test_longest_pause);
+    run_test("G7 but what is registered meanwhile has its window at once", test_welcome);
     run_test("G7 beside a host's own window the driver waits for its end", test_beside_host);
     run_test("G7 forgotten windows end at their deadline", test_forgotten);
     run_test("G7 a weight of the books makes no haste", test_weighed);
