@@ -144,7 +144,9 @@ def _track(frame: Frame, track: Track, top: int, lane: int) -> list[str]:
 def governor_legend(history: History) -> str:
     """The legend of `governor`: the reasons that came."""
     seen = sorted({refusal.factor for refusal in history.refusals})
-    entries = [("granted", "granted")] + [(f"no {factor}", f"refused by the factor {reason(factor)}") for factor in seen]
+    entries = [("granted", "granted")] + [
+        (f"no {factor}", f"refused by the factor {reason(factor)}") for factor in seen
+    ]
     return legend(entries)
 
 
