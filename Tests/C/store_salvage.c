@@ -402,7 +402,6 @@ static void make_older(const char *sql) {
     sqlite3 *database = NULL;
     CHECK_INT(SQLITE_OK, sqlite3_open(path("store"), &database));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database,
-                                      "DROP TABLE handler;"
                                       "ALTER TABLE scheduler DROP COLUMN owner;"
                                       "ALTER TABLE scheduler DROP COLUMN relaxed;"
                                       "PRAGMA user_version = 1",

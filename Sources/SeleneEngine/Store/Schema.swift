@@ -7,9 +7,8 @@ enum Schema {
   static let version: Int32 = 3
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
-  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`), `times` the
-  /// last response times of a handler, oldest first, as little-endian numbers of 64 bits. What a row may hold is checked
-  /// when it is read, by its checksum and field by field.
+  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
+  /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
     PRAGMA user_version = 3;
@@ -45,20 +44,11 @@ enum Schema {
       history         BLOB    NOT NULL,
       checksum        INTEGER NOT NULL
     ) STRICT;
-    CREATE TABLE handler (
-      name      TEXT    NOT NULL PRIMARY KEY,
-      times     BLOB    NOT NULL,
-      checksum  INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
     "ALTER TABLE scheduler ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))",
-    """
-    ALTER TABLE scheduler ADD COLUMN owner TEXT;
-    CREATE TABLE handler (name TEXT NOT NULL PRIMARY KEY, times BLOB NOT NULL, checksum INTEGER NOT NULL)
-      STRICT, WITHOUT ROWID
-    """,
+    "ALTER TABLE scheduler ADD COLUMN owner TEXT",
   ]
   static let setVersion: StaticString = "PRAGMA user_version = 3"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
@@ -71,8 +61,6 @@ enum Schema {
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
   static let otherColumns = 6...10
 
-  /// How many tables a store of this version has, and how many those before it.
-  static let tables: ClosedRange<Int64> = 3...4
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
   static let insert: StaticString = "INSERT OR REPLACE INTO task VALUES (?,?,?,?,?,?,?,?,?,?)"
