@@ -36,7 +36,8 @@ static void tell_refusal(struct follower *follower, const selene_event *event) {
 static void end_window(struct follower *follower) {
     const struct session *session = follower->session;
     if (atomic_fetch_sub(&follower->open_windows, 1) == 1) runner_forget(session->runner);
-    if (session->options->store) keep_finished(session);
+    /* Also without a store: an edit after more than a day must not begin them again. */
+    keep_finished(session);
     runner_note_window(session->runner);
 }
 
