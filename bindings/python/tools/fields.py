@@ -75,6 +75,7 @@ SCHEDULE = Type(
 ANCHORED = replace(
     BOOL, read="row.{c} == _raw.SELENE_RECURRENCE_ANCHORED", pack="raw.{c} = _raw.SELENE_RECURRENCE_ANCHORED"
 )
+STEADY = replace(BOOL, read="bool(row.{c} & _raw.SELENE_TASK_STEADY)", pack="raw.{c} |= _raw.SELENE_TASK_STEADY")
 BACKOFF = optional(
     Type(
         "Backoff",
@@ -132,6 +133,7 @@ TASK = (
     Field("backoff", BACKOFF, "None"),
     Field("max_attempts", LIMIT, "None"),
     Field("timeout", TIMEOUT, "None", doc="The longest that a run may take, in seconds; None is no limit."),
+    Field("steady", STEADY, "False", "flags"),
     Field("input", INPUT, 'b""'),
 )
 

@@ -30,6 +30,7 @@ static const struct choice priorities[] = {{"very_low", SELENE_PRIORITY_VERY_LOW
                                            {NULL, 0}};
 static const struct choice recurrences[] = {
     {"true", SELENE_RECURRENCE_ANCHORED}, {"false", SELENE_RECURRENCE_AFTER_COMPLETION}, {NULL, 0}};
+static const struct choice truths[] = {{"true", SELENE_TASK_STEADY}, {"false", 0}, {NULL, 0}};
 static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
                                          {"linear", SELENE_BACKOFF_LINEAR},
                                          {"exponential", SELENE_BACKOFF_EXPONENTIAL},
@@ -65,6 +66,7 @@ static const struct key keys[KEYS] = {
     {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
     {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
     {"timeout", DURATION, FIELD(timeout), NULL, 0, SELENE_DAY},
+    {"steady", CHOICE, FIELD(flags), truths, 0, 0},
     {"requires", BITS, FIELD(constraints), requirements, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},
 };

@@ -38,6 +38,7 @@ static selene_status open_scheduler(const struct options *options, selene_schedu
     selene_options how = SELENE_OPTIONS_INIT;
     how.flags = SELENE_OPTIONS_HOLD;
     if (options->observed_range) how.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+    if (options->freshness) how.flags |= SELENE_OPTIONS_FRESHNESS;
     how.max_pending_refresh = options->max_pending_refresh;
     how.max_pending_processing = options->max_pending_processing;
     /* Who writes a workload decides how fast it retries. */

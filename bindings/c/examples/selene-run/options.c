@@ -62,6 +62,7 @@ static const char help[] =
     "\n"
     "Ranking and limits\n"
     "  --observed-range   score within the range of what is observed\n"
+    "  --freshness        rank by age times a pace learnt from cost, news and failures\n"
     "  --max-pending-refresh N, --max-pending-processing N\n"
     "                     once and periodic tasks at a time; the others are held (no limit)\n"
     "\n"
@@ -71,13 +72,15 @@ static const char help[] =
     "  --quiet            show no output of commands\n"
     "\n"
     "  --help, --version\n"
-    "\n"
+    "\n";
+/* Two texts, since a string may be too long for a compiler. */
+static const char help_on_files[] =
     "TIME is " DURATION_ALLOWED ".\n"
     "WORKLOAD is a file, or - for the standard input: a task a line,\n"
     "  id  key=value ...  -- command\n"
     "with the keys kind, schedule, priority, expected, response_window, delay, every, flex,\n"
-    "anchored, backoff, backoff_delay, max_attempts, timeout, requires, tags. Lines that are\n"
-    "indented continue the task above; # begins a comment.\n"
+    "anchored, backoff, backoff_delay, max_attempts, timeout, steady, requires, tags. Lines that\n"
+    "are indented continue the task above; # begins a comment.\n"
     "\n"
     "A command runs as /bin/sh -c COMMAND in a process group of its own, $0 is the id, $1 the\n"
     "number of the attempt. It may write to the folder $SELENE_WORK; if that is not set it is a\n"
@@ -118,6 +121,7 @@ enum option_number {
     EXTERNAL_POWER,
     ON_BATTERY,
     OBSERVED_RANGE,
+    FRESHNESS,
     MAX_PENDING_REFRESH,
     MAX_PENDING_PROCESSING,
     GRACE,
@@ -153,6 +157,7 @@ static const struct option table[] = {
     {"external-power", no_argument, NULL, EXTERNAL_POWER},
     {"on-battery", no_argument, NULL, ON_BATTERY},
     {"observed-range", no_argument, NULL, OBSERVED_RANGE},
+    {"freshness", no_argument, NULL, FRESHNESS},
     {"max-pending-refresh", required_argument, NULL, MAX_PENDING_REFRESH},
     {"max-pending-processing", required_argument, NULL, MAX_PENDING_PROCESSING},
     {"grace", required_argument, NULL, GRACE},
@@ -276,6 +281,8 @@ static bool read_option(struct options *options, int option, const char *name) {
         return set_condition(options, SELENE_CONSTRAINT_EXTERNAL_POWER, false);
     case OBSERVED_RANGE:
         return options->observed_range = true;
+    case FRESHNESS:
+        return options->freshness = true;
     case MAX_PENDING_REFRESH:
         return read_small(name, 0, MANY, &options->max_pending_refresh);
     case MAX_PENDING_PROCESSING:
@@ -327,6 +334,8 @@ static bool check_options(struct options *options, int count, char **arguments) 
         return refuse("--reserve %s is longer than --budget %s; allowed is at most the budget",
                       duration_exact(options->window.reserve).text,
                       duration_exact(options->window.budget).text);
+    if (options->freshness && options->observed_range)
+        return refuse("--freshness and --observed-range exclude each other");
     if (options->now && options->follow) return refuse("--follow and --now exclude each other");
     if (options->now && options->cycles >= 0)
         return refuse("--cycles and --now exclude each other");
@@ -391,7 +400,7 @@ bool options_read(struct options *options, int count, char **arguments, int *out
         if (option != 'h' && !is_whole(written(arguments), table[index].name)) return false;
         if (option == HELP || option == 'h' || option == VERSION) {
             if (option == VERSION) printf("selene-run %s\n", selene_version_string());
-            else fputs(help, stdout);
+            else fputs(help, stdout), fputs(help_on_files, stdout);
             *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;
             return false;
         }

@@ -51,6 +51,7 @@ struct options {
     uint32_t conditions;
     uint32_t satisfied;
     bool observed_range;
+    bool freshness;
     uint32_t max_pending_refresh;
     uint32_t max_pending_processing;
     int64_t grace;

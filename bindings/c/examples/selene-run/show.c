@@ -259,6 +259,14 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
         show_reason(session, &why.reasons[i], &why);
     }
     if (why.reason_count) puts("");
+    if (why.pace) {
+        printf("fresh since %s; takes %s", from_now(session, why.fresh_since).text,
+               duration_text(why.cost).text);
+        if (why.known_runs)
+            printf("; %" PRIu32 " of %" PRIu32 " runs found something new", why.news_runs,
+                   why.known_runs);
+        printf("; its pace is %.2f of a normal task's\n", (double)why.pace / 1000);
+    }
 }
 
 static bool same(selene_text a, selene_text b) {
@@ -372,6 +380,7 @@ static void show_definition(const selene_task_info *info) {
     if (info->constraints) printf(", needs %s", constraint_names(info->constraints).text);
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
     if (info->timeout) printf(", timeout %s", duration_text(info->timeout).text);
+    if (info->flags & SELENE_TASK_STEADY) printf(", steady");
     puts("");
     for (uint32_t i = 0; i < info->tag_count; i++)
         printf(i ? ", %s" : "  tags %s", printable(info->tags[i].data, info->tags[i].length).text);

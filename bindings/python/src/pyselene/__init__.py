@@ -23,7 +23,7 @@ from ._driver import Driver
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._event import Event, EventStream, EventType, Subscription, Trouble
-from ._explanation import Explanation, Reason, ReasonCode
+from ._explanation import Explanation, Pace, Reason, ReasonCode
 from ._failure import LastFailure
 from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
@@ -73,6 +73,7 @@ __all__ = [
     "Mode",
     "NoBackoff",
     "Outcome",
+    "Pace",
     "Plan",
     "PlanRun",
     "Presence",

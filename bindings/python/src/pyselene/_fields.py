@@ -49,6 +49,7 @@ class OnceFields(TypedDict, total=False):
     backoff: Backoff | None
     max_attempts: int | None
     timeout: Duration | None
+    steady: bool
     input: bytes
 
 
@@ -83,6 +84,7 @@ class TaskRow:
     backoff: Backoff | None = field(default=None, kw_only=True)
     max_attempts: int | None = field(default=None, kw_only=True)
     timeout: Duration | None = field(default=None, kw_only=True)
+    steady: bool = field(default=False, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
 
 
@@ -111,6 +113,7 @@ def check(task: TaskRow) -> None:
     limit(task.max_attempts, "max_attempts")
     if task.timeout is not None:
         duration_ns(task.timeout, "timeout")
+    truth(task.steady, "steady")
     put(task, "input", bytes_of(task.input, "input"))
 
 
@@ -143,6 +146,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.max_attempts = task.max_attempts
     if task.timeout is not None:
         raw.timeout = duration_ns(task.timeout, "timeout")
+    if task.steady:
+        raw.flags |= _raw.SELENE_TASK_STEADY
     if task.input:
         raw.input, raw.input_length = ctypes.cast(task.input, ctypes.c_void_p), len(task.input)
 
@@ -168,6 +173,7 @@ class TaskInfo:
     backoff: Backoff
     max_attempts: int | None
     timeout_ns: int | None
+    steady: bool
     input: bytes
     has_handler: bool
     state: State
@@ -265,6 +271,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         told_backoff(row.backoff, row.backoff_delay),
         row.max_attempts or None,
         row.timeout or None,
+        bool(row.flags & _raw.SELENE_TASK_STEADY),
         told_bytes(row.input, row.input_length),
         bool(row.has_handler),
         State(row.state),

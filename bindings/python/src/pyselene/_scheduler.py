@@ -43,7 +43,8 @@ class Scheduler(CycleCalls):
     - `stop_grace`: how long a run whose timeout has passed may still complete.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
-    - `observed_range`: score with the observed range. `max_input_size`: bytes of input that a task may have.
+    - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
+      runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have.
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
       function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
       real time), and leaves the scheduler alone.
@@ -70,6 +71,7 @@ class Scheduler(CycleCalls):
         permitted: Iterable[str] | None = None,
         hold: bool = False,
         observed_range: bool = False,
+        freshness: bool = False,
         relaxed: bool = False,
         max_pending_refresh: int | None = None,
         max_pending_processing: int | None = None,
@@ -97,6 +99,7 @@ class Scheduler(CycleCalls):
         for what, wanted, bit in (
             ("hold", hold, _raw.SELENE_OPTIONS_HOLD),
             ("observed_range", observed_range, _raw.SELENE_OPTIONS_OBSERVED_RANGE),
+            ("freshness", freshness, _raw.SELENE_OPTIONS_FRESHNESS),
             ("relaxed", relaxed, _raw.SELENE_OPTIONS_RELAXED),
         ):
             raw.flags |= bit if truth(wanted, what) else 0

@@ -72,6 +72,7 @@ def run_command(
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
+    freshness: o.Freshness = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
     store: Annotated[
@@ -134,7 +135,9 @@ def run_command(
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit)
     console = new_console()
     is_live = console.is_terminal if live is None else live
-    limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, window.every if follow else 0)
+    limits = wire.Limits(
+        observed_range, freshness, max_pending_refresh, max_pending_processing, window.every if follow else 0
+    )
     plan = Plan(
         window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live, profile, why
     )

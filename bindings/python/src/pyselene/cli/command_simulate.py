@@ -75,6 +75,7 @@ def simulate(
         ),
     ] = None,
     observed_range: o.ObservedRange = False,
+    freshness: o.Freshness = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
     html: Annotated[
@@ -95,7 +96,7 @@ def simulate(
     work = load(workload)
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit, simulated=True)
     chosen = seed if seed is not None else work.seed if work.seed is not None else 1
-    limits = wire.Limits(observed_range, max_pending_refresh, max_pending_processing, 0, chosen)
+    limits = wire.Limits(observed_range, freshness, max_pending_refresh, max_pending_processing, 0, chosen)
     begun = time.perf_counter()
     playing: Simulation
     if profile is None:

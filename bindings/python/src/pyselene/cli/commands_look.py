@@ -33,6 +33,7 @@ def plan(
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
+    freshness: o.Freshness = False,
     as_json: o.Json = False,
 ) -> None:
     """Tell what a window would run now, what it would not run, and why."""
@@ -40,7 +41,7 @@ def plan(
     if work is not None:
         refuse_idle(work)
     window = o.window_of(work, budget, reserve, None, lanes, kinds, strict_fit)
-    with _looking(work, store, observed_range) as scheduler:
+    with _looking(work, store, observed_range, freshness) as scheduler:
         scheduler.set_conditions(network=network, power=power)
         found = scheduler.plan(
             window.budget / 1e9,
@@ -67,6 +68,7 @@ def explain(
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
+    freshness: o.Freshness = False,
     as_json: o.Json = False,
 ) -> None:
     """Tell everything about one task, and why it does not run now."""
@@ -74,7 +76,7 @@ def explain(
     if work is not None:
         refuse_unknown(work, id)
     window = o.window_of(work, budget, None, None, None, None, False)
-    with _looking(work, store, observed_range) as scheduler:
+    with _looking(work, store, observed_range, freshness) as scheduler:
         scheduler.set_conditions(network=network, power=power)
         info, why = _get(scheduler, id), scheduler.explain(id)
         if as_json:
@@ -167,11 +169,13 @@ def _one_of(workload: str | None, store: Path | None) -> Workload | None:
 
 
 @contextmanager
-def _looking(work: Workload | None, store: Path | None, observed_range: bool = False) -> Iterator[Scheduler]:
+def _looking(
+    work: Workload | None, store: Path | None, observed_range: bool = False, freshness: bool = False
+) -> Iterator[Scheduler]:
     """A scheduler to look at: of a store, or of a workload whose tasks were registered a moment ago."""
     path = existing(store)
     clock = VirtualClock(datetime.now(UTC)) if work is not None else None
-    with wire.open_scheduler(path, wire.Limits(observed_range=observed_range), clock) as scheduler:
+    with wire.open_scheduler(path, wire.Limits(observed_range=observed_range, freshness=freshness), clock) as scheduler:
         if work is not None and clock is not None:
             wire.register(scheduler, work, None)
             clock.advance(1)

@@ -197,6 +197,12 @@ ObservedRange = Annotated[
     bool,
     typer.Option("--observed-range", help="Score within the range of what is observed.", rich_help_panel=RANKING),
 ]
+Freshness = Annotated[
+    bool,
+    typer.Option(
+        "--freshness", help="Rank by age times a pace learnt from cost, news and failures.", rich_help_panel=RANKING
+    ),
+]
 MaxPendingRefresh = Annotated[
     int | None,
     typer.Option(

@@ -317,7 +317,8 @@ def show_explanation(
     attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
     timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
     priority = f"priority {words(info.priority)}"
-    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout))))
+    steady = "steady" if info.steady else ""
+    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout, steady))))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
@@ -337,6 +338,8 @@ def show_explanation(
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
+    if why.pace is not None:
+        fact("pace", str(why.pace))
     fact("why", why_text(why, now, budget), "bold")
     console.print(Text(printable(info.id), "bold"))
     console.print(facts)

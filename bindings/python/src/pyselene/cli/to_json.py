@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from .. import Explanation, Plan, Scheduler, TaskInfo
+from .. import Explanation, Pace, Plan, Scheduler, TaskInfo
 from .duration import SECOND
 from .show import constraints
 from .wire import Window
@@ -53,6 +53,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "backoff_delay": info.backoff.delay,
         "max_attempts": info.max_attempts,
         "timeout": info.timeout,
+        "steady": info.steady,
         "expected": info.expected,
         "estimate": info.estimate,
         "state": str(info.state),
@@ -95,6 +96,17 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
         "score": why.score,
         "estimate": why.estimate,
         "last_room": why.last_room,
+        "pace": None if why.pace is None else _pace_json(why.pace),
+    }
+
+
+def _pace_json(pace: Pace) -> dict[str, Any]:
+    return {
+        "fresh_since": _iso(pace.fresh_since),
+        "cost": pace.cost,
+        "known_runs": pace.runs,
+        "news_runs": pace.news,
+        "pace": pace.per_mille / 1000,
     }
 
 

@@ -68,10 +68,15 @@ class Limits:
     """How a scheduler of a command line is opened."""
 
     observed_range: bool = False
+    freshness: bool = False
     max_pending_refresh: int | None = None
     max_pending_processing: int | None = None
     minimum_interval: int = 0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.observed_range and self.freshness:
+            raise Problem("--freshness and --observed-range exclude each other", Exit.USAGE)
 
 
 def definition(spec: TaskSpec, handler: str) -> Task:
@@ -98,6 +103,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         backoff=backoff,
         max_attempts=spec.max_attempts or None,
         timeout=spec.timeout / SECOND if spec.timeout else None,
+        steady=spec.steady,
         input=(spec.command or "").encode(),
     )
 
@@ -109,6 +115,7 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
             path,
             hold=True,
             observed_range=limits.observed_range,
+            freshness=limits.freshness,
             max_pending_refresh=limits.max_pending_refresh,
             max_pending_processing=limits.max_pending_processing,
             minimum_interval_refresh=limits.minimum_interval / SECOND,
