@@ -350,6 +350,7 @@ package struct TaskRecord {
   /// Goes on from where an ended record of its task was, at once.
   mutating func takeOver(_ ended: TaskRecord, at now: Instant) {
     history = ended.history
+    freshSince = now
     (generation, lastOutcome) = (ended.generation, ended.lastOutcome)
     wait(first: now)
   }

@@ -357,6 +357,23 @@ static void test_retry_limits(void) {
     }
 }
 
+/* Its age counts from the retry, as that of a new one. */
+static void test_retry_age(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.flags = SELENE_OPTIONS_FRESHNESS;
+    selene_scheduler scheduler = open_virtual(options);
+    add_name(scheduler, "a");
+    add(scheduler, once_of("a"));
+    advance(SELENE_HOUR);
+    fail_with(scheduler, "a", SELENE_OUTCOME_ABANDONED, "no", -1);
+    advance(SELENE_HOUR);
+    CHECK_OK(selene_task_retry(scheduler, "a", -1));
+    CHECK_INT(clock_now, record(scheduler, "a").last_run);
+    CHECK_INT(clock_now, explain(scheduler, "a").fresh_since);
+    CHECK_INT(1, explain(scheduler, "a").known_runs);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R7 why a run failed is kept and stored until the next success", test_kept);
@@ -364,6 +381,7 @@ int main(int argc, char **argv) {
     run_test("R7 what is wrong is answered with a status and is no outcome", test_refused);
     run_test("R7 an event says why a run failed, also where only the library knows", test_told);
     run_test("R7 a failed task is listed, and enqueued again with what it was", test_retry);
+    run_test("R7 F2 the age of a task that is retried counts from then", test_retry_age);
     run_test("R7 a task that is retried takes a place as a new one does", test_retry_limits);
     return check_end();
 }

@@ -60,6 +60,10 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try recipe.withDraft { draft in try enter { try $0.register(draft, at: $1) } }
   }
 
+  func retry(_ id: String) throws {
+    try id.withBytes { bytes in try enter { try $0.retry(bytes, at: $1) } }
+  }
+
   func cancel(_ id: String) throws -> UInt64 {
     try id.withBytes { bytes in try enter { try $0.cancel(id: bytes, at: $1) } }
   }

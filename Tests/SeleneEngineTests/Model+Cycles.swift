@@ -160,6 +160,7 @@ extension Model {
     sight.lastOutcome = outcome
     sight.stopReason = outcome == .expired ? run.reason : .none
     sight.responseTimes = (sight.responseTimes + [instant - run.startedAt]).suffix(30)
+    (sight.failedAt, sight.failedAttempt) = outcome.isSuccess ? (nil, nil) : (instant, sight.attempts)
     let definition = sight.definition
     let attemptsLeft = definition.maxAttempts == 0 || sight.attempts < definition.maxAttempts
     let failed = outcome == .failed || outcome == .expired
@@ -230,6 +231,7 @@ extension Model {
   private func interrupt(_ running: Sight) {
     var sight = running
     (sight.run, sight.lastRun, sight.lastOutcome, sight.stopReason) = (0, now, .failed, .interrupted)
+    (sight.failedAt, sight.failedAttempt) = (now, sight.attempts)
     let definition = sight.definition
     let isOver = definition.maxAttempts > 0 && sight.attempts >= definition.maxAttempts
     switch definition.schedule {

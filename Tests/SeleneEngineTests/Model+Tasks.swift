@@ -70,6 +70,22 @@ extension Model {
     return .appended
   }
 
+  /// A failed task starts again, with what it knows of its runs (R7).
+  func retry(_ id: String) throws {
+    guard let old = self[id] else { throw Refused(.notFound) }
+    guard old.state == .failed else { throw Refused(.invalidArgument) }
+    guard enabled.contains(old.kind) else { throw Refused(.unavailable) }
+    guard isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
+    let state = isPlaceFree(old.kind) ? TaskState.enqueued : .held
+    remove(old.sequence)
+    introduce(old.definition, state, shows: true)
+    guard var sight = self[id] else { return }
+    (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
+    (sight.responseTimes, sight.lastOutcome) = (old.responseTimes, old.lastOutcome)
+    (sight.failedAt, sight.failedAttempt) = (old.failedAt, old.failedAttempt)
+    write(sight)
+  }
+
   // MARK: Cancelling
 
   /// Cancels a live record and all behind it; how many.

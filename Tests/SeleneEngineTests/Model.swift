@@ -213,6 +213,7 @@ extension Sight {
     (record.earliestBegin, record.anchor, record.periodBase) = (earliestBegin, anchor, periodBase)
     (record.lastRun, record.changedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
     (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
+    if let failedAt, let failedAttempt { record.failure = LastFailure(at: failedAt, attempt: failedAttempt, nil) }
     return Sight(record)
   }
 
@@ -221,7 +222,7 @@ extension Sight {
     """
     \(state), run \(run), attempts \(attempts), generation \(generation), registered \(registeredAt), earliest \
     \(earliestBegin), anchor \(anchor), base \(periodBase), last \(lastRun), ended \(endedAt), times \(responseTimes), \
-    \(lastOutcome.map { "\($0)" } ?? "no outcome"), \(stopReason)
+    \(lastOutcome.map { "\($0)" } ?? "no outcome"), \(stopReason), failed \(failedAt ?? 0) in \(failedAttempt ?? 0)
     """
   }
 }

@@ -21,6 +21,9 @@ struct Sight: Equatable {
   var responseTimes: [Span]
   var lastOutcome: Outcome?
   var stopReason: StopReason
+  /// When its last run failed, if none has succeeded since, and which attempt that was (R7).
+  var failedAt: Instant?
+  var failedAttempt: UInt32?
   var run: UInt64
 
   init(_ record: TaskRecord) {
@@ -38,6 +41,8 @@ struct Sight: Equatable {
     responseTimes = record.responseTimes
     lastOutcome = record.lastOutcome
     stopReason = record.stopReason
+    failedAt = record.failure?.at
+    failedAttempt = record.failure?.attempt
     run = record.run
   }
 
@@ -55,7 +60,7 @@ struct Sight: Equatable {
       && a.generation == b.generation && a.registeredAt == b.registeredAt && a.earliestBegin == b.earliestBegin
       && a.anchor == b.anchor && a.periodBase == b.periodBase && a.lastRun == b.lastRun && a.endedAt == b.endedAt
       && a.responseTimes == b.responseTimes && a.lastOutcome == b.lastOutcome && a.stopReason == b.stopReason
-      && a.run == b.run
+      && a.failedAt == b.failedAt && a.failedAttempt == b.failedAttempt && a.run == b.run
   }
 }
 

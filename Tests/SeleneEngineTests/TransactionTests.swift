@@ -77,6 +77,7 @@ private final class Subject {
           "\(sight.id) \(sight.sequence) \(sight.state) \(sight.attempts) \(sight.generation) \(sight.registeredAt) "
             + "\(sight.earliestBegin) \(sight.anchor) \(sight.periodBase) \(sight.lastRun) \(record.changedAt) "
             + "\(sight.responseTimes) \(String(describing: sight.lastOutcome)) \(sight.stopReason) "
+            + "\(String(describing: sight.failedAt)) \(String(describing: sight.failedAttempt)) "
             + "\(sight.run & Token.numberMask) \(record.isTaken) \(record.isSpent) \(record.handler) "
             + "\(sight.definition.priority) \(table.waiting(behind: slot).map { table[$0].sequence })")
       }
@@ -116,6 +117,7 @@ private final class Subject {
     switch step {
     case .register(let recipe): return "\(try host.register(recipe))"
     case .cancel(let id): return "\(try host.cancel(id))"
+    case .retry(let id): try host.retry(id)
     case .cancelTag: return "\(try host.cancel(tag: "t"))"
     case .cancelAll: return "\(try host.cancelAll())"
     case .prune: return "\(try host.prune())"
@@ -164,6 +166,7 @@ private final class Subject {
   enum Step {
     case register(Recipe)
     case cancel(String)
+    case retry(String)
     case cancelTag, cancelAll, prune, reset
     case begin(kinds: UInt32, budget: Span, lanes: UInt32)
     case beginNow(String)
@@ -183,7 +186,7 @@ private final class Subject {
   private static let ids = ["a", "b", "c", "d", "e", "f"]
 
   private static func step(_ chance: inout Chance) -> Subject.Step {
-    switch chance.below(24) {
+    switch chance.below(25) {
     case 0...4:
       let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
       let existing = chance.pick([ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
@@ -199,6 +202,7 @@ private final class Subject {
           $0.recurrence = schedule == .periodic ? Int32(chance.below(2)) : 0
         })
     case 5: return chance.once(in: 3) ? .cancelAll : .cancel(chance.pick(ids))
+    case 24: return .retry(chance.pick(ids))
     case 6: return chance.once(in: 3) ? .cancelTag : .prune
     case 7: return chance.once(in: 3) ? .reset : .used
     case 8...10:

@@ -90,7 +90,7 @@ final class Walk {
     case 64..<79: try complete()
     case 79..<81: try end()
     case 81..<85: try look()
-    case 85..<86: try prune()
+    case 85..<86: try chance.once(in: 4) ? prune() : retry()
     case 86..<88 where lives != nil: try beginNewLife()
     default: try passTime()
     }
@@ -215,6 +215,18 @@ final class Walk {
       try model.register(recipe.define())
     } engine: {
       try host.register(recipe)
+    }
+  }
+
+  private func retry() throws {
+    let failed = Self.ids.filter { model[$0]?.state == .failed }
+    let id = failed.isEmpty || chance.once(in: 4) ? chance.pick(Self.ids) : chance.pick(failed)
+    try both("retry \(id)") {
+      try model.retry(id)
+      return 0
+    } engine: {
+      try host.retry(id)
+      return 0
     }
   }
 
