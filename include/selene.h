@@ -634,6 +634,30 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
                                                selene_scheduler *out_scheduler);
 
 /**
+ * Lets nothing more be dispatched, and waits until nothing runs.
+ *
+ * Registering, cancelling, conditions and everything else go on; runs in flight complete as always, or their windows end.
+ * A begin answers UNAVAILABLE, drivers open no window, selene_task_explain says DRAINED. It stays so, also after BUSY, until
+ * selene_scheduler_resume or the close: before a backup or a new version of the program, drain, then close. With a host
+ * clock it does not wait: whoever moves the clock asks again.
+ *
+ * @param grace  ns to wait, 0 … 24 h; 0: only says what it found
+ * @return OK: nothing runs, and all outcomes are stored. BUSY: runs are in flight or their handlers have not returned;
+ *         they go on. INVALID_ARGUMENT, REENTRANT (inside a callback of this scheduler, with a grace), the STORE_
+ *         statuses and OUTCOME_UNKNOWN
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_scheduler_drain(selene_scheduler scheduler, int64_t grace);
+
+/**
+ * Lets a drained scheduler dispatch again; one that is not drained stays as it is.
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_scheduler_resume(selene_scheduler scheduler);
+
+/**
  * Closes a scheduler: stops its runs (SHUTDOWN), waits, and ends.
  *
  * Runs in flight are over at once; their tasks are enqueued again as before the run. Then it waits up to
@@ -1200,7 +1224,9 @@ enum {
     SELENE_REASON_NO_THREAD = 18,
     /** Its handler's runs have left too many threads behind, and none has come back (SELENE_TROUBLE_HANDLER).
      *  Since: 0.2. */
-    SELENE_REASON_HANDLER_STUCK = 19
+    SELENE_REASON_HANDLER_STUCK = 19,
+    /** The scheduler was drained (selene_scheduler_drain). Since: 0.2. */
+    SELENE_REASON_DRAINED = 20
 };
 
 /** One reason of an explanation. */

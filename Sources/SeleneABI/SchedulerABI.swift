@@ -98,6 +98,18 @@ public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64
   }
 }
 
+@_cdecl("selene_scheduler_drain") @implementation
+public func selene_scheduler_drain(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in try Scheduler.drain(scheduler, grace: grace) }
+}
+
+@_cdecl("selene_scheduler_resume") @implementation
+public func selene_scheduler_resume(_ scheduler: selene_scheduler) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in scheduler.resume() }
+  }
+}
+
 @_cdecl("selene_scheduler_now") @implementation
 public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: UnsafeMutablePointer<Int64>!)
   -> selene_status

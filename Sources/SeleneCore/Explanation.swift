@@ -21,6 +21,7 @@ package enum Reason: Int32, Sendable {
   case storeRefuses = 17
   case noThread = 18
   case handlerStuck = 19
+  case drained = 20
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.

@@ -92,6 +92,7 @@ extension Reason {
     case .storeRefuses: "store_refuses"
     case .noThread: "no_thread"
     case .handlerStuck: "handler_stuck"
+    case .drained: "drained"
     }
   }
 }

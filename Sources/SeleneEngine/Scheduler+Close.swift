@@ -6,6 +6,77 @@ import SeleneCore
 extension Scheduler {
   package static let longestGrace = Time.day
 
+  // MARK: Drain (R6)
+
+  /// The kinds of which something may be dispatched.
+  var offered: KindSet { isDrained ? [] : enabled }
+
+  func refuseDrained() throws(SeleneError) {
+    guard !isDrained else { throw SeleneError(.unavailable, "drained; selene_scheduler_resume lets it dispatch again") }
+  }
+
+  /// Lets nothing more be dispatched, and waits up to a grace until nothing runs; with a host clock it does not wait.
+  ///
+  /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`, `busy` when something still runs, a status of
+  ///   stores when outcomes are not durable.
+  package static func drain(_ handle: UInt64, grace: Span) throws(SeleneError) {
+    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+    let until = platform_boot_clock().adding(grace)
+    let scheduler = try enter(handle) { scheduler, _ throws(SeleneError) in
+      if grace > 0 { try scheduler.refuseInsideCallback("waiting for runs") }
+      scheduler.pause()
+      return scheduler
+    }
+    scheduler.lock()
+    try scheduler.leaving { () throws(SeleneError) in
+      try scheduler.awaitRuns(until: until)
+      try scheduler.save(at: scheduler.clock.last)
+      let count = scheduler.runsAtWork
+      guard count == 0 else {
+        throw SeleneError(.busy, "\(count) runs are in flight, or their handlers have not returned")
+      }
+    }
+  }
+
+  private func pause() {
+    isDrained = true
+    lookAgain()
+    slot.monitor.broadcast()
+  }
+
+  /// Lets a drained scheduler dispatch again.
+  package func resume() {
+    isDrained = false
+    lookAgain()
+    slot.monitor.broadcast()
+  }
+
+  /// Runs that are open, or whose threads are still in their handlers and were not left behind.
+  private var runsAtWork: Int {
+    var count = 0
+    runs.forEach { if $0.isOpen || ($0.isInHandler && !$0.isLeftBehind) { count += 1 } }
+    return count
+  }
+
+  /// Waits until nothing runs, or until an instant of the boot clock. Called and left with the lock held.
+  ///
+  /// - Throws: `invalidHandle` if it was closed meanwhile, `forked`.
+  private func awaitRuns(until: Instant) throws(SeleneError) {
+    while true {
+      guard !isClosing, slot.scheduler === self else { throw .closedHandle }
+      guard clock.host == nil else { return }
+      let now = tick()
+      advance(to: now)
+      let wall = platform_boot_clock()
+      guard runsAtWork > 0, wall < until else { return }
+      if try !settleDeliveries() {
+        slot.monitor.wait(min(until.subtracting(wall), nextDue.subtracting(now)))
+      }
+    }
+  }
+
+  // MARK: Close
+
   /// Closes a scheduler: stops its runs, waits for its handlers up to the grace, ends its threads.
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.

@@ -33,7 +33,7 @@ extension Scheduler {
 
   /// Sees whether a window may begin.
   func admit(_ window: Window, at now: Instant) throws(SeleneError) {
-    if window.task == nil { try refuse(window.kinds, at: now) }
+    if window.task == nil { try refuse(window.kinds, at: now) } else { try refuseDrained() }
   }
 
   /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).
@@ -109,6 +109,7 @@ extension Scheduler {
   }
 
   func refuseSwitchedOff(_ kinds: KindSet) throws(SeleneError) {
+    try refuseDrained()
     guard kinds.isSubset(of: enabled) else {
       throw SeleneError(.unavailable, "kinds", "\(kinds.subtracting(enabled).names) is switched off")
     }
@@ -119,7 +120,7 @@ extension Scheduler {
     _ id: UnsafeRawBufferPointer, satisfied: Constraints, pushes: Bool, at now: Instant
   ) throws(SeleneError) -> Int {
     let slot = try visibleSlot(id, "task")
-    let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
+    let offer = Offer(kinds: offered, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
     guard table.isRunnable(slot, offer) else {
       let explanation = table.explain(
         slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
@@ -147,7 +148,7 @@ extension Scheduler {
 
   /// What an open cycle offers now.
   private func offer(of cycle: Cycle) -> Offer {
-    let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
+    let kinds = cycle.isOfOneTask ? offered : cycle.kinds.intersection(offered)
     return offer(kinds.subtracting(cycle.preempted), cycle.mode)
   }
 

@@ -165,7 +165,7 @@ extension Scheduler {
   /// What a driver goes by now.
   private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
-    view.enabled = enabled
+    view.enabled = offered
     for cycle in cycles { view.open.formUnion(cycle.kinds.union(cycle.driven)) }
     view.hasCycles = !cycles.isEmpty
     view.hasDriven = cycles.contains { $0.isDriven }

@@ -164,6 +164,7 @@ extension Scheduler {
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
     }
+    if record.state == .enqueued && isDrained { explanation.entries.append(Explanation.Entry(reason: .drained)) }
     if record.state == .enqueued { explanation.entries += troubleReasons(record.kind) }
     return explanation
   }
@@ -171,7 +172,7 @@ extension Scheduler {
   /// When it is worth opening the next window; nil for never (C16).
   package func nextWakeup(at moment: Moment) -> Instant? {
     // A forgotten cycle delays no wake-up, the next begin ends it.
-    let free = cycles.reduce(enabled) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
+    let free = cycles.reduce(offered) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
     let offer = Offer(
       kinds: free.subtracting(cappedKinds), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)

@@ -16,6 +16,8 @@ package final class Scheduler: @unchecked Sendable {
   var clock: Clock
   var conditions = Conditions()
   var enabled = KindSet.all
+  /// Nothing is dispatched until the host says so (R6).
+  var isDrained = false
   /// Pace and last cycle of each kind.
   var pace: PerKind<Pace>
   var traces = PerKind<CycleTrace?>(repeating: nil)

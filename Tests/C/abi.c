@@ -508,6 +508,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_STORE_REFUSES, 17, "store_refuses", selene_reason_name),
     NUMBER(SELENE_REASON_NO_THREAD, 18, "no_thread", selene_reason_name),
     NUMBER(SELENE_REASON_HANDLER_STUCK, 19, "handler_stuck", selene_reason_name),
+    NUMBER(SELENE_REASON_DRAINED, 20, "drained", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),

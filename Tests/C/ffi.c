@@ -38,6 +38,8 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_enable, "ihu"),
     FUNCTION(selene_scheduler_next_wakeup, "ihpp"),
     FUNCTION(selene_scheduler_prune, "ihp"),
+    FUNCTION(selene_scheduler_drain, "ihl"),
+    FUNCTION(selene_scheduler_resume, "ih"),
     FUNCTION(selene_scheduler_reset, "ih"),
     FUNCTION(selene_scheduler_observe, "ihppp"),
     FUNCTION(selene_handler_register, "ihplpppp"),
@@ -497,6 +499,8 @@ static void test_every_function(void) {
     CALL_OK("selene_task_cancel_all", u64(scheduler), ptr(&count));
     CHECK_INT(0, count);
     CALL_OK("selene_scheduler_prune", u64(scheduler), ptr(&count));
+    CALL_OK("selene_scheduler_drain", u64(scheduler), i64(0));
+    CALL_OK("selene_scheduler_resume", u64(scheduler));
     CHECK_INT(2, count);
     CALL_OK("selene_scheduler_reset", u64(scheduler));
     CALL_OK("selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));

@@ -315,6 +315,12 @@ static selene_status call_next_wakeup(uint64_t h) {
 static selene_status call_prune(uint64_t h) {
     return selene_scheduler_prune(h, &outs.count);
 }
+static selene_status call_drain(uint64_t h) {
+    return selene_scheduler_drain(h, 0);
+}
+static selene_status call_resume(uint64_t h) {
+    return selene_scheduler_resume(h);
+}
 static selene_status call_reset(uint64_t h) {
     return selene_scheduler_reset(h);
 }
@@ -507,6 +513,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_scheduler_enable", TAKES_SCHEDULER, call_enable, 0},
     {"selene_scheduler_next_wakeup", TAKES_SCHEDULER, call_next_wakeup, 0},
     {"selene_scheduler_prune", TAKES_SCHEDULER, call_prune, 0},
+    {"selene_scheduler_drain", TAKES_SCHEDULER, call_drain, 0},
+    {"selene_scheduler_resume", TAKES_SCHEDULER, call_resume, 0},
     {"selene_scheduler_reset", TAKES_SCHEDULER, call_reset, 0},
     {"selene_scheduler_observe", TAKES_SCHEDULER, call_observe, 1},
     {"selene_handler_register", TAKES_SCHEDULER, call_handler_register, 1},

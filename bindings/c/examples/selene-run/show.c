@@ -223,6 +223,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_HANDLER_STUCK:
         append(&out, "", "its handler has left too many threads behind");
         break;
+    case SELENE_REASON_DRAINED:
+        append(&out, "", "the scheduler is drained");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;

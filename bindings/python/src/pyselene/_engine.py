@@ -334,6 +334,22 @@ class Engine:
 
     # ---- end ------------------------------------------------------------------
 
+    def drain(self, grace: int) -> bool:
+        """Dispatches nothing more; whether nothing runs after a number of ns, in which signals are handled."""
+        if grace:
+            self.refuse_in_handler("drain() with a grace")
+        until = _NOW() + grace
+        while True:
+            left = until - _NOW()
+            status = library.selene_scheduler_drain(self.handle, min(left, SECOND // 10) if left > 0 else min(grace, 0))
+            if status != _raw.SELENE_ERROR_BUSY:
+                self.check(status)
+                return True
+            if left <= 0:
+                return False
+            if self.clock is not None:  # with a clock of the host's it does not wait in there
+                time.sleep(min(left, SECOND // 100) / SECOND)
+
     def close(self, grace: int) -> None:
         """Stops runs, waits up to a number of ns for handlers to return, ends."""
         if self.closed:

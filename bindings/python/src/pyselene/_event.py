@@ -48,8 +48,8 @@ class EventType(Named):
 class Trouble(Named):
     """What can keep a scheduler from working.
 
-    A store that refuses, a thread that cannot be had, too many handlers that overran, an observer that does not keep up,
-    a handler that has left too many threads behind.
+    A store that refuses, a thread that cannot be had, too many handlers that overran, an observer that does not keep
+    up, a handler that has left too many threads behind.
     """
 
     STORE = _raw.SELENE_TROUBLE_STORE

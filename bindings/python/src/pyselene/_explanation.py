@@ -37,6 +37,7 @@ class ReasonCode(Named):
     STORE_REFUSES = _raw.SELENE_REASON_STORE_REFUSES
     NO_THREAD = _raw.SELENE_REASON_NO_THREAD
     HANDLER_STUCK = _raw.SELENE_REASON_HANDLER_STUCK
+    DRAINED = _raw.SELENE_REASON_DRAINED
 
 
 _SENTENCES = {
@@ -59,6 +60,7 @@ _SENTENCES = {
     ReasonCode.STORE_REFUSES: "the store refused the last commit",
     ReasonCode.NO_THREAD: "no thread can be had for a window",
     ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
+    ReasonCode.DRAINED: "the scheduler is drained",
 }
 
 

@@ -136,6 +136,7 @@ SELENE_REASON_GOVERNOR = 16
 SELENE_REASON_STORE_REFUSES = 17
 SELENE_REASON_NO_THREAD = 18
 SELENE_REASON_HANDLER_STUCK = 19
+SELENE_REASON_DRAINED = 20
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -789,6 +790,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_status_fault": (POINTER(selene_fault), ()),
     "selene_options_init": (c_int32, (POINTER(selene_options), c_uint32)),
     "selene_scheduler_open": (c_int32, (POINTER(selene_options), POINTER(c_uint64))),
+    "selene_scheduler_drain": (c_int32, (c_uint64, c_int64)),
+    "selene_scheduler_resume": (c_int32, (c_uint64,)),
     "selene_scheduler_close": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_now": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_scheduler_get": (c_int32, (c_uint64, POINTER(selene_scheduler_info))),
@@ -935,6 +938,8 @@ class Functions:
         "selene_status_fault",
         "selene_options_init",
         "selene_scheduler_open",
+        "selene_scheduler_drain",
+        "selene_scheduler_resume",
         "selene_scheduler_close",
         "selene_scheduler_now",
         "selene_scheduler_get",
@@ -1035,6 +1040,8 @@ class Functions:
     selene_status_fault: Any
     selene_options_init: Any
     selene_scheduler_open: Any
+    selene_scheduler_drain: Any
+    selene_scheduler_resume: Any
     selene_scheduler_close: Any
     selene_scheduler_now: Any
     selene_scheduler_get: Any

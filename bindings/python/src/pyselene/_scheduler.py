@@ -287,6 +287,18 @@ class Scheduler(CycleCalls):
         name = path_bytes(path)
         self._engine.check(library.selene_store_backup(self._engine.handle, name, len(name)))
 
+    def drain(self, grace: Duration = 0.0) -> bool:
+        """Dispatches nothing more, and waits up to `grace` seconds until nothing runs; whether that is so.
+
+        Registering and everything else goes on, and what runs completes as always, until resume() or close(). Inside a
+        handler only without a grace, else Reentrant.
+        """
+        return self._engine.drain(duration_ns(grace, "grace"))
+
+    def resume(self) -> None:
+        """Lets a drained scheduler dispatch again."""
+        self._engine.check(library.selene_scheduler_resume(self._engine.handle))
+
     def close(self, grace: Duration = 1.0) -> None:
         """Stops runs (their tasks are enqueued as before), waits up to `grace` seconds for handlers, and ends.
 

@@ -58,6 +58,7 @@ _REASONS: Final = {
     ReasonCode.STORE_REFUSES: "the store refused the last commit",
     ReasonCode.NO_THREAD: "no thread can be had for a window",
     ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
+    ReasonCode.DRAINED: "the scheduler is drained",
 }
 
 
