@@ -458,8 +458,8 @@ def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., s
         lines.append(line)
     assert not any("trouble" in line for line in lines)
     process.terminate()
-    assert process.communicate(timeout=60)[1] == "pyselene: stopping\n"
-    assert process.returncode == 0
+    errors = process.communicate(timeout=60)[1]
+    assert (process.returncode, errors) == (0, "pyselene: stopping\n")
 
 
 def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:

@@ -33,6 +33,7 @@ from .. import (
     Report,
     Scheduler,
     SeleneError,
+    StoreError,
     _raw,
 )
 from .._forever import Forever, raw_forever
@@ -404,10 +405,16 @@ class Following(Forever):
     def _work_on(self, token: int) -> Report | None:
         session = self._session
         self._windows += 1
-        session.follow_window(self._windows, lambda: super(Following, self)._work_on(token))
+        session.follow_window(self._windows, lambda: self._report_of(token))
         self._told = ()
         if not session.anything_left() or self._windows == session.plan.cycles:
             self._stopping = True
+        return None
+
+    def _report_of(self, token: int) -> Report | None:
+        # A store that refuses is told of as trouble; the driver opens the next window when it is over.
+        with suppress(StoreError):
+            return super()._work_on(token)
         return None
 
     def _sleep(self) -> None:
