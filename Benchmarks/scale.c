@@ -41,12 +41,16 @@ static void set_conditions(selene_scheduler scheduler, uint32_t constraints) {
     stop_if(selene_conditions_set(scheduler, constraints, constraints), "conditions");
 }
 
+/* SELENE_OPTIONS_ bits of the schedulers that are opened. */
+static uint32_t order;
+
 /* With a clock of the host's own, so that tasks can be as old as is wanted, or with the system's. */
 static selene_scheduler open_one(selene_clock_fn clock) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
     clock_now = POPULATION_SECOND;
     options.clock = clock;
+    options.flags = order;
     options.max_pending_refresh = SELENE_UNLIMITED;
     stop_if(selene_scheduler_open(&options, &scheduler), "open");
     set_conditions(scheduler, CONDITIONS);
@@ -255,6 +259,25 @@ static void measure_cancel(selene_scheduler scheduler, uint64_t tasks) {
     found("cancel by tag, each", "Selene", tasks, "ns", samples, count);
 }
 
+/* The same decision by the other rule, which picks others. */
+static void measure_freshness(uint64_t tasks) {
+    static double once[1];
+    selene_plan *plan = NULL;
+    selene_scheduler scheduler;
+    order = SELENE_OPTIONS_FRESHNESS;
+    scheduler = populate(tasks, read_clock, describe, &once[0], &once[0]);
+    order = 0;
+    for (int i = 0; i < 501; i++) {
+        samples[i] = decide(scheduler, &plan);
+        if (i == 0)
+            found_one("picks", "Selene, freshness", tasks, "tasks", (double)plan->run_count);
+        selene_plan_destroy(plan);
+    }
+    found("decide", "Selene, freshness", tasks, "ns", samples, 501);
+    stop_if(selene_scheduler_close(scheduler, 0), "close");
+    malloc_trim(0);
+}
+
 static void measure(uint64_t tasks) {
     selene_scheduler scheduler = 0;
     if (tasks <= 1000000) {
@@ -270,6 +293,7 @@ static void measure(uint64_t tasks) {
     measure_cancel(scheduler, tasks);
     stop_if(selene_scheduler_close(scheduler, 0), "close");
     malloc_trim(0);
+    measure_freshness(tasks);
 }
 
 int main(int count, char **arguments) {
@@ -279,6 +303,7 @@ int main(int count, char **arguments) {
     about("Selene, defaults", "tasks of an id with 16 bytes, a handler and nothing else; the "
                               "system's clock, where the others have a clock of the host's own");
     about("Selene, caches emptied", "the same after 64 MB of other memory were written");
+    about("Selene, freshness", "the same by the freshness rule, which picks others");
     about("Selene, conditions of the system",
           "the same; whether there is network and external power "
           "is read from the system first");
