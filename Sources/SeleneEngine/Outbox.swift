@@ -9,7 +9,15 @@ enum Delivery {
   /// Ends a host object.
   case finish(Callback)
   /// Hands over a report.
-  case report(ReportReceiver, Report)
+  case report(HandedReport)
+}
+
+/// A report for one who waits for it. An object, so that every delivery is as small.
+final class HandedReport {
+  let receiver: ReportReceiver
+  let report: Report
+
+  init(_ report: Report, to receiver: ReportReceiver) { (self.receiver, self.report) = (receiver, report) }
 }
 
 /// What waits for the observer, in order.

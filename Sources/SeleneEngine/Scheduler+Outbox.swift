@@ -114,16 +114,16 @@ extension Scheduler {
       case .stop(let run, let reason):
         if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
       case .finish(let callback): try callback.finish(life)
-      case .report(let receiver, let report):
-        if let receive = receiver.receive { try callHost(life) { receive(report) } }
+      case .report(let handed):
+        if let receive = handed.receiver.receive { try callHost(life) { receive(handed.report) } }
       }
     }
     switch delivery {
     case .stop(let run, _): endUse(of: run.handler)
     case .finish: break
-    case .report(let receiver, _):
-      _ = receiver.retire()
-      finishIfLast(receiver.endUse(), receiver)
+    case .report(let handed):
+      _ = handed.receiver.retire()
+      finishIfLast(handed.receiver.endUse(), handed.receiver)
     }
   }
 

@@ -277,7 +277,7 @@ extension Scheduler {
   func hand(_ report: Report, to receivers: [ReportReceiver]) {
     for receiver in receivers {
       receiver.beginUse()
-      outbox.add(.report(receiver, report))
+      outbox.add(.report(HandedReport(report, to: receiver)))
     }
   }
 }
