@@ -137,7 +137,7 @@ static void test_told(void) {
 
 /** Nothing walks all tasks of a stuck handler in one call, and afterwards each of them can run. */
 static void many(uint32_t flags) {
-    enum { COUNT = 10000 };
+    enum { COUNT = 3000 };
     selene_scheduler scheduler = open_with(16, 2, 0, 1);
     selene_lane lanes[2], third;
     char id[32];
