@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -57,10 +57,10 @@ def test_what_an_observer_raises_to_end_the_process_surfaces_after_the_call(
         scheduler.begin().end()  # none is open
 
 
-def windows(options: dict[str, bool]) -> Iterator[int]:
-    """Until the error surfaces: where the library has threads, they tell the observer, maybe after the window."""
-    for number in range(1000 if options.get("push") else 1):
-        yield number
+def until_raised(window: Callable[[], object], options: dict[str, bool]) -> None:
+    """Runs windows until the error surfaces: where the library has threads, they may tell the observer after one."""
+    for _ in range(1000 if options.get("push") else 1):
+        window()
         time.sleep(0.001)
 
 
@@ -70,7 +70,7 @@ def windows(options: dict[str, bool]) -> Iterator[int]:
 def test_what_an_observer_raises_to_end_the_process_ends_the_window(
     error: type[BaseException], options: dict[str, bool], moment: str
 ) -> None:
-    raised = []
+    raised: list[selene.Event] = []
 
     def observer(event: selene.Event) -> None:
         if str(event.type) == moment and not raised:
@@ -82,8 +82,7 @@ def test_what_an_observer_raises_to_end_the_process_ends_the_window(
         scheduler.task("a", push=True, priority=5)(lambda run: None)
         scheduler.task("b", push=True, priority=4)(lambda run: None)
         with pytest.raises(error):
-            for _ in windows(options):
-                scheduler.run_cycle(WAIT, **options)  # type: ignore[arg-type]
+            until_raised(lambda: scheduler.run_cycle(WAIT, **options), options)  # type: ignore[arg-type]
         subscription.close()
         assert len(scheduler.run_cycle().runs) == 2
 
@@ -93,7 +92,7 @@ def test_what_an_observer_raises_to_end_the_process_ends_the_window(
 def test_what_an_observer_raises_to_end_the_process_ends_the_window_on_a_loop(
     error: type[BaseException], push: bool
 ) -> None:
-    raised = []
+    raised: list[selene.Event] = []
 
     def observer(event: selene.Event) -> None:
         if event.type is selene.EventType.COMPLETED and not raised:
@@ -104,8 +103,7 @@ def test_what_an_observer_raises_to_end_the_process_ends_the_window_on_a_loop(
         scheduler.observe(observer)
         scheduler.task("a", push=True)(lambda run: None)
         with pytest.raises(error):
-            for _ in windows({"push": push}):
-                asyncio.run(scheduler.run_cycle_async(WAIT, push=push))
+            until_raised(lambda: asyncio.run(scheduler.run_cycle_async(WAIT, push=push)), {"push": push})
 
 
 @pytest.mark.parametrize(("callback", "error"), [(interrupts, KeyboardInterrupt), (exits, SystemExit)])

@@ -189,8 +189,8 @@ class Scheduler(CycleCalls):
     def observe(self, observer: Callable[[Event], object]) -> Subscription:
         """Calls a function with every change, one at a time, in order, until the result's close().
 
-        The thread that made a change delivers it, or, where the library has threads of its own, one of those, maybe after
-        the call has returned.
+        The thread that made a change delivers it, or, where the library has threads of its own, one of those, maybe
+        after the call has returned.
         """
         if not callable(observer):
             raise TypeError(f"an observer must be callable, not {type(observer).__name__}")
