@@ -6,6 +6,9 @@
  */
 #include "governor.h"
 
+/** Time in which a handler that listens can hear that it is to stop, and complete. */
+#define RESERVE ROOM
+
 enum way { OF_HOST, OF_DRIVER, WAYS };
 enum manner { LISTENS, RETURNS_LATE, NEVER_RETURNS, MANNERS };
 
@@ -28,15 +31,16 @@ static selene_task task_named(const char *id) {
 static int64_t open_window(selene_scheduler scheduler, struct runner *runner) {
     selene_driver driver = SELENE_DRIVER_INIT;
     if (way == OF_HOST) {
-        selene_window window = window_of(ROOM, -1, 2);
+        selene_window window = window_of(ROOM + RESERVE, RESERVE, 2);
         window.kinds = (uint32_t)kind;
         start_runner(runner, scheduler, window);
     } else {
-        driver.refresh_budget = driver.processing_budget = ROOM;
+        driver.refresh_budget = driver.processing_budget = ROOM + RESERVE;
+        driver.reserve = RESERVE;
         driver.refresh_lanes = driver.processing_lanes = 2;
         CHECK_OK(selene_driver_start(scheduler, &driver));
     }
-    return check_now() + ROOM;
+    return check_now() + ROOM + RESERVE;
 }
 
 /** A task that is registered now runs: nothing holds it up. */
@@ -58,7 +62,7 @@ static void test_overrun(void) {
     struct work late = {.behaviour = manner == LISTENS        ? UNTIL_STOPPED
                                      : manner == RETURNS_LATE ? SLEEP
                                                               : GATE,
-                        .duration = 2 * ROOM};
+                        .duration = 2 * ROOM + RESERVE};
     struct work good = {.behaviour = COMPLETE}, other = {.behaviour = COMPLETE}, last = other;
     struct runner runner;
     int64_t due;
@@ -83,6 +87,7 @@ static void test_overrun(void) {
         selene_report_destroy(report);
     }
     CHECK_INT(1, count_events(0, SELENE_EVENT_STOPPED, SELENE_STOP_EXPIRING));
+    wait_for("its stop", &late.stopped, 1);
     CHECK_INT(1, atomic_load(&late.stopped));
     if (overruns_on_time) {
         CHECK_INT(1, overruns(scheduler));
