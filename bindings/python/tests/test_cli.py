@@ -459,7 +459,9 @@ def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., s
     assert not any("trouble" in line for line in lines)
     process.terminate()
     errors = process.communicate(timeout=60)[1]
-    assert (process.returncode, errors) == (0, "pyselene: stopping\n")
+    # Whether the task runs just then is chance.
+    assert (process.returncode, errors.splitlines()[1:]) == (0, [])
+    assert errors.startswith("pyselene: stopping")
 
 
 def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
