@@ -69,6 +69,8 @@ extension TaskTable {
 
   /// The same for the first of a line; at most so many in one call.
   func passesStuck(_ slot: Int, _ count: inout Int) -> Bool {
+    // Another look may have set it aside since this one found it.
+    guard records[slot].handler >= 0 else { return true }
     guard hasStuckHandlers, setAside(slot) else { return false }
     count += 1
     isMoving = isMoving || count == Self.mostMoved

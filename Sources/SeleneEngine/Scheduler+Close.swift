@@ -131,6 +131,7 @@ extension Scheduler {
   /// Lets the slot go, ends the threads that are not in a callback, and waits for them.
   private func retire() throws(SeleneError) {
     lock()
+    lanes.forEach { if let run = $0.run { slot.adopt(run, ofLane: $0.handle) } }
     Registry.retire(slot)
     var left: [Run] = []
     runs.forEach { left.append($0) }

@@ -171,7 +171,11 @@ package final class Scheduler: @unchecked Sendable {
   package static func locked(lane handle: UInt64, isQuestion: Bool = false) throws(SeleneError) -> (Scheduler, Moment) {
     let handle = Handle(rawValue: handle)
     try handle.check(.lane)
-    guard let entered = try lock(try Registry.find(handle), .closing, isQuestion: isQuestion) else {
+    let slot = try Registry.find(handle)
+    guard let entered = try lock(slot, .closing, isQuestion: isQuestion) else {
+      slot.monitor.lock()
+      slot.release(lane: handle.rawValue)
+      slot.monitor.unlock()
       throw .closedHandle
     }
     return entered

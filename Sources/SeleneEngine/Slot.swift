@@ -14,6 +14,8 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
     var lastCycle: UInt64 = 0
     var lastLane: UInt64 = 0
     var scheduler: Scheduler?
+    /// Runs of lanes that were not closed before their scheduler: the host may still read their texts.
+    var orphans: [(lane: UInt64, run: Run)] = []
     var forkGeneration: UInt32 = 0
   }
 
@@ -74,6 +76,12 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
     place.pointee.lastLane = (place.pointee.lastLane + 1) & Handle.numberMask
     return Handle(.lane, slot: index, number: place.pointee.lastLane)
   }
+
+  /// The scheduler closes while a lane has a run. The caller holds the lock.
+  func adopt(_ run: Run, ofLane lane: UInt64) { place.pointee.orphans.append((lane, run)) }
+
+  /// The host has called for a lane whose scheduler is closed. The caller holds the lock.
+  func release(lane: UInt64) { place.pointee.orphans.removeAll { $0.lane == lane } }
 
   fileprivate func clear() { place.pointee.scheduler = nil }
 }

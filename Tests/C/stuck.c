@@ -181,6 +181,42 @@ static void many(uint32_t flags) {
 static void test_many(void) {
     many(0);
 }
+
+/** A task that a window has found, and another look has set aside meanwhile, is passed over. */
+static void test_set_aside(void) {
+    selene_scheduler scheduler = open_with(16, 2, 0, 1);
+    selene_lane lanes[2], third;
+    selene_task task;
+    for (int i = 1; i <= 2; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "hangs %d", i);
+        task = once(id, "hangs", 4);
+        task.timeout = S;
+        add(scheduler, task);
+        advance(S);
+    }
+    advance(SELENE_HOUR);
+    /* Of a higher priority and younger: found at once, and its turn comes later. */
+    add(scheduler, once("waits", "hangs", 5));
+    advance(S);
+    task = once("free", "other", 1);
+    add(scheduler, task);
+    add_name(scheduler, "hangs");
+    add_name(scheduler, "other");
+    advance(S);
+    selene_cycle cycle = leave_two_behind(scheduler, lanes, 0);
+    third = open_lane(cycle);
+    CHECK_INT(1, info_of(scheduler).stuck_handlers);
+    CHECK_INT(SELENE_REASON_HANDLER_STUCK,
+              why(scheduler, "waits", SELENE_REASON_HANDLER_STUCK).reason);
+    CHECK_INT(SELENE_STEP_RUN, take(third, SELENE_OUTCOME_NONE, "free"));
+    CHECK_OK(selene_lane_close(third));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_lane_close(lanes[0]));
+    CHECK_OK(selene_lane_close(lanes[1]));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_many_rolling(void) {
     many(SELENE_WINDOW_ROLLING);
 }
@@ -299,6 +335,8 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R4 a stuck handler's tasks wait, which is told, until a thread comes back",
              test_told);
+    run_test("R4 a task that a window has found is passed over once it was set aside",
+             test_set_aside);
     run_test("R4 no call moves all tasks of a stuck handler", test_many);
     run_test("R4 nor in a rolling window", test_many_rolling);
     run_test("R4 a handler that is unregistered is not stuck any more", test_unregistered);
