@@ -52,9 +52,12 @@ bool edit_look(struct session *session) {
                 workload->path);
         return false;
     }
+    /* An event may be told on another thread at the same time. */
+    flockfile(stdout);
     show_time(session);
     printf("%s was edited: it has %zu %s now\n", workload->path, fresh->count,
            fresh->count == 1 ? "task" : "tasks");
+    funlockfile(stdout);
     return write_out();
 }
 

@@ -47,15 +47,19 @@ static void tell_sleep(struct follower *follower) {
     int64_t delay;
     if (selene_scheduler_next_wakeup(session->scheduler, NULL, &delay) || delay == 0) return;
     if (atomic_load(&follower->open_windows)) return;
+    flockfile(stdout);
     show_time(session);
     if (delay == SELENE_NEVER) puts("sleeping until a condition changes");
     else printf("sleeping %s\n", duration_text(delay).text);
     write_out();
+    funlockfile(stdout);
 }
 
 static void tell(const selene_event *event, void *context) {
     struct follower *follower = context;
     const struct session *session = follower->session;
+    /* Its lines stay whole though another thread prints too. */
+    flockfile(stdout);
     switch (event->type) {
     case SELENE_EVENT_REFUSED:
         tell_refusal(follower, event);
@@ -76,6 +80,7 @@ static void tell(const selene_event *event, void *context) {
         break;
     }
     write_out();
+    funlockfile(stdout);
 }
 
 static selene_driver driver_of(const struct options *options) {
