@@ -88,6 +88,8 @@ extension TaskTable {
       if isStuck(handler: handler) {
         aside.append(slot)
       } else {
+        // It may wait for a place meanwhile.
+        unlink(slot)
         records[slot].handler = handler
         link(slot)
       }

@@ -14,8 +14,7 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
     var lastCycle: UInt64 = 0
     var lastLane: UInt64 = 0
     var scheduler: Scheduler?
-    /// Runs of lanes that were not closed before their scheduler: the host may still read their texts.
-    var orphans: [(lane: UInt64, run: Run)] = []
+    let orphans = Orphans()
     var forkGeneration: UInt32 = 0
   }
 
@@ -78,12 +77,17 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   }
 
   /// The scheduler closes while a lane has a run. The caller holds the lock.
-  func adopt(_ run: Run, ofLane lane: UInt64) { place.pointee.orphans.append((lane, run)) }
+  func adopt(_ run: Run, ofLane lane: UInt64) { place.pointee.orphans.runs.append((lane, run)) }
 
   /// The host has called for a lane whose scheduler is closed. The caller holds the lock.
-  func release(lane: UInt64) { place.pointee.orphans.removeAll { $0.lane == lane } }
+  func release(lane: UInt64) { place.pointee.orphans.runs.removeAll { $0.lane == lane } }
 
   fileprivate func clear() { place.pointee.scheduler = nil }
+}
+
+/// Runs of lanes that were not closed before their scheduler: the host may still read their texts. Guarded by the monitor.
+private final class Orphans {
+  var runs: [(lane: UInt64, run: Run)] = []
 }
 
 /// All slots of the process.
