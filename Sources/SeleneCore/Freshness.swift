@@ -26,8 +26,8 @@ package enum Freshness {
     // A span of any size times seventeen fits into 128 bits; the quotient may not fit into 64.
     let spent = UInt128(UInt64(bitPattern: max(0, cost))) &* UInt128(UInt64(runs) + 1)
     let forNews = spent / UInt128(max(1, UInt64(priority) &* (UInt64(news) + 1)))
-    let root = UInt128(UInt64(truncatingIfNeeded: min(forNews, UInt128(UInt64.max))))
-    let bits = 128 - (root &* root).leadingZeroBitCount
+    let costOfNews = min(forNews, UInt128(UInt64.max))
+    let bits = 128 - (costOfNews &* costOfNews).leadingZeroBitCount
     return min(max(bits - 1 + Int(min(attempts, 8)) - 36, 0), paces - 1)
   }
 

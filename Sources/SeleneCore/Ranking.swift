@@ -145,8 +145,8 @@ package final class Ranking {
         }
       }
     }
-    let elapsed = ages ?? 0...0
     guard !byFreshness else { return scale = ScoreScale(greatestIndex: greatestIndex) }
+    let elapsed = ages ?? 0...0
     guard offer.observedRange else { return scale = ScoreScale(greatestElapsed: elapsed.upperBound) }
     scale = ScoreScale(priorities: priorities ?? 0...0, elapsed: elapsed)
     for head in heads..<(heads + headCount) {

@@ -67,7 +67,7 @@ extension TaskTable {
     return true
   }
 
-  /// The same for the first of a line; at most so many in one call.
+  /// The same for the first of a line; at most `mostMoved` in one call.
   func passesStuck(_ slot: Int, _ count: inout Int) -> Bool {
     // Another look may have set it aside since this one found it.
     guard records[slot].handler >= 0 else { return true }
@@ -77,7 +77,7 @@ extension TaskTable {
     return true
   }
 
-  /// Lets tasks go back whose handler is not stuck any more; at most so many in one call.
+  /// Lets tasks go back whose handler is not stuck any more; at most `mostMoved` in one call.
   func putBack() {
     var count = 0
     while count < Self.mostMoved, let slot = returning.popLast() {

@@ -24,7 +24,7 @@ extension Scheduler {
     let until = platform_boot_clock().adding(grace)
     let scheduler = try enter(handle) { scheduler, _ throws(SeleneError) in
       if grace > 0 { try scheduler.refuseInsideCallback("waiting for runs") }
-      scheduler.pause()
+      scheduler.dispatches(false)
       return scheduler
     }
     scheduler.lock()
@@ -38,15 +38,11 @@ extension Scheduler {
     }
   }
 
-  private func pause() {
-    isDrained = true
-    lookAgain()
-    slot.monitor.broadcast()
-  }
-
   /// Lets a drained scheduler dispatch again.
-  package func resume() {
-    isDrained = false
+  package func resume() { dispatches(true) }
+
+  private func dispatches(_ mayDispatch: Bool) {
+    isDrained = !mayDispatch
     lookAgain()
     slot.monitor.broadcast()
   }

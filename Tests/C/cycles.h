@@ -237,6 +237,13 @@ CHECK_UNUSED static selene_task once_of(const char *id) {
     return task;
 }
 
+CHECK_UNUSED static selene_task refresh_once(const char *id, int32_t priority) {
+    selene_task task = task_of(id);
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.priority = priority;
+    return task;
+}
+
 CHECK_UNUSED static int32_t add(selene_scheduler scheduler, selene_task task) {
     int32_t disposition = -1;
     CHECK_OK(selene_task_register(scheduler, &task, &disposition));

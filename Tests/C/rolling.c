@@ -11,13 +11,6 @@ static selene_window rolling(int64_t budget, int64_t reserve, uint32_t lanes) {
     return window;
 }
 
-static selene_task refresh_once(const char *id, int32_t priority) {
-    selene_task task = task_of(id);
-    task.schedule = SELENE_SCHEDULE_ONCE;
-    task.priority = priority;
-    return task;
-}
-
 static selene_scheduler open_unlimited(int is_virtual) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;

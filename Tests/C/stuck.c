@@ -6,10 +6,8 @@
 #include "cycles.h"
 
 static selene_task once(const char *id, const char *handler, int32_t priority) {
-    selene_task task = task_of(id);
+    selene_task task = refresh_once(id, priority);
     task.handler = (selene_text){handler, -1};
-    task.schedule = SELENE_SCHEDULE_ONCE;
-    task.priority = priority;
     return task;
 }
 

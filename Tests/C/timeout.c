@@ -13,13 +13,6 @@ static selene_task timed(const char *id, int64_t timeout) {
     return task;
 }
 
-static selene_task once(const char *id, int32_t priority) {
-    selene_task task = task_of(id);
-    task.schedule = SELENE_SCHEDULE_ONCE;
-    task.priority = priority;
-    return task;
-}
-
 static void add_plain(selene_scheduler scheduler, selene_task task) {
     CHECK_OK(selene_handler_register(scheduler, task.id.data, -1, NULL, NULL, NULL, NULL));
     add(scheduler, task);
@@ -95,7 +88,7 @@ static void test_asked(void) {
 static void test_over(void) {
     selene_scheduler scheduler = open_with_grace(5 * S, 1);
     selene_report *report = NULL;
-    selene_task slow = once("slow", 5), other = once("other", 1);
+    selene_task slow = refresh_once("slow", 5), other = refresh_once("other", 1);
     observe(scheduler);
     slow.timeout = 10 * S;
     slow.max_attempts = 3;
@@ -173,10 +166,10 @@ static void test_lane(void) {
     int64_t wake_at = 0;
     selene_report *report = NULL;
     window.flags = SELENE_WINDOW_LANES;
-    selene_task slow = once("slow", 5);
+    selene_task slow = refresh_once("slow", 5);
     slow.timeout = 2 * S;
     add_plain(scheduler, slow);
-    add_plain(scheduler, once("other", 1));
+    add_plain(scheduler, refresh_once("other", 1));
     selene_cycle cycle = begin(scheduler, window);
     CHECK_OK(selene_lane_open(cycle, &first));
     CHECK_OK(selene_lane_next(first, SELENE_OUTCOME_NONE, 0, &step, &info, NULL));
@@ -254,12 +247,12 @@ static void test_pushed(void) {
     selene_scheduler scheduler = open_with_grace(REAL(20), 0);
     struct work stuck = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     struct runner runner;
-    selene_task slow = once("stuck", 5);
+    selene_task slow = refresh_once("stuck", 5);
     slow.timeout = REAL(50);
     add_handler(scheduler, "stuck", &stuck);
     add_handler(scheduler, "other", &other);
     add(scheduler, slow);
-    add(scheduler, once("other", 1));
+    add(scheduler, refresh_once("other", 1));
     start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
     wait_for("the task behind the one that hangs", &other.returned, 1);
     CHECK_INT(0, atomic_load(&stuck.returned));
@@ -307,7 +300,7 @@ static void neighbour(enum neighbour kind) {
     struct work tick = {.behaviour = COMPLETE}, other = {.behaviour = SLEEP, .duration = REAL(400)};
     struct work hanging[6] = {{.behaviour = GATE}, {.behaviour = GATE}, {.behaviour = GATE},
                               {.behaviour = GATE}, {.behaviour = GATE}, {.behaviour = GATE}};
-    selene_task a = once("tick", 3), b = once("other", 5);
+    selene_task a = refresh_once("tick", 3), b = refresh_once("other", 5);
     int64_t began;
     a.schedule = b.schedule = SELENE_SCHEDULE_PERIODIC;
     a.period = REAL(20);
@@ -327,7 +320,7 @@ static void neighbour(enum neighbour kind) {
         char id[16];
         snprintf(id, sizeof id, "hangs %d", i);
         add_handler(scheduler, id, &hanging[i]);
-        selene_task task = once(id, 5);
+        selene_task task = refresh_once(id, 5);
         task.timeout = REAL(50);
         add(scheduler, task);
     }
