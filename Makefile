@@ -10,6 +10,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/selene
+DATADIR ?= $(PREFIX)/share/selene
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 # As CMake and Meson say it, too: LIBDIR=lib/x86_64-linux-gnu is a folder of PREFIX.
@@ -31,11 +32,28 @@ LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
 SWIFT_SOURCES := $(sort $(shell find Sources -name '*.swift'))
-C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c))
-C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/include/*.h)
+C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CService/*.c))
+C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/include/*.h Sources/CService/*.h Sources/CService/include/*.h)
 SYMBOLS = Sources/SeleneABI/symbols.txt
-# OUT: where the libraries are put; everything else stays in build/.
-OUT = build
+# TARGET: another machine to build for, by the name with which its tools begin; everything is in build/TARGET then. The C
+# library is that of Debian's cross compilers; SQLite's packages for that machine are unpacked into a folder of their own.
+# Swift has no standard library of Linux for it, and needs none: that of bare metal is the same code, and CLANG_TARGET says
+# how it is called.
+TARGET =
+BUILD = build$(addprefix /,$(TARGET))
+CROSS = $(addsuffix -,$(TARGET))
+ifneq ($(TARGET),)
+BARE = $(or $($(TARGET)),$(error TARGET $(TARGET) is unknown, known is aarch64-linux-gnu))
+aarch64-linux-gnu = aarch64-none-none-elf
+CC = $(CROSS)gcc
+SYSROOT = $(BUILD)/sysroot
+HEADERS = -isystem /usr/$(TARGET)/include -isystem $(SYSROOT)/usr/include
+SWIFT_TARGET = -target $(BARE) -Xfrontend -clang-target -Xfrontend $(subst -linux,-unknown-linux,$(TARGET)) $(addprefix -Xcc ,$(HEADERS))
+CLANG_TARGET = --target=$(TARGET) $(HEADERS)
+LDFLAGS = -L$(SYSROOT)/usr/lib/$(TARGET) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(TARGET)
+endif
+# OUT: where the libraries are put; everything else stays in BUILD.
+OUT = $(BUILD)
 SHARED = $(OUT)/libselene.so.$(VERSION)
 ARCHIVE = $(OUT)/libselene.a
 SONAME = libselene.so.$(MAJOR)
@@ -48,9 +66,9 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries program examples run run-c run-python test check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-bench benchmarks help
+.PHONY: all libraries wasm page program examples run run-c run-python test test-targets check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-wasm deps-bench benchmarks help
 
-## all            the libraries in build/ (the default)
+## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu: for arm64, in build/TARGET
 all: deps libraries program
 libraries: $(SHARED) $(ARCHIVE)
 
@@ -70,9 +88,13 @@ test: deps-test
 check: deps-test
 	@.ci/test "python check" "c check" swift "store check" interface format
 
+## test-targets   the tests of what is built for other machines: arm64 on an emulator, WebAssembly
+test-targets: deps-test
+	@.ci/test targets wasm
+
 ## torture        kills, losses of power, faults, damage, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible && bindings/python/test.sh long
+	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test
@@ -89,69 +111,124 @@ bench: deps-bench all benchmarks
 
 # For both compilers: each function in a section of its own, so that the linker drops what nothing uses; no frame
 # pointers, since debuggers have the .debug file; and the same bytes in whatever folder this is built.
-COMPILED = build/compiled
+COMPILED = $(BUILD)/compiled
 HERE = $(CURDIR)=.
 FOR_C = -fPIC -g -gdwarf-4 -ffunction-sections -fdata-sections -fomit-frame-pointer -fblocks \
 	-ffile-prefix-map=$(HERE)
 
+ifneq ($(TARGET),)
+PACKAGES = $(SYSROOT)/packages
+$(PACKAGES): .ci/sysroot
+	@.ci/sysroot $(TARGET) $(SYSROOT)
+endif
+
 # All Swift as one module: smaller and faster than the layers one by one, which Package.swift keeps apart. Small; the
 # functions that runs and registrations pass through are marked for speed. Exclusivity is checked while compiling and in
 # the ordinary build.
-SWIFT_FLAGS = -swift-version 6 -warnings-as-errors -parse-as-library -whole-module-optimization -Osize -g \
+SWIFT_MODE = -swift-version 6 -warnings-as-errors -parse-as-library -whole-module-optimization -Osize \
 	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs \
-	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene -module-cache-path $(COMPILED)/modules \
-	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap \
-	$(addprefix -Xcc ,$(FOR_C))
+	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene \
+	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap
+SWIFT_FLAGS = $(SWIFT_MODE) -g -module-cache-path $(COMPILED)/modules $(addprefix -Xcc ,$(FOR_C))
 
-$(COMPILED)/swift.o: $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap Sources/module.modulemap \
-	Makefile
+$(COMPILED)/swift.o: $(PACKAGES) $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap \
+	Sources/module.modulemap Makefile
 	@echo "compiling Sources"
 	@mkdir -p $(COMPILED)
-	@$(QUIETLY) swiftc $(SWIFT_FLAGS) -c $(SWIFT_SOURCES) -o $@
+	@$(QUIETLY) swiftc $(SWIFT_TARGET) $(SWIFT_FLAGS) -c $(SWIFT_SOURCES) -o $@
 
-$(COMPILED)/%.o: Sources/CPlatform/%.c $(C_HEADERS) Makefile
-	@mkdir -p $(COMPILED)
-	@$(QUIETLY) clang -std=gnu17 -Os -Wall -Wextra -Werror $(FOR_C) -ISources/CPlatform/include -c $< -o $@
+FROM_C = mkdir -p $(COMPILED) && $(QUIETLY) clang $(CLANG_TARGET) -std=gnu17 -Os -Wall -Wextra -Werror $(FOR_C) \
+	-Iinclude -ISources/CPlatform/include -ISources/CService/include
+$(COMPILED)/%.o: Sources/CPlatform/%.c $(PACKAGES) $(C_HEADERS) Makefile
+	@$(FROM_C) -c $< -o $@
+$(COMPILED)/%.o: Sources/CService/%.c $(PACKAGES) $(C_HEADERS) include/selene.h Makefile
+	@$(FROM_C) -c $< -o $@
 
-OBJECTS = $(COMPILED)/swift.o $(C_SOURCES:Sources/CPlatform/%.c=$(COMPILED)/%.o)
+OBJECTS = $(COMPILED)/swift.o $(patsubst %.c,$(COMPILED)/%.o,$(notdir $(C_SOURCES)))
 
 # One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
-build/selene.o: $(OBJECTS) $(SYMBOLS)
-	@ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
+$(BUILD)/selene.o: $(OBJECTS) $(SYMBOLS)
+	@$(CROSS)ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
 	  --defsym=posix_memalign=platform_memalign -o $@ $(OBJECTS)
-	@objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .swift_modhash -R .comment $@
+	@$(CROSS)objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .swift_modhash -R .comment $@
 
-build/selene.map: .ci/nodes include/selene.h
-	@mkdir -p build
+$(BUILD)/selene.map: .ci/nodes include/selene.h
+	@mkdir -p $(BUILD)
 	@.ci/nodes map >$@
 
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
-$(SHARED): build/selene.o build/selene.map
+$(SHARED): $(BUILD)/selene.o $(BUILD)/selene.map
 	@mkdir -p $(OUT)
-	@$(QUIETLY) $(CC) -shared -o $@ build/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=build/selene.map \
-	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,-z,noseparate-code,--gc-sections,--as-needed,--build-id $(LIBS)
-	@objcopy --only-keep-debug $@ $@.debug
-	@strip $@
-	@cd $(OUT) && objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)
+	@$(QUIETLY) $(CC) -shared -o $@ $(BUILD)/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/selene.map \
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,-z,noseparate-code,--gc-sections,--as-needed,--build-id $(LDFLAGS) $(LIBS)
+	@$(CROSS)objcopy --only-keep-debug $@ $@.debug
+	@$(CROSS)strip $@
+	@cd $(OUT) && $(CROSS)objcopy --add-gnu-debuglink=$(notdir $@).debug $(notdir $@)
 	@ln -sf $(notdir $@) $(OUT)/$(SONAME)
 	@ln -sf $(SONAME) $(OUT)/libselene.so
 	@echo "$@"
 
-$(ARCHIVE): build/selene.o
+$(ARCHIVE): $(BUILD)/selene.o
 	@mkdir -p $(OUT)
-	@strip --strip-debug -o build/selene-archive.o build/selene.o
+	@$(CROSS)strip --strip-debug -o $(BUILD)/selene-archive.o $(BUILD)/selene.o
 	@rm -f $@
-	@ar rcsD $@ build/selene-archive.o
+	@ar rcsD $@ $(BUILD)/selene-archive.o
 	@echo "$@"
 
-## interface      rewrites what is derived from the header: the list of exports and the witness for abidiff
+## interface      rewrites what is derived from the header: exports, api.json, the bindings' raw layers, abidiff's witness
 interface: deps-test
 	@.ci/symbols >$(SYMBOLS)
+	@python3 bindings/tools/api.py
+	@python3 bindings/python/tools/generate.py
+	@python3 bindings/wasm/tools/interface.py
+	@python3 bindings/rust/tools/rust.py
 	@mkdir -p build/test
 	@.ci/witness >build/test/witness.c
 	@$(CC) -g -gdwarf-4 -w -shared -fPIC -Iinclude build/test/witness.c -o build/test/witness.so
 	@abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-parameter-names \
 	  --no-write-default-sizes build/test/witness.so >Tests/C/selene.abi
+
+# ---- WebAssembly ------------------------------------------------------------
+
+# The same sources for a machine with one thread and no files: Sources/CPlatform/wasm stands for the system and for SQLite.
+# Swift's toolchain has clang and wasm-ld; the C library (wasi-libc) and what clang's code calls are Debian's.
+WASI = wasm32-wasi
+WASI_BUILTINS = $(lastword $(sort $(wildcard /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a)))
+WASM = build/wasm
+FOR_WASM = -ISources/CService/include -isystem /usr/include/$(WASI) -I$(WASM)/include
+WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o sqlite.o service.o)
+WASM_FEATURES = bulk-memory mutable-globals sign-ext nontrapping-float-to-int reference-types multivalue
+WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs memory.mjs interface.mjs selene.d.ts package.json README.md) LICENSE
+
+## wasm           the engine as a WebAssembly module, with its package for JavaScript: build/wasm/package
+wasm: deps-wasm $(WASM)/package/selene.wasm
+	@cp $(WASM_PACKAGE) $(WASM)/package/
+
+## page           docs/play.html: a page of one file with the engine inside
+page: wasm
+	@python3 bindings/wasm/tools/page.py $(WASM)/package docs/play.html
+
+# SQLite's header alone: the system's others are not for this target.
+$(WASM)/include/sqlite3.h:
+	@mkdir -p $(@D)
+	@cp "$$(echo '#include <sqlite3.h>' | $(CC) -xc -M - | tr ' ' '\n' | grep '/sqlite3\.h$$')" $@
+
+$(WASM)/swift.o: $(SWIFT_SOURCES) $(C_HEADERS) $(WASM)/include/sqlite3.h include/selene.h Makefile
+	@echo "compiling Sources for WebAssembly"
+	@$(QUIETLY) swiftc -target wasm32-unknown-none-wasm -Xfrontend -clang-target -Xfrontend wasm32-unknown-wasi \
+	  $(SWIFT_MODE) -module-cache-path $(WASM)/modules $(addprefix -Xcc ,$(FOR_WASM)) -c $(SWIFT_SOURCES) -o $@
+
+$(WASM)/%.o: Sources/CPlatform/wasm/%.c $(C_HEADERS) $(WASM)/include/sqlite3.h Makefile
+	@$(QUIETLY) clang --target=wasm32-unknown-wasi -std=gnu17 -Os -Wall -Wextra -Wno-unused-parameter -Werror $(FOR_WASM) \
+	  -ISources/CPlatform/include -c $< -o $@
+
+$(WASM)/package/selene.wasm: $(WASM_OBJECTS) $(SYMBOLS)
+	@mkdir -p $(@D)
+	@$(QUIETLY) wasm-ld --no-entry --gc-sections -O3 --strip-all -z stack-size=262144 --export-table --growable-table \
+	  $(addprefix --export=,$(shell cat $(SYMBOLS)) malloc free) /usr/lib/$(WASI)/crt1-reactor.o $(WASM_OBJECTS) \
+	  -L/usr/lib/$(WASI) -lc $(WASI_BUILTINS) -o $(WASM)/linked.wasm
+	@wasm-opt -Oz $(addprefix --enable-,$(WASM_FEATURES)) $(WASM)/linked.wasm -o $@
+	@echo "$@"
 
 # ---- programs that use them -------------------------------------------------
 
@@ -168,13 +245,14 @@ build/selene-run: $(RUNNER_SOURCES) $(SHARED)
 	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
 # What is installed of it: with the library inside, so that it runs wherever it is put, and its manual page.
-PROGRAM = build/install/selene-run
-program: $(PROGRAM) $(PROGRAM).1
+PROGRAM = $(BUILD)/install/selene-run
+# The manual page is written by the program itself.
+program: $(PROGRAM) $(if $(TARGET),,$(PROGRAM).1)
 
 $(PROGRAM): $(RUNNER_SOURCES) $(ARCHIVE)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(STATIC_LIBS)
-	@strip $@
+	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(LDFLAGS) $(STATIC_LIBS)
+	@$(CROSS)strip $@
 
 $(PROGRAM).1: .ci/man $(PROGRAM)
 	@$^ $(VERSION) >$@
@@ -211,7 +289,7 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
-DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md
+DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md docs/embedding.md docs/protocol.md
 UNITS = selene-run.service selene-run.timer
 
 # What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what
@@ -219,8 +297,10 @@ UNITS = selene-run.service selene-run.timer
 ## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files, selene-run
 install: $(if $(wildcard $(SHARED)),,deps) libraries program
 	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)' \
-	  '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(UNITDIR)'
+	  '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(UNITDIR)'
 	@install -m 644 include/selene.h '$(DESTDIR)$(INCLUDEDIR)/selene.h'
+	@install -m 644 bindings/cpp/include/selene.hpp '$(DESTDIR)$(INCLUDEDIR)/selene.hpp'
+	@install -m 644 include/api.json '$(DESTDIR)$(DATADIR)/api.json'
 	@install -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
 	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
 	@ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
@@ -244,16 +324,16 @@ install: $(if $(wildcard $(SHARED)),,deps) libraries program
 
 ## uninstall      removes what install put there, with the same PREFIX, LIBDIR and DESTDIR
 uninstall:
-	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
+	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(INCLUDEDIR)/selene.hpp' '$(DESTDIR)$(DATADIR)/api.json' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
 	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
 	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
 	@rm -f '$(DESTDIR)$(BINDIR)/selene-run' '$(DESTDIR)$(MANDIR)/man1/selene-run.1' \
 	  $(patsubst %,'$(DESTDIR)$(DOCDIR)/%',LICENSE selene-run.md $(notdir $(DOCUMENTS))) $(UNITS:%='$(DESTDIR)$(UNITDIR)/%')
-	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' '$(DESTDIR)$(DOCDIR)' 2>/dev/null || true
+	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)' 2>/dev/null || true
 
 # ---- the tree ---------------------------------------------------------------
 
-C_FILES = $(shell find include bindings Tests Benchmarks Sources -name '*.[ch]')
+C_FILES = $(shell find include bindings Tests Benchmarks Sources -name '*.[ch]' -o -name '*.[ch]pp')
 SWIFT_FILES = Package.swift Sources Tests
 
 ## format         formats all Swift and C
@@ -272,11 +352,13 @@ clean:
 
 ## deps           installs what building needs (as root, with apt-get) or says what to install
 deps:
-	@.ci/deps build
+	@.ci/deps build $(TARGET)
 ## deps-test      the same for testing
 deps-test:
 	@.ci/deps test
 ## deps-bench     the same for measuring
+deps-wasm:
+	@.ci/deps wasm
 deps-bench:
 	@.ci/deps bench
 

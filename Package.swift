@@ -18,8 +18,16 @@ let package = Package(
     // The C that the engine stands on: libc, pthread, sqlite3.
     .target(
       name: "CPlatform",
+      exclude: ["wasm"],
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
+    // One owner, many processes: the functions of the header over a Unix socket. It calls what SeleneABI exports.
+    .target(
+      name: "CService", dependencies: ["CPlatform"],
+      cSettings: [
+        .headerSearchPath("../../include"), .enableWarning("all"), .enableWarning("extra"),
+        .treatAllWarnings(as: .error),
+      ]),
     // The policy: the task table and its indexes, rules as values and pure functions; decisions are fast.
     .target(name: "SeleneCore", swiftSettings: settings),
     // When background work deserves a window: signals, profiles, ledger, prediction, traces; values and pure functions too.
@@ -30,7 +38,7 @@ let package = Package(
     // The border: one @_cdecl function for each declaration of the header.
     .target(
       name: "SeleneABI",
-      dependencies: ["SeleneEngine", "CSelene"],
+      dependencies: ["SeleneEngine", "CSelene", "CService"],
       exclude: ["symbols.txt"],
       swiftSettings: settings),
     // The rules one by one.

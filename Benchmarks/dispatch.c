@@ -90,8 +90,6 @@ static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct 
     selene_options options = SELENE_OPTIONS_INIT;
     selene_task task = SELENE_TASK_INIT;
     char id[32];
-    /* A handler that ends its window leaves the threads that are still in it behind for a moment. */
-    options.max_overrun_per_handler = 1024;
     stop_if(selene_scheduler_open(&options, &scheduler), "open");
     stop_if(selene_handler_register(scheduler, "count", -1, handler, NULL, counter, NULL),
             "handler");

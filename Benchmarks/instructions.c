@@ -9,11 +9,12 @@
  *
  * divided by the calls that this program prints.
  *
- * Arguments: runs in a window (10), windows (500).
+ * Arguments: runs in a window (10), windows (500), `freshness` for tasks that are ranked by the freshness rule.
  */
 #include <selene.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TASKS 1000
 #define CONDITIONS (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
@@ -27,12 +28,14 @@ static void need(selene_status status, const char *what) {
 int main(int count, char **arguments) {
     int runs = count > 1 ? atoi(arguments[1]) : 10;
     int windows = count > 2 ? atoi(arguments[2]) : 500;
+    selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
     selene_task task = SELENE_TASK_INIT;
     selene_window window = SELENE_WINDOW_INIT;
     char id[32];
 
-    need(selene_scheduler_open(NULL, &scheduler), "open");
+    if (count > 3 && !strcmp(arguments[3], "freshness")) options.flags = SELENE_OPTIONS_FRESHNESS;
+    need(selene_scheduler_open(&options, &scheduler), "open");
     need(selene_handler_register(scheduler, "count", -1, NULL, NULL, NULL, NULL), "handler");
     need(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
     task.handler = SELENE_TEXT("count");

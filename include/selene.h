@@ -138,7 +138,7 @@
  *   allowed, selene_status_fault() the same as data. Any function that takes a
  *   handle may return these, which are not repeated below: INVALID_HANDLE (zero,
  *   closed, stale, foreign or random), FORKED, REENTRANT when called from inside
- *   a host clock.
+ *   a host clock or a log function.
  *   A pointer that must not be NULL and is: INVALID_ARGUMENT. With a store, every
  *   function that changes something may answer STORE_FULL, STORE_IO,
  *   STORE_CORRUPT, STORE_MOVED or OUTCOME_UNKNOWN; all but the last changed
@@ -177,12 +177,29 @@
  *   a cycle on library threads waits for none. A library thread that has been in
  *   one for more than a second counts for max_overrun_threads.
  *
+ * Leaving. A callback is meant to return. Where it is left by longjmp, by an exception that is caught further out
+ *   (exceptions pass through the library without its noticing; out of a library thread they end the process), or as its
+ *   thread ends in pthread_exit, nothing crashes: the run has failed unless it had its outcome, its inline cycle ends,
+ *   and a library thread that ended is replaced. It is noticed when the thread ends, or calls the library again from
+ *   where the jump led to; until then the thread counts as inside. What the calls in between had allocated is lost, and
+ *   the destroy of a scheduler that was closed before it was noticed is not called. On a stack other than the thread's
+ *   own, as fibers have them, it is not noticed.
+ *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
- *   (REENTRANT). Threads that the library starts are named "selene" and block the
- *   signals that are sent to a process (selene_options.blocked_signals), not those
- *   of faults. Loading the library starts no thread and installs no signal handler.
+ *   (REENTRANT). Threads that the library starts are named "selene/worker" and
+ *   "selene/server", have a stack of at least 8 MiB and block the signals that are
+ *   sent to a process (selene_options.blocked_signals), not those of faults.
+ *   Loading the library starts no thread and installs no signal handler.
+ *
+ * Runtimes. A host in a language with a runtime of its own needs no callback and no thread of the library:
+ *   selene_cycle_begin, _next, selene_run_complete and _end do the work on the host's thread, selene_driver_open, _step
+ *   and _wait (or the descriptor) say when, selene_run_stopping asks whether to stop, selene_run_get repeats what a run
+ *   is, selene_events_next reads events, selene_clock_set is the clock of a test. SELENE_OPTIONS_NO_THREADS makes sure
+ *   that nothing else happens. Where threads of the library do call handlers, thread_begin and thread_end attach them to
+ *   the runtime. A runtime that moves its own threads between those of the system reads selene_status_detail before it
+ *   lets that happen. docs/embedding.md is the guide.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
  *   child may open schedulers of its own, but not a store that the parent had
@@ -269,6 +286,9 @@ typedef void (*selene_destroy_fn)(void *context);
 /** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
 typedef int64_t (*selene_clock_fn)(void *context);
 
+/** Told that a thread of the library begins or ends, on that thread. Since: 0.2. */
+typedef void (*selene_thread_fn)(void *context);
+
 /* ============================================================================
  *  STATUS
  * ========================================================================= */
@@ -340,7 +360,13 @@ enum {
      *  open; nothing changed. Every change is refused until the names lead to the open files again, or the
      *  scheduler is closed and the store opened anew. selene_store_backup still copies everything that was answered
      *  OK; closing does not touch what is in their place. */
-    SELENE_ERROR_STORE_MOVED = 56
+    SELENE_ERROR_STORE_MOVED = 56,
+
+    /** Of a connection: no process serves the store, or the one that did has ended or does not answer. The detail says
+     *  whether what was asked may have been done. Since: 0.2. */
+    SELENE_ERROR_OWNER_AWAY = 57,
+    /** Of a connection: the process that has the store open does not let this user do so. Since: 0.2. */
+    SELENE_ERROR_REFUSED = 58
 };
 
 /**
@@ -444,8 +470,8 @@ SELENE_API const selene_fault *selene_status_fault(void);
 
 /** The instant that never comes. */
 #define SELENE_NEVER INT64_MAX
-/** No limit, for the counts of selene_options. */
-#define SELENE_UNLIMITED UINT32_MAX
+/** No limit, for the counts of selene_options: UINT32_MAX. */
+#define SELENE_UNLIMITED 4294967295U
 
 enum {
     /** A task beyond the limit of pending requests is accepted as held instead of refused. */
@@ -464,7 +490,19 @@ enum {
      * half. Each failure in a row: 0.84. An estimate is then what four of five of the last 20 runs stayed within. Not
      * together with OBSERVED_RANGE. docs/rules.md has the formula (F1 to F12). Since: 0.2.
      */
-    SELENE_OPTIONS_FRESHNESS = 8
+    SELENE_OPTIONS_FRESHNESS = 8,
+    /**
+     * The library starts no thread for this scheduler: what would need one answers UNSUPPORTED (selene_cycle_run unless
+     * INLINE, selene_cycle_run_async, selene_driver_start, selene_task_launch, selene_server_open). For hosts whose
+     * runtime has one thread, or may be called only on threads that it knows; the section CONVENTIONS says how they work (Runtimes). Since: 0.2.
+     */
+    SELENE_OPTIONS_NO_THREADS = 16,
+    /**
+     * The scheduler has a clock of the host's that is told what time it is (selene_clock_set) instead of being asked;
+     * it begins at clock_start. Not together with clock; whatever is said of a host clock is true of it, and descriptors
+     * follow it. Since: 0.2.
+     */
+    SELENE_OPTIONS_SET_CLOCK = 32
 };
 
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
@@ -527,18 +565,36 @@ typedef struct selene_options {
     /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
      *  0 … 24 h. Since: 0.2. */
     int64_t stop_grace;
-    /** Threads that runs of one handler may leave behind until its tasks are not eligible (SELENE_REASON_HANDLER_STUCK);
-     *  default 2; 1 … 1024. Since: 0.2. */
+    /** Threads that runs of one handler may leave behind, as their time ends, until its tasks are not eligible
+     *  (SELENE_REASON_HANDLER_STUCK); one that gave its outcome does not count. Default 2; 1 … 1024. Since: 0.2. */
     uint32_t max_overrun_per_handler;
     /** 0. */
     uint32_t reserved;
+    /**
+     * Called first of all on each thread that the library starts for this scheduler, once: a runtime attaches the thread
+     * there, not once a run. Nothing else of the host is called on the thread before it returns. The thread of a server
+     * (selene_server_open) is not among them. NULL (default): none. Since: 0.2.
+     */
+    selene_thread_fn thread_begin;
+    /**
+     * Called last of all on each such thread, once, also where its handler overran and it ends long after the scheduler
+     * was closed; not where the process ends first, nor in a child of it. selene_scheduler_close waits for it on threads
+     * that are in no callback. NULL (default): none. Since: 0.2.
+     */
+    selene_thread_fn thread_end;
+    /** Given to both. Since: 0.2. */
+    void *thread_context;
+    /** Releases thread_context after the last thread has ended, or when the call fails. Since: 0.2. */
+    selene_destroy_fn thread_destroy;
+    /** With SELENE_OPTIONS_SET_CLOCK what time it is when the scheduler is opened; ns, default 0. Since: 0.2. */
+    int64_t clock_start;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0                                                                \
+            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0                                     \
     }
 
 /**
@@ -556,7 +612,8 @@ SELENE_API selene_status selene_options_init(selene_options *options, uint32_t s
  *  SCHEDULER
  * ========================================================================= */
 
-/** A scheduler; 0 is none. Slot and generation, never an address. */
+/** A scheduler; 0 is none. Slot and generation, never an address. Like all handles and tokens it is below 2^63, so that
+ *  it is positive in languages without unsigned integers. */
 typedef uint64_t selene_scheduler;
 
 enum {
@@ -569,7 +626,9 @@ enum {
 /** What can keep a scheduler from working; bits in selene_scheduler_info, one number in an event. Since: 0.2. */
 enum {
     /** The store refused the last commit: STORE_FULL, STORE_IO, or STORE_MOVED and OUTCOME_UNKNOWN, which last until it
-     *  is opened again. Ends with the next commit that succeeds. */
+     *  is opened again. Ends with the next commit that succeeds. A file or
+     *  log that was taken away is noticed within a second, though nothing is committed, and so is its return: by calls, by
+     *  a window that is waited for, by a driver. */
     SELENE_TROUBLE_STORE = 1,
     /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
     SELENE_TROUBLE_THREAD = 2,
@@ -581,7 +640,12 @@ enum {
     SELENE_TROUBLE_OBSERVER = 8,
     /** Runs of a handler have left max_overrun_per_handler threads behind: its tasks are not eligible (BUSY). Told for each
      *  handler; ends when one of its threads returns, and the message is the handler's name then. */
-    SELENE_TROUBLE_HANDLER = 16
+    SELENE_TROUBLE_HANDLER = 16,
+    /** The clock has jumped by more than a minute. The system's was set: scheduler time, which goes on as before, is another
+     *  than what clocks say, until that is set right or the scheduler is opened again. A host's went back: scheduler time
+     *  stands still until it has caught up. No call is refused because of it; the status is TOO_SOON. Noticed by calls, at
+     *  most once a second. Since: 0.2. */
+    SELENE_TROUBLE_CLOCK = 32
 };
 
 /** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
@@ -615,6 +679,18 @@ typedef struct selene_scheduler_info {
     { SELENE_SIZE(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
+ * Writes the defaults into info, as SELENE_SCHEDULER_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_scheduler_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_scheduler_info_init(selene_scheduler_info *info,
+                                                    uint32_t struct_size);
+
+/**
  * Opens a scheduler.
  *
  * @param options        how; NULL for all defaults
@@ -627,7 +703,8 @@ typedef struct selene_scheduler_info {
  * were running count as failed (INTERRUPTED).
  *
  * Ownership: the caller closes the handle with selene_scheduler_close. clock_destroy is called after
- * the last use of the clock, also when this call fails (unless the struct was too small to hold it).
+ * the last use of the clock, thread_destroy after the last thread has ended, both also when this call fails
+ * (unless the struct was too small to hold them).
  * Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_scheduler_open(const selene_options *options,
@@ -653,22 +730,31 @@ SELENE_API selene_status selene_scheduler_drain(selene_scheduler scheduler, int6
 /**
  * Lets a drained scheduler dispatch again; one that is not drained stays as it is.
  *
+ * @return UNAVAILABLE: it is being closed
+ *
  * Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_scheduler_resume(selene_scheduler scheduler);
 
 /**
- * Closes a scheduler: stops its runs (SHUTDOWN), waits, and ends.
+ * Closes a scheduler: lets what runs complete, for a grace, stops what is left, and ends.
  *
- * Runs in flight are over at once; their tasks are enqueued again as before the run. Then it waits up to
- * grace for handlers on library threads to return. The handle is invalid as soon as grace was accepted.
- * Callbacks that are still running keep what they need: a handler's destroy follows its last return, even
- * after close has returned. Cycles that still run are reported.
+ * First it drains, as selene_scheduler_drain: nothing more is dispatched, everything else goes on, and what completes
+ * within grace counts. In the last tenth of grace, at most 10 s before its end, the runs that are left are asked to stop
+ * (SHUTDOWN); they may still complete, but one that fails then is as one that is stopped. What is left at the end is over;
+ * its task is enqueued again as before the run. As soon as nothing runs, or grace is over, the handle is invalid, and it
+ * waits for the rest of grace for handlers that were left behind and other callbacks on library threads. Those that are
+ * still running keep what they need: a handler's destroy follows its last return, even after close has returned. Cycles
+ * that still run are reported.
+ *
+ * Runs that the calling thread has taken from a pulled cycle (if it alone took its runs) or through a lane are not waited
+ * for, as nothing completes them meanwhile; if other threads do, drain first. With a host clock no run is waited for.
  *
  * @param scheduler  the handle; 0 does nothing
- * @param grace      ns to wait for handlers, 0 … 24 h
- * @return INVALID_ARGUMENT, REENTRANT (inside any callback of this scheduler). The STORE_ statuses and
- *         OUTCOME_UNKNOWN: the scheduler is closed, but its last changes could not be stored
+ * @param grace      ns: 0 … 24 h; 0: runs in flight are over at once
+ * @return INVALID_ARGUMENT, REENTRANT (inside any callback of this scheduler), INVALID_HANDLE also if another thread closed
+ *         it meanwhile with less grace. The STORE_ statuses and OUTCOME_UNKNOWN: the scheduler is closed, but its last
+ *         changes could not be stored
  *
  * Thread: any, not inside a callback. Since: 0.1.
  */
@@ -682,6 +768,18 @@ SELENE_API selene_status selene_scheduler_close(selene_scheduler scheduler, int6
  * Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_scheduler_now(selene_scheduler scheduler, int64_t *out_now);
+
+/**
+ * Says what time it is, to a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then.
+ *
+ * Time never goes back: an earlier instant than the one before leaves it where it is.
+ *
+ * @param now  ns since the Unix epoch
+ * @return UNSUPPORTED (the clock is the system's, or one that is asked)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_clock_set(selene_scheduler scheduler, int64_t now);
 
 /**
  * Counts what the scheduler holds.
@@ -1042,6 +1140,10 @@ typedef struct selene_task_info {
     selene_text failure;
     /** 0: none. Since: 0.2. */
     int64_t timeout;
+    /** 1 if the host has paused it (selene_task_pause), else 0. Since: 0.2. */
+    uint32_t paused;
+    /** 0. */
+    uint32_t reserved;
 } selene_task_info;
 
 /** The ids of some tasks. Made by selene_task_list. */
@@ -1141,6 +1243,51 @@ SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const cha
                                            int64_t id_length);
 
 /**
+ * Pauses a task and all that wait behind it: they stay as they are, and none begins until selene_task_resume. A run in
+ * flight goes on. It is kept in the store, and by updates; a task that is replaced, retried or appended is not paused.
+ *
+ * @param out_count  how many records became paused; 0 if they were, and for a terminal one. May be NULL
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_pause(selene_scheduler scheduler, const char *id,
+                                           int64_t id_length, uint64_t *out_count);
+
+/**
+ * Pauses every live task that has the tag now, waiting ones included; not those that are registered with it later.
+ *
+ * @param out_count  how many records became paused; may be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_pause_tag(selene_scheduler scheduler, const char *tag,
+                                               int64_t tag_length, uint64_t *out_count);
+
+/**
+ * Lets a task that was paused go on, and all that wait behind it: as what it was, with the age that it has now.
+ *
+ * @param out_count  how many records were paused; may be NULL
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_resume(selene_scheduler scheduler, const char *id,
+                                            int64_t id_length, uint64_t *out_count);
+
+/**
+ * Lets every task go on that has the tag and was paused, whatever paused it: its id or a tag.
+ *
+ * @param out_count  how many records were paused; may be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_resume_tag(selene_scheduler scheduler, const char *tag,
+                                                int64_t tag_length, uint64_t *out_count);
+
+/**
  * Reads a task's record: the live one, else the last.
  *
  * @param position  0: the record itself; 1 …: the successors that wait behind it, in order
@@ -1226,7 +1373,11 @@ enum {
      *  Since: 0.2. */
     SELENE_REASON_HANDLER_STUCK = 19,
     /** The scheduler was drained (selene_scheduler_drain). Since: 0.2. */
-    SELENE_REASON_DRAINED = 20
+    SELENE_REASON_DRAINED = 20,
+    /** It waits for a time while the clock has jumped (SELENE_TROUBLE_CLOCK). Since: 0.2. */
+    SELENE_REASON_CLOCK = 21,
+    /** The host has paused it (selene_task_pause). Since: 0.2. */
+    SELENE_REASON_PAUSED = 22
 };
 
 /** One reason of an explanation. */
@@ -1271,11 +1422,33 @@ typedef struct selene_explanation {
     uint32_t news_runs;
     /** Its pace, in thousandths of that of a task of priority 3 that takes 5 s, always finds something new and never
      *  fails. Since: 0.2. */
-    int64_t pace;
+    int32_t pace;
+    /** The class of its pace, 0 (the fastest) … 63: four classes are half the pace. Since: 0.2. */
+    int32_t pace_class;
+    /** Its attempts since the last success or period: failures in a row, each of which makes its pace 0.84 of what it was,
+     *  and the run in flight. Since: 0.2. */
+    uint32_t attempts;
+    /** 0. */
+    uint32_t reserved;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
-    { SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            0, 0                                                                                   \
+    }
+
+/**
+ * Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does.
+ *
+ * @param explanation  where to write
+ * @param struct_size  sizeof(selene_explanation) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_explanation_init(selene_explanation *explanation,
+                                                 uint32_t struct_size);
 
 /**
  * Says every reason why a task does not run now, and its rank, score and estimate.
@@ -1374,7 +1547,7 @@ enum {
     /** A new record took the id. */
     SELENE_STOP_REPLACED = 4,
     SELENE_STOP_CANCELLED = 5,
-    /** The scheduler closes; enqueued again as before the run. */
+    /** The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over. */
     SELENE_STOP_SHUTDOWN = 6,
     /** In records only: its process ended while it ran; counts as failed. */
     SELENE_STOP_INTERRUPTED = 7,
@@ -1405,6 +1578,17 @@ enum {
 };
 
 /** What a cycle did. Made by selene_cycle_end and selene_cycle_run. */
+/** What the turn of a run followed from under SELENE_OPTIONS_FRESHNESS, as it was picked: the fields of
+ *  selene_explanation. Since: 0.2. */
+typedef struct selene_pace {
+    int64_t fresh_since;
+    int64_t cost;
+    uint32_t known_runs;
+    uint32_t news_runs;
+    int32_t pace;
+    int32_t pace_class;
+} selene_pace;
+
 typedef struct selene_report {
     uint32_t struct_size;
     /** SELENE_REPORT_ bits. */
@@ -1432,6 +1616,8 @@ typedef struct selene_report {
     uint64_t stopped;
     uint64_t run_count;
     const selene_report_run *runs;
+    /** One for each of runs; NULL unless the scheduler has SELENE_OPTIONS_FRESHNESS. Since: 0.2. */
+    const selene_pace *paces;
 } selene_report;
 
 /** One task of a plan, in order of dispatch. */
@@ -1481,6 +1667,17 @@ typedef struct selene_run_info {
         SELENE_SIZE(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0, 0.0,   \
             0, 0, 0, 0                                                                             \
     }
+
+/**
+ * Writes the defaults into info, as SELENE_RUN_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_run_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_info_init(selene_run_info *info, uint32_t struct_size);
 
 /** What selene_cycle_next found. */
 enum {
@@ -1557,10 +1754,11 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
 SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
 
 /**
- * Starts nothing more in a cycle, asks its runs to stop (EXPIRING), and gives them a grace.
+ * Starts nothing more in a cycle, and gives its runs a grace.
  *
- * It sets the deadline to now + grace if that is earlier. A run may complete until then, and what is open after it
- * counts as failed (EXPIRED). The cycle is reported as usual. A second call can only bring the deadline nearer.
+ * It sets the deadline to now + grace if that is earlier. In the last tenth of grace, at most 10 s before its end, the runs
+ * that are left are asked to stop (EXPIRING); they may complete until the deadline, and what is open after it counts as
+ * failed (EXPIRED). The cycle is reported as usual. A second call can only bring both nearer.
  *
  * @param cycle  any open cycle
  * @param grace  ns: 0 … 24 h
@@ -1813,6 +2011,20 @@ SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason
  */
 SELENE_API selene_status selene_run_remaining(selene_run run, int64_t *out_remaining);
 
+/**
+ * Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work
+ * on it, since what a callback is given lives only until that returns.
+ *
+ * @param out_info  the facts; expires_at and deadline are those of its dispatch
+ * @return as selene_run_stopping
+ *
+ * Ownership: the caller frees them, with their texts, with selene_run_info_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_get(selene_run run, selene_run_info **out_info);
+
+/** Frees what selene_run_get returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_run_info_destroy(selene_run_info *info);
+
 /* ============================================================================
  *  CONDITIONS
  * ========================================================================= */
@@ -1853,7 +2065,8 @@ enum {
     SELENE_EVENT_REGISTERED = 1,
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
-    /** A run was asked to stop; with every reason but EXPIRING it is over. */
+    /** A run was asked to stop; with every reason but EXPIRING and TIMED_OUT it is over. With SHUTDOWN it may be told
+     *  twice: of a close with a grace the first one asks, and the state is RUNNING. */
     SELENE_EVENT_STOPPED = 3,
     /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
@@ -1884,7 +2097,11 @@ enum {
     /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. Told once when
      *  it begins and once when it ends; one that comes and goes, at most once a minute, unless it becomes worse.
      *  Since: 0.2. */
-    SELENE_EVENT_TROUBLE = 18
+    SELENE_EVENT_TROUBLE = 18,
+    /** A task was paused. Since: 0.2. */
+    SELENE_EVENT_PAUSED = 19,
+    /** A task that was paused goes on. Since: 0.2. */
+    SELENE_EVENT_RESUMED = 20
 };
 
 /** One change. */
@@ -1923,7 +2140,32 @@ typedef struct selene_event {
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
      *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as selene_task_info has it. Else empty. Since: 0.2. */
     selene_text message;
+    /** Of a task whose scheduler has SELENE_OPTIONS_FRESHNESS what its turn follows from after the change, as in
+     *  selene_explanation; STARTED: as it was picked. Else 0. Since: 0.2. */
+    int64_t fresh_since;
+    int64_t cost;
+    uint32_t known_runs;
+    uint32_t news_runs;
+    int32_t pace;
+    int32_t pace_class;
 } selene_event;
+
+#define SELENE_EVENT_INIT                                                                          \
+    {                                                                                              \
+        SELENE_SIZE(selene_event), 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, \
+            0, 0, 0, 0                                                                             \
+    }
+
+/**
+ * Writes the defaults into event, as SELENE_EVENT_INIT does.
+ *
+ * @param event        where to write
+ * @param struct_size  sizeof(selene_event) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_event_init(selene_event *event, uint32_t struct_size);
 
 /** Receives every change, one at a time; what it changes itself is queued behind. */
 typedef void (*selene_event_fn)(const selene_event *event, void *context);
@@ -1943,6 +2185,104 @@ typedef void (*selene_event_fn)(const selene_event *event, void *context);
 SELENE_API selene_status selene_scheduler_observe(selene_scheduler scheduler,
                                                   selene_event_fn observer, void *context,
                                                   selene_destroy_fn destroy);
+
+/** Most events that a queue may hold. Since: 0.2. */
+#define SELENE_EVENTS 65536
+
+/**
+ * Opens the queue of a scheduler's events, for hosts that read them instead of being called: beside the observer, or in
+ * its place. What happened at open is told to the first of the two.
+ *
+ * Through a connection it has what happens in the owner from now on, whoever causes it, in its order; what a call through
+ * the connection did can be read when that has returned. There the oldest are lost where there is no room, besides the
+ * few that are on their way. The right to look is needed.
+ *
+ * @param capacity  how many events wait at most, 1 … SELENE_EVENTS; those that find no room are lost, counted
+ * @param out_fd    readable while an event waits, until selene_events_next finds none; poll only, never read or close.
+ *                  May be NULL
+ * @return INVALID_ARGUMENT, ALREADY_EXISTS (it is open), EXHAUSTED (the system refused a descriptor)
+ *
+ * Ownership: the descriptor is the library's, until selene_events_close or the scheduler's close. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_events_open(selene_scheduler scheduler, uint64_t capacity,
+                                            int32_t *out_fd);
+
+/**
+ * Takes the next event out of the queue, or waits for one.
+ *
+ * @param timeout    how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is one
+ * @param out_event  the event, filled up to its struct_size; initialised with SELENE_EVENT_INIT; not touched if there is
+ *                   none
+ * @param out_found  1: an event; 0: there is none
+ * @param out_lost   how many events were lost before this one since the last that was told; their numbers are missing.
+ *                   May be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (no queue is open, or it was closed meanwhile), REENTRANT
+ *         (inside a callback of this scheduler, unless timeout is 0), OWNER_AWAY (of a connection: the owner has ended or
+ *         serves no more, and what it told before is read; until the queue is closed and opened again)
+ *
+ * Ownership: the texts of out_event are borrowed until the next event is taken, or the queue or the scheduler is closed.
+ * Thread: any, one at a time; blocks up to the timeout. Since: 0.2.
+ */
+SELENE_API selene_status selene_events_next(selene_scheduler scheduler, int64_t timeout,
+                                            selene_event *out_event, int32_t *out_found,
+                                            uint64_t *out_lost);
+
+/**
+ * Closes the queue with what waits in it; without one it does nothing. A thread that waits in selene_events_next returns.
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_events_close(selene_scheduler scheduler);
+
+/* ============================================================================
+ *  LOG
+ * ========================================================================= */
+
+/** How bad a line is. */
+enum {
+    /** Something was refused or lost: a store that could not be opened, changes that could not be stored, a fault of the
+     *  library. */
+    SELENE_LOG_ERROR = 1,
+    /** Something keeps the scheduler from working, or will: troubles, threads left behind, interrupted tasks, a salvage. */
+    SELENE_LOG_WARNING = 2,
+    /** The ordinary course: stores opened and closed, drivers, the end of a trouble. */
+    SELENE_LOG_INFO = 3
+};
+
+/**
+ * Receives a line. It may call nothing of the library but selene_*_name() (REENTRANT).
+ *
+ * @param level    a SELENE_LOG_ number; treat others as INFO
+ * @param text     one sentence, UTF-8 without control characters, ends with a NUL; it begins with the store or the
+ *                 scheduler that it is about
+ * @param context  that of selene_log_set
+ */
+typedef void (*selene_log_fn)(int32_t level, const char *text, void *context);
+
+/**
+ * Sets the one log function of the process; the library is silent without one.
+ *
+ * One for the process, as in SQLite, because half of what it is told has no scheduler yet or no more: a store that another
+ * process has open, a salvage, a close. Programs use events, statuses and reports; lines are for people, and their words
+ * change from one version to the next.
+ *
+ * Lines come in the order in which things happened, one at a time, never under a lock. As stop functions and observers the
+ * function is called on a thread of the library where a scheduler has any, else on the thread of the call that caused the
+ * line or of another call, before it returns. While it is in one line up to 1 024 others wait for it; those beyond are lost,
+ * and a line says how many.
+ *
+ * @param log      NULL: none
+ * @param context  given to log
+ * @param destroy  releases context after the last call; when another function takes the place of one that another thread is
+ *                 just calling, that thread calls destroy. Also when this call fails
+ * @return REENTRANT inside a log function or a host clock
+ *
+ * After fork() the child has the function, too, and none of the lines that were waiting.
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_log_set(selene_log_fn log, void *context,
+                                        selene_destroy_fn destroy);
 
 /* ============================================================================
  *  STORE
@@ -1986,6 +2326,18 @@ typedef struct selene_store_findings {
 
 #define SELENE_STORE_FINDINGS_INIT                                                                 \
     { SELENE_SIZE(selene_store_findings), 0, 0, 0, 0 }
+
+/**
+ * Writes the defaults into findings, as SELENE_STORE_FINDINGS_INIT does.
+ *
+ * @param findings     where to write
+ * @param struct_size  sizeof(selene_store_findings) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_store_findings_init(selene_store_findings *findings,
+                                                    uint32_t struct_size);
 
 /**
  * Tells where and how a scheduler stores its tasks.
@@ -2044,6 +2396,202 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
 SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damaged_length,
                                               const char *fresh, int64_t fresh_length,
                                               selene_store_findings *out_findings);
+
+/* ============================================================================
+ *  SERVER
+ *
+ * A store has one owner: the process whose scheduler has it open. That process may serve it on a Unix socket; others
+ * connect and call the same functions through a handle of their own. Only processes of this machine can. What goes over
+ * the socket is described in docs/protocol.md.
+ * ========================================================================= */
+
+/** A server of a scheduler; 0 is none. */
+typedef uint64_t selene_server;
+
+/** What a process that connects may do; bits. Since: 0.2. */
+enum {
+    /** Get, list, explain, counts, conditions, signals, decisions, events; the input of a task comes out empty. */
+    SELENE_RIGHT_LOOK = 1,
+    /** See the input of tasks, too. */
+    SELENE_RIGHT_READ = 2,
+    /** Register, cancel, retry, pause and resume tasks. */
+    SELENE_RIGHT_ENQUEUE = 4,
+    /** Cancel all, prune, enable, resume, launch, expire, set conditions and signals, report use. */
+    SELENE_RIGHT_MANAGE = 16,
+    SELENE_RIGHT_ALL = 23
+};
+
+/** Any user or group, in a selene_peer_rule: UINT32_MAX. */
+#define SELENE_ANYBODY 4294967295U
+
+/** What processes of a user and group may do. The system says whose they are, not they themselves. Since: 0.2. */
+typedef struct selene_peer_rule {
+    /** The process's user and group; SELENE_ANYBODY: whoever. */
+    uint32_t uid;
+    uint32_t gid;
+    /** SELENE_RIGHT_ bits; those of all rules that fit are added. */
+    uint32_t rights;
+    /** 0. */
+    uint32_t reserved;
+} selene_peer_rule;
+
+/** How a scheduler is served. Initialise with SELENE_SERVER_OPTIONS_INIT. Since: 0.2. */
+typedef struct selene_server_options {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** The socket; empty (default): the store's path and "-sock". A socket that an owner left behind there is replaced. */
+    selene_text path;
+    /** Who else may connect, besides the user of this process and root, who may do everything. Copied. */
+    const selene_peer_rule *rules;
+    /** 0 … 1024. */
+    uint64_t rule_count;
+    /** The socket's file mode; default 0600. Who cannot write to it cannot connect: with rules it is usually 0666. */
+    uint32_t mode;
+    /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. */
+    uint32_t max_clients;
+    /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
+    uint64_t max_request_size;
+} selene_server_options;
+
+#define SELENE_SERVER_OPTIONS_INIT                                                                 \
+    { SELENE_SIZE(selene_server_options), 0, {NULL, 0}, NULL, 0, 384, 1024, 16777216 }
+
+/** What a server has done. Initialise with SELENE_SERVER_INFO_INIT; filled by selene_server_get. Since: 0.2. */
+typedef struct selene_server_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** Processes that are connected. */
+    uint64_t clients;
+    /** Connections since it was opened. */
+    uint64_t accepted;
+    /** Requests since then. */
+    uint64_t requests;
+    /** Requests and connections that rights or limits refused. */
+    uint64_t refused;
+    /** Connections that were ended because what came was not the protocol. */
+    uint64_t broken;
+} selene_server_info;
+
+#define SELENE_SERVER_INFO_INIT                                                                    \
+    { SELENE_SIZE(selene_server_info), 0, 0, 0, 0, 0, 0 }
+
+/** How to connect. Initialise with SELENE_CONNECT_OPTIONS_INIT. Since: 0.2. */
+typedef struct selene_connect_options {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** Required: the store, whose socket has its name and "-sock", or the socket itself. */
+    selene_text path;
+    /** How long a call waits for an owner while none serves the socket, ns; 0 (default): not at all; up to 24 h. */
+    int64_t wait;
+    /** How long a call waits for an answer, ns; default 30 s; 1 ms … 24 h. */
+    int64_t timeout;
+} selene_connect_options;
+
+#define SELENE_CONNECT_OPTIONS_INIT                                                                \
+    { SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND }
+
+/**
+ * Writes the defaults into options, as SELENE_SERVER_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_server_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_server_options_init(selene_server_options *options,
+                                                    uint32_t struct_size);
+
+/**
+ * Writes the defaults into options, as SELENE_CONNECT_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_connect_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_connect_options_init(selene_connect_options *options,
+                                                     uint32_t struct_size);
+
+/**
+ * Writes the defaults into info, as SELENE_SERVER_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_server_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_server_info_init(selene_server_info *info, uint32_t struct_size);
+
+/**
+ * Serves a scheduler on a Unix socket, on a library thread of its own.
+ *
+ * Requests that arrive together share a commit, and none is answered before it: an answer of OK is as durable as that of a
+ * call. Stop functions and observers may be called on the server's thread.
+ *
+ * @param scheduler   of this process; a connection is not served
+ * @param options     how; NULL for all defaults
+ * @param out_server  the handle
+ * @return INVALID_ARGUMENT (also: the socket cannot be made; no path for tasks in memory), UNSUPPORTED_STRUCT, UNSUPPORTED
+ *         (scheduler is a connection, or has SELENE_OPTIONS_NO_THREADS), ALREADY_EXISTS (another server answers there, or a file that is not a socket),
+ *         EXHAUSTED, STORE_IO
+ *
+ * Ownership: the caller closes the server with selene_server_close; closing the scheduler does so, too. Thread: any.
+ * Since: 0.2.
+ */
+SELENE_API selene_status selene_server_open(selene_scheduler scheduler,
+                                            const selene_server_options *options,
+                                            selene_server *out_server);
+
+/**
+ * Counts what a server has done.
+ *
+ * @param out_info  initialised with SELENE_SERVER_INFO_INIT; filled up to its struct_size
+ * @return UNSUPPORTED_STRUCT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_server_get(selene_server server, selene_server_info *out_info);
+
+/**
+ * Ends a server and removes its socket. Requests that are being made are answered; the others' clients find the owner
+ * away. The scheduler goes on.
+ *
+ * @param server  the handle; 0 does nothing
+ * @return REENTRANT (inside a callback that the server's own thread calls)
+ *
+ * Thread: any; waits for the request that is being made. Since: 0.2.
+ */
+SELENE_API selene_status selene_server_close(selene_server server);
+
+/**
+ * Connects to the process that has a store open and serves it. It never opens the store, nor starts a process.
+ *
+ * The handle is used as that of a scheduler: now, get, enable, next_wakeup, prune and resume; all functions of tasks;
+ * selene_cycle_plan, conditions, signals, selene_store_get, selene_governor_ask and _last, the ledger and
+ * selene_use_report. Each call is made by the owner, and answers what it answers there. selene_events_open and its kin tell
+ * what happens there. Everything else (handlers, windows, drivers, observers, …) answers UNSUPPORTED. Calls of several
+ * threads come one after another.
+ *
+ * When the owner has ended and another one serves the store, the next call finds it by itself. Any call through the
+ * handle may answer OWNER_AWAY: nobody serves the socket, or the owner ended or did not answer while it was asked. The
+ * detail says whether what was asked may have been done. Calls that only ask, and those that do no harm twice, are tried
+ * again once. REFUSED: the owner does not let this user do so.
+ *
+ * @param options        how; path is required
+ * @param out_scheduler  the handle, closed by selene_scheduler_close
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, OWNER_AWAY, REFUSED, UNSUPPORTED (the owner speaks no common version of the
+ *         protocol), EXHAUSTED
+ *
+ * Ownership: the caller closes the handle with selene_scheduler_close. In the child of a fork it answers FORKED; the
+ * child connects anew. Thread: any; blocks for at most wait and timeout. Since: 0.2.
+ */
+SELENE_API selene_status selene_scheduler_connect(const selene_connect_options *options,
+                                                  selene_scheduler *out_scheduler);
 
 /* ============================================================================
  *  GOVERNOR
@@ -2157,6 +2705,17 @@ typedef struct selene_signal {
 
 #define SELENE_SIGNAL_INIT                                                                         \
     { SELENE_SIZE(selene_signal), 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Writes the defaults into signal, as SELENE_SIGNAL_INIT does.
+ *
+ * @param signal       where to write
+ * @param struct_size  sizeof(selene_signal) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_signal_init(selene_signal *signal, uint32_t struct_size);
 
 /**
  * Sets a signal, overriding the system's reading until it expires or is cleared.
@@ -2455,6 +3014,17 @@ typedef struct selene_balance {
     { SELENE_SIZE(selene_balance), 0, 0, 0, 0, 0, 0 }
 
 /**
+ * Writes the defaults into balance, as SELENE_BALANCE_INIT does.
+ *
+ * @param balance      where to write
+ * @param struct_size  sizeof(selene_balance) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_balance_init(selene_balance *balance, uint32_t struct_size);
+
+/**
  * Reads what a kind has used in the last 24 hours and may still use by the present profile.
  *
  * Windows are booked while the profile demands anything or a driver is open: each with its whole budget when it begins, so
@@ -2672,6 +3242,19 @@ SELENE_API selene_status selene_driver_step(selene_scheduler scheduler, selene_c
                                             int64_t *out_wake_at);
 
 /**
+ * Waits until a step is due, where a descriptor has no home: with selene_driver_step it makes the whole loop of a driver.
+ *
+ * @param timeout    how long to wait at most, in ns of real time; 0: not at all; SELENE_NEVER: until a step is due
+ * @param out_ready  1: call selene_driver_step; 0: time was up before
+ * @return INVALID_ARGUMENT, UNSUPPORTED (no driver of selene_driver_open, or it was stopped meanwhile), REENTRANT (inside
+ *         a callback of this scheduler, unless timeout is 0). With the option clock it does not follow time
+ *
+ * Thread: any; blocks up to the timeout. Returns when the driver is stopped or the scheduler is closed. Since: 0.2.
+ */
+SELENE_API selene_status selene_driver_wait(selene_scheduler scheduler, int64_t timeout,
+                                            int32_t *out_ready);
+
+/**
  * Stops the driver. Runs on library threads in its windows are stopped (PREEMPTED) and get at most grace to return;
  * a pulled cycle that it began stays the host's to end. Without a driver it does nothing.
  *
@@ -2739,7 +3322,7 @@ SELENE_API const char *selene_disposition_name(int32_t disposition);
 SELENE_API const char *selene_reason_name(int32_t reason);
 /** "registered", "started", …; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_event_name(int32_t type);
-/** "store", "thread", "overrun", "observer", "handler"; "unknown". Static text. Since: 0.2. */
+/** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". Static text. Since: 0.2. */
 SELENE_API const char *selene_trouble_name(int32_t trouble);
 /** "network", "external_power" for one bit; "unknown". Static text. Since: 0.1. */
 SELENE_API const char *selene_constraint_name(uint32_t constraint);

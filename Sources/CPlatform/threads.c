@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,39 +77,92 @@ uint64_t platform_slots[PLATFORM_REGISTRY_SIZE];
 uint64_t platform_lives[PLATFORM_REGISTRY_SIZE];
 uint64_t platform_used;
 uint64_t platform_greatest_lives[2];
+uint64_t platform_log_state[2];
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t fork_generation = 1;
-// Held by the threads that keep forks waiting; a fork that waits comes before threads that arrive later.
-static pthread_rwlock_t forks = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+// Who keeps forks waiting, and which forks wait. A fork comes before the threads that arrive after it, and when it is over
+// those that waited come before the next one: neither starves the other, whatever the C library's own locks do.
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t may_hold, may_fork;
+    // Threads that hold, that wait until a fork is over, and that waited and do not hold yet.
+    uint32_t holding, waiting, passing;
+    // Forks that wait or are under way, and whether one is under way.
+    uint32_t forking, is_forking;
+    uint64_t forks;
+} gate = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+          .may_hold = PTHREAD_COND_INITIALIZER,
+          .may_fork = PTHREAD_COND_INITIALIZER};
 // How often this thread keeps forks waiting.
 static _Thread_local uint32_t fork_holds;
 
+static int is_gate_free(void) {
+    return gate.holding == 0 && gate.passing == 0 && !gate.is_forking;
+}
+
+static void call_fork(void) {
+    if (gate.forking > 0 && is_gate_free()) pthread_cond_signal(&gate.may_fork);
+}
+
 void platform_fork_hold(void) {
-    if (fork_holds++ == 0) pthread_rwlock_rdlock(&forks);
+    if (fork_holds++ > 0) return;
+    pthread_mutex_lock(&gate.mutex);
+    if (gate.forking > 0) {
+        const uint64_t forks = gate.forks;
+        gate.waiting++;
+        while (gate.forks == forks)
+            pthread_cond_wait(&gate.may_hold, &gate.mutex);
+        gate.passing--;
+    }
+    gate.holding++;
+    pthread_mutex_unlock(&gate.mutex);
 }
 
 void platform_fork_release(void) {
-    if (--fork_holds == 0) pthread_rwlock_unlock(&forks);
+    if (--fork_holds > 0) return;
+    pthread_mutex_lock(&gate.mutex);
+    gate.holding--;
+    call_fork();
+    pthread_mutex_unlock(&gate.mutex);
 }
 
 static void before_fork(void) {
     // A thread that forks in the middle of such a call, in a hook of SQLite or a signal handler, cannot wait for itself.
-    if (fork_holds == 0) pthread_rwlock_wrlock(&forks);
+    if (fork_holds == 0) {
+        pthread_mutex_lock(&gate.mutex);
+        gate.forking++;
+        while (!is_gate_free())
+            pthread_cond_wait(&gate.may_fork, &gate.mutex);
+        gate.is_forking = 1;
+        pthread_mutex_unlock(&gate.mutex);
+    }
     pthread_mutex_lock(&registry);
 }
 static void after_fork_in_parent(void) {
     pthread_mutex_unlock(&registry);
-    if (fork_holds == 0) pthread_rwlock_unlock(&forks);
+    if (fork_holds > 0) return;
+    pthread_mutex_lock(&gate.mutex);
+    gate.is_forking = 0;
+    gate.forking--;
+    gate.forks++;
+    gate.passing += gate.waiting;
+    gate.waiting = 0;
+    pthread_cond_broadcast(&gate.may_hold);
+    call_fork();
+    pthread_mutex_unlock(&gate.mutex);
 }
 static void after_fork_in_child(void) {
     __atomic_add_fetch(&fork_generation, 1, __ATOMIC_RELEASE);
     platform_locks_leave();
     pthread_mutex_unlock(&registry);
-    // It knows its writer by the number of a thread, which is another here.
-    static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-    forks = fresh;
-    if (fork_holds > 0) pthread_rwlock_rdlock(&forks);
+    // Who waited or held is not here, but for this thread.
+    static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
+    static const pthread_cond_t quiet = PTHREAD_COND_INITIALIZER;
+    gate.mutex = free_mutex;
+    gate.may_hold = gate.may_fork = quiet;
+    gate.holding = fork_holds > 0;
+    gate.waiting = gate.passing = gate.forking = gate.is_forking = 0;
 }
 
 // At loading, so that no fork comes before it.
@@ -128,6 +182,17 @@ uint32_t platform_fork_generation(void) {
     return __atomic_load_n(&fork_generation, __ATOMIC_ACQUIRE);
 }
 
+static int32_t (*connections)(uint64_t handle);
+
+void platform_connections_are(int32_t (*find)(uint64_t handle)) {
+    __atomic_store_n(&connections, find, __ATOMIC_RELEASE);
+}
+
+int32_t platform_connection(uint64_t handle) {
+    int32_t (*find)(uint64_t) = __atomic_load_n(&connections, __ATOMIC_ACQUIRE);
+    return find == NULL ? 0 : find(handle);
+}
+
 // ---- Memory ----
 
 int platform_memalign(void **result, size_t alignment, size_t size) {
@@ -140,15 +205,19 @@ int platform_memalign(void **result, size_t alignment, size_t size) {
 
 // ---- Threads ----
 
+// What a main thread has by default. Some C libraries give a thread 128 KiB, in which hosts' handlers do not fit.
+static const size_t least_stack = 8 << 20;
+
 struct start {
     void (*body)(void *context);
     void *context;
+    const char *name;
 };
 
 static void *begin_thread(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
-    prctl(PR_SET_NAME, "selene");
+    prctl(PR_SET_NAME, start.name);
     start.body(start.context);
     return NULL;
 }
@@ -176,10 +245,17 @@ int32_t platform_may_block(int32_t signal) {
     return 1;
 }
 
-uint64_t platform_thread_start(void (*body)(void *context), void *context, uint64_t blocked) {
+uint64_t platform_thread_start(const char *name, void (*body)(void *context), void *context,
+                               uint64_t blocked) {
     struct start *start = malloc(sizeof *start);
     if (start == NULL) abort();
-    *start = (struct start){body, context};
+    *start = (struct start){body, context, name};
+    // A host's own default counts where it is greater.
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_getstacksize(&attributes, &stack) != 0 || stack < least_stack)
+        pthread_attr_setstacksize(&attributes, least_stack);
     sigset_t mask, before;
     pthread_sigmask(SIG_SETMASK, NULL, &before);
     mask = before;
@@ -189,13 +265,21 @@ uint64_t platform_thread_start(void (*body)(void *context), void *context, uint6
         sigdelset(&mask, faults[i]);
     pthread_t thread;
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    int failed = pthread_create(&thread, NULL, begin_thread, start);
+    int failed = pthread_create(&thread, &attributes, begin_thread, start);
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
         free(start);
         return 0;
     }
     return (uint64_t)thread;
+}
+
+uint64_t platform_thread_number(void) {
+    static uint64_t last;
+    static _Thread_local uint64_t number;
+    if (number == 0) number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return number;
 }
 
 void platform_sleep(int64_t nanoseconds) {
@@ -217,22 +301,126 @@ void platform_thread_detach(uint64_t thread) {
 
 // ---- Frames and what a failed call leaves ----
 
-static _Thread_local platform_frame *innermost;
 static _Thread_local _Alignas(8) char detail[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
 
-void platform_frame_push(platform_frame *frame, uint64_t owner) {
-    frame->outer = innermost;
-    frame->owner = owner;
-    innermost = frame;
+// Not on the stack, so that nothing of a dead one is taken for a frame; in the heap when there are more than a few.
+enum { FIRST_FRAMES = 8 };
+static _Thread_local platform_frame first_frames[FIRST_FRAMES];
+static _Thread_local struct {
+    platform_frame *list;
+    size_t count, room;
+    // The thread's own stack; code that runs on another, as a fiber does, is never said to have left anything.
+    uintptr_t low, high;
+    uint64_t last_serial;
+} frames;
+
+static pthread_key_t frames_key;
+static void (*when_thread_ends)(void);
+
+void platform_on_thread_end(void (*function)(void)) {
+    __atomic_store_n(&when_thread_ends, function, __ATOMIC_RELEASE);
 }
 
-void platform_frame_pop(platform_frame *frame) {
-    innermost = frame->outer;
+// The thread ends, maybe in the middle of a callback.
+static void end_frames(void *list) {
+    void (*function)(void) = __atomic_load_n(&when_thread_ends, __ATOMIC_ACQUIRE);
+    if (frames.count > 0 && function != NULL) function();
+    if (frames.list == list) {
+        frames.list = NULL;
+        frames.count = frames.room = 0;
+    }
+    if (list != first_frames) free(list);
+}
+
+__attribute__((constructor)) static void make_frames_key(void) {
+    if (pthread_key_create(&frames_key, end_frames) != 0) abort();
+}
+
+static void find_stack(void) {
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+        frames.low = (uintptr_t)low;
+        frames.high = (uintptr_t)low + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+static void grow_frames(void) {
+    size_t room = FIRST_FRAMES;
+    platform_frame *list = first_frames;
+    if (frames.room > 0) {
+        room = 2 * frames.room;
+        list = realloc(frames.list == first_frames ? NULL : frames.list, room * sizeof *list);
+        if (list != NULL && frames.list == first_frames)
+            memcpy(list, first_frames, sizeof first_frames);
+    } else if (frames.high == 0) {
+        find_stack();
+    }
+    if (list == NULL || pthread_setspecific(frames_key, list) != 0) abort();
+    frames.list = list;
+    frames.room = room;
+}
+
+__attribute__((noinline)) void platform_frame_push(platform_mark *mark, uint64_t owner,
+                                                   uint64_t kind, uint64_t number) {
+    if (frames.count == frames.room) grow_frames();
+    // No number that happens to stand there.
+    const uint64_t serial = ++frames.last_serial * UINT64_C(0x9E3779B97F4A7C15) | 1;
+    for (size_t i = 0; i < sizeof mark->words / sizeof *mark->words; i++)
+        mark->words[i] = serial + i;
+    frames.list[frames.count++] =
+        (platform_frame){owner, kind, number, (uintptr_t)__builtin_frame_address(0), mark, serial};
+}
+
+static int on_stack(uintptr_t place) {
+    return place >= frames.low && place < frames.high;
+}
+
+int32_t platform_frame_pop(const platform_mark *mark) {
+    size_t place = frames.count, on_other_stacks = 0;
+    while (place > 0 && frames.list[place - 1].mark != mark)
+        on_other_stacks += !on_stack(frames.list[--place].place);
+    if (place == 0) return 1;
+    const size_t above = frames.count - place;
+    on_other_stacks += !on_stack(frames.list[place - 1].place);
+    if (above > 0 && on_other_stacks == 0) return 0;
+    // Fibers of one thread may be in callbacks side by side, and come back in any order.
+    memmove(&frames.list[place - 1], &frames.list[place], above * sizeof *frames.list);
+    frames.count--;
+    return 1;
+}
+
+// Reads a stack whose frames may be gone.
+__attribute__((no_sanitize("address"), noinline)) static int was_left(const platform_frame *frame) {
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!on_stack(frame->place) || !on_stack(here)) return 0;
+    if (frame->place <= here) return 1;
+    if (!on_stack((uintptr_t)frame->mark)) return 0;
+    const volatile uint64_t *words = frame->mark->words;
+    for (size_t i = 0; i < sizeof frame->mark->words / sizeof *frame->mark->words; i++)
+        if (words[i] != frame->serial + i) return 1;
+    return 0;
+}
+
+int32_t platform_frame_take_left(const platform_mark *mark, platform_frame *frame) {
+    if (frames.count == 0) return 0;
+    const platform_frame *top = &frames.list[frames.count - 1];
+    if (mark != NULL ? top->mark == mark : !was_left(top)) return 0;
+    return platform_frame_take(frame);
+}
+
+int32_t platform_frame_take(platform_frame *frame) {
+    if (frames.count == 0) return 0;
+    *frame = frames.list[--frames.count];
+    return 1;
 }
 
 int32_t platform_frame_within(uint64_t owner) {
-    for (const platform_frame *frame = innermost; frame != NULL; frame = frame->outer) {
-        if (frame->owner == owner) return 1;
+    for (size_t i = frames.count; i > 0; i--) {
+        if (frames.list[i - 1].owner == owner) return 1;
     }
     return 0;
 }

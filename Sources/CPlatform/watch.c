@@ -7,16 +7,18 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 // What can wake; the numbers are the places of their descriptors.
-enum { POKED, TIMER, ROUTES, DEVICES, MEMORY, SOURCES };
+enum { POKED, TIMER, ROUTES, DEVICES, MEMORY, FILES, SOURCES };
 
 struct platform_watch {
     int all;
@@ -109,10 +111,31 @@ void platform_watch_memory(platform_watch *watch, int32_t wanted) {
     add(watch, MEMORY, descriptor, EPOLLPRI | EPOLLET);
 }
 
-void platform_watch_wait(const platform_watch *watch) {
-    struct epoll_event event;
-    while (epoll_wait(watch->all, &event, 1, -1) < 0 && errno == EINTR)
-        continue;
+int32_t platform_watch_files(platform_watch *watch, const char *first, const char *second) {
+    // The last name of a file that is open is no IN_DELETE_SELF, but a change of its number of links.
+    const uint32_t events = IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF;
+    int descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (descriptor < 0) return 0;
+    if (inotify_add_watch(descriptor, first, events) < 0 ||
+        inotify_add_watch(descriptor, second, events) < 0) {
+        close(descriptor);
+        return 0;
+    }
+    add(watch, FILES, descriptor, EPOLLIN);
+    return watch->sources[FILES] >= 0;
+}
+
+int32_t platform_watch_wait(const platform_watch *watch, int64_t nanoseconds) {
+    const int64_t begun = platform_boot_clock();
+    struct pollfd wanted = {.fd = watch->all, .events = POLLIN};
+    while (1) {
+        const int64_t left = nanoseconds - (platform_boot_clock() - begun);
+        const int64_t rest = left > 0 ? left : 0;
+        const struct timespec time = {(time_t)(rest / 1000000000), (long)(rest % 1000000000)};
+        const int found = ppoll(&wanted, 1, nanoseconds == INT64_MAX ? NULL : &time, NULL);
+        if (found > 0) return 1;
+        if (found == 0 || errno != EINTR) return 0;
+    }
 }
 
 // Which signals a device's message concerns; a NUL stands behind it.
@@ -167,6 +190,10 @@ uint32_t platform_watch_drain(const platform_watch *watch) {
             break;
         case MEMORY:
             groups |= PLATFORM_PROBE_LOAD;
+            break;
+        case FILES:
+            drain(descriptor, 0);
+            groups |= PLATFORM_WATCH_FILES;
             break;
         default:
             drain(descriptor, 0);

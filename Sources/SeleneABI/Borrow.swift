@@ -36,7 +36,7 @@ func borrow(
     }
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
-  guard length == -1 else { return UnsafeRawBufferPointer(start: data, count: Int(length)) }
+  guard length == -1 else { return UnsafeRawBufferPointer(start: data, count: Int(clamping: length)) }
   var count = 0
   while count <= longest && data[count] != 0 { count += 1 }
   return UnsafeRawBufferPointer(start: data, count: count)

@@ -1,6 +1,7 @@
 // Section CONDITIONS of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -8,7 +9,7 @@ import SeleneEngine
 public func selene_conditions_set(
   _ scheduler: selene_scheduler, _ constraints: UInt32, _ satisfied: UInt32
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_CONDITIONS_SET, word(constraints), word(satisfied)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.setConditions(constraints, satisfied: satisfied, at: moment)
     }
@@ -20,7 +21,7 @@ public func selene_conditions_get(
   _ scheduler: selene_scheduler, _ out_satisfied: UnsafeMutablePointer<UInt32>!,
   _ out_host: UnsafeMutablePointer<UInt32>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_CONDITIONS_GET, word(out_satisfied), word(out_host)) { () throws(SeleneError) in
     let out = try require(out_satisfied, "out_satisfied")
     let (satisfied, host) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in

@@ -1,6 +1,7 @@
 // Section WINDOW AND CYCLE of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -202,7 +203,7 @@ public func selene_cycle_plan(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
   _ out_plan: UnsafeMutablePointer<UnsafeMutablePointer<selene_plan>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_CYCLE_PLAN, word(window), word(out_plan)) { () throws(SeleneError) in
     let out = try require(out_plan, "out_plan")
     let window = try SeleneABI.window(window)
     let plan = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
@@ -227,6 +228,14 @@ public func selene_cycle_plan(
 @_cdecl("selene_plan_destroy") @implementation
 public func selene_plan_destroy(_ plan: UnsafeMutablePointer<selene_plan>!) {
   plan?.deallocate()
+}
+
+extension selene_pace {
+  init(_ terms: PaceTerms) {
+    self.init(
+      fresh_since: terms.freshSince, cost: terms.cost, known_runs: UInt32(terms.runs), news_runs: UInt32(terms.news),
+      pace: terms.perMille, pace_class: Int32(terms.pace))
+  }
 }
 
 extension Report {
@@ -259,6 +268,7 @@ extension Report {
           stop_reason: run.stopReason.rawValue, attempt: run.attempt, priority: Int32(run.definition.priority),
           score: run.score, estimate: run.estimate, started_at: run.startedAt, response_time: run.responseTime)
       }
+      if !paces.isEmpty { report.paces = block.array(paces.count) { index, _ in selene_pace(paces[index]) } }
       return report
     }
   }

@@ -80,6 +80,16 @@ public func selene_driver_step(
   }
 }
 
+@_cdecl("selene_driver_wait") @implementation
+public func selene_driver_wait(
+  _ scheduler: selene_scheduler, _ timeout: Int64, _ out_ready: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let out = try require(out_ready, "out_ready")
+    out.pointee = try Scheduler.awaitStep(scheduler, timeout: checkedTimeout(timeout)) ? 1 : 0
+  }
+}
+
 @_cdecl("selene_driver_stop") @implementation
 public func selene_driver_stop(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
   attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }

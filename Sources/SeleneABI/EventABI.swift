@@ -1,6 +1,7 @@
 // Section EVENTS of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -31,7 +32,9 @@ private var noText: UnsafeRawBufferPointer {
   UnsafeRawBufferPointer(start: ("" as StaticString).cString, count: 0)
 }
 
-extension selene_event {
+extension selene_event: SizedStruct {
+  static var initial: selene_event { selene_event() }
+
   fileprivate init(_ event: borrowing Event) {
     self.init()
     let change = event.change
@@ -49,5 +52,104 @@ extension selene_event {
     kinds = change.definition.map { KindSet($0.kind).rawValue } ?? change.kinds.rawValue
     status = change.status
     message = lend(change.message?.buffer ?? noText)
+    guard let terms = change.pace else { return }
+    let told = selene_pace(terms)
+    (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)
+    (pace, pace_class) = (told.pace, told.pace_class)
+  }
+}
+
+@_cdecl("selene_event_init") @implementation
+public func selene_event_init(_ event: UnsafeMutablePointer<selene_event>!, _ struct_size: UInt32) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(event, struct_size, "event") }
+}
+
+@_cdecl("selene_events_open") @implementation
+public func selene_events_open(
+  _ scheduler: selene_scheduler, _ capacity: UInt64, _ out_fd: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  if service_is_connection(scheduler) != 0 {
+    let status = attempt { () throws(SeleneError) in try Scheduler.checkEvents(capacity: capacity) }
+    return status != 0 ? status : attempt { service_events_open(scheduler, capacity, out_fd, $0) }
+  }
+  return attempt { () throws(SeleneError) in
+    let descriptor = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+      try scheduler.openEvents(capacity: capacity).descriptor
+    }
+    out_fd?.pointee = descriptor
+  }
+}
+
+@_cdecl("selene_events_next") @implementation
+public func selene_events_next(
+  _ scheduler: selene_scheduler, _ timeout: Int64, _ out_event: UnsafeMutablePointer<selene_event>!,
+  _ out_found: UnsafeMutablePointer<Int32>!, _ out_lost: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  var (size, span) = (0, Span(0))
+  let status = attempt { () throws(SeleneError) in
+    _ = (try require(out_event, "out_event"), try require(out_found, "out_found"))
+    size = try structSize(out_event, "out_event")
+    span = try checkedTimeout(timeout)
+  }
+  guard status == 0 else { return status }
+  if service_is_connection(scheduler) != 0 {
+    return attempt { failure in
+      var (found, lost) = (UnsafeRawPointer?.none, UInt64(0))
+      let status = service_events_next(scheduler, span, &found, &lost, failure)
+      guard status == 0 else { return status }
+      if let found { write(found.load(as: selene_event.self), to: out_event, size: size) }
+      out_found.pointee = found != nil ? 1 : 0
+      out_lost?.pointee = lost
+      return 0
+    }
+  }
+  return attempt { () throws(SeleneError) in
+    let (found, lost) = try Scheduler.nextEvent(scheduler, timeout: span) { event in
+      write(selene_event(event), to: out_event, size: size)
+    }
+    out_found.pointee = found ? 1 : 0
+    out_lost?.pointee = lost
+  }
+}
+
+@_cdecl("selene_events_close") @implementation
+public func selene_events_close(_ scheduler: selene_scheduler) -> selene_status {
+  if service_is_connection(scheduler) != 0 { return attempt { service_events_close(scheduler, $0) } }
+  return attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in scheduler.closeEvents() }
+  }
+}
+
+// MARK: For the clients of a server
+
+extension service_taps {
+  /// How a server reads events.
+  static var ofEvents: service_taps {
+    service_taps(
+      open: { scheduler, server, descriptor in
+        attempt { () throws(SeleneError) in
+          descriptor.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+            try scheduler.openTap(of: server).descriptor
+          }
+        }
+      },
+      drain: { scheduler, server, each, context in
+        _ = attempt { () throws(SeleneError) in
+          try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+            scheduler.drainTap(of: server) { (event, lost) in
+              guard let event else { return each(context, nil, lost) }
+              var told = selene_event(event)
+              each(context, &told, lost)
+            }
+          }
+        }
+      },
+      close: { scheduler, server in
+        _ = attempt { () throws(SeleneError) in
+          try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+            scheduler.closeTap(of: server)
+          }
+        }
+      })
   }
 }

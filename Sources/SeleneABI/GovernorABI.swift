@@ -1,6 +1,7 @@
 // Section GOVERNOR of the header: profile, decisions, ledger, habits.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 import SeleneGovernor
@@ -103,7 +104,7 @@ public func selene_governor_ask(
   _ scheduler: selene_scheduler, _ kind: Int32, _ flags: UInt32,
   _ out_decision: UnsafeMutablePointer<UnsafeMutablePointer<selene_decision>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_GOVERNOR_ASK, word(kind), word(flags), word(out_decision)) { () throws(SeleneError) in
     let out = try require(out_decision, "out_decision")
     guard flags & ~UInt32(SELENE_ASK_NEVER_RAN) == 0 else {
       throw .range("flags", flags, 0, 1, .bits, "0 or 1 (SELENE_ASK_NEVER_RAN)")
@@ -117,7 +118,7 @@ public func selene_governor_last(
   _ scheduler: selene_scheduler, _ kind: Int32,
   _ out_decision: UnsafeMutablePointer<UnsafeMutablePointer<selene_decision>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_GOVERNOR_LAST, word(kind), word(out_decision)) { () throws(SeleneError) in
     let out = try require(out_decision, "out_decision")
     out.pointee = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
       try scheduler.lastDecision(kind)
@@ -162,11 +163,18 @@ extension selene_balance: SizedStruct {
   }
 }
 
+@_cdecl("selene_balance_init") @implementation
+public func selene_balance_init(_ balance: UnsafeMutablePointer<selene_balance>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(balance, struct_size, "balance") }
+}
+
 @_cdecl("selene_ledger_get") @implementation
 public func selene_ledger_get(
   _ scheduler: selene_scheduler, _ kind: Int32, _ out_balance: UnsafeMutablePointer<selene_balance>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_LEDGER_GET, word(kind), word(out_balance)) { () throws(SeleneError) in
     let out = try require(out_balance, "out_balance")
     let size = try structSize(out, "out_balance")
     let found = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
@@ -180,7 +188,7 @@ public func selene_ledger_get(
 public func selene_ledger_report(
   _ scheduler: selene_scheduler, _ kind: Int32, _ cpu_time: Int64, _ bytes: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_LEDGER_REPORT, word(kind), word(cpu_time), word(bytes)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.reportUse(of: kind, cpuTime: cpu_time, bytes: bytes, at: moment)
     }
@@ -189,7 +197,7 @@ public func selene_ledger_report(
 
 @_cdecl("selene_use_report") @implementation
 public func selene_use_report(_ scheduler: selene_scheduler, _ began_at: Int64, _ ended_at: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_USE_REPORT, word(began_at), word(ended_at)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.reportUse(from: began_at, to: ended_at, at: moment)
     }

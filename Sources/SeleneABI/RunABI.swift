@@ -34,6 +34,13 @@ extension selene_run_info: SizedStruct {
   }
 }
 
+@_cdecl("selene_run_info_init") @implementation
+public func selene_run_info_init(_ info: UnsafeMutablePointer<selene_run_info>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
+}
+
 @_cdecl("selene_run_complete") @implementation
 public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_status {
   attempt { () throws(SeleneError) in
@@ -83,4 +90,28 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
       try scheduler.stopping(number, at: moment).remaining
     }
   }
+}
+
+@_cdecl("selene_run_get") @implementation
+public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in
+    let out = try require(out_info, "out_info")
+    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      let run = try scheduler.run(number)
+      return Block.make { block in
+        var info = selene_run_info(run)
+        info.id = block.text(run.definition.id)
+        info.handler = block.text(run.definition.handler)
+        info.input = block.text(run.definition.input)
+        return info
+      }
+    }
+  }
+}
+
+@_cdecl("selene_run_info_destroy") @implementation
+public func selene_run_info_destroy(_ info: UnsafeMutablePointer<selene_run_info>!) {
+  (info as UnsafeMutablePointer?)?.deallocate()
 }

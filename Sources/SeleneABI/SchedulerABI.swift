@@ -1,6 +1,7 @@
 // Sections OPTIONS and SCHEDULER of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -31,6 +32,7 @@ extension selene_options: SizedStruct {
     draft.observedRange = flags & UInt32(SELENE_OPTIONS_OBSERVED_RANGE) != 0
     draft.isRelaxed = flags & UInt32(SELENE_OPTIONS_RELAXED) != 0
     draft.freshness = flags & UInt32(SELENE_OPTIONS_FRESHNESS) != 0
+    draft.hasThreads = flags & UInt32(SELENE_OPTIONS_NO_THREADS) == 0
     draft.maxPendingRefresh = max_pending_refresh
     draft.maxPendingProcessing = max_pending_processing
     draft.minimumBackoff = minimum_backoff
@@ -56,11 +58,28 @@ extension selene_options: SizedStruct {
     return draft
   }
 
-  var hostClock: HostClock? {
+  /// - Throws: `invalidArgument` for two clocks.
+  func hostClock() throws(SeleneError) -> HostClock? {
+    guard flags & UInt32(SELENE_OPTIONS_SET_CLOCK) == 0 else {
+      guard clock == nil else {
+        throw SeleneError(.invalidArgument, "clock", "with SELENE_OPTIONS_SET_CLOCK the scheduler has another clock")
+      }
+      return HostClock(told: clock_start)
+    }
     let (context, destroy) = (clock_context, clock_destroy)
     return clock.map { clock in
       HostClock(read: { clock(context) }, destroy: destroy.map { destroy in { destroy(context) } })
     }
+  }
+}
+
+extension selene_options {
+  var threadHooks: ThreadHooks? {
+    guard thread_begin != nil || thread_end != nil else { return nil }
+    let (context, begin, end, destroy) = (thread_context, thread_begin, thread_end, thread_destroy)
+    return ThreadHooks(
+      begin: begin.map { begin in { begin(context) } }, end: end.map { end in { end(context) } },
+      destroy: destroy.map { destroy in { destroy(context) } })
   }
 }
 
@@ -75,26 +94,36 @@ public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!
 public func selene_scheduler_open(
   _ options: UnsafePointer<selene_options>!, _ out_scheduler: UnsafeMutablePointer<selene_scheduler>!
 ) -> selene_status {
-  // What can be read of the clock has to be ended also when the rest is refused.
+  // What can be read of the callbacks has to be ended also when the rest is refused.
   let given = (options as UnsafePointer<selene_options>?).map { load($0) } ?? selene_options.initial
-  let status = attempt(ending: given.clock_context, with: given.clock_destroy) { () throws(SeleneError) in
+  let status = attempt(
+    ending: given.clock_context, with: given.clock_destroy, given.thread_context, given.thread_destroy
+  ) { () throws(SeleneError) in
     let known =
       SELENE_OPTIONS_HOLD | SELENE_OPTIONS_OBSERVED_RANGE | SELENE_OPTIONS_RELAXED | SELENE_OPTIONS_FRESHNESS
-    let names: Literal = "0, or a sum of SELENE_OPTIONS_HOLD (1), _OBSERVED_RANGE (2), _RELAXED (4), _FRESHNESS (8)"
+      | SELENE_OPTIONS_NO_THREADS | SELENE_OPTIONS_SET_CLOCK
+    let names: Literal =
+      "0, or a sum of SELENE_OPTIONS_HOLD (1), _OBSERVED_RANGE (2), _RELAXED (4), _FRESHNESS (8), _NO_THREADS (16), _SET_CLOCK (32)"
     if let options { _ = try structSize(options, flags: UInt32(known), named: names, "options") }
     let out = try require(out_scheduler, "out_scheduler")
     let path = try borrow(path: given.path, "path")
     out.pointee = try Scheduler.open(
-      Options(given.draft()), given.hostClock, path: path.count > 0 ? path : nil)
+      Options(given.draft()), given.hostClock(), given.threadHooks, path: path.count > 0 ? path : nil)
   }
   if status == 0 && given.clock == nil { given.clock_destroy?(given.clock_context) }
+  if status == 0 && given.thread_begin == nil && given.thread_end == nil { given.thread_destroy?(given.thread_context) }
   return status
 }
 
 @_cdecl("selene_scheduler_close") @implementation
 public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
-    if scheduler != 0 { try Scheduler.close(scheduler, grace: grace) }
+  if service_is_connection(scheduler) != 0 { return disconnect(scheduler, grace) }
+  return attempt { () throws(SeleneError) in
+    guard scheduler != 0 else { return }
+    try Scheduler.checkClose(scheduler, grace: grace)
+    // While the store is still ours, so that its socket is.
+    service_end(scheduler)
+    try Scheduler.close(scheduler, grace: grace)
   }
 }
 
@@ -105,8 +134,8 @@ public func selene_scheduler_drain(_ scheduler: selene_scheduler, _ grace: Int64
 
 @_cdecl("selene_scheduler_resume") @implementation
 public func selene_scheduler_resume(_ scheduler: selene_scheduler) -> selene_status {
-  attempt { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in scheduler.resume() }
+  attempt(scheduler, SERVICE_SCHEDULER_RESUME) { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.resume() }
   }
 }
 
@@ -114,9 +143,18 @@ public func selene_scheduler_resume(_ scheduler: selene_scheduler) -> selene_sta
 public func selene_scheduler_now(_ scheduler: selene_scheduler, _ out_now: UnsafeMutablePointer<Int64>!)
   -> selene_status
 {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SCHEDULER_NOW, word(out_now)) { () throws(SeleneError) in
     let out = try require(out_now, "out_now")
     out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (_, moment) throws(SeleneError) in moment.now }
+  }
+}
+
+@_cdecl("selene_clock_set") @implementation
+public func selene_clock_set(_ scheduler: selene_scheduler, _ now: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      try scheduler.setClock(now)
+    }
   }
 }
 
@@ -141,11 +179,18 @@ extension selene_scheduler_info: SizedStruct {
   }
 }
 
+@_cdecl("selene_scheduler_info_init") @implementation
+public func selene_scheduler_info_init(_ info: UnsafeMutablePointer<selene_scheduler_info>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
+}
+
 @_cdecl("selene_scheduler_get") @implementation
 public func selene_scheduler_get(
   _ scheduler: selene_scheduler, _ out_info: UnsafeMutablePointer<selene_scheduler_info>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SCHEDULER_GET, word(out_info)) { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let size = try structSize(out, "out_info")
     let info = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
@@ -157,7 +202,7 @@ public func selene_scheduler_get(
 
 @_cdecl("selene_scheduler_enable") @implementation
 public func selene_scheduler_enable(_ scheduler: selene_scheduler, _ kinds: UInt32) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SCHEDULER_ENABLE, word(kinds)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.enable(kinds) }
   }
 }
@@ -166,7 +211,7 @@ public func selene_scheduler_enable(_ scheduler: selene_scheduler, _ kinds: UInt
 public func selene_scheduler_next_wakeup(
   _ scheduler: selene_scheduler, _ out_at: UnsafeMutablePointer<Int64>!, _ out_delay: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SCHEDULER_NEXT_WAKEUP, word(out_at), word(out_delay)) { () throws(SeleneError) in
     let (at, now) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
       (scheduler.nextWakeup(at: moment), moment.now)
@@ -180,7 +225,7 @@ public func selene_scheduler_next_wakeup(
 public func selene_scheduler_prune(
   _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SCHEDULER_PRUNE, word(out_count)) { () throws(SeleneError) in
     let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.prune(at: moment)
     }

@@ -1,6 +1,7 @@
 // Section GOVERNOR of the header: signals.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 import SeleneGovernor
@@ -18,11 +19,18 @@ extension selene_signal: SizedStruct {
   }
 }
 
+@_cdecl("selene_signal_init") @implementation
+public func selene_signal_init(_ signal: UnsafeMutablePointer<selene_signal>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(signal, struct_size, "signal") }
+}
+
 @_cdecl("selene_signal_set") @implementation
 public func selene_signal_set(
   _ scheduler: selene_scheduler, _ signal: Int32, _ value: Int64, _ valid_for: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SIGNAL_SET, word(signal), word(value), word(valid_for)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.setSignal(signal, value, validFor: valid_for, at: moment)
     }
@@ -31,7 +39,7 @@ public func selene_signal_set(
 
 @_cdecl("selene_signal_clear") @implementation
 public func selene_signal_clear(_ scheduler: selene_scheduler, _ signal: Int32) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SIGNAL_CLEAR, word(signal)) { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.clearSignal(signal, at: moment)
     }
@@ -42,7 +50,7 @@ public func selene_signal_clear(_ scheduler: selene_scheduler, _ signal: Int32) 
 public func selene_signal_get(
   _ scheduler: selene_scheduler, _ signal: Int32, _ out_signal: UnsafeMutablePointer<selene_signal>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_SIGNAL_GET, word(signal), word(out_signal)) { () throws(SeleneError) in
     let out = try require(out_signal, "out_signal")
     let size = try structSize(out, "out_signal")
     write(selene_signal(try Scheduler.signal(scheduler, signal)), to: out, size: size)

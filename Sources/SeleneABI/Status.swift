@@ -2,6 +2,7 @@
 
 import CPlatform
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -19,6 +20,7 @@ func attempt(_ body: () throws(SeleneError) -> Void) -> selene_status {
 /// The same for a call that takes a callback: if it fails, its context ends first, so that the detail is of this call.
 func attempt(
   ending context: UnsafeMutableRawPointer?, with destroy: selene_destroy_fn?,
+  _ other: UnsafeMutableRawPointer? = nil, _ otherDestroy: selene_destroy_fn? = nil,
   _ body: () throws(SeleneError) -> Void
 ) -> selene_status {
   do {
@@ -26,6 +28,7 @@ func attempt(
     return 0
   } catch {
     destroy?(context)
+    otherDestroy?(other)
     return fail(error)
   }
 }
@@ -33,6 +36,7 @@ func attempt(
 /// The status of an error; its fault is this thread's from now on, as data and as a sentence.
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {
+  Log.report(error)
   let fault = error.fault
   Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
   Failure.fault.pointee = selene_fault(
@@ -43,9 +47,28 @@ func fail(_ error: SeleneError) -> selene_status {
   return error.code.rawValue
 }
 
+/// The status of what failed behind a connection; what is told of it is this thread's from now on.
+@inline(never)
+func fail(_ failure: UnsafePointer<service_failure>) -> selene_status {
+  @discardableResult
+  func put(_ place: Int32) -> selene_text {
+    let (start, longest) = (service_text(failure, place), (place == 0 ? Int(PLATFORM_DETAIL_SIZE) : Failure.room) - 1)
+    var count = 0
+    while start[count] != 0 { count += 1 }
+    let text = UnsafeRawBufferPointer(start: start, count: count)
+    return Failure.put("\(text: text)", Int(place), atMost: longest)
+  }
+  put(0)
+  Failure.fault.pointee = selene_fault(
+    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: failure.pointee.status,
+    unit: failure.pointee.unit, field: put(1), subject: put(2), found: put(3), allowed: put(4), problem: put(5),
+    value: failure.pointee.value, least: failure.pointee.least, greatest: failure.pointee.greatest)
+  return failure.pointee.status
+}
+
 /// What this thread's last failed call left: the sentence, five texts of at most 255 bytes, and the struct.
 private enum Failure {
-  private static let room = 256
+  static let room = 256
 
   static var fault: UnsafeMutablePointer<selene_fault> {
     UnsafeMutableRawPointer(platform_detail() + Int(PLATFORM_DETAIL_SIZE) + 5 * room)
@@ -108,6 +131,8 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
     return ("OUTCOME_UNKNOWN", "A commit failed midway; reopen the store before using it.")
   case .storeMoved:
     return ("STORE_MOVED", "The file of the store or its log was removed or replaced while it was open.")
+  case .ownerAway: return ("OWNER_AWAY", "The process that has the store open is gone, or does not answer.")
+  case .refused: return ("REFUSED", "The process that has the store open does not let this user do so.")
   }
 }
 

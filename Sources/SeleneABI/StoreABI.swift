@@ -1,6 +1,7 @@
 // Section STORE of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -15,11 +16,18 @@ extension selene_store_findings: SizedStruct {
   }
 }
 
+@_cdecl("selene_store_findings_init") @implementation
+public func selene_store_findings_init(_ findings: UnsafeMutablePointer<selene_store_findings>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(findings, struct_size, "findings") }
+}
+
 @_cdecl("selene_store_get") @implementation
 public func selene_store_get(
   _ scheduler: selene_scheduler, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_store_info>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_STORE_GET, word(out_info)) { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let facts = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in try scheduler.storeFacts() }
     out.pointee = Block.make { block in

@@ -1,6 +1,7 @@
 // Section TASK of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -122,7 +123,7 @@ private func register(
 public func selene_task_register(
   _ scheduler: selene_scheduler, _ task: UnsafePointer<selene_task>!, _ out_disposition: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_REGISTER, word(task), word(out_disposition)) { () throws(SeleneError) in
     let disposition = try register(try require(task, "task"), with: scheduler)
     out_disposition?.pointee = disposition.rawValue
   }
@@ -133,7 +134,8 @@ public func selene_task_register_batch(
   _ scheduler: selene_scheduler, _ tasks: UnsafePointer<UnsafePointer<selene_task>?>!, _ count: UInt64,
   _ out_statuses: UnsafeMutablePointer<selene_status>!, _ out_dispositions: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_REGISTER_BATCH, word(tasks), word(count), word(out_statuses), word(out_dispositions))
+  { () throws(SeleneError) in
     guard count <= 1_000_000 else {
       throw .range("count", count, 0, 1_000_000)
     }
@@ -163,7 +165,7 @@ public func selene_task_cancel(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_CANCEL, word(id), word(id_length), word(out_count)) { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
     let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.cancel(id: id, at: moment)
@@ -177,7 +179,7 @@ public func selene_task_cancel_tag(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_CANCEL_TAG, word(tag), word(tag_length), word(out_count)) { () throws(SeleneError) in
     let tag = try borrow(tag, tag_length, "tag")
     let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.cancel(tag: tag, at: moment)
@@ -190,7 +192,7 @@ public func selene_task_cancel_tag(
 public func selene_task_cancel_all(
   _ scheduler: selene_scheduler, _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_CANCEL_ALL, word(out_count)) { () throws(SeleneError) in
     let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.cancelAll(at: moment)
     }
@@ -202,11 +204,71 @@ public func selene_task_cancel_all(
 public func selene_task_retry(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_RETRY, word(id), word(id_length)) { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.retry(id, at: moment)
     }
+  }
+}
+
+@_cdecl("selene_task_pause") @implementation
+public func selene_task_pause(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_PAUSE, word(id), word(id_length), word(out_count)) {
+    () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.pause(true, id: id, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_pause_tag") @implementation
+public func selene_task_pause_tag(
+  _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_PAUSE_TAG, word(tag), word(tag_length), word(out_count)) {
+    () throws(SeleneError) in
+    let tag = try borrow(tag, tag_length, "tag")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.pause(true, tag: tag, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_resume") @implementation
+public func selene_task_resume(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_RESUME, word(id), word(id_length), word(out_count)) {
+    () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.pause(false, id: id, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
+@_cdecl("selene_task_resume_tag") @implementation
+public func selene_task_resume_tag(
+  _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_RESUME_TAG, word(tag), word(tag_length), word(out_count)) {
+    () throws(SeleneError) in
+    let tag = try borrow(tag, tag_length, "tag")
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.pause(false, tag: tag, at: moment)
+    }
+    out_count?.pointee = count
   }
 }
 
@@ -215,7 +277,8 @@ public func selene_task_get(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64, _ position: UInt64,
   _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_info>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_GET, word(id), word(id_length), word(position), word(out_info)) {
+    () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     let id = try borrow(id, id_length, "id")
     out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
@@ -236,7 +299,7 @@ public func selene_task_list(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
   _ out_ids: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_ids>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_LIST, word(tag), word(tag_length), word(out_ids)) { () throws(SeleneError) in
     let out = try require(out_ids, "out_ids")
     let given = try borrow(tag, tag_length, "tag")
     let isGiven = (tag as UnsafePointer<CChar>?) != nil
@@ -252,7 +315,7 @@ public func selene_task_list_state(
   _ scheduler: selene_scheduler, _ state: Int32,
   _ out_ids: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_ids>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_LIST_STATE, word(state), word(out_ids)) { () throws(SeleneError) in
     let out = try require(out_ids, "out_ids")
     guard let state = UInt8(exactly: state).flatMap(TaskState.init) else { throw .range("state", state, 0, 6) }
     let definitions = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
@@ -282,7 +345,7 @@ public func selene_task_explain(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
   _ out_explanation: UnsafeMutablePointer<selene_explanation>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_EXPLAIN, word(id), word(id_length), word(out_explanation)) { () throws(SeleneError) in
     let out = try require(out_explanation, "out_explanation")
     let size = try structSize(out, "out_explanation")
     let id = try borrow(id, id_length, "id")
@@ -327,6 +390,7 @@ extension selene_task_info {
     failed_at = last?.at ?? 0
     failed_attempt = UInt64(last?.attempt ?? 0)
     failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
+    paused = record.isPaused ? 1 : 0
   }
 }
 
@@ -349,20 +413,26 @@ extension selene_explanation: SizedStruct {
     score = explanation.score
     estimate = explanation.estimate
     last_room = explanation.lastRoom ?? -1
-    guard let pace = explanation.pace else { return }
-    fresh_since = pace.freshSince
-    cost = pace.cost
-    known_runs = UInt32(pace.runs)
-    news_runs = UInt32(pace.news)
-    self.pace = pace.perMille
+    attempts = explanation.attempts
+    guard let terms = explanation.pace else { return }
+    let told = selene_pace(terms)
+    (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)
+    (pace, pace_class) = (told.pace, told.pace_class)
   }
+}
+
+@_cdecl("selene_explanation_init") @implementation
+public func selene_explanation_init(_ explanation: UnsafeMutablePointer<selene_explanation>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(explanation, struct_size, "explanation") }
 }
 
 @_cdecl("selene_task_launch") @implementation
 public func selene_task_launch(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_LAUNCH, word(id), word(id_length)) { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
     try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
       try scheduler.launch(id, at: moment)
@@ -374,7 +444,7 @@ public func selene_task_launch(
 public func selene_task_expire(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(scheduler, SERVICE_TASK_EXPIRE, word(id), word(id_length)) { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.expire(id, at: moment)

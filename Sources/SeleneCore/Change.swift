@@ -20,6 +20,8 @@ package enum EventType: Int32, Sendable {
   case granted = 16
   case traceEnded = 17
   case trouble = 18
+  case paused = 19
+  case resumed = 20
 }
 
 /// One change.
@@ -38,9 +40,12 @@ package struct Change {
   package var detail: Int32 = 0
   /// When it is due again, or the deadline, by type.
   package var timeAt: Instant = 0
+  /// What the turn of the task follows from, under the freshness rule (F10).
+  package var pace: PaceTerms?
   /// Of a trouble that begins: what calls are refused with.
   package var status: Int32 = 0
-  /// Of a trouble that begins, and of a run that failed: why.
+  /// Of a trouble that begins, and of a run that failed: why. The last field, a pointer: its spare bits mark a notice
+  /// that is none, and other bits may not be set then.
   package var message: Bytes?
 
   package init(_ type: EventType) { self.type = type }
@@ -50,6 +55,7 @@ package struct Change {
     definition = record.definition
     state = record.state
     attempts = record.attempts
+    pace = record.turn
     self.detail = detail
     self.run = run
   }

@@ -22,6 +22,8 @@ package enum Reason: Int32, Sendable {
   case noThread = 18
   case handlerStuck = 19
   case drained = 20
+  case clock = 21
+  case paused = 22
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.
@@ -70,19 +72,10 @@ package struct Explanation: Sendable {
   package var score: Double = 0
   package var estimate: Span = 0
   package var lastRoom: Span?
+  package var attempts: UInt32 = 0
 
-  /// What its age and its pace follow from (F10).
-  package struct Pace: Sendable {
-    package let freshSince: Instant
-    package let cost: Span
-    /// How many outcomes are known, and how many found something new.
-    package let runs: UInt8
-    package let news: UInt8
-    package let perMille: Int64
-  }
-
-  /// nil unless the freshness rule ranks.
-  package var pace: Pace?
+  /// What its age and its pace follow from (F10); nil unless the freshness rule ranks.
+  package var pace: PaceTerms?
 }
 
 extension TaskTable {
@@ -93,11 +86,13 @@ extension TaskTable {
     _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
   ) -> Explanation {
-    if hasStuckHandlers { _ = setAside(slot) }
+    // What is held stays in the line for a place.
+    if hasStuckHandlers && canRun(records.at(slot)) { _ = setAside(slot) }
     let record = self[slot]
     // There is a handler, but a cycle that calls handlers has nothing to call.
     let isOnlyPulled = record.handler >= 0 && trace?.pushes == true && !roster.pushes(Int(record.handler))
     var explanation = Explanation(state: record.state)
+    explanation.attempts = record.attempts
     func add(_ reason: Reason, missing: Constraints = [], at time: Instant = .max) {
       explanation.entries.append(Explanation.Entry(reason: reason, missing: missing, mayChangeAt: time))
     }
@@ -119,6 +114,7 @@ extension TaskTable {
       if record.handlerNumber < 0 || isOnlyPulled { add(.noHandler) }
       if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }
       if !record.isPermitted { add(.notPermitted) }
+      if record.isPaused { add(.paused) }
       if !enabled.contains(record.kind) { add(.kindOff) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }
       if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }
@@ -147,12 +143,7 @@ extension TaskTable {
     explanation.score = ranking.score(of: record, at: now)
     explanation.estimate = record.estimate
     explanation.lastRoom = trace?.room
-    if policy.freshness {
-      let terms = record.paceTerms
-      explanation.pace = Explanation.Pace(
-        freshSince: record.freshSince, cost: terms.cost, runs: terms.runs, news: terms.news,
-        perMille: Freshness.perMille(record.pace))
-    }
+    explanation.pace = record.turn
     return explanation
   }
 }

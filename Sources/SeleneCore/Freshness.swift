@@ -1,6 +1,20 @@
 // The freshness rule: age times a pace that follows from what a task's runs cost, how often they find news, and how often
 // they fail (F2 to F8).
 
+/// What the turn of a task follows from, and the class of its pace.
+package struct PaceTerms: Sendable {
+  /// Its age counts from this instant.
+  package let freshSince: Instant
+  package let cost: Span
+  /// How many outcomes are known, and how many of them found something new.
+  package let runs: UInt8
+  package let news: UInt8
+  package let pace: Int
+
+  /// Against that of a normal task (F10).
+  package var perMille: Int32 { Freshness.perMille(pace) }
+}
+
 /// Numbers of the freshness rule.
 package enum Freshness {
   /// How many classes of pace there are: half an octave of the cost of news each (F6).
@@ -44,8 +58,9 @@ package enum Freshness {
   }
 
   /// A pace against that of a task of priority 3 that takes 5 s, always finds news and never fails, in thousandths (F10).
-  package static func perMille(_ pace: Int) -> Int64 {
-    Int64(1000 * weight(pace) / weight(25))
+  package static func perMille(_ pace: Int) -> Int32 {
+    // At most 76 109.
+    Int32(truncatingIfNeeded: 1000 * weight(pace) / weight(25))
   }
 
   /// How much of its age a failure leaves: three quarters (F2).

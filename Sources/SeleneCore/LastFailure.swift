@@ -31,5 +31,6 @@ package final class LastFailure: Sendable {
   // What the library says of a run that cannot.
   package static let windowEnded = Bytes("the window ended")
   package static let timedOut = Bytes("timed out")
+  package static let handlerLeft = Bytes("its handler was left by a jump, an exception or the end of its thread")
   package static let processEnded = Bytes("the process ended")
 }

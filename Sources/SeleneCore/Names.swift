@@ -93,6 +93,8 @@ extension Reason {
     case .noThread: "no_thread"
     case .handlerStuck: "handler_stuck"
     case .drained: "drained"
+    case .clock: "clock"
+    case .paused: "paused"
     }
   }
 }
@@ -118,6 +120,8 @@ extension EventType {
     case .granted: "granted"
     case .traceEnded: "trace_ended"
     case .trouble: "trouble"
+    case .paused: "paused"
+    case .resumed: "resumed"
     }
   }
 }
@@ -130,6 +134,7 @@ extension Trouble {
     case .overrun: "overrun"
     case .observer: "observer"
     case .handler: "handler"
+    case .clock: "clock"
     }
   }
 }

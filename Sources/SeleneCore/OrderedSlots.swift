@@ -44,6 +44,8 @@ package struct Cost: Comparable, Sendable {
 package struct OrderedSlots {
   private var root: Node?
   package private(set) var count = 0
+  /// A lower bound of all costs, so that a search for less needs no look.
+  private var least = Cost.any
 
   package init() {}
 
@@ -53,6 +55,7 @@ package struct OrderedSlots {
   @_optimize(speed)
   package mutating func insert(_ slot: Int, at place: OrderKey, cost: Cost) {
     count += 1
+    least = min(least, cost)
     let root = self.root ?? Node(height: 0)
     guard let right = insert(OrderedSlot(at: place, slot: slot, cost: cost), into: root) else {
       self.root = root
@@ -69,6 +72,7 @@ package struct OrderedSlots {
   package mutating func remove(at place: OrderKey) {
     guard let root, remove(place, from: root) else { return }
     count -= 1
+    if count == 0 { least = .any }
     if root.height > 0 && root.count == 1 {
       self.root = root.child(0)
       root.deallocate()
@@ -78,7 +82,7 @@ package struct OrderedSlots {
   package mutating func removeAll() {
     if let root { Self.free(root) }
     root = nil
-    count = 0
+    (count, least) = (0, .any)
   }
 
   // MARK: Looking
@@ -97,14 +101,16 @@ package struct OrderedSlots {
 
   /// The first slot behind a place, or of all, that costs at most this.
   @_optimize(speed)
-  package func next(after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
-    guard count > 0, let root else { return nil }
+  package mutating func next(after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
+    guard least <= most, count > 0, let root else { return nil }
     // Most often it is the first where the place is or was.
     var node = root
     while node.height > 0 { node = node.child(place.map { node.childIndex(of: $0) } ?? 0) }
     let index = place.map { node.upperBound($0) } ?? 0
     if index < node.count, node.costs[index] <= most { return node.entry(index) }
-    return Self.search(root, after: place, most)
+    if let found = Self.search(root, after: place, most) { return found }
+    least = root.leastCost
+    return nil
   }
 
   /// How many stand before the first that does not precede; all behind that one do not precede either.

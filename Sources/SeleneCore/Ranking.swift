@@ -15,6 +15,11 @@ package struct Offer: Sendable {
     self.pushes = pushes
     self.observedRange = observedRange
   }
+
+  /// Whether another offer takes tasks of the same classes.
+  func takes(theSameAs other: Offer) -> Bool {
+    kinds == other.kinds && satisfied == other.satisfied && pushes == other.pushes
+  }
 }
 
 /// A choice: whose turn it is.
@@ -28,40 +33,33 @@ package struct Pick: Sendable {
 
 /// The ranking of one cycle, frozen at its begin.
 ///
-/// Nothing is scored or sorted: within a class and a priority the index has the tasks in the order of their score, so
-/// the best is the best of a few heads. Time only takes room away, so that what was passed over is never looked at
-/// again. What changed after begin is told by its stamp.
+/// Nothing is scored or sorted: within a line the index has the tasks in the order of their score, so the best is the
+/// first of a few heads. Time only takes room away, so that what was passed over is never looked at again. What changed
+/// after begin is told by its stamp.
 package final class Ranking {
-  /// The first of a list that was not passed.
+  /// Of a line the first that was not passed.
   private struct Head {
-    enum State {
-      /// Nothing was passed.
-      case fresh
-      /// `current` is the first that was not passed.
-      case current
-      /// `current` was passed.
-      case passed
-      /// All was passed.
-      case atEnd
-    }
-
     let list: Int
     let taskClass: TaskClass
     /// Of equal scores the higher priority goes first; 0 under the freshness rule.
     let priority: UInt8
+    /// `current` had its turn, or cannot have one.
+    var isPassed = false
+    /// All was passed.
+    var isAtEnd = false
     /// What the age of its tasks is multiplied by.
-    var factor: UInt64 = 0
-    /// Where the last stood at begin; all behind it came since.
+    var factor: UInt64
+    /// What stands behind came since begin.
     var end: OrderKey
+    var current: OrderedSlot
     /// All of it scores 0, so it is in the order of sequences.
     var isBySequence: Bool { factor == 0 }
-    var state = State.fresh
-    var current = OrderedSlot(at: OrderKey(0, 0), slot: 0, cost: .any)
-    /// The score of `current`, as it is compared.
-    var numerator: UInt128 = 0
 
-    init(list: Int, taskClass: TaskClass, priority: UInt8, factor: UInt64, end: OrderKey) {
-      (self.list, self.taskClass, self.priority, self.factor, self.end) = (list, taskClass, priority, factor, end)
+    init(
+      list: Int, taskClass: TaskClass, priority: UInt8, factor: UInt64, first: OrderedSlot, end: OrderKey
+    ) {
+      (self.list, self.taskClass, self.priority, self.factor) = (list, taskClass, priority, factor)
+      (current, self.end) = (first, end)
     }
   }
 
@@ -89,7 +87,10 @@ package final class Ranking {
   /// Heads that are in use, of as many as there is room for.
   private var heads: UnsafeMutablePointer<Head>
   private var headCount = 0
-  private var headRoom = 8
+  private var room: Int
+  /// The heads that have something left, of the classes that the offer of the last look takes.
+  private var contenders: Contenders
+  private var looked: Offer
   let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
   private var only: (slot: Int, sequence: UInt64)?
@@ -101,7 +102,9 @@ package final class Ranking {
   ///
   /// - Complexity: O(1) in the number of tasks but for those that became due since the last look.
   package init(_ table: TaskTable, _ offer: Offer, at now: Instant) {
-    heads = .allocate(capacity: headRoom)
+    table.settle(at: now)
+    (room, looked) = (table.index.rankedLineCount, offer)
+    (heads, contenders) = (.allocate(capacity: room), Contenders(room: room))
     frozen = .allocate(capacity: 1)
     frozen.initialize(to: Frozen(begin: now, stamp: 0))
     scale = ScoreScale(greatestElapsed: 0)
@@ -111,59 +114,92 @@ package final class Ranking {
   /// Ranks anew what is eligible now: the next pick of a rolling window goes by this moment (R1).
   package func renew(_ table: TaskTable, _ offer: Offer, at now: Instant) {
     guard only == nil else { return }
+    table.settle(at: now)
+    makeRoom(table.index.rankedLineCount)
     freeze(table, offer, at: now)
   }
 
+  @_optimize(speed)
   private func freeze(_ table: TaskTable, _ offer: Offer, at now: Instant) {
-    table.settle(at: now)
     if offer.observedRange { table.keepBirths() }
     let index = table.index
     let byFreshness = table.policy.freshness
     frozen.pointee = Frozen(begin: now, stamp: table.stamp)
     (headCount, eligibleCount) = (0, 0)
-    var priorities: ClosedRange<UInt8>?
-    var ages: ClosedRange<Age>?
-    var greatestIndex: UInt128 = 0
+    // What joins a line later is younger than all of it, unless the clock went back.
+    let end = index.youngest <= now ? OrderKey(now, table.lastSequence) : nil
+    var oldest = now
     for number in index.rankedClasses {
       let taskClass = TaskClass(number: number)
       guard taskClass.isOpen(to: offer) else { continue }
       index.forEachRanked(taskClass) { list, line in
         let aged = index.aged(list)
-        guard let oldest = aged.first, let youngest = aged.last else { return }
+        guard let first = aged.first, let end = end ?? aged.last?.at else { return }
         let priority = byFreshness ? 0 : UInt8(truncatingIfNeeded: line + 1)
         let factor = byFreshness ? Freshness.weight(line) : UInt64(priority)
-        append(Head(list: list, taskClass: taskClass, priority: priority, factor: factor, end: youngest.at))
+        (heads + headCount).initialize(
+          to: Head(
+            list: list, taskClass: taskClass, priority: priority, factor: factor, first: first, end: end))
+        headCount += 1
+        oldest = min(oldest, first.at.key)
         frozen.pointee.left[number] += aged.count
         eligibleCount += aged.count
-        let (low, high) = (now.since(youngest.at.key), now.since(oldest.at.key))
-        if byFreshness {
-          greatestIndex = max(greatestIndex, UInt128(factor) &* UInt128(high))
-        } else {
-          priorities =
-            priorities.map { min($0.lowerBound, priority)...max($0.upperBound, priority) } ?? priority...priority
-          ages = ages.map { min($0.lowerBound, low)...max($0.upperBound, high) } ?? low...high
-        }
       }
     }
-    guard !byFreshness else { return scale = ScoreScale(greatestIndex: greatestIndex) }
-    let elapsed = ages ?? 0...0
-    guard offer.observedRange else { return scale = ScoreScale(greatestElapsed: elapsed.upperBound) }
-    scale = ScoreScale(priorities: priorities ?? 0...0, elapsed: elapsed)
+    if byFreshness {
+      scale = ScoreScale(greatestIndex: 0)
+    } else if offer.observedRange {
+      observeRange(index, oldest: oldest)
+    } else {
+      scale = ScoreScale(greatestElapsed: now.since(oldest))
+    }
+    arrange(offer)
+    if byFreshness { scale = ScoreScale(greatestIndex: contenders.first?.numerator ?? 0) }
+  }
+
+  /// The scale of the observed range, and what it makes of the heads (S3).
+  private func observeRange(_ index: TaskIndex, oldest: Instant) {
+    var priorities = headCount > 0 ? heads[0].priority...heads[0].priority : 0...0
+    var youngest = Instant.min
+    for head in all {
+      priorities = min(priorities.lowerBound, head.priority)...max(priorities.upperBound, head.priority)
+      youngest = max(youngest, index.aged(head.list).last?.at.key ?? .min)
+    }
+    let ages = headCount > 0 ? begin.since(youngest)...begin.since(oldest) : 0...0
+    scale = ScoreScale(priorities: priorities, elapsed: ages)
     for head in heads..<(heads + headCount) {
       head.pointee.factor = scale.factor(head.pointee.priority)
-      if head.pointee.isBySequence, let last = index.born(head.pointee.list).last { head.pointee.end = last.at }
+      let born = index.born(head.pointee.list)
+      guard head.pointee.isBySequence, let first = born.first, let last = born.last else { continue }
+      (head.pointee.current, head.pointee.end) = (first, last.at)
     }
   }
 
-  private func append(_ head: Head) {
-    if headCount == headRoom {
-      let wider = UnsafeMutablePointer<Head>.allocate(capacity: headRoom * 2)
-      wider.moveInitialize(from: heads, count: headCount)
-      heads.deallocate()
-      (heads, headRoom) = (wider, headRoom * 2)
+  private func makeRoom(_ count: Int) {
+    guard count > room else { return }
+    heads.deallocate()
+    contenders.free()
+    (heads, contenders, room) = (.allocate(capacity: count), Contenders(room: count), count)
+  }
+
+  /// Lets the heads compete whose class an offer takes.
+  @_optimize(speed)
+  private func arrange(_ offer: Offer) {
+    looked = offer
+    contenders.removeAll()
+    for place in 0..<headCount where !heads[place].isAtEnd && heads[place].taskClass.isOpen(to: offer) {
+      contenders.append(contender(place))
     }
-    (heads + headCount).initialize(to: head)
-    headCount += 1
+    contenders.arrange()
+  }
+
+  @inline(__always)
+  private func contender(_ place: Int) -> Contender {
+    let head = heads + place
+    let at = head.pointee.current.at
+    return Contender(
+      numerator: head.pointee.isBySequence ? 0 : numerator(head.pointee.factor, at), sequence: at.sequence,
+      priority: head.pointee.priority, head: place)
   }
 
   /// A ranking of one task, whatever its earliest begin (C14).
@@ -174,7 +210,8 @@ package final class Ranking {
       ? ScoreScale(greatestIndex: UInt128(Freshness.weight(record.pace)) &* UInt128(now.since(record.freshSince)))
       : ScoreScale(spanningOnly: record.priority, elapsed: now.since(record.lastRun), observedRange: observedRange)
     only = (slot, record.sequence)
-    (heads, headRoom) = (.allocate(capacity: 0), 0)
+    (room, looked) = (0, Offer(kinds: [], satisfied: [], pushes: false, observedRange: observedRange))
+    (heads, contenders) = (.allocate(capacity: 0), Contenders(room: 0))
     eligibleCount = 1
     frozen = .allocate(capacity: 1)
     frozen.initialize(to: Frozen(begin: now, stamp: table.stamp))
@@ -182,6 +219,7 @@ package final class Ranking {
 
   deinit {
     heads.deallocate()
+    contenders.free()
     frozen.deallocate()
   }
 
@@ -196,24 +234,25 @@ package final class Ranking {
   @_optimize(speed)
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
+    if !looked.takes(theSameAs: offer) { arrange(offer) }
     let most = room.map { Cost($0) } ?? .any
     var passed = 0
-    // Whether the first of a head still fits is asked when its turn has come: behind it nothing has a greater score.
-    while let best = leader(in: table, offer, room, most) {
-      guard fits(best, in: table, room, most) else {
-        _ = search(best, in: table, room, most)
+    // Whether the first of a line still fits is asked when its turn has come: behind it nothing has a greater score.
+    while let first = contenders.first {
+      let head = heads + first.head
+      guard !head.pointee.isPassed, fits(head, in: table, room, most) else {
+        advance(first, in: table, most)
         continue
       }
-      if table.passesStuck(best.pointee.current.slot, &passed) {
-        best.pointee.state = .passed
+      if table.passesStuck(head.pointee.current.slot, &passed) {
+        head.pointee.isPassed = true
         if table.isMoving { return nil }
         continue
       }
-      let record = table.records.at(best.pointee.current.slot)
       return Pick(
-        slot: best.pointee.current.slot, head: best - heads,
-        score: scale.score(factor: best.pointee.factor, elapsed: begin.since(record.agesSince)),
-        estimate: record.estimate)
+        slot: head.pointee.current.slot, head: first.head,
+        score: scale.score(factor: head.pointee.factor, elapsed: begin.since(head.pointee.current.at.key)),
+        estimate: table.records.at(head.pointee.current.slot).estimate)
     }
     return nil
   }
@@ -224,50 +263,21 @@ package final class Ranking {
       only = nil
       return
     }
-    heads[pick.head].state = .passed
+    heads[pick.head].isPassed = true
   }
 
-  /// The head whose first has the greatest score of all that a window takes, whether it fits or not.
+  /// Moves the first of the contenders to the next of its line that costs at most this, if there is one.
   @inline(__always)
-  private func leader(in table: TaskTable, _ offer: Offer, _ room: Span?, _ most: Cost) -> UnsafeMutablePointer<Head>? {
-    var leader: UnsafeMutablePointer<Head>?
-    var next = heads
-    for _ in 0..<headCount {
-      let head = next
-      next += 1
-      guard head.pointee.state != .atEnd, head.pointee.taskClass.isOpen(to: offer),
-        head.pointee.state == .current || search(head, in: table, room, most)
-      else { continue }
-      if let leader, !precedes(head, leader) { continue }
-      leader = head
+  private func advance(_ first: Contender, in table: TaskTable, _ most: Cost) {
+    let head = heads + first.head
+    let next = table.index.next(
+      head.pointee.list, bySequence: head.pointee.isBySequence, after: head.pointee.current.at, costing: most)
+    guard let next, !(head.pointee.end < next.at) else {
+      head.pointee.isAtEnd = true
+      return contenders.removeFirst()
     }
-    return leader
-  }
-
-  /// By score, then priority, then the order of registration.
-  @inline(__always)
-  private func precedes(_ a: UnsafeMutablePointer<Head>, _ b: UnsafeMutablePointer<Head>) -> Bool {
-    if a.pointee.numerator != b.pointee.numerator { return a.pointee.numerator > b.pointee.numerator }
-    if a.pointee.priority != b.pointee.priority { return a.pointee.priority > b.pointee.priority }
-    return a.pointee.current.at.sequence < b.pointee.current.at.sequence
-  }
-
-  /// Moves a head to the next of its list that fits; false if there is none.
-  @_optimize(speed)
-  private func search(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
-    let list = head.pointee.isBySequence ? table.index.born(head.pointee.list) : table.index.aged(head.pointee.list)
-    var passed = head.pointee.state == .fresh ? nil : head.pointee.current.at
-    while let next = list.next(after: passed, costing: most), !(head.pointee.end < next.at) {
-      head.pointee.current = next
-      if fits(head, in: table, room, most) {
-        head.pointee.numerator = head.pointee.isBySequence ? 0 : numerator(head.pointee.factor, next.at)
-        head.pointee.state = .current
-        return true
-      }
-      passed = next.at
-    }
-    head.pointee.state = .atEnd
-    return false
+    (head.pointee.current, head.pointee.isPassed) = (next, false)
+    contenders.replaceFirst(contender(first.head))
   }
 
   /// Whether an entry did not change since begin and fits.

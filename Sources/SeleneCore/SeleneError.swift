@@ -32,6 +32,8 @@ package struct SeleneError: Error {
     case storeIO = 54
     case outcomeUnknown = 55
     case storeMoved = 56
+    case ownerAway = 57
+    case refused = 58
   }
 
   package let code: Code

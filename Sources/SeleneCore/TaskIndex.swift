@@ -66,6 +66,7 @@ struct Filled: Sequence, IteratorProtocol {
   }
 
   var isEmpty: Bool { bits == 0 }
+  var count: Int { bits.nonzeroBitCount }
 
   func union(_ other: Filled) -> Filled {
     var both = self
@@ -84,10 +85,10 @@ struct Filled: Sequence, IteratorProtocol {
 
 /// The orders in which tasks wait.
 ///
-/// Tasks that can run stand by class and line in the order of their age, which within one line is the order of the score; a
-/// task that ran goes to the end. A line has the tasks of one priority, or under the freshness rule those of one pace. Tasks that are not yet due stand by class in the order of their
-/// earliest begin, and become ranked when a ranking or a wake-up looks. Held ones stand by kind and priority in the
-/// order of their sequence.
+/// Tasks that can run stand by class and line in the order of their age, which within one line is the order of the score;
+/// a task that ran goes to the end. A line has the tasks of one priority, or under the freshness rule those of one pace.
+/// Tasks that are not yet due stand by class in the order of their earliest begin, and become ranked when a ranking or a
+/// wake-up looks. Held ones stand by kind and priority in the order of their sequence.
 final class TaskIndex {
   static let priorities = 5
 
@@ -100,6 +101,8 @@ final class TaskIndex {
   /// The lines that have a ranked task, by class, and the classes that have one.
   private var rankedLines = InlineArray<16, Filled>(repeating: Filled())
   private(set) var rankedClasses = Filled()
+  /// No ranked task is younger; it only grows.
+  private(set) var youngest = Instant.min
   private let dues: UnsafeMutablePointer<OrderedSlots>
   /// The classes that have a task that is not yet due.
   private(set) var dueClasses = Filled()
@@ -159,7 +162,19 @@ final class TaskIndex {
 
   func aged(_ list: Int) -> OrderedSlots { ages[list] }
   func born(_ list: Int) -> OrderedSlots { births?[list] ?? ages[list] }
+  /// The next in the order of a list, of ages or of sequences, that costs at most this.
+  @inline(__always)
+  func next(_ list: Int, bySequence: Bool, after place: OrderKey, costing most: Cost) -> OrderedSlot? {
+    ((bySequence ? births : nil) ?? ages)[list].next(after: place, costing: most)
+  }
   func due(_ taskClass: TaskClass) -> OrderedSlots { dues[taskClass.number] }
+  /// How many lists have a ranked task.
+  var rankedLineCount: Int {
+    var count = 0
+    for number in rankedClasses { count += rankedLines[number].count }
+    return count
+  }
+
   /// The lists of a class that have a ranked task, in the order of their lines.
   @inline(__always)
   func forEachRanked(_ taskClass: TaskClass, _ body: (_ list: Int, _ line: Int) -> Void) {
@@ -204,7 +219,9 @@ final class TaskIndex {
     let list = taskClass.number * lines + line
     record.pointee.place = IndexPlace(.ranked, taskClass.number, line: line)
     let cost = Cost(record.estimate)
-    ages[list].insert(slot, at: OrderKey(record.agesSince, record.pointee.sequence), cost: cost)
+    let since = record.agesSince
+    youngest = max(youngest, since)
+    ages[list].insert(slot, at: OrderKey(since, record.pointee.sequence), cost: cost)
     births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
     rankedLines[taskClass.number][line] = true
     rankedClasses[taskClass.number] = true
@@ -261,11 +278,12 @@ final class TaskIndex {
 
   func open(_ ranking: Ranking) {
     rankings.append(ranking)
-    frozen = rankings.map { $0.frozen }
+    frozen.append(ranking.frozen)
   }
 
   func close(_ ranking: Ranking) {
-    rankings = rankings.filter { $0 !== ranking }
-    frozen = rankings.map { $0.frozen }
+    guard let place = rankings.firstIndex(where: { $0 === ranking }) else { return }
+    rankings.remove(at: place)
+    frozen.remove(at: place)
   }
 }

@@ -121,6 +121,7 @@ extension TaskRecord {
     state = terminal
     run = 0
     changedAt = now
+    isPaused = false
   }
 
   private var hasAttemptsLeft: Bool { definition.maxAttempts == 0 || attempts < definition.maxAttempts }

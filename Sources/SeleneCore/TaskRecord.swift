@@ -147,6 +147,19 @@ struct TaskTraits {
   }
 }
 
+/// What keeps a record from running; one byte, so that one look tells that there is nothing.
+struct Bars: OptionSet {
+  let rawValue: UInt8
+
+  static let taken = Bars(rawValue: 1)
+  static let spent = Bars(rawValue: 2)
+  static let notPermitted = Bars(rawValue: 4)
+  static let paused = Bars(rawValue: 8)
+
+  @inline(__always)
+  mutating func set(_ bar: Bars, _ isSet: Bool) { if isSet { formUnion(bar) } else { subtract(bar) } }
+}
+
 /// A task's record.
 package struct TaskRecord {
   package internal(set) var definition: TaskDefinition {
@@ -177,12 +190,8 @@ package struct TaskRecord {
   package var state: TaskState
   package var lastOutcome: Outcome?
   package var stopReason: StopReason = .none
-  /// An earlier run of this id has not come back (C4).
-  package var isTaken = false
-  /// It is standing and had its run of the rolling window that is open (R1).
-  package var isSpent = false
-  /// Whether the scheduler permits its id (T7).
-  package var isPermitted = true
+  /// What keeps it from running whatever the time is.
+  var bars: Bars = []
   /// Where the index has it.
   var place = IndexPlace()
   /// The store has something else of its slot.
@@ -218,7 +227,7 @@ package struct TaskRecord {
     stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
-    freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0)
+    freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -238,6 +247,7 @@ package struct TaskRecord {
     self.failure = failure
     self.freshSince = freshSince ?? lastRun
     self.outcomes = outcomes
+    self.isPaused = isPaused
   }
 
   // MARK: History
@@ -364,6 +374,31 @@ package struct TaskRecord {
     wait(first: definition.firstBegin(from: now))
     self.state = state
     changedAt = now
+    if state.isTerminal { isPaused = false }
+  }
+
+  /// An earlier run of this id has not come back (C4).
+  package var isTaken: Bool {
+    get { bars.contains(.taken) }
+    set { bars.set(.taken, newValue) }
+  }
+
+  /// It is standing and had its run of the rolling window that is open (R1).
+  package var isSpent: Bool {
+    get { bars.contains(.spent) }
+    set { bars.set(.spent, newValue) }
+  }
+
+  /// Whether the scheduler permits its id (T7).
+  package var isPermitted: Bool {
+    get { !bars.contains(.notPermitted) }
+    set { bars.set(.notPermitted, !newValue) }
+  }
+
+  /// Whether the host has paused it (W3).
+  package var isPaused: Bool {
+    get { bars.contains(.paused) }
+    set { bars.set(.paused, newValue) }
   }
 
   /// What stands where no task is; its sequence is 0.
@@ -385,21 +420,22 @@ package struct TaskRecord {
   /// The response time expected of the next run (S5, F5).
   package var estimate: Span { history?.estimate ?? definition.expectedResponse }
 
-  /// What its pace follows from (F3, F4, F6).
-  package var paceTerms: (cost: Span, runs: UInt8, news: UInt8) {
+  /// What its turn follows from (F2, F3, F4, F6); nil unless the freshness rule ranks.
+  package var turn: PaceTerms? { traits.isFresh ? paceTerms : nil }
+
+  /// The same, whatever ranks.
+  package var paceTerms: PaceTerms {
     let isDeclared = definition.responseWindow == 0
     let measured = isDeclared ? nil : history?.cost
     let cost = Freshness.cost(measured: measured, declared: definition.expectedResponse, isDeclared: isDeclared)
     let known = traits.isSteady ? (count: 0, news: 0) : outcomes
-    return (cost, known.count, UInt8(truncatingIfNeeded: known.news.nonzeroBitCount))
+    let news = UInt8(truncatingIfNeeded: known.news.nonzeroBitCount)
+    let pace = Freshness.pace(cost: cost, priority: priority, runs: known.count, news: news, attempts: attempts)
+    return PaceTerms(freshSince: freshSince, cost: cost, runs: known.count, news: news, pace: pace)
   }
 
   /// The class of its pace (F6).
-  package var pace: Int {
-    let terms = paceTerms
-    return Freshness.pace(
-      cost: terms.cost, priority: priority, runs: terms.runs, news: terms.news, attempts: attempts)
-  }
+  package var pace: Int { paceTerms.pace }
 }
 
 /// The same of a record where it is: a getter of the record itself is handed a copy, which counts references.

@@ -1,7 +1,7 @@
 // The states of a record (T3).
 
 /// Where a record stands.
-package enum TaskState: UInt8, Sendable {
+package enum TaskState: UInt8, CaseIterable, Sendable {
   case enqueued = 0
   case held = 1
   case blocked = 2

@@ -4,14 +4,14 @@ extension TaskTable {
   /// S1 without the time and what a window decides.
   @inline(__always)
   func canRun(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
-    canRunNow(record) && !record.pointee.isSpent
+    record.pointee.state == .enqueued && record.pointee.handler >= 0 && record.pointee.bars.isEmpty
   }
 
   /// The same for a window of this one task, which it may have though it had its run of another (C14).
   @inline(__always)
   func canRunNow(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
-    record.pointee.state == .enqueued && record.pointee.handler >= 0 && record.pointee.isPermitted
-      && !record.pointee.isTaken
+    record.pointee.state == .enqueued && record.pointee.handler >= 0
+      && record.pointee.bars.isSubset(of: .spent)
   }
 
   /// The class of a task that has a handler.

@@ -90,7 +90,7 @@ package struct TextIndex {
     let mask = entries.count - 1
     var next = (hole + 1) & mask
     while entries[next].value >= 0 {
-      let home = Int(entries[next].hash) & mask
+      let home = Int(truncatingIfNeeded: entries[next].hash) & mask
       if (next - home) & mask >= (next - hole) & mask {
         entries[hole] = entries[next]
         hole = next
@@ -110,7 +110,7 @@ package struct TextIndex {
   {
     guard !entries.isEmpty else { return nil }
     let mask = entries.count - 1
-    var index = Int(hash) & mask
+    var index = Int(truncatingIfNeeded: hash) & mask
     while entries[index].value >= 0 {
       if entries[index].hash == hash && textOf(Int(entries[index].value)).equals(text) { return index }
       index = (index + 1) & mask
@@ -120,7 +120,7 @@ package struct TextIndex {
 
   private mutating func insert(_ entry: Entry) {
     let mask = entries.count - 1
-    var index = Int(entry.hash) & mask
+    var index = Int(truncatingIfNeeded: entry.hash) & mask
     while entries[index].value >= 0 { index = (index + 1) & mask }
     entries[index] = entry
   }

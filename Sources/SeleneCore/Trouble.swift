@@ -12,6 +12,8 @@ package enum Trouble: UInt32, CaseIterable, Sendable {
   case observer = 8
   /// A handler has left as many threads behind as one may (R4).
   case handler = 16
+  /// The clock has jumped (P2).
+  case clock = 32
 }
 
 /// The troubles of one scheduler.

@@ -8,16 +8,38 @@ import SeleneCore
 /// - Throws: `forked` when the host forked and this is the child: nothing of the parent's may be touched any more, its lock
 ///   neither, and the call or the thread ends (P4).
 @inline(__always)
-func callHost<R>(_ owner: UInt64, _ body: () -> R) throws(SeleneError) -> R {
+func callHost<R>(_ owner: UInt64, _ call: HostCall = .untold, _ body: () -> R) throws(SeleneError) -> R {
   let process = platform_fork_generation()
-  var frame = platform_frame()
-  let result = withUnsafeMutablePointer(to: &frame) { frame in
-    platform_frame_push(frame, owner)
-    defer { platform_frame_pop(frame) }
+  var mark = platform_mark()
+  let result = withUnsafeMutablePointer(to: &mark) { mark in
+    platform_frame_push(mark, owner, call.kind.rawValue, call.number)
+    defer { if platform_frame_pop(mark) == 0 { Scheduler.dropLeft(above: mark) } }
     return body()
   }
   guard platform_fork_generation() == process else { throw .forked }
   return result
+}
+
+/// What is called, so that it is known what was left by a jump, an exception or the end of the thread (A8).
+struct HostCall {
+  enum Kind: UInt64 {
+    /// Nothing waits for its return.
+    case untold = 0
+    /// The handler of a run.
+    case run = 1
+    /// A stop function, a report, a destroy.
+    case delivery = 2
+    /// The observer.
+    case notice = 3
+    /// A thread of the library lives in this frame.
+    case worker = 4
+    /// The hook that a thread of the library begins with.
+    case hook = 5
+  }
+  let kind: Kind
+  let number: UInt64
+
+  static let untold = HostCall(kind: .untold, number: 0)
 }
 
 /// A host object whose `destroy` is called exactly once, after its last use.
@@ -54,8 +76,8 @@ package class Callback {
   /// Ends the host's context. Called once, without a lock.
   ///
   /// - Throws: `forked`.
-  final func finish(_ owner: UInt64) throws(SeleneError) {
-    if let destroy { try callHost(owner) { destroy() } }
+  final func finish(_ owner: UInt64, _ call: HostCall = .untold) throws(SeleneError) {
+    if let destroy { try callHost(owner, call) { destroy() } }
   }
 }
 
@@ -86,6 +108,17 @@ final class Observer: Callback {
 
   init(observe: @escaping (borrowing Event) -> Void, destroy: (() -> Void)?) {
     self.observe = observe
+    super.init(destroy: destroy)
+  }
+}
+
+/// What is told of each thread of the library, on that thread (B2). Each thread is a use.
+package final class ThreadHooks: Callback {
+  let begin: (() -> Void)?
+  let end: (() -> Void)?
+
+  package init(begin: (() -> Void)?, end: (() -> Void)?, destroy: (() -> Void)?) {
+    (self.begin, self.end) = (begin, end)
     super.init(destroy: destroy)
   }
 }

@@ -3,19 +3,32 @@
 import CPlatform
 import SeleneCore
 
-/// A host's clock.
+/// A host's clock: one that is asked what time it is, or one that is told.
 package final class HostClock: Callback {
-  private let read: () -> Instant
+  /// Nil if it is told.
+  let read: (() -> Instant)?
+  /// What it was told last; nil if it is asked. Guarded by the scheduler's lock.
+  var told: Instant?
 
   package init(read: @escaping () -> Instant, destroy: (() -> Void)?) {
     self.read = read
     super.init(destroy: destroy)
   }
 
-  /// Reads it; the caller holds no lock, and has begun a use.
+  /// One that is told.
+  package init(told: Instant) {
+    self.told = told
+    read = nil
+    super.init(destroy: nil)
+  }
+
+  /// Reads it. Of one that is asked the caller holds no lock, and has begun a use.
   ///
   /// - Throws: `forked`.
-  func now() throws(SeleneError) -> Instant { try callHost(PLATFORM_CLOCK_OWNER) { read() } }
+  func now() throws(SeleneError) -> Instant {
+    guard let read else { return told ?? 0 }
+    return try callHost(PLATFORM_CLOSED_OWNER) { read() }
+  }
 }
 
 /// Where a scheduler's time comes from.
@@ -25,6 +38,8 @@ struct Clock {
   private var offset: Span
   /// The last instant told. Guarded by the scheduler's lock.
   private(set) var last: Instant
+  /// How far the last reading lay behind it: time stands still.
+  private(set) var lag: Span = 0
 
   init(_ host: HostClock?) {
     self.host = host
@@ -43,7 +58,9 @@ struct Clock {
   /// Time stands still once a host's clock has ended: the system's is another.
   mutating func tick(_ reading: Instant?) -> Instant {
     guard host == nil || reading != nil else { return last }
-    last = max(last, (reading ?? platform_boot_clock()).adding(offset))
+    let present = (reading ?? platform_boot_clock()).adding(offset)
+    lag = max(0, last.subtracting(present))
+    last = max(last, present)
     return last
   }
 }

@@ -1,5 +1,6 @@
 // The use of one window.
 
+import CPlatform
 import SeleneCore
 
 /// A cycle. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
@@ -45,8 +46,15 @@ package final class Cycle {
 
   /// Its runs in order of dispatch.
   var runs: [Run] = []
+  /// Under the freshness rule of each of them what its turn followed from.
+  var paces: [PaceTerms] = []
   /// Of a rolling cycle the records of the standing tasks that had their run.
   var spent: [(slot: Int, sequence: UInt64)] = []
+  /// The one thread that has taken its runs; 0 for none, or several.
+  private(set) var taker: UInt64 = 0
+  private var wasTaken = false
+  /// The thread that sees a blocking cycle through; 0 for the others.
+  var waiter: UInt64 = 0
   /// Runs that are not decided.
   var openRuns = 0
   /// One of its runs had a timeout (R3).
@@ -95,6 +103,14 @@ package final class Cycle {
     return true
   }
 
+  /// The calling thread takes a run; its number.
+  @inline(__always)
+  func noteTaker() -> UInt64 {
+    let thread = platform_thread_number()
+    if taker != thread { (taker, wasTaken) = (wasTaken ? 0 : thread, true) }
+    return thread
+  }
+
   /// A cycle of one task occupies no kind.
   var isOfOneTask: Bool { kinds.isEmpty }
   var isEnded: Bool { report != nil }
@@ -110,11 +126,12 @@ package final class Cycle {
     }
   }
 
-  /// Nothing more is dispatched from an instant on, and runs in flight have a grace, at most until the deadline.
+  /// Nothing more is dispatched from an instant on, and runs in flight have a grace, at most until the deadline, in the last
+  /// part of which they are asked to stop.
   func drain(at now: Instant, grace: Span) {
     isDone = true
-    let expiresAt = min(time.expiresAt, now)
     let deadline = min(time.deadline, now.adding(grace))
+    let expiresAt = min(time.expiresAt, max(now, deadline.subtracting(Scheduler.lastPart(of: grace))))
     time = Budget(
       begin: time.begin, budget: deadline.subtracting(time.begin), reserve: deadline.subtracting(expiresAt))
   }

@@ -8,6 +8,8 @@ final class CycleWatch {
   private let watch: OpaquePointer
   /// Its host was told to wait, and nothing has happened since.
   private var isAsleep = false
+  /// When it wakes by itself, while it sleeps.
+  private var wakesAt: Instant = Time.never
   /// What its host saw then.
   private var seen: (openRuns: Int, isDone: Bool, stamp: UInt64) = (0, false, 0)
 
@@ -23,6 +25,11 @@ final class CycleWatch {
 
   var descriptor: Int32 { platform_watch_descriptor(watch) }
 
+  /// The host has said what time it is: its timer is that.
+  func follow(toldTime now: Instant) {
+    if isAsleep && wakesAt <= now { poke() }
+  }
+
   /// Something may have happened: its host looks again.
   func poke() {
     isAsleep = false
@@ -31,7 +38,7 @@ final class CycleWatch {
 
   /// Its host was told to wait until an instant.
   func sleep(_ cycle: Cycle, until wakeAt: Instant, at now: Instant, _ stamp: UInt64) {
-    isAsleep = true
+    (isAsleep, wakesAt) = (true, wakeAt)
     seen = (cycle.openRuns, cycle.isDone, stamp)
     _ = platform_watch_drain(watch)
     platform_watch_set_timer(watch, max(0, wakeAt.subtracting(now)))

@@ -115,6 +115,12 @@ package final class Driver {
   private var mustLook = false
   /// It looks again when it is poked, or something happens.
   private var isAsleep = false
+  /// When it wakes by itself, while it sleeps.
+  private var wakesAt: Instant = Time.never
+  /// When the scheduler is to look around, though nothing is due.
+  var looksAroundAt: Instant = Time.never
+  /// What it hears of the store comes by itself, not by looking.
+  private(set) var hearsOfStore = false
   /// Its thread has left, or it never had one.
   var hasLeft: Bool
 
@@ -143,8 +149,14 @@ package final class Driver {
 
   package var descriptor: Int32 { platform_watch_descriptor(watch) }
 
-  /// Blocks until there may be something to do. The caller holds no lock.
-  func wait() { platform_watch_wait(watch) }
+  /// Blocks until there may be something to do, up to a time; whether there is. The caller holds no lock.
+  @discardableResult
+  func wait(_ time: Span = Time.never) -> Bool { platform_watch_wait(watch, time) != 0 }
+
+  /// The host has said what time it is: its timer is that.
+  func follow(toldTime now: Instant) {
+    if isAsleep && wakesAt <= now { poke() }
+  }
 
   /// Wakes it, if it sleeps.
   func poke() {
@@ -163,15 +175,23 @@ package final class Driver {
     if isAsleep && (mustLook || stamp != seen) { poke() }
   }
 
-  /// It is awake; what the system announced meanwhile.
-  func awake() -> SignalGroups {
+  /// It is awake; what the system announced meanwhile, and whether something has happened to the files of the store.
+  func awake() -> (groups: SignalGroups, storeTouched: Bool) {
     (isAsleep, mustLook) = (false, false)
-    return SignalGroups(rawValue: platform_watch_drain(watch))
+    let found = platform_watch_drain(watch)
+    return (SignalGroups(rawValue: found & ~PLATFORM_WATCH_FILES), found & PLATFORM_WATCH_FILES != 0)
+  }
+
+  /// Wakes when the files of a store lose their names.
+  func hear(ofStore path: Bytes) {
+    hearsOfStore = path.withCString { file in
+      path.appending("-wal").withCString { platform_watch_files(watch, file, $0) != 0 }
+    }
   }
 
   /// It sleeps until an instant, at the latest; what it looked at just now is not news.
   func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
-    (isAsleep, mustLook, seen) = (true, false, stamp)
+    (isAsleep, mustLook, seen, wakesAt) = (true, false, stamp, wakeAt)
     platform_watch_set_timer(watch, wakeAt == Time.never ? -1 : max(0, wakeAt.subtracting(now)))
   }
 

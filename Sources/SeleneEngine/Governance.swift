@@ -39,6 +39,7 @@ struct Governance {
   }
 
   /// When a signal expires that may raise such a veto.
+  @inline(__always)
   var nextLook: Instant { governor.profile.preempts ? governor.signals.nextExpiry(after: lookedAt) : Time.never }
 
   // MARK: Storing

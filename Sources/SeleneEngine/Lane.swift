@@ -6,6 +6,8 @@ package final class Lane {
   let cycle: Cycle
   /// The run that it was given last, until its thread has come back.
   var run: Run?
+  /// The thread that took it.
+  var thread: UInt64 = 0
   /// Its thread was left behind in a handler: another lane may take its place.
   var isLeftBehind = false
   /// The handler that it was left behind in; the run may have been let go.

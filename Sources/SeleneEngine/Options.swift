@@ -10,6 +10,7 @@ package struct OptionsDraft {
   package var observedRange = false
   package var freshness = false
   package var isRelaxed = false
+  package var hasThreads = true
   package var maxPendingRefresh: UInt32 = 1
   package var maxPendingProcessing: UInt32 = 10
   package var minimumBackoff: Span = 10 * Time.second
@@ -36,6 +37,8 @@ package struct Options: Sendable {
   let policy: Policy
   let observedRange: Bool
   let isRelaxed: Bool
+  /// The library may start threads (B2).
+  let hasThreads: Bool
   let intervals: PerKind<Span>
   let releaseAfter: Span
   let maxOverrunThreads: UInt32
@@ -99,6 +102,7 @@ package struct Options: Sendable {
     self.policy = policy
     observedRange = draft.observedRange
     isRelaxed = draft.isRelaxed
+    hasThreads = draft.hasThreads
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     releaseAfter = draft.releaseAfter
     maxOverrunThreads = draft.maxOverrunThreads

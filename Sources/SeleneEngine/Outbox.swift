@@ -29,9 +29,13 @@ enum Notice {
 /// The outbox of a scheduler. Guarded by its lock.
 struct Outbox {
   private var observer: Observer?
+  /// Where hosts read events without being called.
+  var queue: EventQueue?
+  /// Where servers read events for their clients.
+  var taps: [(server: UInt64, queue: EventQueue)] = []
   /// The number of the last event.
   private var lastEvent: UInt64 = 0
-  /// What happened at open, for the first observer.
+  /// What happened at open, for the first observer or the queue.
   private var early: (changes: [Change], at: Instant) = ([], 0)
   /// Events, of which one is delivered at a time.
   private var notices = Queue<Notice>()
@@ -46,6 +50,8 @@ struct Outbox {
   /// The last one that was there when the present call began.
   private(set) var lastBefore: UInt64 = 0
 
+  /// What was taken and is being delivered.
+  var underWay: [(number: UInt64, delivery: Delivery)] = []
   /// Threads that deliver, and will go on until nothing is left.
   var deliverers = 0
   /// How many deliveries were taken, so that who stands by sees whether others get on.
@@ -55,7 +61,7 @@ struct Outbox {
   private static let room = 65_536
 
   /// Whether anybody hears of changes.
-  var isObserved: Bool { observer != nil }
+  var isObserved: Bool { observer != nil || queue != nil || !taps.isEmpty }
   /// Whether there is nothing that this thread could deliver.
   var isEmpty: Bool { !hasDeliveries && !hasNotices }
   var hasNotices: Bool { !notices.isEmpty && !isNotifying }
@@ -78,8 +84,10 @@ struct Outbox {
   ///
   /// - Returns: whether it is the first that finds no room; those that follow it are lost as well, until `catchUp`.
   mutating func tell(_ change: Change, at now: Instant) -> Bool {
-    guard let observer else { return false }
+    guard isObserved else { return false }
     lastEvent += 1
+    queueUp(change, at: now)
+    guard let observer else { return false }
     guard lost == 0 && (notices.count < Self.room || !isNotifying) else {
       lost += 1
       return lost == 1
@@ -94,6 +102,13 @@ struct Outbox {
     // The first that found no room comes behind it.
     notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
     lastEvent += 1
+    queueUp(change, at: now)
+  }
+
+  /// For those that read events.
+  private func queueUp(_ change: Change, at now: Instant) {
+    queue?.add(Event(number: lastEvent, time: now, change: change))
+    for tap in taps { tap.queue.add(Event(number: lastEvent, time: now, change: change)) }
   }
 
   /// How many events were lost, once the observer is no longer behind.
@@ -110,7 +125,17 @@ struct Outbox {
   mutating func observe(_ other: Observer?) {
     if let observer { notices.append(.end(observer)) }
     observer = other
-    guard other != nil else { return }
+    if other != nil { tellEarly() }
+  }
+
+  /// The queue has what comes from now on.
+  mutating func open(_ queue: EventQueue) {
+    self.queue = queue
+    tellEarly()
+  }
+
+  /// The first that is told anything is told also what happened at open.
+  private mutating func tellEarly() {
     for change in early.changes { _ = tell(change, at: early.at) }
     early.changes = []
   }

@@ -9,6 +9,8 @@ struct Queue<Element> {
   var count: Int { elements.count - head }
   var isEmpty: Bool { elements.count == head }
 
+  var first: Element? { head < elements.count ? elements[head] : nil }
+
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func popFirst() -> Element? {

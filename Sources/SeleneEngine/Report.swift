@@ -2,8 +2,8 @@
 
 import SeleneCore
 
-/// The report of a cycle.
-package struct Report {
+/// The report of a cycle; an object, since it is handed on many times and copied never.
+package final class Report {
   package let cycle: UInt64
   package let kinds: KindSet
   package let time: Budget
@@ -15,6 +15,8 @@ package struct Report {
   package let isStored: Bool
   /// In order of dispatch, all decided.
   package let runs: [Run]
+  /// Of each of them what its turn followed from; empty unless the freshness rule ranks.
+  package let paces: [PaceTerms]
 
   init(_ cycle: Cycle, didNotFit: Int, isStored: Bool, at now: Instant) {
     self.cycle = cycle.handle
@@ -24,7 +26,7 @@ package struct Report {
     eligible = cycle.eligible
     self.didNotFit = didNotFit
     self.isStored = isStored
-    runs = cycle.runs
+    (runs, paces) = (cycle.runs, cycle.paces)
     var tally = Tally()
     for run in runs { tally.add(run.finalOutcome) }
     self.tally = tally

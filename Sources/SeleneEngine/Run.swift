@@ -109,8 +109,11 @@ package final class Run {
   func nextTimeout(_ stopGrace: Span) -> Instant {
     let at = timesOutAt
     guard at != Time.never else { return at }
-    return stopReason == .timedOut ? at.adding(stopGrace).adding(1) : at
+    return isInItsGrace ? at.adding(stopGrace).adding(1) : at
   }
+
+  /// Its timeout ends it next, rather than asks: it was asked before, by its timeout or a close.
+  var isInItsGrace: Bool { stopReason == .timedOut || stopReason == .shutdown }
 
   var handler: Handler { handlerInUse.takeUnretainedValue() }
 
@@ -136,6 +139,11 @@ package final class Run {
   package var finalOutcome: Outcome { outcome ?? .expired }
   package var responseTime: Span { endedAt.subtracting(startedAt) }
   var isOpen: Bool { outcome == nil }
+  /// Time has ended it: a thread that is still in its handler counts for that (R4). One that gave its outcome, or was stopped,
+  /// is on its way back.
+  var hasOverrun: Bool { outcome == .expired }
+  /// It is open, or a thread that was not left behind is in its handler.
+  var isAtWork: Bool { isOpen || (isInHandler && !isLeftBehind) }
   /// It was decided by a stop or by time; an outcome comes too late.
   var isStale: Bool { outcome == .stopped || outcome == .expired }
 }

@@ -12,7 +12,10 @@ extension Scheduler {
   var offered: KindSet { isDrained ? [] : enabled }
 
   func refuseDrained() throws(SeleneError) {
-    guard !isDrained else { throw SeleneError(.unavailable, "drained; selene_scheduler_resume lets it dispatch again") }
+    guard !isDrained else {
+      throw SeleneError(
+        .unavailable, isLeaving ? "it is being closed" : "drained; selene_scheduler_resume lets it dispatch again")
+    }
   }
 
   /// Lets nothing more be dispatched, and waits up to a grace until nothing runs; with a host clock it does not wait.
@@ -29,7 +32,7 @@ extension Scheduler {
     }
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
-      try scheduler.awaitRuns(until: until)
+      try scheduler.awaitRuns(until: until) { $0.runsAtWork > 0 }
       try scheduler.save(at: scheduler.clock.last)
       let count = scheduler.runsAtWork
       guard count == 0 else {
@@ -39,7 +42,12 @@ extension Scheduler {
   }
 
   /// Lets a drained scheduler dispatch again.
-  package func resume() { dispatches(true) }
+  ///
+  /// - Throws: `unavailable` while it is being closed.
+  package func resume() throws(SeleneError) {
+    guard !isLeaving else { throw SeleneError(.unavailable, "it is being closed") }
+    dispatches(true)
+  }
 
   private func dispatches(_ mayDispatch: Bool) {
     isDrained = !mayDispatch
@@ -50,21 +58,21 @@ extension Scheduler {
   /// Runs that are open, or whose threads are still in their handlers and were not left behind.
   private var runsAtWork: Int {
     var count = 0
-    runs.forEach { if $0.isOpen || ($0.isInHandler && !$0.isLeftBehind) { count += 1 } }
+    runs.forEach { if $0.isAtWork { count += 1 } }
     return count
   }
 
-  /// Waits until nothing runs, or until an instant of the boot clock. Called and left with the lock held.
+  /// Waits while runs are at work, at most until an instant of the boot clock. Called and left with the lock held.
   ///
   /// - Throws: `invalidHandle` if it was closed meanwhile, `forked`.
-  private func awaitRuns(until: Instant) throws(SeleneError) {
+  private func awaitRuns(until: Instant, while areAtWork: (Scheduler) -> Bool) throws(SeleneError) {
     while true {
       guard !isClosing, slot.scheduler === self else { throw .closedHandle }
       guard clock.host == nil else { return }
       let now = tick()
       advance(to: now)
       let wall = platform_boot_clock()
-      guard runsAtWork > 0, wall < until else { return }
+      guard areAtWork(self), wall < until else { return }
       if try !settleDeliveries() {
         slot.monitor.wait(min(until.subtracting(wall), nextDue.subtracting(now)))
       }
@@ -73,27 +81,80 @@ extension Scheduler {
 
   // MARK: Close
 
-  /// Closes a scheduler: stops its runs, waits for its handlers up to the grace, ends its threads.
+  /// Whether a close would be refused.
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
-  package static func close(_ handle: UInt64, grace: Span) throws(SeleneError) {
+  package static func checkClose(_ handle: UInt64, grace: Span) throws(SeleneError) {
     guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+    try enter(handle) { scheduler, _ throws(SeleneError) in try scheduler.refuseInsideCallback("close") }
+  }
+
+  /// How much of a grace is for runs that are asked to stop.
+  static func lastPart(of grace: Span) -> Span { min(grace / 10, 10 * Time.second) }
+
+  /// Closes a scheduler: drains it for the grace, stops what is left, waits for its handlers, ends its threads.
+  ///
+  /// - Throws: `invalidArgument`, `invalidHandle`, also if another thread closed it meanwhile, `forked`, `reentrant`.
+  package static func close(_ handle: UInt64, grace: Span) throws(SeleneError) {
+    try checkClose(handle, grace: grace)
+    let until = platform_boot_clock().adding(grace)
+    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: until) }
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.shutDown(at: moment.now)
       return scheduler
     }
-    try scheduler.awaitHandlers(grace)
+    try scheduler.awaitHandlers(until: until)
     try scheduler.retire()
     if let error = scheduler.saver.closingError { throw error }
+  }
+
+  /// Lets nothing more be dispatched for good, and what runs complete; the last part of the time it is asked to stop (R6).
+  private static func drainForClose(_ handle: UInt64, asking: Span, until: Instant) throws(SeleneError) {
+    let (scheduler, hasHostClock) = try enter(handle) { scheduler, _ throws(SeleneError) in
+      try scheduler.refuseInsideCallback("close")
+      scheduler.isLeaving = true
+      scheduler.dispatches(false)
+      return (scheduler, scheduler.clock.host != nil)
+    }
+    // With a host clock it does not wait, as a drain.
+    guard !hasHostClock else { return }
+    scheduler.lock()
+    try scheduler.leaving { () throws(SeleneError) in
+      let thread = platform_thread_number()
+      try scheduler.awaitRuns(until: until.subtracting(asking)) { $0.waitsForRuns(on: thread) }
+      guard scheduler.waitsForRuns(on: thread) else { return }
+      scheduler.askRunsToStop()
+      try scheduler.awaitRuns(until: until) { $0.waitsForRuns(on: thread) }
+    }
+  }
+
+  /// Asks the runs to stop that nothing has asked before; they may still complete.
+  private func askRunsToStop() {
+    let now = clock.last
+    runs.forEach { if $0.isOpen && $0.stopReason == .none { ask($0, .shutdown, at: now) } }
+    slot.monitor.broadcast()
+  }
+
+  /// Whether a thread that closes may wait for runs that are at work: for those that it would complete itself it waits in vain.
+  private func waitsForRuns(on thread: UInt64) -> Bool {
+    var count = 0
+    runs.forEach { if $0.isAtWork && $0.cycle?.taker != thread { count += 1 } }
+    lanes.forEach { if let run = $0.run, run.isAtWork, $0.thread == thread, run.cycle?.taker != thread { count -= 1 } }
+    return count > 0
   }
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
   private func shutDown(at now: Instant) {
     letDriverGo()
-    for cycle in cycles {
-      for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
-      _ = end(cycle, at: now)
+    closeEvents()
+    // Other calls come in while the store is at work.
+    while !cycles.isEmpty || saver.isAtWork {
+      for cycle in cycles {
+        for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
+        _ = end(cycle, at: now)
+      }
+      awaitStore()
     }
     // Only here, so that the reports say whether their outcomes could be stored.
     isClosing = true
@@ -110,13 +171,27 @@ extension Scheduler {
     }
     stopTrace()
     store.close()
+    if let error = saver.closingError {
+      log(.error, "closed without its last changes: \(error.detail)")
+    } else if store.isDurable {
+      log(.info, "closed")
+    }
   }
 
-  private func awaitHandlers(_ grace: Span) throws(SeleneError) {
+  /// No thread is started any more; the last that ends, or this call, ends the hooks.
+  private func letHooksGo() throws(SeleneError) {
+    guard let threadHooks else { return }
     lock()
-    let until = platform_boot_clock().adding(grace)
+    let isLast = threadHooks.retire()
+    unlock()
+    if isLast { try threadHooks.finish(life) }
+  }
+
+  private func awaitHandlers(until: Instant) throws(SeleneError) {
+    lock()
+    let thread = platform_thread_number()
     // What was handed over is called by a thread that may only be about to.
-    while workers.inHost > 0 || workers.isTellerCalled || hasLanesAtWork {
+    while workers.inHost > 0 || workers.isTellerCalled || hasLanesAtWork(but: thread) {
       let left = until.subtracting(platform_boot_clock())
       guard left > 0 else { break }
       slot.monitor.wait(left)
@@ -141,6 +216,7 @@ extension Scheduler {
     try leave()
     // Which thread is in which callback is not known, so either all are joined or none.
     for thread in threads { allLeft ? platform_thread_join(thread) : platform_thread_detach(thread) }
+    try letHooksGo()
     Registry.recycle(slot)
   }
 }

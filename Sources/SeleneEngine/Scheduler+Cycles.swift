@@ -168,7 +168,9 @@ extension Scheduler {
       try save(at: moment.now)
       return .wait(until: nextChange(of: cycle, after: moment.now))
     }
-    return try advance(cycle, at: moment.now)
+    let step = try advance(cycle, at: moment.now)
+    if case .run = step { _ = cycle.noteTaker() }
+    return step
   }
 
   /// When time alone changes something for the runs of a cycle: its next expiry, or a timeout.
@@ -246,7 +248,7 @@ extension Scheduler {
       isStored = cycle.failure == nil
     } else {
       book(endOf: cycle, at: now)
-      isStored = (try? save(at: now)) != nil && cycle.failure == nil
+      isStored = saveEnd(of: cycle, at: now) && cycle.failure == nil
       // Time has ended it meanwhile.
       if let report = cycle.report { return report }
     }
@@ -259,7 +261,7 @@ extension Scheduler {
     table.close(cycle.ranking)
     for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
     for run in cycle.runs { run.leaveCycle() }
-    cycle.runs = []
+    (cycle.runs, cycle.paces) = ([], [])
     cycles.removeAll { $0 === cycle }
     let room = max(0, cycle.time.expiresAt.subtracting(now))
     trace(cycle) {

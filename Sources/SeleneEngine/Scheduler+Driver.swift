@@ -14,6 +14,7 @@ extension Scheduler {
   package func openDriver(
     _ draft: DriverDraft, hasThread: Bool, at moment: Moment
   ) throws(SeleneError) -> Driver {
+    if hasThread { try refuseWithoutThreads() }
     guard !hasThread || clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock no thread can follow time; use selene_driver_open and _step")
     }
@@ -24,8 +25,10 @@ extension Scheduler {
       submit(.drive(driver))
     }
     governance.driver = driver
+    if let path = store.path { driver.hear(ofStore: path) }
     // The thread that opened it looks first; until then every change is news.
     driver.poke()
+    log(.info, "a driver was opened\(hasThread ? ", on a thread of its own" : "" as StaticString)")
     return driver
   }
 
@@ -59,8 +62,10 @@ extension Scheduler {
 
   /// From here on it is not stepped.
   func letDriverGo() {
-    governance.driver?.poke()
+    guard let driver = governance.driver else { return }
+    driver.poke()
     governance.driver = nil
+    log(.info, "the driver was stopped")
   }
 
   // MARK: Step
@@ -78,13 +83,29 @@ extension Scheduler {
   /// - Returns: a window that was begun, and when to come again.
   /// - Throws: `unsupported` without such a driver.
   package static func step(_ handle: UInt64) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
-    let driver = try enter(handle) { (scheduler, _) throws(SeleneError) in
+    try step(handle, steppedDriver(handle, waits: false))
+  }
+
+  /// Waits until a step of such a driver is due, up to a timeout; whether it is.
+  ///
+  /// - Throws: `unsupported` without such a driver, also if it is stopped meanwhile, `reentrant`.
+  package static func awaitStep(_ handle: UInt64, timeout: Span) throws(SeleneError) -> Bool {
+    let driver = try steppedDriver(handle, waits: timeout > 0)
+    guard driver.wait(timeout) else { return false }
+    // A driver that is stopped wakes who waits for it.
+    guard try steppedDriver(handle, waits: false) === driver else { throw driverWasStopped }
+    return true
+  }
+
+  /// The driver that a host steps.
+  private static func steppedDriver(_ handle: UInt64, waits: Bool) throws(SeleneError) -> Driver {
+    try enter(handle, isQuestion: waits) { (scheduler, _) throws(SeleneError) in
+      if waits { try scheduler.refuseInsideCallback("waiting for the driver") }
       guard let driver = scheduler.governance.driver, !driver.hasThread else {
         throw SeleneError(.unsupported, "no driver of selene_driver_open is open")
       }
       return driver
     }
-    return try step(handle, driver)
   }
 
   private static func step(_ handle: UInt64, _ driver: Driver) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
@@ -92,7 +113,11 @@ extension Scheduler {
     var act = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.check(driver)
       scheduler.endForgotten(.all, at: moment.now)
-      hearing.announced = driver.awake()
+      let heard = driver.awake()
+      hearing.announced = heard.groups
+      // The look that this call began with may have come before what was heard.
+      let mustLook = heard.storeTouched || (scheduler.store.isDurable && !driver.hearsOfStore)
+      driver.looksAroundAt = mustLook ? scheduler.looksAroundAt : Time.never
       return scheduler.drive(driver, hearing, at: moment.now)
     }
     while true {
@@ -116,8 +141,10 @@ extension Scheduler {
   }
 
   private func check(_ driver: Driver) throws(SeleneError) {
-    guard governance.driver === driver else { throw SeleneError(.unsupported, "the driver was stopped") }
+    guard governance.driver === driver else { throw Self.driverWasStopped }
   }
+
+  private static var driverWasStopped: SeleneError { SeleneError(.unsupported, "the driver was stopped") }
 
   /// What became of a plan.
   private enum Act {
@@ -136,7 +163,8 @@ extension Scheduler {
       case .read(let groups, let conditions, let kinds):
         let wanted = conditions ? Constraints.all.subtracting(self.conditions.hostOwned) : []
         return .read((SignalSources(groups, of: self), wanted, kinds))
-      case .sleep(let wakeAt):
+      case .sleep(let plannedAt):
+        let wakeAt = min(plannedAt, driver.looksAroundAt)
         driver.watchMemory(plan.watchesMemory)
         driver.sleep(until: wakeAt, at: now, seen: table.stamp)
         return .done(nil, wakeAt: wakeAt)

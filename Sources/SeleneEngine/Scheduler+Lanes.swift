@@ -85,6 +85,7 @@ extension Scheduler {
         case .run(let run):
           run.isInHandler = true
           lane.run = run
+          lane.thread = cycle.noteTaker()
           return .run(run)
         case .wait(let next): wakeAt = next
         case .done:
@@ -119,7 +120,7 @@ extension Scheduler {
     lane.overrun = nil
     if let outcome {
       run.wasGivenOutcome = true
-      if run.isOpen { decide(run, outcome, retryDelay: nil, at: now) }
+      if run.isOpen { give(run, outcome, retryDelay: nil, at: now) }
     }
     comeBackIfDone(run)
     slot.monitor.broadcast()
@@ -143,10 +144,10 @@ extension Scheduler {
     return min(free, cycle.laneLimit - cycle.openRuns) > 0
   }
 
-  /// Threads of the host are in handlers.
-  var hasLanesAtWork: Bool {
+  /// Whether threads of the host other than one are in handlers.
+  func hasLanesAtWork(but thread: UInt64) -> Bool {
     var found = false
-    lanes.forEach { if $0.run != nil { found = true } }
+    lanes.forEach { if $0.run != nil && $0.thread != thread { found = true } }
     return found
   }
 

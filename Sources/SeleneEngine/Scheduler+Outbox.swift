@@ -50,8 +50,11 @@ extension Scheduler {
     if !callTeller() { try deliver { $0.outbox.takeDelivery() } }
   }
 
+  /// Whether there is something to tell the host, lines of the log among it.
+  var hasNews: Bool { !outbox.isEmpty || Log.isWaiting }
+
   /// Whether threads of the library deliver what calls cause. The call that closes does it itself.
-  var hasTellers: Bool { workers.alive > 0 && (!isClosing || isLibraryThread) }
+  var hasTellers: Bool { workers.tell && workers.alive > 0 && (!isClosing || isLibraryThread) }
 
   /// Whether this is a thread of the library, not in a function of the host.
   private var isWorkingForCycle: Bool { isLibraryThread && !isInsideCallback }
@@ -70,7 +73,7 @@ extension Scheduler {
 
   /// Whether there is something that a thread of the library may deliver. Besides the observer's, so many are in functions of
   /// the host at a time; those that do not come back count for the cap.
-  private var isWorkForTeller: Bool { outbox.hasNotices || (outbox.hasDeliveries && isRoomForCall) }
+  private var isWorkForTeller: Bool { Log.isWaiting || outbox.hasNotices || (outbox.hasDeliveries && isRoomForCall) }
 
   private var isRoomForCall: Bool {
     workers.calls.count < Int(options.maxOverrunThreads) + 1 + cycles.reduce(0) { $0 + $1.openRuns }
@@ -81,12 +84,14 @@ extension Scheduler {
   func standBy() throws(SeleneError) {
     while isWorkForTeller {
       let (seen, until) = (outbox.taken, platform_boot_clock().adding(Self.moment))
-      while !outbox.hasNotices && outbox.hasDeliveries && outbox.deliverers > 0 && outbox.taken == seen {
+      while !Log.isWaiting && !outbox.hasNotices && outbox.hasDeliveries && outbox.deliverers > 0
+        && outbox.taken == seen
+      {
         let left = until.subtracting(platform_boot_clock())
         guard left > 0 else { break }
         slot.monitor.wait(left)
       }
-      guard outbox.hasNotices || outbox.deliverers == 0 || outbox.taken == seen else { continue }
+      guard Log.isWaiting || outbox.hasNotices || outbox.deliverers == 0 || outbox.taken == seen else { continue }
       try deliver { $0.isRoomForCall ? $0.outbox.takeDelivery() : nil }
     }
   }
@@ -99,6 +104,9 @@ extension Scheduler {
         try deliver(delivery)
       } else if !(hasTellers && !isWorkingForCycle && callTeller()), let notice = outbox.takeNotice() {
         try deliver(notice)
+      } else if isWorkingForCycle && Log.isWaiting {
+        workers.lastCall += 1
+        try outsideForCall(workers.lastCall) { () throws(SeleneError) in try Log.deliver() }
       } else {
         break
       }
@@ -108,17 +116,26 @@ extension Scheduler {
 
   private func deliver(_ delivery: Delivery) throws(SeleneError) {
     // If this one takes its time, another thread goes on.
-    if !outbox.isEmpty && workers.alive > 0 { _ = callTeller() }
-    try outsideForCall { () throws(SeleneError) in
+    if hasNews && workers.tell && workers.alive > 0 { _ = callTeller() }
+    workers.lastCall += 1
+    let call = HostCall(kind: .delivery, number: workers.lastCall)
+    outbox.underWay.append((call.number, delivery))
+    try outsideForCall(call.number) { () throws(SeleneError) in
       switch delivery {
       case .stop(let run, let reason):
-        if let stop = run.handler.stop { try callHost(life) { stop(run.token, reason) } }
-      case .finish(let callback): try callback.finish(life)
+        if let stop = run.handler.stop { try callHost(life, call) { stop(run.token, reason) } }
+      case .finish(let callback): try callback.finish(life, call)
       case .report(let handed):
-        if let receive = handed.receiver.receive { try callHost(life) { receive(handed.report) } }
+        if let receive = handed.receiver.receive { try callHost(life, call) { receive(handed.report) } }
       }
     }
-    switch delivery {
+    isDelivered(call.number)
+  }
+
+  /// A delivery has come to its end.
+  func isDelivered(_ number: UInt64) {
+    guard let place = outbox.underWay.lastIndex(where: { $0.number == number }) else { return }
+    switch outbox.underWay.remove(at: place).delivery {
     case .stop(let run, _): endUse(of: run.handler)
     case .finish: break
     case .report(let handed):
@@ -128,24 +145,32 @@ extension Scheduler {
   }
 
   private func deliver(_ notice: Notice) throws(SeleneError) {
-    try outsideForCall { () throws(SeleneError) in
+    workers.lastCall += 1
+    let call = HostCall(kind: .notice, number: workers.lastCall)
+    try outsideForCall(call.number) { () throws(SeleneError) in
       switch notice {
-      case .event(let observer, let event): try callHost(life) { observer.observe(event) }
-      case .end(let observer): try observer.finish(life)
+      case .event(let observer, let event): try callHost(life, call) { observer.observe(event) }
+      case .end(let observer): try observer.finish(life, call)
       }
     }
+    noticeIsDelivered()
+  }
+
+  func noticeIsDelivered() {
     outbox.noticeIsDelivered()
     if let lost = outbox.catchUp() { observerCaughtUp(lost) }
   }
 
   /// As `outside`; on a thread of the library it counts for the cap if it takes long.
-  private func outsideForCall(_ body: () throws(SeleneError) -> Void) throws(SeleneError) {
+  private func outsideForCall(_ number: UInt64, _ body: () throws(SeleneError) -> Void) throws(SeleneError) {
     guard isWorkingForCycle else { return try outside(body) }
-    workers.lastCall += 1
-    let call = workers.lastCall
-    workers.calls.append((call, tick()))
+    workers.calls.append((number, tick()))
     try outside(body)
-    workers.calls.removeAll { $0.number == call }
+    callIsOver(number)
+  }
+
+  func callIsOver(_ number: UInt64) {
+    workers.calls.removeAll { $0.number == number }
     threadIsFree()
   }
 }

@@ -1,5 +1,6 @@
 // Pushed cycles: library threads call the handlers, and the report comes by the deadline whatever they do (C5).
 
+import CPlatform
 import SeleneCore
 
 extension Scheduler {
@@ -19,6 +20,7 @@ extension Scheduler {
   /// Works on, or waits for, a cycle of `start` until it is over. The caller holds no lock.
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
+    cycle.waiter = platform_thread_number()
     return try leaving(handsOver: cycle.mode == .pushed) { () throws(SeleneError) in
       if cycle.mode == .inline {
         try runInline(cycle)
@@ -57,6 +59,7 @@ extension Scheduler {
   }
 
   func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
+    try refuseWithoutThreads()
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
@@ -87,7 +90,11 @@ extension Scheduler {
       let now = tick()
       advance(to: now)
       guard now <= cycle.time.deadline else { return }
-      if !outbox.isEmpty { _ = callTeller() }
+      guard now < looksAroundAt else {
+        lookAround(at: now)
+        continue
+      }
+      if hasNews { _ = callTeller() }
       // No other thread may be there to let runs time out.
       slot.monitor.wait(min(cycle.time.nextExpiry(after: now), nextDue).subtracting(now))
     }
@@ -128,6 +135,11 @@ extension Scheduler {
   /// The library thread of a run was left behind: another takes its place while there can be more to run (R3).
   private func replaceThread(of run: Run) {
     guard run.mode == .pushed, let cycle = run.cycle else { return }
+    replaceThread(of: cycle)
+  }
+
+  /// A thread does not come back to a cycle.
+  func replaceThread(of cycle: Cycle) {
     cycle.lanes -= 1
     slot.monitor.broadcast()
     guard !cycle.isDone, !cycle.hasExpired, !isAtThreadCap, (try? ensureThreads(1)) != nil else { return }
@@ -213,9 +225,10 @@ extension Scheduler {
     run.isInHandler = true
     handler.beginUse()
     try outside { () throws(SeleneError) in
-      if let function = handler.run { try callHost(life) { function(run) } }
+      if let function = handler.run { try callHost(life, HostCall(kind: .run, number: run.token)) { function(run) } }
     }
     let isOnTime = !run.isLeftBehind
+    if run.isBack { workers.letGo.removeAll { $0 === run } }
     leaveHandler(of: run, handler)
     endUse(of: handler)
     comeBackIfDone(run)
@@ -239,7 +252,7 @@ extension Scheduler {
   /// Delivers what waits, if anything does; answers whether this thread has been without the lock for it. Called and left
   /// with the lock held.
   func settleDeliveries() throws(SeleneError) -> Bool {
-    guard !outbox.isEmpty else { return false }
+    guard hasNews else { return false }
     if hasTellers && callTeller() { return false }
     try leave()
     lock()
@@ -260,7 +273,7 @@ extension Scheduler {
     run.isLeftBehind = true
     leaveLane(of: run)
     threadsStayBehind(1)
-    threadStaysBehind(in: run.handler)
+    if run.hasOverrun { threadStaysBehind(in: run.handler) }
     replaceThread(of: run)
   }
 
@@ -270,7 +283,7 @@ extension Scheduler {
     guard run.isLeftBehind else { return }
     run.isLeftBehind = false
     threadCameBack()
-    if let handler { threadCameBack(from: handler) }
+    if let handler, run.hasOverrun { threadCameBack(from: handler) }
   }
 
   /// Hands a report to the callers that wait for it, on the thread that ends the cycle.

@@ -29,12 +29,21 @@ extension Scheduler {
     }
     let now = clock.last
     if let books = try store.loadBooks() { try governance.restore(books, movedBy: span, at: now) }
+    var interrupted = 0
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
       table.interrupt(slot, at: now, &changes)
+      interrupted += 1
     }
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.promote(&changes)
     try save(at: now)
+    log(.info, "opened, tasks: \(TaskState.allCases.reduce(0) { $0 + table.count($1) })")
+    if span != 0 {
+      log(.warning, "it was last used after the present time: all its times were moved back by \(span: -span)")
+    }
+    if interrupted > 0 {
+      log(.warning, "\(interrupted) tasks were running when their process ended; that counts as a failed attempt")
+    }
     outbox.keep(changes.list, at: clock.last)
   }
 

@@ -14,6 +14,7 @@ extension Scheduler {
       let handler = handlers[handlerNumber].map({ Unmanaged.passUnretained($0) })
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let token = Token(life: life, number: runs.last + 1).rawValue
+    let pace = table.policy.freshness ? table[pick.slot].turn : nil
     try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
     guard !cycle.isEnded else {
       table.requeue(pick.slot, .expiring, at: now)
@@ -26,8 +27,9 @@ extension Scheduler {
       token: token, of: pick, in: table, handler: handler, cycle: cycle, stopGrace: options.stopGrace, at: now)
     runs.add(run)
     cycle.runs.append(run)
+    if let pace { cycle.paces.append(pace) }
     cycle.openRuns += 1
-    publish(started(run), at: now)
+    publish(started(run, pace), at: now)
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
@@ -58,10 +60,11 @@ extension Scheduler {
     slot.monitor.broadcast()
   }
 
-  private func started(_ run: Run) -> Change {
+  private func started(_ run: Run, _ pace: PaceTerms?) -> Change {
     var change = Change(.started, table[run.slot], run: run.token)
     change.cycle = run.cycleHandle
     change.timeAt = run.deadline
+    change.pace = pace
     return change
   }
 
@@ -90,8 +93,17 @@ extension Scheduler {
       comeBackIfDone(run)
       throw run.isStale ? .stale(run.stopReason) : .completedBefore
     }
-    decide(run, outcome, retryDelay: retryDelay, because: message, at: moment.now)
+    give(run, outcome, retryDelay: retryDelay, because: message, at: moment.now)
     comeBackIfDone(run)
+  }
+
+  /// What a host says of an open run. A failure that follows the request of a close is none: its task waits again (R6).
+  func give(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
+    guard outcome == .failed && run.stopReason == .shutdown else {
+      return decide(run, outcome, retryDelay: retryDelay, because: message, at: now)
+    }
+    decide(run, .stopped, retryDelay: nil, at: now)
+    publish(stopped(run), at: now)
   }
 
   /// Gives a run the outcome of a failure, and says why.
@@ -116,6 +128,11 @@ extension Scheduler {
     let remaining = run.isOpen ? max(0, run.expiresAt.subtracting(moment.now)) : 0
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
   }
+
+  /// A run that has not come back.
+  ///
+  /// - Throws: as `stopping`.
+  package func run(_ number: UInt64) throws(SeleneError) -> Run { try runs.find(number) }
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
   func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
@@ -144,6 +161,7 @@ extension Scheduler {
     _ changes: inout Changes
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
+    guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
       retryDelay: outcome == .failed ? retryDelay : nil, because: message, timedOut: run.stopReason == .timedOut,
@@ -210,29 +228,37 @@ extension Scheduler {
   /// Asks a run to stop; unless that is a request, it is over with that (C8).
   func stop(_ run: Run, _ reason: StopReason, at now: Instant) {
     guard run.isOpen else { return }
-    if reason.replaces(run.stopReason) { run.stopReason = reason }
-    if !run.wasAskedToStop {
-      run.wasAskedToStop = true
-      if run.handler.stop != nil {
-        run.handler.beginUse()
-        outbox.add(.stop(run, run.stopReason))
-      }
+    guard !reason.isRequest else { return ask(run, reason, at: now) }
+    tell(run, reason)
+    if table.isRunning(run.token, in: run.slot) {
+      table.requeue(run.slot, reason, at: now)
+      accept()
     }
-    if !reason.isRequest {
-      if table.isRunning(run.token, in: run.slot) {
-        table.requeue(run.slot, reason, at: now)
-        accept()
-      }
-      close(run, .stopped, at: now)
-    }
+    close(run, .stopped, at: now)
     publish(stopped(run), at: now)
-    if !reason.isRequest { comeBackIfDone(run) }
+    comeBackIfDone(run)
+  }
+
+  /// Asks an open run to stop, which may still complete.
+  func ask(_ run: Run, _ reason: StopReason, at now: Instant) {
+    tell(run, reason)
+    publish(stopped(run), at: now)
+  }
+
+  /// Its stop function is called once, with the first reason.
+  private func tell(_ run: Run, _ reason: StopReason) {
+    if reason.replaces(run.stopReason) { run.stopReason = reason }
+    guard !run.wasAskedToStop else { return }
+    run.wasAskedToStop = true
+    guard run.handler.stop != nil else { return }
+    run.handler.beginUse()
+    outbox.add(.stop(run, run.stopReason))
   }
 
   private func stopped(_ run: Run) -> Change {
     var change = Change(.stopped)
     change.definition = run.definition
-    change.state = table.find(run.definition.id).map { table[$0].state }
+    if let slot = table.find(run.definition.id) { (change.state, change.pace) = (table[slot].state, table[slot].turn) }
     change.attempts = run.attempt
     change.run = run.token
     change.cycle = run.cycleHandle

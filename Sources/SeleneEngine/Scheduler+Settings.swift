@@ -1,5 +1,6 @@
 // Switches, conditions, handlers, the observer, and counts.
 
+import CPlatform
 import SeleneCore
 
 /// What a scheduler holds at a moment.
@@ -127,5 +128,95 @@ extension Scheduler {
   package func observe(_ observe: ((borrowing Event) -> Void)?, destroy: (() -> Void)?) {
     outbox.observe(observe.map { Observer(observe: $0, destroy: destroy) })
     if observe == nil, let destroy { outbox.add(.finish(Callback(destroy: destroy))) }
+  }
+
+  /// Opens the queue of events (B3).
+  ///
+  /// - Throws: `invalidArgument`, `alreadyExists`, `exhausted`.
+  package func openEvents(capacity: UInt64) throws(SeleneError) -> EventQueue {
+    try Self.checkEvents(capacity: capacity)
+    guard outbox.queue == nil else { throw SeleneError(.alreadyExists, "the queue of events is open") }
+    guard let queue = EventQueue(capacity: Int(capacity)) else {
+      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
+    }
+    outbox.open(queue)
+    return queue
+  }
+
+  /// - Throws: `invalidArgument` for a number of events that no queue can hold.
+  package static func checkEvents(capacity: UInt64) throws(SeleneError) {
+    guard (1...UInt64(EventQueue.mostEvents)).contains(capacity) else {
+      throw .range("capacity", capacity, 1, Int64(EventQueue.mostEvents))
+    }
+  }
+
+  /// Closes it; who waits for an event returns.
+  package func closeEvents() {
+    outbox.queue?.wake()
+    outbox.queue = nil
+  }
+
+  /// Calls a body with the next event, if there is one by the end of a timeout, and says how many were lost before.
+  ///
+  /// - Throws: `unsupported` without a queue, `reentrant`.
+  package static func nextEvent(
+    _ handle: UInt64, timeout: Span, _ body: (borrowing Event) -> Void
+  ) throws(SeleneError) -> (found: Bool, lost: UInt64) {
+    let until = platform_boot_clock().adding(timeout)
+    while true {
+      let (queue, found, lost) = try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+        if timeout > 0 { try scheduler.refuseInsideCallback("waiting for an event") }
+        guard let queue = scheduler.outbox.queue else { throw SeleneError(.unsupported, "no queue of events is open") }
+        let lost = queue.takeLost()
+        // Under the lock, where no other thread takes the next.
+        guard let event = queue.next() else { return (queue, false, lost) }
+        body(event)
+        return (queue, true, lost)
+      }
+      let left = timeout == Time.never ? timeout : until.subtracting(platform_boot_clock())
+      guard !found, lost == 0, left > 0, timeout > 0 else { return (found, lost) }
+      queue.wait(left)
+    }
+  }
+
+  /// Opens the queue that a server reads for its clients; what happened at open is left for the host.
+  ///
+  /// - Throws: `exhausted`.
+  package func openTap(of server: UInt64) throws(SeleneError) -> EventQueue {
+    guard let queue = EventQueue(capacity: EventQueue.mostEvents) else {
+      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
+    }
+    outbox.taps.append((server, queue))
+    return queue
+  }
+
+  package func closeTap(of server: UInt64) { outbox.taps.removeAll { $0.server == server } }
+
+  /// Takes out everything that waits for a server: each event, or nil at the end, and how many were lost before it.
+  package func drainTap(of server: UInt64, _ each: (borrowing Event?, UInt64) -> Void) {
+    guard let queue = outbox.taps.first(where: { $0.server == server })?.queue else { return }
+    while true {
+      let lost = queue.takeLost()
+      let event = queue.next()
+      if event != nil || lost > 0 { each(event, lost) }
+      if event == nil { return }
+    }
+  }
+
+  // MARK: A clock that is told (B3)
+
+  /// Says what time it is.
+  ///
+  /// - Throws: `unsupported` where the clock is another.
+  package func setClock(_ now: Instant) throws(SeleneError) {
+    guard let host = clock.host, host.told != nil else {
+      throw SeleneError(.unsupported, "the scheduler was not opened with SELENE_OPTIONS_SET_CLOCK")
+    }
+    host.told = now
+    let now = clock.tick(now)
+    table.advance(to: now)
+    advance(to: now)
+    governance.driver?.follow(toldTime: now)
+    for cycle in cycles { cycle.watch?.follow(toldTime: now) }
   }
 }

@@ -77,6 +77,32 @@ extension Scheduler {
     try change(at: moment.now) { table.cancelAll(at: moment.now, &$0) }
   }
 
+  /// Pauses a task and what waits behind it, or lets them go on (W3).
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func pause(
+    _ isPaused: Bool, id: UnsafeRawBufferPointer, at moment: Moment
+  ) throws(SeleneError) -> UInt64 {
+    try Identifier.check(id, "id")
+    let count = try change(at: moment.now) { (changes) throws(SeleneError) in
+      try table.pause(isPaused, id: id, &changes)
+    }
+    if !isPaused { governance.driver?.welcome() }
+    return count
+  }
+
+  /// The same for all that carry a tag.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func pause(
+    _ isPaused: Bool, tag: UnsafeRawBufferPointer, at moment: Moment
+  ) throws(SeleneError) -> UInt64 {
+    try Identifier.check(tag, "tag")
+    let count = try change(at: moment.now) { table.pause(isPaused, tag: tag, &$0) }
+    if !isPaused { governance.driver?.welcome() }
+    return count
+  }
+
   /// Removes terminal records.
   package func prune(at moment: Moment) throws(SeleneError) -> UInt64 {
     try transaction(at: moment.now) { table.prune(endedBefore: nil) }
@@ -166,6 +192,9 @@ extension Scheduler {
     }
     if record.state == .enqueued && isDrained { explanation.entries.append(Explanation.Entry(reason: .drained)) }
     if record.state == .enqueued { explanation.entries += troubleReasons(record.kind) }
+    if troubles.isOn(.clock) && explanation.entries.contains(where: { $0.reason == .notDue || $0.reason == .tooSoon }) {
+      explanation.entries.append(Explanation.Entry(reason: .clock))
+    }
     return explanation
   }
 

@@ -74,7 +74,7 @@ extension Scheduler {
 
   /// A run has reached its timeout, and is asked to stop, or the end of its grace, and is over (R3).
   private func timeOut(_ run: Run, at instant: Instant) {
-    guard run.stopReason == .timedOut else { return stop(run, .timedOut, at: instant) }
+    guard run.isInItsGrace else { return stop(run, .timedOut, at: instant) }
     expire(run, at: instant.subtracting(1))
     slot.monitor.broadcast()
   }
@@ -87,6 +87,7 @@ extension Scheduler {
 
   /// A run did not come back in time: its id is free, its handler may still be at work.
   private func letGo(_ run: Run) {
+    if run.isInHandler && run.mode != .lanes { workers.letGo.append(run) }
     comeBack(run)
     if run.mode == .pulled { runs.lend(run) }
     var change = Change(.released)

@@ -40,6 +40,12 @@ enum Owed {
   case books(Cycle, at: Instant)
 }
 
+/// A save that a library thread makes for one who waits for it no longer than it can.
+final class HandedSave {
+  /// Whether the store took it, once that is known.
+  var isStored: Bool?
+}
+
 /// What a transaction found, besides the records, which the journal has, and the governor.
 private struct Found {
   let pace: PerKind<Pace>
@@ -186,6 +192,41 @@ extension Scheduler {
     guard saver.owesSave else { return }
     saver.owesSave = false
     try? save(at: clock.last)
+  }
+
+  // MARK: The end of a cycle
+
+  /// Makes durable what a cycle did. Where a library thread can do it, the cycle's report waits for it until the deadline at
+  /// most (A3). Called and left with the lock held, which is free meanwhile.
+  ///
+  /// - Returns: whether nothing was refused by then.
+  func saveEnd(of cycle: Cycle, at now: Instant) -> Bool {
+    guard let handed = handOverSave(for: cycle, at: now) else { return (try? save(at: now)) != nil }
+    var now = now
+    while handed.isStored == nil && now <= cycle.time.deadline {
+      slot.monitor.wait(cycle.time.deadline.adding(1).subtracting(now))
+      now = tick()
+    }
+    return handed.isStored ?? true
+  }
+
+  /// Gives the save that the end of a cycle needs to a library thread; nil where there is nothing to save, or no thread for it.
+  private func handOverSave(for cycle: Cycle, at now: Instant) -> HandedSave? {
+    guard saver.store.isDurable, clock.host == nil, options.hasThreads, !isClosing,
+      table.journal?.isEmpty == false || governance.isUnsaved,
+      // Lanes are there so that a host needs no threads of the library: for them none is started before it is late.
+      cycle.mode == .pushed || (cycle.mode == .lanes && (workers.alive > 0 || now > cycle.time.deadline)),
+      (try? ensureThreads(1)) != nil
+    else { return nil }
+    let handed = HandedSave()
+    submit(.save(handed))
+    return handed
+  }
+
+  /// On the library thread. Called and left with the lock held.
+  func save(_ handed: HandedSave) {
+    handed.isStored = (try? save(at: tick())) != nil
+    slot.monitor.broadcast()
   }
 
   /// The governor's books, if the store has others.

@@ -1,18 +1,24 @@
 // Trouble is told (C19): to the observer, by explain, and in the answer when to open a window.
 
+import CPlatform
 import SeleneCore
 
 extension Scheduler {
   /// Something could not be done because of a trouble.
   func troubleBegins(_ trouble: Trouble, _ error: SeleneError, at now: Instant) {
+    if trouble == .store { isStoreMoved = error.code == .storeMoved }
     guard troubles.begin(trouble, status: error.code.rawValue, at: now) else { return }
     publish(told(trouble, error), at: now)
+    log(.warning, "trouble (\(trouble.name)): \(error.detail)")
   }
 
   /// What a trouble kept from working works again.
   func troubleEnds(_ trouble: Trouble, at now: Instant) {
     guard troubles.isOn(trouble) else { return }
-    if troubles.end(trouble) { publish(told(trouble, nil), at: now) }
+    if troubles.end(trouble) {
+      publish(told(trouble, nil), at: now)
+      log(.info, "the trouble (\(trouble.name)) is over")
+    }
     governance.driver?.lookAgain()
   }
 
@@ -26,6 +32,54 @@ extension Scheduler {
     return change
   }
 
+  // MARK: What nothing announces (D6)
+
+  /// How often it is looked at, where somebody calls.
+  private static let vigilance = Time.second
+
+  /// Looks whether the store is where it was. Called and left with the lock held, which is free meanwhile.
+  @inline(never)
+  func lookAround(at now: Instant) {
+    looksAroundAt = now.adding(Self.vigilance)
+    if clock.host == nil { lookAtClock(behindBy: now.subtracting(platform_wall_clock())) }
+    guard store.isDurable && !saver.isAtWork else { return }
+    do throws(SeleneError) {
+      try withoutLock { () throws(SeleneError) in try store.look() }
+      if isStoreMoved {
+        isStoreMoved = false
+        troubleEnds(.store, at: clock.last)
+      }
+    } catch {
+      troubleBegins(.store, error, at: clock.last)
+    }
+    payBack()
+  }
+
+  /// What a clock may be wrong before it counts as having jumped.
+  private static let tolerance = Time.minute
+
+  /// The system's clock is so much behind scheduler time, or a host's.
+  @inline(__always)
+  func lookAtClock(behindBy span: Span) {
+    if span.magnitude > Self.tolerance.magnitude || troubles.isOn(.clock) { judgeClock(behindBy: span) }
+  }
+
+  @inline(never)
+  private func judgeClock(behindBy span: Span) {
+    guard span.magnitude > Self.tolerance.magnitude else { return troubleEnds(.clock, at: clock.last) }
+    let apart = Span(clamping: span.magnitude) / Time.second * Time.second
+    let error =
+      clock.host != nil
+      ? SeleneError(
+        .tooSoon, "the host's clock went back by \(span: apart), scheduler time stands still until it has caught up")
+      : span > 0
+        ? SeleneError(
+          .tooSoon, "the system's clock was set: it is \(span: apart) behind scheduler time, which goes on as before")
+        : SeleneError(
+          .tooSoon, "the system's clock was set: it is \(span: apart) ahead of scheduler time, which goes on as before")
+    troubleBegins(.clock, error, at: clock.last)
+  }
+
   // MARK: An observer that is told too much
 
   /// The first event finds no room.
@@ -33,6 +87,7 @@ extension Scheduler {
     let error = SeleneError(.exhausted, "65536 events wait for the observer, those that come now are lost")
     _ = troubles.begin(.observer, status: error.code.rawValue, at: now)
     outbox.tellOfLoss(told(.observer, error), at: now)
+    log(.warning, "trouble (\(Trouble.observer.name)): \(error.detail)")
   }
 
   /// It has room again. What was lost is told each time, however often it happens.
@@ -43,6 +98,7 @@ extension Scheduler {
       Bytes(copying: $0)
     }
     publish(change, at: clock.last)
+    log(.warning, "the trouble (\(Trouble.observer.name)) is over: \(lost) events were lost")
   }
 
   // MARK: Threads left behind (C19)
@@ -98,13 +154,15 @@ extension Scheduler {
   /// A thread stays behind in a handler: at so many its tasks are not eligible.
   func threadStaysBehind(in handler: Handler) {
     handler.leftBehind += 1
+    log(
+      .warning,
+      "handler \(name: nameText(of: handler)) overran: its thread was left behind, \(handler.leftBehind) in all")
     guard handler.leftBehind == Int(options.maxOverrunPerHandler), !handler.isRetired else { return }
     handler.isStuck = true
     workers.stuckHandlers += 1
     table.set(handler: handler.number, isStuck: true)
-    let name = table.name(ofHandler: handler.number)?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0)
     let error = SeleneError(
-      .busy, "handler", name: name,
+      .busy, "handler", name: nameText(of: handler),
       "has left \(handler.leftBehind) threads behind, max_overrun_per_handler is \(options.maxOverrunPerHandler)")
     let now = clock.last
     _ = troubles.begin(.handler, status: error.code.rawValue, at: now)
@@ -112,11 +170,17 @@ extension Scheduler {
     guard handler.toldStuckAt == .min || now >= handler.toldStuckAt.adding(Troubles.quiet) else { return }
     (handler.isToldStuck, handler.toldStuckAt) = (true, now)
     publish(told(.handler, error), at: now)
+    log(.warning, "trouble (\(Trouble.handler.name)): \(error.detail)")
+  }
+
+  private func nameText(of handler: Handler) -> UnsafeRawBufferPointer {
+    table.name(ofHandler: handler.number)?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   /// A thread has come back from a handler.
   func threadCameBack(from handler: Handler) {
     handler.leftBehind -= 1
+    log(.info, "handler \(name: nameText(of: handler)): a thread that was left behind has returned")
     if handler.isStuck && handler.leftBehind < Int(options.maxOverrunPerHandler) { isFree(handler) }
   }
 
@@ -131,6 +195,7 @@ extension Scheduler {
       var change = told(.handler, nil)
       change.message = table.name(ofHandler: handler.number)
       publish(change, at: clock.last)
+      log(.info, "the trouble (\(Trouble.handler.name)) is over: \(name: nameText(of: handler))")
     }
     lookAgain()
   }

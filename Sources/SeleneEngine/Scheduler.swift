@@ -11,6 +11,8 @@ package final class Scheduler: @unchecked Sendable {
   /// The number of its life, which only grows.
   let lifeNumber: UInt64
   let options: Options
+  /// Told of each thread that begins and ends (B2).
+  let threadHooks: ThreadHooks?
   let table: TaskTable
   var saver: Saver
   var clock: Clock
@@ -18,6 +20,8 @@ package final class Scheduler: @unchecked Sendable {
   var enabled = KindSet.all
   /// Nothing is dispatched until the host says so (R6).
   var isDrained = false
+  /// A thread closes it, and waits for its runs.
+  var isLeaving = false
   /// Pace and last cycle of each kind.
   var pace: PerKind<Pace>
   var traces = PerKind<CycleTrace?>(repeating: nil)
@@ -37,18 +41,24 @@ package final class Scheduler: @unchecked Sendable {
   var governance = Governance()
   var workers = Workers()
   var troubles = Troubles()
+  /// When a call looks again at what nothing announces.
+  var looksAroundAt: Instant = .min
+  /// The store refused because its file or its log is not where it was.
+  var isStoreMoved = false
 
   var outbox = Outbox()
   /// The handle is closed; runs and threads may still come back.
   var isClosing = false
 
   private init(
-    _ slot: Slot, life: UInt64, _ lifeNumber: UInt64, _ options: Options, _ hostClock: HostClock?, _ store: Store
+    _ slot: Slot, life: UInt64, _ lifeNumber: UInt64, _ options: Options, _ hostClock: HostClock?,
+    _ threadHooks: ThreadHooks?, _ store: Store
   ) {
     self.slot = slot
     self.life = life
     self.lifeNumber = lifeNumber
     self.options = options
+    self.threadHooks = threadHooks
     clock = Clock(hostClock)
     saver = Saver(store)
     let seed = options.seed != 0 ? options.seed : UInt64(bitPattern: platform_wall_clock())
@@ -62,22 +72,34 @@ package final class Scheduler: @unchecked Sendable {
   /// - Parameter path: the file of its store, or nil for memory.
   /// - Throws: `exhausted`, a status of stores.
   package static func open(
-    _ options: Options, _ hostClock: HostClock?, path: UnsafeRawBufferPointer? = nil
+    _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil,
+    path: UnsafeRawBufferPointer? = nil
   ) throws(SeleneError) -> UInt64 {
     try refuseInsideClock()
-    let store =
-      if let path {
-        try SQLiteStore.open(path, isRelaxed: options.isRelaxed, owner: options.owner) as Store
-      } else { Store() }
-    return try open(options, hostClock, on: store)
+    followEndsOfThreads()
+    guard let path else { return try open(options, hostClock, threadHooks, on: Store()) }
+    let handle: UInt64
+    do throws(SeleneError) {
+      let store = try SQLiteStore.open(path, isRelaxed: options.isRelaxed, owner: options.owner)
+      handle = try open(options, hostClock, threadHooks, on: store)
+    } catch {
+      guard !error.isOfChild else { throw error }
+      Log.write(.error, "not opened: \(error.detail)")
+      try Log.deliver()
+      throw error
+    }
+    try Log.deliver()
+    return handle
   }
 
   /// Opens one on a store, which is closed if that fails.
-  static func open(_ options: Options, _ hostClock: HostClock?, on store: Store) throws(SeleneError) -> UInt64 {
+  static func open(
+    _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil, on store: Store
+  ) throws(SeleneError) -> UInt64 {
     do throws(SeleneError) {
       let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {
-        let scheduler = Scheduler(slot, life: life, number, options, hostClock, store)
+        let scheduler = Scheduler(slot, life: life, number, options, hostClock, threadHooks, store)
         try scheduler.restore(try hostClock?.now())
         slot.monitor.lock()
         defer { slot.monitor.unlock() }
@@ -200,6 +222,8 @@ package final class Scheduler: @unchecked Sendable {
     /// The one of a life, also while it closes.
     case life(UInt64)
 
+    var isOfScheduler: Bool { if case .scheduler = self { true } else { false } }
+
     func leads(to scheduler: Scheduler) -> Bool {
       switch self {
       case .scheduler(let number): !scheduler.isClosing && scheduler.slot.number == number
@@ -227,22 +251,24 @@ package final class Scheduler: @unchecked Sendable {
     var reading: Instant?
     var probe = Probe()
     if scheduler.clock.host != nil || !wanted.isEmpty {
-      reading = try scheduler.readHostClock {
-        if !wanted.isEmpty { probe = Conditions.probe(wanted) }
-      }
+      reading = try scheduler.readHostClock(also: !wanted.isEmpty) { probe = Conditions.probe(wanted) }
       guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
         try scheduler.leave()
         return nil
       }
     }
-    if !isQuestion && scheduler.saver.isAtWork {
-      scheduler.awaitStore()
+    var now = scheduler.clock.tick(reading)
+    let looks = now >= scheduler.looksAroundAt && door.isOfScheduler
+    if looks { scheduler.lookAround(at: now) }
+    if scheduler.clock.host != nil { scheduler.lookAtClock(behindBy: scheduler.clock.lag) }
+    if looks || (!isQuestion && scheduler.saver.isAtWork) {
+      if !isQuestion { scheduler.awaitStore() }
       guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
         try scheduler.leave()
         return nil
       }
+      now = scheduler.clock.tick(reading)
     }
-    let now = scheduler.clock.tick(reading)
     scheduler.table.advance(to: now)
     scheduler.advance(to: now)
     if scheduler.saver.mustSaveAgain && !isQuestion { try? scheduler.save(at: now) }
@@ -250,26 +276,29 @@ package final class Scheduler: @unchecked Sendable {
     return (scheduler, Moment(now: now, probe: probe))
   }
 
-  /// Reads the host's clock, if there is one, and does what else is done without the lock. Called and left with the lock
-  /// held; nil once the clock has ended.
+  /// Reads the host's clock, if there is one, and does what else is done without the lock, if there is such. Called and left
+  /// with the lock held; nil once the clock has ended.
   ///
   /// - Throws: `forked`, as `leave`.
-  func readHostClock(_ also: () -> Void = {}) throws(SeleneError) -> Instant? {
+  func readHostClock(also isMore: Bool = false, _ more: () -> Void = {}) throws(SeleneError) -> Instant? {
     let host = clock.host
     let isUsable = host?.isRetired == false
+    if !isMore, isUsable, let told = host?.told { return told }
     if isUsable { host?.beginUse() }
     unlock()
-    also()
-    let reading = isUsable ? try host?.now() : nil
+    if isMore { more() }
+    let asked = isUsable && host?.read != nil ? try host?.now() : nil
     lock()
+    let reading = isUsable ? asked ?? host?.told : nil
     if isUsable, let host { finishIfLast(host.endUse(), host) }
     return reading
   }
 
   @inline(__always)
   static func refuseInsideClock() throws(SeleneError) {
-    guard platform_frame_within(PLATFORM_CLOCK_OWNER) == 0 else {
-      throw SeleneError(.reentrant, "a host clock may not call the library")
+    dropLeft()
+    guard platform_frame_within(PLATFORM_CLOSED_OWNER) == 0 else {
+      throw SeleneError(.reentrant, "a host clock or a log function may not call the library")
     }
   }
 
@@ -312,7 +341,10 @@ package final class Scheduler: @unchecked Sendable {
     governance.driver?.follow(table.stamp)
     wakeLanes()
     try emptyOutbox(handsOver: handsOver)
+    // Where there are threads of the library they tell, so that nothing waits for a log function.
+    let isForOthers = Log.isWaiting && hasTellers && callTeller()
     unlock()
+    if !isForOthers { try Log.deliver() }
   }
 }
 

@@ -11,6 +11,8 @@ enum Job {
   case coordinate(Cycle)
   /// Follows a driver until it is stopped.
   case drive(Driver)
+  /// Makes durable what was accepted, for one who cannot wait for that.
+  case save(HandedSave)
 }
 
 /// The threads of a scheduler. Guarded by its lock.
@@ -39,7 +41,30 @@ struct Workers {
   var inHost = 0
   /// Threads that have not left.
   var alive = 0
+  /// They work for more than the store; then they also tell the host what happens.
+  var tell = false
   var isStopping = false
+  /// What each of them does.
+  var serving: [Serving] = []
+  /// Runs that were let go while threads are in their handlers.
+  var letGo: [Run] = []
+
+  /// The calling thread begins to work, or waits for a job again.
+  mutating func thisThread(works: Bool, on job: Job? = nil) {
+    let thread = platform_thread_number()
+    idle += works ? -1 : 1
+    guard let place = serving.firstIndex(where: { $0.thread == thread }) else { return }
+    (serving[place].isIdle, serving[place].job) = (!works, job)
+  }
+}
+
+/// What a thread of the library does.
+struct Serving {
+  let thread: UInt64
+  var isIdle = true
+  var job: Job?
+
+  init(thread: UInt64) { self.thread = thread }
 }
 
 /// What a new thread is given.
@@ -55,13 +80,17 @@ private func threadBody(_ context: UnsafeMutableRawPointer) {
 extension Scheduler {
   /// Sees to it that this many threads are free; the caller holds the lock.
   ///
-  /// - Throws: `exhausted` if the system refuses a thread.
+  /// - Throws: `exhausted` if the system refuses a thread, `unsupported` if the host does.
   func ensureThreads(_ count: Int) throws(SeleneError) {
+    try refuseWithoutThreads()
     while workers.idle - workers.jobs.count - (workers.isTellerCalled ? 1 : 0) < count {
       let start = Unmanaged.passRetained(ThreadStart(self))
-      let thread = platform_thread_start(threadBody, start.toOpaque(), options.blockedSignals)
+      threadHooks?.beginUse()
+      let thread = platform_thread_start(
+        ("selene/worker" as StaticString).cString, threadBody, start.toOpaque(), options.blockedSignals)
       guard thread != 0 else {
         start.release()
+        _ = threadHooks?.endUse()
         let error = SeleneError(.exhausted, "the system refused to start a thread")
         troubleBegins(.thread, error, at: clock.last)
         throw error
@@ -74,24 +103,52 @@ extension Scheduler {
     troubleEnds(.thread, at: clock.last)
   }
 
+  /// - Throws: `unsupported` where the library may start no thread (B2).
+  package func refuseWithoutThreads() throws(SeleneError) {
+    guard options.hasThreads else {
+      throw SeleneError(
+        .unsupported, "opened with SELENE_OPTIONS_NO_THREADS; only pulled, inline and lent cycles are possible")
+    }
+  }
+
   func submit(_ job: Job) {
+    if case .save = job {} else { workers.tell = true }
     workers.jobs.append(job)
     slot.monitor.call()
   }
 
   /// The life of a library thread.
   fileprivate func work() {
-    var frame = platform_frame()
-    withUnsafeMutablePointer(to: &frame) { frame in
-      platform_frame_push(frame, workerOwner)
+    var mark = platform_mark()
+    withUnsafeMutablePointer(to: &mark) { mark in
+      platform_frame_push(mark, workerOwner, HostCall.Kind.worker.rawValue, platform_thread_number())
       // In a child this thread has nothing to do; if it is the only one there, the process ends with it.
-      try? takeJobs()
-      platform_frame_pop(frame)
+      try? serve()
+      _ = platform_frame_pop(mark)
     }
   }
 
+  /// Takes jobs; the host is told of the thread before and after.
+  private func serve() throws(SeleneError) {
+    lock()
+    workers.serving.append(Serving(thread: platform_thread_number()))
+    if let begin = threadHooks?.begin {
+      let call = HostCall(kind: .hook, number: 0)
+      try outside { () throws(SeleneError) in try callHost(life, call) { begin() } }
+    }
+    unlock()
+    try takeJobs()
+    guard let threadHooks else { return }
+    if let end = threadHooks.end { try callHost(life) { end() } }
+    lock()
+    let isLast = threadHooks.endUse()
+    unlock()
+    if isLast { try threadHooks.finish(life) }
+  }
+
   /// The owner of the outermost frame of this scheduler's threads.
-  private var workerOwner: UInt64 { life | 1 << 62 }
+  private var workerOwner: UInt64 { life | Self.workerBit }
+  static let workerBit: UInt64 = 1 << 62
 
   /// Whether this thread is one of the library's, also in a handler.
   var isLibraryThread: Bool { platform_frame_within(workerOwner) != 0 }
@@ -117,14 +174,14 @@ extension Scheduler {
     while true {
       if !workers.jobs.isEmpty {
         let job = workers.jobs.removeFirst()
-        workers.idle -= 1
+        workers.thisThread(works: true, on: job)
         try perform(job)
-        workers.idle += 1
+        workers.thisThread(works: false)
       } else if workers.isTellerCalled {
         workers.isTellerCalled = false
-        workers.idle -= 1
+        workers.thisThread(works: true)
         try standBy()
-        workers.idle += 1
+        workers.thisThread(works: false)
       } else if workers.isStopping {
         break
       } else {
@@ -133,6 +190,8 @@ extension Scheduler {
     }
     workers.idle -= 1
     workers.alive -= 1
+    let thread = platform_thread_number()
+    workers.serving.removeAll { $0.thread == thread }
     slot.monitor.broadcast()
     unlock()
   }
@@ -144,6 +203,7 @@ extension Scheduler {
     case .coordinate(let cycle):
       awaitEnd(of: cycle)
       _ = end(cycle, at: tick())
+    case .save(let handed): save(handed)
     case .drive(let driver):
       unlock()
       follow(driver)

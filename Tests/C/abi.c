@@ -70,7 +70,12 @@ FIELD(selene_options, owner, 152, 16);
 FIELD(selene_options, stop_grace, 168, 8);
 FIELD(selene_options, max_overrun_per_handler, 176, 4);
 FIELD(selene_options, reserved, 180, 4);
-SIZE(selene_options, reserved, 184);
+FIELD(selene_options, thread_begin, 184, 8);
+FIELD(selene_options, thread_end, 192, 8);
+FIELD(selene_options, thread_context, 200, 8);
+FIELD(selene_options, thread_destroy, 208, 8);
+FIELD(selene_options, clock_start, 216, 8);
+SIZE(selene_options, clock_start, 224);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -155,7 +160,9 @@ FIELD(selene_task_info, failed_at, 480, 8);
 FIELD(selene_task_info, failed_attempt, 488, 8);
 FIELD(selene_task_info, failure, 496, 16);
 FIELD(selene_task_info, timeout, 512, 8);
-SIZE(selene_task_info, timeout, 520);
+FIELD(selene_task_info, paused, 520, 4);
+FIELD(selene_task_info, reserved, 524, 4);
+SIZE(selene_task_info, reserved, 528);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);
@@ -182,8 +189,11 @@ FIELD(selene_explanation, fresh_since, 312, 8);
 FIELD(selene_explanation, cost, 320, 8);
 FIELD(selene_explanation, known_runs, 328, 4);
 FIELD(selene_explanation, news_runs, 332, 4);
-FIELD(selene_explanation, pace, 336, 8);
-SIZE(selene_explanation, pace, 344);
+FIELD(selene_explanation, pace, 336, 4);
+FIELD(selene_explanation, pace_class, 340, 4);
+FIELD(selene_explanation, attempts, 344, 4);
+FIELD(selene_explanation, reserved, 348, 4);
+SIZE(selene_explanation, reserved, 352);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -226,7 +236,15 @@ FIELD(selene_report, expired, 112, 8);
 FIELD(selene_report, stopped, 120, 8);
 FIELD(selene_report, run_count, 128, 8);
 FIELD(selene_report, runs, 136, 8);
-SIZE(selene_report, runs, 144);
+FIELD(selene_report, paces, 144, 8);
+SIZE(selene_report, paces, 152);
+FIELD(selene_pace, fresh_since, 0, 8);
+FIELD(selene_pace, cost, 8, 8);
+FIELD(selene_pace, known_runs, 16, 4);
+FIELD(selene_pace, news_runs, 20, 4);
+FIELD(selene_pace, pace, 24, 4);
+FIELD(selene_pace, pace_class, 28, 4);
+SIZE(selene_pace, pace_class, 32);
 
 FIELD(selene_plan_run, id, 0, 16);
 FIELD(selene_plan_run, score, 16, 8);
@@ -274,7 +292,13 @@ FIELD(selene_event, time_at, 72, 8);
 FIELD(selene_event, kinds, 80, 4);
 FIELD(selene_event, status, 84, 4);
 FIELD(selene_event, message, 88, 16);
-SIZE(selene_event, message, 104);
+FIELD(selene_event, fresh_since, 104, 8);
+FIELD(selene_event, cost, 112, 8);
+FIELD(selene_event, known_runs, 120, 4);
+FIELD(selene_event, news_runs, 124, 4);
+FIELD(selene_event, pace, 128, 4);
+FIELD(selene_event, pace_class, 132, 4);
+SIZE(selene_event, pace_class, 136);
 
 FIELD(selene_store_info, struct_size, 0, 4);
 FIELD(selene_store_info, flags, 4, 4);
@@ -380,6 +404,38 @@ FIELD(selene_driver, reserve, 40, 8);
 FIELD(selene_driver, every, 48, 8);
 SIZE(selene_driver, every, 56);
 
+FIELD(selene_peer_rule, uid, 0, 4);
+FIELD(selene_peer_rule, gid, 4, 4);
+FIELD(selene_peer_rule, rights, 8, 4);
+FIELD(selene_peer_rule, reserved, 12, 4);
+SIZE(selene_peer_rule, reserved, 16);
+
+FIELD(selene_server_options, struct_size, 0, 4);
+FIELD(selene_server_options, flags, 4, 4);
+FIELD(selene_server_options, path, 8, 16);
+FIELD(selene_server_options, rules, 24, 8);
+FIELD(selene_server_options, rule_count, 32, 8);
+FIELD(selene_server_options, mode, 40, 4);
+FIELD(selene_server_options, max_clients, 44, 4);
+FIELD(selene_server_options, max_request_size, 48, 8);
+SIZE(selene_server_options, max_request_size, 56);
+
+FIELD(selene_server_info, struct_size, 0, 4);
+FIELD(selene_server_info, flags, 4, 4);
+FIELD(selene_server_info, clients, 8, 8);
+FIELD(selene_server_info, accepted, 16, 8);
+FIELD(selene_server_info, requests, 24, 8);
+FIELD(selene_server_info, refused, 32, 8);
+FIELD(selene_server_info, broken, 40, 8);
+SIZE(selene_server_info, broken, 48);
+
+FIELD(selene_connect_options, struct_size, 0, 4);
+FIELD(selene_connect_options, flags, 4, 4);
+FIELD(selene_connect_options, path, 8, 16);
+FIELD(selene_connect_options, wait, 24, 8);
+FIELD(selene_connect_options, timeout, 32, 8);
+SIZE(selene_connect_options, timeout, 40);
+
 /* ---- types -------------------------------------------------------------------------- */
 
 /* A pointer to the one type must be a pointer to the other; signedness and width are compared by the compiler. */
@@ -389,11 +445,13 @@ SIZE(selene_driver, every, 56);
 TYPE(selene_status, int32_t);
 TYPE(selene_scheduler, uint64_t);
 TYPE(selene_cycle, uint64_t);
+TYPE(selene_server, uint64_t);
 TYPE(selene_run, uint64_t);
 
 _Static_assert(sizeof(selene_run_fn) == 8 && sizeof(selene_stop_fn) == 8 &&
                    sizeof(selene_destroy_fn) == 8 && sizeof(selene_clock_fn) == 8 &&
-                   sizeof(selene_report_fn) == 8 && sizeof(selene_event_fn) == 8,
+                   sizeof(selene_report_fn) == 8 && sizeof(selene_event_fn) == 8 &&
+                   sizeof(selene_log_fn) == 8,
                "a callback is a pointer");
 
 /* ---- numbers -------------------------------------------------------------------------- */
@@ -447,10 +505,19 @@ static const struct number numbers[] = {
     NUMBER(SELENE_ERROR_STORE_IO, 54, "STORE_IO", status_name),
     NUMBER(SELENE_ERROR_OUTCOME_UNKNOWN, 55, "OUTCOME_UNKNOWN", status_name),
     NUMBER(SELENE_ERROR_STORE_MOVED, 56, "STORE_MOVED", status_name),
+    NUMBER(SELENE_ERROR_OWNER_AWAY, 57, "OWNER_AWAY", status_name),
+    NUMBER(SELENE_ERROR_REFUSED, 58, "REFUSED", status_name),
+    NUMBER(SELENE_RIGHT_LOOK, 1, NULL, NULL),
+    NUMBER(SELENE_RIGHT_READ, 2, NULL, NULL),
+    NUMBER(SELENE_RIGHT_ENQUEUE, 4, NULL, NULL),
+    NUMBER(SELENE_RIGHT_MANAGE, 16, NULL, NULL),
+    NUMBER(SELENE_RIGHT_ALL, 23, NULL, NULL),
     NUMBER(SELENE_OPTIONS_HOLD, 1, NULL, NULL),
     NUMBER(SELENE_OPTIONS_OBSERVED_RANGE, 2, NULL, NULL),
     NUMBER(SELENE_OPTIONS_RELAXED, 4, NULL, NULL),
     NUMBER(SELENE_OPTIONS_FRESHNESS, 8, NULL, NULL),
+    NUMBER(SELENE_OPTIONS_NO_THREADS, 16, NULL, NULL),
+    NUMBER(SELENE_OPTIONS_SET_CLOCK, 32, NULL, NULL),
     NUMBER(SELENE_TASK_STEADY, 1, NULL, NULL),
     NUMBER(SELENE_KIND_REFRESH, 1, "refresh", selene_kind_name),
     NUMBER(SELENE_KIND_PROCESSING, 2, "processing", selene_kind_name),
@@ -509,6 +576,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_NO_THREAD, 18, "no_thread", selene_reason_name),
     NUMBER(SELENE_REASON_HANDLER_STUCK, 19, "handler_stuck", selene_reason_name),
     NUMBER(SELENE_REASON_DRAINED, 20, "drained", selene_reason_name),
+    NUMBER(SELENE_REASON_CLOCK, 21, "clock", selene_reason_name),
+    NUMBER(SELENE_REASON_PAUSED, 22, "paused", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
@@ -562,12 +631,18 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_GRANTED, 16, "granted", selene_event_name),
     NUMBER(SELENE_EVENT_TRACE_ENDED, 17, "trace_ended", selene_event_name),
     NUMBER(SELENE_EVENT_TROUBLE, 18, "trouble", selene_event_name),
+    NUMBER(SELENE_EVENT_PAUSED, 19, "paused", selene_event_name),
+    NUMBER(SELENE_EVENT_RESUMED, 20, "resumed", selene_event_name),
 
+    NUMBER(SELENE_LOG_ERROR, 1, NULL, NULL),
+    NUMBER(SELENE_LOG_WARNING, 2, NULL, NULL),
+    NUMBER(SELENE_LOG_INFO, 3, NULL, NULL),
     NUMBER(SELENE_TROUBLE_STORE, 1, "store", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_THREAD, 2, "thread", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_OVERRUN, 4, "overrun", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_OBSERVER, 8, "observer", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_HANDLER, 16, "handler", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_CLOCK, 32, "clock", selene_trouble_name),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),
@@ -638,7 +713,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_ASK_NEVER_RAN, 1, NULL, NULL),
 };
 
-_Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16,
+_Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16 && SELENE_EVENTS == 65536,
                "arrays have the length they had");
 _Static_assert(SELENE_NEVER == INT64_MAX && SELENE_UNLIMITED == UINT32_MAX &&
                    SELENE_REQUIRED_USUAL == INT64_MIN,
@@ -707,29 +782,35 @@ static void test_version(void) {
 
 /* ---- defaults ------------------------------------------------------------------------------ */
 
-static void test_defaults(void) {
-    selene_options options = SELENE_OPTIONS_INIT, made_options;
-    selene_task task = SELENE_TASK_INIT, made_task;
-    selene_window window = SELENE_WINDOW_INIT, made_window;
-    selene_profile profile = SELENE_PROFILE_INIT, made_profile;
-    selene_driver driver = SELENE_DRIVER_INIT, made_driver;
-    CHECK_OK(selene_options_init(&made_options, sizeof made_options));
-    CHECK_OK(selene_task_init(&made_task, sizeof made_task));
-    CHECK_OK(selene_window_init(&made_window, sizeof made_window));
-    CHECK_OK(selene_profile_init(&made_profile, sizeof made_profile));
-    CHECK_OK(selene_driver_init(&made_driver, sizeof made_driver));
-    /* None has a hole, so their bytes are their fields. */
-    CHECK(memcmp(&options, &made_options, sizeof options) == 0);
-    CHECK(memcmp(&task, &made_task, sizeof task) == 0);
-    CHECK(memcmp(&window, &made_window, sizeof window) == 0);
-    CHECK(memcmp(&profile, &made_profile, sizeof profile) == 0);
-    CHECK(memcmp(&driver, &made_driver, sizeof driver) == 0);
-    CHECK_INT(sizeof options, options.struct_size);
-    CHECK_INT(sizeof task, task.struct_size);
-    CHECK_INT(sizeof window, window.struct_size);
-    CHECK_INT(sizeof profile, profile.struct_size);
-    CHECK_INT(sizeof driver, driver.struct_size);
+/** The _INIT macro in a struct of that type, and what its function writes. None has a hole, so their bytes are their fields. */
+#define DEFAULTS(type, macro, name)                                                                \
+    type name = macro, made_##name;                                                                \
+    memset(&made_##name, 0xA5, sizeof made_##name);                                                \
+    CHECK_OK(type##_init(&made_##name, sizeof made_##name));                                       \
+    CHECK(memcmp(&name, &made_##name, sizeof name) == 0);                                          \
+    CHECK_INT(sizeof name, name.struct_size)
 
+static void test_defaults(void) {
+    DEFAULTS(selene_options, SELENE_OPTIONS_INIT, options);
+    DEFAULTS(selene_task, SELENE_TASK_INIT, task);
+    DEFAULTS(selene_window, SELENE_WINDOW_INIT, window);
+    DEFAULTS(selene_profile, SELENE_PROFILE_INIT, profile);
+    DEFAULTS(selene_driver, SELENE_DRIVER_INIT, driver);
+    DEFAULTS(selene_scheduler_info, SELENE_SCHEDULER_INFO_INIT, scheduler);
+    DEFAULTS(selene_explanation, SELENE_EXPLANATION_INIT, explanation);
+    DEFAULTS(selene_run_info, SELENE_RUN_INFO_INIT, run);
+    DEFAULTS(selene_store_findings, SELENE_STORE_FINDINGS_INIT, findings);
+    DEFAULTS(selene_signal, SELENE_SIGNAL_INIT, signal);
+    DEFAULTS(selene_balance, SELENE_BALANCE_INIT, balance);
+    DEFAULTS(selene_event, SELENE_EVENT_INIT, event);
+    DEFAULTS(selene_server_options, SELENE_SERVER_OPTIONS_INIT, server);
+    DEFAULTS(selene_connect_options, SELENE_CONNECT_OPTIONS_INIT, peer);
+    DEFAULTS(selene_server_info, SELENE_SERVER_INFO_INIT, served);
+
+    CHECK_INT(0600, server.mode);
+    CHECK_INT(1024, server.max_clients);
+    CHECK_INT(16 * 1024 * 1024, server.max_request_size);
+    CHECK_INT(30 * SELENE_SECOND, peer.timeout);
     CHECK_INT(1, options.max_pending_refresh);
     CHECK_INT(10, options.max_pending_processing);
     CHECK_INT(10 * SELENE_SECOND, options.minimum_backoff);
@@ -756,6 +837,15 @@ static void test_defaults(void) {
     CHECK_INT(1, driver.refresh_lanes);
     CHECK_INT(1, driver.processing_lanes);
 }
+
+/* What is compared with an int64_t has its type: printf and C++'s min and max want that. */
+#define IS_INT64(constant) _Generic(constant, int64_t : 1, default : 0)
+_Static_assert(IS_INT64(SELENE_MICROSECOND) && IS_INT64(SELENE_MILLISECOND) &&
+                   IS_INT64(SELENE_SECOND) && IS_INT64(SELENE_MINUTE),
+               "int64_t");
+_Static_assert(IS_INT64(SELENE_HOUR) && IS_INT64(SELENE_DAY) && IS_INT64(SELENE_NEVER) &&
+                   IS_INT64(SELENE_REQUIRED_USUAL),
+               "int64_t");
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);

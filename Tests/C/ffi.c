@@ -31,6 +31,12 @@ static struct function functions[] = {
     FUNCTION(selene_status_detail, "p"),
     FUNCTION(selene_status_fault, "p"),
     FUNCTION(selene_options_init, "ipu"),
+    FUNCTION(selene_scheduler_info_init, "ipu"),
+    FUNCTION(selene_explanation_init, "ipu"),
+    FUNCTION(selene_run_info_init, "ipu"),
+    FUNCTION(selene_store_findings_init, "ipu"),
+    FUNCTION(selene_signal_init, "ipu"),
+    FUNCTION(selene_balance_init, "ipu"),
     FUNCTION(selene_scheduler_open, "ipp"),
     FUNCTION(selene_scheduler_close, "ihl"),
     FUNCTION(selene_scheduler_now, "ihp"),
@@ -42,6 +48,14 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_resume, "ih"),
     FUNCTION(selene_scheduler_reset, "ih"),
     FUNCTION(selene_scheduler_observe, "ihppp"),
+    FUNCTION(selene_clock_set, "ihl"),
+    FUNCTION(selene_event_init, "ipu"),
+    FUNCTION(selene_events_open, "ihhp"),
+    FUNCTION(selene_events_next, "ihlppp"),
+    FUNCTION(selene_events_close, "ih"),
+    FUNCTION(selene_run_get, "ihp"),
+    FUNCTION(selene_run_info_destroy, "vp"),
+    FUNCTION(selene_driver_wait, "ihlp"),
     FUNCTION(selene_handler_register, "ihplpppp"),
     FUNCTION(selene_handler_unregister, "ihpl"),
     FUNCTION(selene_task_init, "ipu"),
@@ -53,6 +67,10 @@ static struct function functions[] = {
     FUNCTION(selene_task_get, "ihplhp"),
     FUNCTION(selene_task_info_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
+    FUNCTION(selene_task_pause, "ihplp"),
+    FUNCTION(selene_task_pause_tag, "ihplp"),
+    FUNCTION(selene_task_resume, "ihplp"),
+    FUNCTION(selene_task_resume_tag, "ihplp"),
     FUNCTION(selene_task_list_state, "ihip"),
     FUNCTION(selene_task_list, "ihplp"),
     FUNCTION(selene_task_ids_destroy, "vp"),
@@ -71,6 +89,7 @@ static struct function functions[] = {
     FUNCTION(selene_cycle_run_async, "ihpppppp"),
     FUNCTION(selene_cycle_plan, "ihpp"),
     FUNCTION(selene_report_destroy, "vp"),
+    FUNCTION(selene_log_set, "ippp"),
     FUNCTION(selene_store_get, "ihp"),
     FUNCTION(selene_store_info_destroy, "vp"),
     FUNCTION(selene_store_backup, "ihpl"),
@@ -109,6 +128,13 @@ static struct function functions[] = {
     FUNCTION(selene_trace_record, "ihpl"),
     FUNCTION(selene_trace_stop, "ih"),
     FUNCTION(selene_trace_replay, "iplpp"),
+    FUNCTION(selene_server_options_init, "ipu"),
+    FUNCTION(selene_connect_options_init, "ipu"),
+    FUNCTION(selene_server_info_init, "ipu"),
+    FUNCTION(selene_server_open, "ihpp"),
+    FUNCTION(selene_server_get, "ihp"),
+    FUNCTION(selene_server_close, "ih"),
+    FUNCTION(selene_scheduler_connect, "ipp"),
     FUNCTION(selene_driver_init, "ipu"),
     FUNCTION(selene_driver_start, "ihp"),
     FUNCTION(selene_driver_open, "ihpp"),
@@ -232,15 +258,15 @@ static void test_symbols(void) {
 static void call_governor(selene_scheduler scheduler, selene_scheduler threaded) {
     selene_profile profile = {0};
     selene_driver driver = {0};
-    selene_signal signal = SELENE_SIGNAL_INIT;
-    selene_balance balance = SELENE_BALANCE_INIT;
+    selene_signal signal = {0};
+    selene_balance balance = {0};
     selene_decision *decision = NULL;
     selene_forecast forecast = {0, 0, 0};
     selene_task request = SELENE_TASK_INIT;
     selene_cycle cycle = 77;
     uint64_t count = 77, difference = 77;
     int64_t now = 0, at = 0;
-    int32_t descriptor = -1;
+    int32_t descriptor = -1, ready = -1;
     char folder[] = "/tmp/selene-ffi.XXXXXX", trace[64];
     CHECK(mkdtemp(folder) != NULL);
     snprintf(trace, sizeof trace, "%s/trace", folder);
@@ -251,6 +277,8 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     CALL_STRING("vetoed", "selene_verdict_name", i32(SELENE_VERDICT_VETOED));
     CALL_STRING("bytes", "selene_measure_name", i32(SELENE_MEASURE_BYTES));
     CALL_STRING("strict", "selene_profile_name", i32(SELENE_PROFILE_STRICT));
+    CALL_OK("selene_signal_init", ptr(&signal), u32(sizeof signal));
+    CALL_OK("selene_balance_init", ptr(&balance), u32(sizeof balance));
 
     CALL_OK("selene_trace_record", u64(scheduler), ptr(trace), i64(-1));
     CALL_OK("selene_profile_init", ptr(&profile), u32(sizeof profile));
@@ -292,6 +320,8 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     CHECK(descriptor >= 0);
     CALL_OK("selene_driver_step", u64(scheduler), ptr(&cycle), ptr(&at));
     CHECK_INT(0, cycle);
+    CALL_OK("selene_driver_wait", u64(scheduler), i64(0), ptr(&ready));
+    CHECK_INT(0, ready);
     CALL_OK("selene_driver_stop", u64(scheduler), i64(0));
     request.id = SELENE_TEXT("request");
     request.schedule = SELENE_SCHEDULE_ONCE;
@@ -312,9 +342,10 @@ static void test_every_function(void) {
     selene_options options, default_options = SELENE_OPTIONS_INIT;
     selene_task task, default_task = SELENE_TASK_INIT;
     selene_window window, default_window = SELENE_WINDOW_INIT;
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT, other = SELENE_RUN_INFO_INIT;
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_scheduler_info counts = {0};
+    selene_run_info run = {0}, other = SELENE_RUN_INFO_INIT, *told = NULL;
+    selene_event event = {0};
+    selene_explanation explanation = {0};
     selene_scheduler scheduler = 0, threaded = 0;
     selene_task_info *info = NULL;
     selene_task_ids *ids = NULL;
@@ -330,7 +361,7 @@ static void test_every_function(void) {
     const selene_text tag = SELENE_TEXT("tag");
     struct owner *clock = make_owner("clock", CLOCK, -1);
     struct owner *observer = make_owner("observer", EVENT, -1);
-    struct owner *handler, *receiver;
+    struct owner *handler, *receiver, *sink;
 
     CHECK_INT(SELENE_VERSION_NUMBER, (uint32_t)call("selene_version_number", NULL, 0).as.word);
     CHECK_STRING(SELENE_VERSION_STRING, (const char *)call("selene_version_string", NULL, 0).as.p);
@@ -355,6 +386,9 @@ static void test_every_function(void) {
     CALL_OK("selene_options_init", ptr(&options), u32(sizeof options));
     CALL_OK("selene_task_init", ptr(&task), u32(sizeof task));
     CALL_OK("selene_window_init", ptr(&window), u32(sizeof window));
+    CALL_OK("selene_run_info_init", ptr(&run), u32(sizeof run));
+    CALL_OK("selene_explanation_init", ptr(&explanation), u32(sizeof explanation));
+    CALL_OK("selene_scheduler_info_init", ptr(&counts), u32(sizeof counts));
     CHECK_INT(0, memcmp(&options, &default_options, sizeof options));
     CHECK_INT(0, memcmp(&task, &default_task, sizeof task));
     CHECK_INT(0, memcmp(&window, &default_window, sizeof window));
@@ -434,6 +468,9 @@ static void test_every_function(void) {
     CHECK_INT(run.expires_at, at);
     CALL_OK("selene_run_stopping", u64(run.run), ptr(&number));
     CHECK_INT(SELENE_STOP_NONE, number);
+    CALL_OK("selene_run_get", u64(run.run), ptr(&told));
+    CHECK_TEXT("b", told->id);
+    CALL("selene_run_info_destroy", ptr(told));
     CALL_OK("selene_run_remaining", u64(run.run), ptr(&delay));
     CHECK_INT(30 * SELENE_SECOND - 30 * SELENE_SECOND / 20, delay);
     CALL_OK("selene_run_complete", u64(run.run), i32(SELENE_OUTCOME_NEW_DATA));
@@ -454,6 +491,14 @@ static void test_every_function(void) {
     CALL("selene_task_ids_destroy", ptr(ids));
     CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry", u64(scheduler), ptr("a"),
                 i64(1));
+
+    /* Events that are read. */
+    CALL_OK("selene_event_init", ptr(&event), u32(sizeof event));
+    CALL_OK("selene_events_open", u64(scheduler), u64(16), ptr(&fd));
+    CALL_OK("selene_events_next", u64(scheduler), i64(0), ptr(&event), ptr(&number), ptr(&count));
+    CHECK(number == 0 && count == 0);
+    CALL_OK("selene_events_close", u64(scheduler));
+    CALL_STATUS(SELENE_ERROR_UNSUPPORTED, "selene_clock_set", u64(scheduler), i64(0));
 
     /* This thread lends itself. */
     window.flags = SELENE_WINDOW_LANES;
@@ -492,6 +537,14 @@ static void test_every_function(void) {
     CALL_OK("selene_scheduler_get", u64(scheduler), ptr(&counts));
     CHECK_INT(2, counts.enqueued);
     CHECK_INT(4, counts.dispatched);
+    CALL_OK("selene_task_pause", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
+    CHECK_INT(1, count);
+    CALL_OK("selene_task_resume", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
+    CHECK_INT(1, count);
+    CALL_OK("selene_task_pause_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));
+    CHECK_INT(1, count);
+    CALL_OK("selene_task_resume_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));
+    CHECK_INT(1, count);
     CALL_OK("selene_task_cancel", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     CALL_OK("selene_task_cancel_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));
@@ -519,8 +572,14 @@ static void test_every_function(void) {
     const selene_task *batch[2] = {&pair[0], &pair[1]};
     selene_status statuses[2] = {-1, -1};
     int32_t dispositions[2] = {-1, -1};
+    selene_server_options terms = {0};
+    selene_server_info served = {0};
+    selene_connect_options to = {0};
+    selene_server server = 0;
+    selene_scheduler connection = 0;
+    selene_task_ids *listed = NULL;
     selene_store_info *facts = NULL;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = {0};
     stored.path = (selene_text){store, -1};
     pair[0].id = SELENE_TEXT("first");
     pair[1].id = SELENE_TEXT("");
@@ -535,13 +594,32 @@ static void test_every_function(void) {
     CHECK_TEXT(store, facts->path);
     CHECK_INT(2, facts->commits);
     CALL("selene_store_info_destroy", ptr(facts));
+    CALL_OK("selene_server_options_init", ptr(&terms), u32(sizeof terms));
+    CALL_OK("selene_server_open", u64(keeper), ptr(&terms), ptr(&server));
+    CALL_OK("selene_connect_options_init", ptr(&to), u32(sizeof to));
+    to.path = (selene_text){store, -1};
+    CALL_OK("selene_scheduler_connect", ptr(&to), ptr(&connection));
+    CALL_OK("selene_task_list", u64(connection), ptr(NULL), i64(0), ptr(&listed));
+    CHECK_INT(1, listed->count);
+    CALL("selene_task_ids_destroy", ptr(listed));
+    CALL_OK("selene_server_info_init", ptr(&served), u32(sizeof served));
+    CALL_OK("selene_server_get", u64(server), ptr(&served));
+    CHECK_INT(1, served.clients);
+    CALL_OK("selene_scheduler_close", u64(connection), i64(0));
+    CALL_OK("selene_server_close", u64(server));
     CALL_OK("selene_store_backup", u64(keeper), ptr(copy), i64(-1));
     CALL_OK("selene_scheduler_close", u64(keeper), i64(0));
+    CALL_OK("selene_store_findings_init", ptr(&findings), u32(sizeof findings));
     CALL_OK("selene_store_check", ptr(copy), i64(-1), ptr(&findings));
     CHECK_INT(1, findings.tasks);
+    sink = make_owner("log", LOG, -1);
+    CALL_OK("selene_log_set", ptr(sink->callbacks[LOG].code), ptr(sink->context),
+            ptr(sink->callbacks[DESTROY].code));
     CALL_OK("selene_store_salvage", ptr(copy), i64(-1), ptr(fresh), i64(-1), ptr(&findings));
     CHECK_INT(1, findings.tasks);
     CHECK_INT(0, findings.damaged);
+    CHECK_INT(1, atomic_load(&called[LOG]));
+    CALL_OK("selene_log_set", ptr(NULL), ptr(NULL), ptr(NULL));
     unlink(store), unlink(copy), unlink(fresh), rmdir(folder);
 
     /* On library threads: a scheduler without a host clock. */

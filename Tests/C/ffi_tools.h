@@ -37,10 +37,10 @@ CHECK_UNUSED static ffi_type *type_of(char letter) {
 
 /* ---- closures ----------------------------------------------------------------- */
 
-enum type { RUN, STOP, DESTROY, CLOCK, REPORT, EVENT, TYPES };
+enum type { RUN, STOP, DESTROY, CLOCK, REPORT, EVENT, LOG, TYPES };
 
-CHECK_UNUSED static const char *const callback_signatures[TYPES] = {"vhpp", "vhip", "vp",
-                                                                    "lp",   "vpp",  "vpp"};
+CHECK_UNUSED static const char *const callback_signatures[TYPES] = {"vhpp", "vhip", "vp",  "lp",
+                                                                    "vpp",  "vpp",  "vipp"};
 CHECK_UNUSED static ffi_cif callback_cifs[TYPES];
 CHECK_UNUSED static ffi_type *callback_types[TYPES][4];
 
@@ -53,6 +53,7 @@ union callback {
     selene_clock_fn clock;
     selene_report_fn report;
     selene_event_fn event;
+    selene_log_fn log;
 };
 
 /** What a run closure does beyond counting. */
@@ -212,6 +213,10 @@ CHECK_UNUSED static void callback(ffi_cif *cif, void *result, void **arguments, 
             event->number <= atomic_load(&owner->last))
             atomic_fetch_add(&wrong_data, 1);
         atomic_store(&owner->last, event->number);
+    } else if (type == LOG) {
+        int32_t level = *(int32_t *)arguments[0];
+        if (level < SELENE_LOG_ERROR || level > SELENE_LOG_INFO || !**(const char **)arguments[1])
+            atomic_fetch_add(&wrong_data, 1);
     }
     atomic_fetch_sub(&owner->inside, 1);
 }

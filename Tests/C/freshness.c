@@ -193,6 +193,75 @@ static void test_store(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* The last event of each type. */
+static void keep_event(const selene_event *event, void *context) {
+    selene_event *last = context;
+    if (event->type <= SELENE_EVENT_RETRY) last[event->type] = *event;
+}
+
+/* A window of a run that takes 3 s; what its report says is left to the caller. */
+static selene_report *run_window(selene_scheduler scheduler, int32_t outcome) {
+    selene_window window = window_of(MIN, 0, 1);
+    selene_report *report = NULL;
+    selene_cycle cycle;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    selene_run run = next(cycle, "source");
+    advance(3 * S);
+    CHECK_OK(selene_run_complete(run, outcome));
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(1, report->run_count);
+    return report;
+}
+
+/* A run is told with what its turn followed from, its end with what follows now. */
+static void test_told(void) {
+    selene_scheduler scheduler = open_plainly_fresh();
+    selene_event told[SELENE_EVENT_RETRY + 1] = {0};
+    selene_explanation before, after;
+    selene_report *report;
+    CHECK_OK(selene_scheduler_observe(scheduler, keep_event, told, NULL));
+    add_name(scheduler);
+    add_source(scheduler, "source", S, 0);
+    CHECK_INT(explain(scheduler, "source").pace, told[SELENE_EVENT_REGISTERED].pace);
+    run_one(scheduler, "source", 3 * S, SELENE_OUTCOME_NO_DATA);
+    advance(MIN);
+    before = explain(scheduler, "source");
+    report = run_window(scheduler, SELENE_OUTCOME_FAILED);
+    after = explain(scheduler, "source");
+    CHECK(report->paces != NULL);
+    CHECK_INT(0, before.attempts);
+    CHECK_INT(1, after.attempts);
+    CHECK_INT(before.fresh_since, report->paces[0].fresh_since);
+    CHECK_INT(before.cost, report->paces[0].cost);
+    CHECK_INT(1, report->paces[0].known_runs);
+    CHECK_INT(0, report->paces[0].news_runs);
+    CHECK_INT(before.pace, report->paces[0].pace);
+    CHECK_INT(before.pace_class, report->paces[0].pace_class);
+    /* The attempt that has begun is none that failed. */
+    CHECK_INT(before.pace, told[SELENE_EVENT_STARTED].pace);
+    CHECK_INT(before.fresh_since, told[SELENE_EVENT_STARTED].fresh_since);
+    CHECK_INT(after.pace, told[SELENE_EVENT_COMPLETED].pace);
+    CHECK_INT(after.pace_class, told[SELENE_EVENT_COMPLETED].pace_class);
+    CHECK_INT(after.fresh_since, told[SELENE_EVENT_COMPLETED].fresh_since);
+    CHECK_INT(after.cost, told[SELENE_EVENT_COMPLETED].cost);
+    CHECK_INT(2, told[SELENE_EVENT_COMPLETED].known_runs);
+    CHECK_INT(0, told[SELENE_EVENT_COMPLETED].news_runs);
+    CHECK(before.pace_class < after.pace_class);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    /* Without the rule nothing is told. */
+    scheduler = open_plain();
+    CHECK_OK(selene_scheduler_observe(scheduler, keep_event, told, NULL));
+    add_name(scheduler);
+    add_source(scheduler, "source", S, 0);
+    report = run_window(scheduler, SELENE_OUTCOME_NEW_DATA);
+    CHECK(report->paces == NULL);
+    CHECK_INT(0, told[SELENE_EVENT_STARTED].pace);
+    CHECK_INT(0, told[SELENE_EVENT_COMPLETED].fresh_since);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("F1 the freshness rule is chosen at open, and not together with the observed range",
@@ -200,6 +269,7 @@ int main(int argc, char **argv) {
     run_test("F4 F5 F6 what takes four times the time has half the pace", test_cost);
     run_test("F3 F9 a source without news is asked less often, a steady one is not", test_news);
     run_test("F2 F6 a failure makes a task a quarter younger and slower", test_failure);
+    run_test("F10 events and reports tell what the turn of a run followed from", test_told);
     run_test("F11 what was learnt is kept in the store", test_store);
     return check_end();
 }

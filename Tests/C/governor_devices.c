@@ -389,7 +389,8 @@ static void test_memory(void) {
     CHECK_INT(child, waitpid(child, &status, 0));
     CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&work.reason));
     CHECK_BETWEEN(0, took, 8 * S + HELD_UP);
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of the handler", &work.destroyed, 1);
     remove_group();
 }
 

@@ -211,7 +211,9 @@ static void test_preempted(void) {
     CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "first").state);
     say(scheduler, SELENE_SIGNAL_METERED, 0);
     wait_for("the first again", &first.started, 2);
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of the first", &first.destroyed, 1);
+    wait_for("the end of the second", &second.destroyed, 1);
 }
 
 static int compare_times(const void *left, const void *right) {
@@ -369,7 +371,8 @@ static void test_stop(void) {
     CHECK_OK(selene_driver_stop(scheduler, S));
     check_sleep(REAL(30));
     CHECK_INT(0, atomic_load(&receiver.calls));
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of its handler", &own.destroyed, 1);
 }
 
 /* A handler that does not listen costs the grace, and is left behind. */
@@ -451,7 +454,7 @@ static void test_close(void) {
         add_once(scheduler, "a", PROCESSING, &work);
         start(scheduler);
         if (round % 2) wait_for("the handler", &work.started, 1);
-        CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+        CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
         wait_for("the end of the handler", &work.destroyed, 1);
         CHECK_INT(atomic_load(&work.started), atomic_load(&work.returned));
         if (atomic_load(&work.started)) CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));

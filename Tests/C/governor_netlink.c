@@ -107,7 +107,9 @@ static void test_lost(void) {
     network(1);
     wait_for("the handler", &needy.started, 2);
     wait_for("the handler", &other.started, 2);
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of a handler", &needy.destroyed, 1);
+    wait_for("the end of the other", &other.destroyed, 1);
 }
 
 /** A factor that a route lifts. */

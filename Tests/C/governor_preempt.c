@@ -274,8 +274,10 @@ static void test_threads(void) {
     CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&slow.reason));
     CHECK_INT(0, atomic_load(&refresh.calls));
     CHECK_INT(0, atomic_load(&quick.stopped));
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of its handler", &quick.destroyed, 1);
     CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&quick.reason));
+    wait_for("the end of the other", &slow.destroyed, 1);
 }
 
 /* What the store refuses changes nothing: neither the signal nor the run. */

@@ -63,7 +63,8 @@ static void test_launch_budget(void) {
     for (int i = 0; i < atomic_load(&noted_count); i++)
         if (noted[i].event.type == SELENE_EVENT_CYCLE_BEGUN) begun = i;
     CHECK_INT(77 * S, noted[begun].event.time_at - noted[begun].event.time);
-    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
+    wait_for("the end of its handler", &again.destroyed, 1);
 }
 
 static void test_expire(void) {

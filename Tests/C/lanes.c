@@ -334,11 +334,10 @@ static void test_later(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-/** Drained: nothing more is started, what runs is asked to stop and may complete. */
+/** Drained: nothing more is started, and what runs may complete. */
 static void test_drain(void) {
     selene_scheduler scheduler = open_real();
-    struct work work[3] = {
-        {.behaviour = UNTIL_STOPPED}, {.behaviour = COMPLETE}, {.behaviour = COMPLETE}};
+    struct work work[3] = {{.behaviour = GATE}, {.behaviour = COMPLETE}, {.behaviour = COMPLETE}};
     struct lent lent = {0};
     selene_report *report;
     const char *const ids[] = {"a", "b", "c"};
@@ -348,14 +347,38 @@ static void test_drain(void) {
     start_lent(&lent, cycle);
     wait_for("the handler", &work[0].started, 1);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_drain(cycle, -1));
-    CHECK_OK(selene_cycle_drain(cycle, GRACE));
+    CHECK_OK(selene_cycle_drain(cycle, SELENE_HOUR));
+    atomic_store(&gate, 1);
     report = wait_for_report(cycle);
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->new_data);
     CHECK_INT(2, report->did_not_fit);
     selene_report_destroy(report);
     join_lent(&lent);
-    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work[0].reason));
+    CHECK_INT(0, atomic_load(&work[0].stopped));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** In the last tenth of the grace it is asked to stop; one that is too late then has expired. */
+static void test_drain_asks(void) {
+    const int64_t grace = S;
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = UNTIL_STOPPED};
+    struct lent lent = {0};
+    selene_report *report;
+    int64_t began;
+    add_lent(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 1));
+    start_lent(&lent, cycle);
+    wait_for("the handler", &work.started, 1);
+    began = check_now();
+    CHECK_OK(selene_cycle_drain(cycle, grace));
+    report = wait_for_report(cycle);
+    CHECK_INT(1, report->new_data + report->expired);
+    selene_report_destroy(report);
+    join_lent(&lent);
+    CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
+    CHECK_BETWEEN(grace - grace / 10 - MS, atomic_load(&work.stopped_at) - began, grace + LATE);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -770,10 +793,7 @@ static void *storm_lend(void *argument) {
 
 static void test_storm(void) {
     pthread_t threads[THREADS];
-    selene_options options = SELENE_OPTIONS_INIT;
-    /* Threads that are left behind for a moment keep no task of the one handler waiting here. */
-    options.max_overrun_per_handler = 1024;
-    CHECK_OK(selene_scheduler_open(&options, &storm));
+    CHECK_OK(selene_scheduler_open(NULL, &storm));
     CHECK_OK(selene_conditions_set(storm, BOTH, BOTH));
     CHECK_OK(selene_handler_register(storm, "all", -1, NULL, work_stop, &(struct work){0}, NULL));
     for (intptr_t i = 0; i < THREADS; i++)
@@ -826,6 +846,8 @@ int main(int argc, char **argv) {
     run_test("C20 a thread that is back before another has taken its place goes on", test_goes_on);
     run_test("C20 a run whose outcome comes later keeps its lane", test_later);
     run_test("C20 a drained cycle starts nothing more, and what runs may complete", test_drain);
+    run_test("C20 in the last tenth of the grace of a drained cycle a run is asked to stop",
+             test_drain_asks);
     run_test("C20 a drained cycle is over after the grace", test_drain_deaf);
     run_test("C20 waiting with a timeout comes back in time", test_timeouts);
     run_test("C20 an event loop waits with a descriptor", test_descriptor);

@@ -137,6 +137,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
                 offsetof(selene_task_info, failure) - numbers);
     picture_add_text(picture, info->failure);
     picture_add(picture, &info->timeout, sizeof info->timeout);
+    picture_add(picture, &info->paused, sizeof info->paused);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
@@ -192,6 +193,8 @@ struct outs {
     selene_balance balance;
     selene_decision *decision;
     selene_forecast forecast;
+    selene_event event;
+    selene_run_info *run_facts;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -211,6 +214,8 @@ CHECK_UNUSED static void outs_reset(void) {
     outs.signal.flags = 0;
     outs.balance.struct_size = sizeof outs.balance;
     outs.balance.flags = 0;
+    outs.event.struct_size = sizeof outs.event;
+    outs.event.flags = 0;
     memcpy(&outs_before, &outs, sizeof outs);
 }
 
@@ -365,6 +370,18 @@ static selene_status call_task_list_state(uint64_t h) {
 static selene_status call_task_retry(uint64_t h) {
     return selene_task_retry(h, "task", -1);
 }
+static selene_status call_task_pause(uint64_t h) {
+    return selene_task_pause(h, "task", -1, &outs.count);
+}
+static selene_status call_task_pause_tag(uint64_t h) {
+    return selene_task_pause_tag(h, "tag", -1, &outs.count);
+}
+static selene_status call_task_resume(uint64_t h) {
+    return selene_task_resume(h, "task", -1, &outs.count);
+}
+static selene_status call_task_resume_tag(uint64_t h) {
+    return selene_task_resume_tag(h, "tag", -1, &outs.count);
+}
 static selene_status call_task_explain(uint64_t h) {
     return selene_task_explain(h, "task", -1, &outs.explanation);
 }
@@ -443,6 +460,12 @@ static selene_status call_driver_step(uint64_t h) {
 static selene_status call_driver_stop(uint64_t h) {
     return selene_driver_stop(h, 0);
 }
+/* Not even a scheduler would make this socket. */
+static selene_status call_server_open(uint64_t h) {
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    options.path = SELENE_TEXT("/no/such/folder/socket");
+    return selene_server_open(h, &options, &outs.handle);
+}
 static selene_status call_launch(uint64_t h) {
     return selene_task_launch(h, "task", -1);
 }
@@ -496,6 +519,25 @@ static selene_status call_run_remaining(uint64_t h) {
     return selene_run_remaining(h, &outs.duration);
 }
 
+static selene_status call_run_get(uint64_t h) {
+    return selene_run_get(h, &outs.run_facts);
+}
+static selene_status call_clock_set(uint64_t h) {
+    return selene_clock_set(h, SELENE_SECOND);
+}
+static selene_status call_events_open(uint64_t h) {
+    return selene_events_open(h, 1, &outs.number);
+}
+static selene_status call_events_next(uint64_t h) {
+    return selene_events_next(h, 0, &outs.event, &outs.number, &outs.count);
+}
+static selene_status call_events_close(uint64_t h) {
+    return selene_events_close(h);
+}
+static selene_status call_driver_wait(uint64_t h) {
+    return selene_driver_wait(h, 0, &outs.number);
+}
+
 enum handle_type { TAKES_SCHEDULER, TAKES_CYCLE, TAKES_LANE, TAKES_RUN };
 
 struct handle_call {
@@ -517,6 +559,10 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_scheduler_resume", TAKES_SCHEDULER, call_resume, 0},
     {"selene_scheduler_reset", TAKES_SCHEDULER, call_reset, 0},
     {"selene_scheduler_observe", TAKES_SCHEDULER, call_observe, 1},
+    {"selene_clock_set", TAKES_SCHEDULER, call_clock_set, 0},
+    {"selene_events_open", TAKES_SCHEDULER, call_events_open, 0},
+    {"selene_events_next", TAKES_SCHEDULER, call_events_next, 0},
+    {"selene_events_close", TAKES_SCHEDULER, call_events_close, 0},
     {"selene_handler_register", TAKES_SCHEDULER, call_handler_register, 1},
     {"selene_handler_unregister", TAKES_SCHEDULER, call_handler_unregister, 0},
     {"selene_task_register", TAKES_SCHEDULER, call_task_register, 0},
@@ -528,6 +574,10 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
     {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
     {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},
+    {"selene_task_pause", TAKES_SCHEDULER, call_task_pause, 0},
+    {"selene_task_pause_tag", TAKES_SCHEDULER, call_task_pause_tag, 0},
+    {"selene_task_resume", TAKES_SCHEDULER, call_task_resume, 0},
+    {"selene_task_resume_tag", TAKES_SCHEDULER, call_task_resume_tag, 0},
     {"selene_task_explain", TAKES_SCHEDULER, call_task_explain, 0},
     {"selene_cycle_begin", TAKES_SCHEDULER, call_cycle_begin, 0},
     {"selene_cycle_run", TAKES_SCHEDULER, call_cycle_run, 0},
@@ -552,7 +602,9 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_driver_start", TAKES_SCHEDULER, call_driver_start, 0},
     {"selene_driver_open", TAKES_SCHEDULER, call_driver_open, 0},
     {"selene_driver_step", TAKES_SCHEDULER, call_driver_step, 0},
+    {"selene_driver_wait", TAKES_SCHEDULER, call_driver_wait, 0},
     {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
+    {"selene_server_open", TAKES_SCHEDULER, call_server_open, 0},
     {"selene_task_launch", TAKES_SCHEDULER, call_launch, 0},
     {"selene_task_expire", TAKES_SCHEDULER, call_expire, 0},
     {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},
@@ -570,6 +622,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
+    {"selene_run_get", TAKES_RUN, call_run_get, 0},
 };
 
 /** A lane of a cycle of processing tasks. */

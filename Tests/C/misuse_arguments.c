@@ -19,6 +19,12 @@ static void test_null_refused(void) {
     REFUSED(invalid, "options", selene_options_init(NULL, sizeof(selene_options)));
     REFUSED(invalid, "task", selene_task_init(NULL, sizeof(selene_task)));
     REFUSED(invalid, "window", selene_window_init(NULL, sizeof(selene_window)));
+    REFUSED(invalid, "info", selene_scheduler_info_init(NULL, sizeof(selene_scheduler_info)));
+    REFUSED(invalid, "explanation", selene_explanation_init(NULL, sizeof(selene_explanation)));
+    REFUSED(invalid, "info", selene_run_info_init(NULL, sizeof(selene_run_info)));
+    REFUSED(invalid, "findings", selene_store_findings_init(NULL, sizeof(selene_store_findings)));
+    REFUSED(invalid, "signal", selene_signal_init(NULL, sizeof(selene_signal)));
+    REFUSED(invalid, "balance", selene_balance_init(NULL, sizeof(selene_balance)));
     REFUSED(invalid, "out_scheduler", selene_scheduler_open(NULL, NULL));
     REFUSED(invalid, "out_scheduler", selene_scheduler_open(&options, NULL));
     REFUSED(invalid, "out_now", selene_scheduler_now(s, NULL));
@@ -43,6 +49,14 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_ids", selene_task_list_state(s, SELENE_STATE_FAILED, NULL));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
+    REFUSED(invalid, "id", selene_task_pause(s, NULL, -1, &outs.count));
+    REFUSED(invalid, "id", selene_task_pause(s, NULL, 4, &outs.count));
+    REFUSED(invalid, "tag", selene_task_pause_tag(s, NULL, -1, &outs.count));
+    REFUSED(invalid, "tag", selene_task_pause_tag(s, NULL, 4, &outs.count));
+    REFUSED(invalid, "id", selene_task_resume(s, NULL, -1, &outs.count));
+    REFUSED(invalid, "id", selene_task_resume(s, NULL, 4, &outs.count));
+    REFUSED(invalid, "tag", selene_task_resume_tag(s, NULL, -1, &outs.count));
+    REFUSED(invalid, "tag", selene_task_resume_tag(s, NULL, 4, &outs.count));
     REFUSED(invalid, "id", selene_task_explain(s, NULL, -1, &outs.explanation));
     REFUSED(invalid, "out_explanation", selene_task_explain(s, "standing", -1, NULL));
     REFUSED(invalid, "out_cycle", selene_cycle_begin(s, &window, NULL));
@@ -72,6 +86,14 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_count",
             selene_governor_forecast(s, SELENE_KIND_REFRESH, &outs.forecast, 1, NULL));
     REFUSED(invalid, "out_cycle", selene_driver_step(s, NULL, &outs.instant));
+    REFUSED(invalid, "out_ready", selene_driver_wait(s, 0, NULL));
+    REFUSED(invalid, "timeout", selene_driver_wait(s, -1, &outs.number));
+    REFUSED(invalid, "event", selene_event_init(NULL, sizeof(selene_event)));
+    REFUSED(invalid, "out_event", selene_events_next(s, 0, NULL, &outs.number, NULL));
+    REFUSED(invalid, "out_found", selene_events_next(s, 0, &outs.event, NULL, NULL));
+    REFUSED(invalid, "timeout", selene_events_next(s, -1, &outs.event, &outs.number, NULL));
+    REFUSED(invalid, "capacity", selene_events_open(s, 0, &outs.number));
+    REFUSED(invalid, "capacity", selene_events_open(s, SELENE_EVENTS + 1, &outs.number));
     REFUSED(invalid, "path", selene_trace_record(s, NULL, -1));
     REFUSED(invalid, "path", selene_trace_record(s, NULL, 4));
     REFUSED(invalid, "path", selene_trace_replay(NULL, -1, &outs.count, NULL));
@@ -85,6 +107,7 @@ static void test_null_refused(void) {
     run = take_run(cycle);
     REFUSED(invalid, "out_reason", selene_run_stopping(run, NULL));
     REFUSED(invalid, "out_remaining", selene_run_remaining(run, NULL));
+    REFUSED(invalid, "out_info", selene_run_get(run, NULL));
     REFUSED(invalid, "message", selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 4));
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -115,6 +138,10 @@ static void test_null_accepted(void) {
         CHECK_OK(selene_task_register_batch(s, tasks, 1, NULL, NULL));
     }
     CHECK_OK(selene_task_cancel(s, "once", -1, NULL));
+    CHECK_OK(selene_task_pause(s, "standing", -1, NULL));
+    CHECK_OK(selene_task_pause_tag(s, "nobody", -1, NULL));
+    CHECK_OK(selene_task_resume(s, "standing", -1, NULL));
+    CHECK_OK(selene_task_resume_tag(s, "nobody", -1, NULL));
     CHECK_OK(selene_task_cancel_tag(s, "nobody", -1, NULL));
     CHECK_OK(selene_task_list(s, NULL, 0, &ids));
     CHECK_INT(3, ids->count);

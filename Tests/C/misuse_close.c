@@ -14,6 +14,8 @@
 #define HELD (2 * AT_ONCE)
 /** How long a slow callback takes. */
 #define SLOW (250 * SELENE_MILLISECOND)
+/** The grace of a close where a handler ends only when it is asked to. */
+#define SHORT (4 * SLOW)
 
 static selene_scheduler scheduler;
 
@@ -33,7 +35,7 @@ static void hold(void) {
 struct slow {
     atomic_int entered, returned, stops, destroys, late_status;
     int32_t reason;
-    enum { UNTIL_STOPPED, HOLDS, AFTER_STOP, AT_ONCE_DONE } work;
+    enum { UNTIL_STOPPED, HOLDS, SLEEPS, AT_ONCE_DONE } work;
     /** Whether it gives an outcome at its end. */
     int completes;
 };
@@ -51,8 +53,7 @@ static void slow_run(selene_run run, const selene_run_info *info, void *context)
     case HOLDS:
         hold();
         break;
-    case AFTER_STOP: /* So that whoever stops it must wait. */
-        WAIT_FOR(1, slow->stops);
+    case SLEEPS:
         check_sleep(SLOW);
         break;
     case AT_ONCE_DONE:
@@ -182,14 +183,17 @@ static void test_async_without_grace(void) {
 }
 
 static void test_async_with_grace(void) {
-    struct slow slow = {.work = AFTER_STOP};
+    struct slow slow = {.work = SLEEPS, .completes = 1, .late_status = -1};
     struct receiver receiver = {0};
     scheduler = open_default();
     add_slow(&slow);
     start(&receiver, SELENE_MINUTE);
     WAIT_FOR(1, slow.entered);
-    close_within(SELENE_HOUR, SLOW, SLOW + AT_ONCE);
+    close_within(SELENE_HOUR, 0, SLOW + AT_ONCE);
     CHECK_INT(1, slow.returned);
+    CHECK_INT(0, slow.stops);
+    CHECK_OK(slow.late_status);
+    CHECK_INT(1, receiver.new_data);
     CHECK_INT(1, slow.destroys);
     CHECK_INT(1, receiver.reports);
     CHECK_INT(1, receiver.destroys);
@@ -216,10 +220,15 @@ static void test_cooperative(void) {
     add_slow(&slow);
     start(&receiver, SELENE_MINUTE);
     WAIT_FOR(1, slow.entered);
-    close_within(SELENE_HOUR, 0, AT_ONCE);
+    close_within(SHORT, SHORT - SHORT / 10, SHORT + AT_ONCE);
+    WAIT_FOR(1, slow.destroys);
     CHECK_INT(1, slow.returned);
-    CHECK_INT(1, slow.destroys);
-    CHECK_INT(SELENE_ERROR_STALE_RUN, slow.late_status);
+    CHECK_INT(1, slow.stops);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, slow.reason);
+    /* It was asked in the last tenth, and may have been too late. */
+    CHECK(slow.late_status == SELENE_OK || slow.late_status == SELENE_ERROR_STALE_RUN);
+    WAIT_FOR(1, receiver.destroys);
+    CHECK_INT(1, receiver.new_data + receiver.stopped);
 }
 
 static void test_left_behind(void) {
@@ -648,9 +657,11 @@ int main(int argc, char **argv) {
     run_test("P3 close stops pulled runs, whose tokens are stale afterwards", test_pulled);
     run_test("P3 close without grace comes back at once, destroy follows the handler's return",
              test_async_without_grace);
-    run_test("P3 close with grace waits for the handler", test_async_with_grace);
+    run_test("P3 close with grace waits for the handler, whose outcome counts",
+             test_async_with_grace);
     run_test("P3 close waits no longer than its grace", test_async_short_grace);
-    run_test("P3 a handler that asks whether to stop ends with close", test_cooperative);
+    run_test("P3 a handler that asks whether to stop is asked in the last tenth of the grace",
+             test_cooperative);
     run_test("P3 close does not wait for a thread that was left behind", test_left_behind);
     run_test("P3 close ends a blocking cycle on another thread, which is reported", test_blocking);
     run_test("P3 close ends a blocking inline cycle on another thread, which is reported",

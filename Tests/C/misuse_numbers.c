@@ -231,6 +231,7 @@ static const struct number options_numbers[] = {
      {0, 1025, 0x80000000, UINT32_MAX, MARK},
      {1, 2, 1024, MARK}},
     {NUMBER(selene_options, seed), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
+    {NUMBER(selene_options, clock_start), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
     {NUMBER(selene_options, max_input_size),
      {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
      {0, 1, INT64_C(1) << 29, MARK}},
@@ -438,7 +439,7 @@ static void test_names_of_any_integer(void) {
         CHECK(selene_status_name(value)[0] != '\0');
         CHECK(selene_status_message(value)[0] != '\0');
         CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) ||
-                      (value >= 48 && value <= 56),
+                      (value >= 48 && value <= 58),
                   strcmp(selene_status_name(value), "UNKNOWN") != 0);
     }
     for (i = 0; i < COUNT(odd); i++) {

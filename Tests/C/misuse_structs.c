@@ -47,7 +47,7 @@ static void default_driver(void *bytes) {
 }
 
 static const struct in_struct in_structs[] = {
-    {"selene_options", "options", sizeof(selene_options), 8, 15, default_options, use_options},
+    {"selene_options", "options", sizeof(selene_options), 8, 63, default_options, use_options},
     {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 1, default_task,
      use_task},
     {"selene_window in begin", "window", sizeof(selene_window), 8, 15, default_window, use_begin},
@@ -260,44 +260,49 @@ static void test_struct_size_larger_in(void) {
     }
 }
 
-static selene_status init_options(void *bytes, uint32_t size) {
-    return selene_options_init(bytes, size);
-}
+/** The _init function of a struct, and what its _INIT macro writes. */
+struct init {
+    selene_status (*init)(void *bytes, uint32_t size);
+    const void *macro;
+    size_t size;
+};
 
-static selene_status init_task(void *bytes, uint32_t size) {
-    return selene_task_init(bytes, size);
-}
+#define INIT(type, macro)                                                                          \
+    static selene_status init_##type(void *bytes, uint32_t size) {                                 \
+        return type##_init(bytes, size);                                                           \
+    }                                                                                              \
+    static const type initial_##type = macro;
 
-static selene_status init_window(void *bytes, uint32_t size) {
-    return selene_window_init(bytes, size);
-}
+INIT(selene_options, SELENE_OPTIONS_INIT)
+INIT(selene_task, SELENE_TASK_INIT)
+INIT(selene_window, SELENE_WINDOW_INIT)
+INIT(selene_profile, SELENE_PROFILE_INIT)
+INIT(selene_driver, SELENE_DRIVER_INIT)
+INIT(selene_scheduler_info, SELENE_SCHEDULER_INFO_INIT)
+INIT(selene_explanation, SELENE_EXPLANATION_INIT)
+INIT(selene_run_info, SELENE_RUN_INFO_INIT)
+INIT(selene_store_findings, SELENE_STORE_FINDINGS_INIT)
+INIT(selene_signal, SELENE_SIGNAL_INIT)
+INIT(selene_balance, SELENE_BALANCE_INIT)
+INIT(selene_event, SELENE_EVENT_INIT)
+INIT(selene_server_options, SELENE_SERVER_OPTIONS_INIT)
+INIT(selene_server_info, SELENE_SERVER_INFO_INIT)
+INIT(selene_connect_options, SELENE_CONNECT_OPTIONS_INIT)
 
-static selene_status init_profile(void *bytes, uint32_t size) {
-    return selene_profile_init(bytes, size);
-}
+#define INIT_OF(type)                                                                              \
+    { init_##type, &initial_##type, sizeof(type) }
 
-static selene_status init_driver(void *bytes, uint32_t size) {
-    return selene_driver_init(bytes, size);
-}
+static const struct init inits[] = {
+    INIT_OF(selene_options),        INIT_OF(selene_task),        INIT_OF(selene_window),
+    INIT_OF(selene_profile),        INIT_OF(selene_driver),      INIT_OF(selene_scheduler_info),
+    INIT_OF(selene_explanation),    INIT_OF(selene_run_info),    INIT_OF(selene_store_findings),
+    INIT_OF(selene_signal),         INIT_OF(selene_balance),     INIT_OF(selene_event),
+    INIT_OF(selene_server_options), INIT_OF(selene_server_info), INIT_OF(selene_connect_options),
+};
 
 static void test_init_functions(void) {
-    struct {
-        selene_status (*init)(void *bytes, uint32_t size);
-        size_t size;
-    } inits[5];
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_profile profile = SELENE_PROFILE_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
-    const void *macros[5];
     size_t i, size;
-    inits[0].init = init_options, inits[1].init = init_task, inits[2].init = init_window;
-    inits[0].size = sizeof options, inits[1].size = sizeof task, inits[2].size = sizeof window;
-    macros[0] = &options, macros[1] = &task, macros[2] = &window;
-    inits[3].init = init_profile, inits[3].size = sizeof profile, macros[3] = &profile;
-    inits[4].init = init_driver, inits[4].size = sizeof driver, macros[4] = &driver;
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < COUNT(inits); i++) {
         for (size = 0; size <= inits[i].size + 2; size++) {
             unsigned char *block = malloc(size + 1), *before = malloc(size + 1);
             uint32_t struct_size = 0;
@@ -313,7 +318,8 @@ static void test_init_functions(void) {
                 memcpy(&struct_size, block, sizeof struct_size);
                 CHECK_INT(size, struct_size);
                 /* A field that is cut may be left out. */
-                CHECK(memcmp(block + 4, (const char *)macros[i] + 4, (size & ~(size_t)7) - 4) == 0);
+                CHECK(memcmp(block + 4, (const char *)inits[i].macro + 4,
+                             (size & ~(size_t)7) - 4) == 0);
                 CHECK_INT(0xA5, block[size]);
             }
             free(block);

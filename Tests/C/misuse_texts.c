@@ -66,6 +66,22 @@ static selene_status text_retry(selene_scheduler s, const char *data, int64_t le
     return selene_task_retry(s, data, length);
 }
 
+static selene_status text_pause(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_pause(s, data, length, &outs.count);
+}
+
+static selene_status text_pause_tag(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_pause_tag(s, data, length, &outs.count);
+}
+
+static selene_status text_resume(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_resume(s, data, length, &outs.count);
+}
+
+static selene_status text_resume_tag(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_resume_tag(s, data, length, &outs.count);
+}
+
 static selene_status text_explain(selene_scheduler s, const char *data, int64_t length) {
     return selene_task_explain(s, data, length, &outs.explanation);
 }
@@ -105,7 +121,9 @@ static const struct text_use text_uses[] = {
     {"tag", 1, text_list},        {"id", 0, text_retry},
     {"id", 0, text_explain},      {"task", 1, text_window},
     {"task", 1, text_plan},       {"permitted", 0, text_permitted},
-    {"owner", 1, text_owner},
+    {"owner", 1, text_owner},     {"id", 0, text_pause},
+    {"id", 0, text_resume},       {"tag", 0, text_pause_tag},
+    {"tag", 0, text_resume_tag},
 };
 
 /** Literal and its length without the NUL at its end. */

@@ -167,7 +167,7 @@ library=$(cd "$here/../../build" && pwd)
 cc -I"$here/../../include" "$work/foreign.c" -o "$work/foreign" -L"$library" -Wl,-rpath,"$library" -lselene 2>"$work/log" &&
   "$work/foreign" "$work/foreign-store" $'\033]0;title\007news' 2>>"$work/log"
 result "another program makes a store" $?
-ends "its ids and inputs are escaped: --list, --plan" 0 '^.u001b\]0;title.u0007news ' '1 of 1 eligible' -- --list --plan \
+ends "U4 ids and inputs of a store are escaped: --list, --plan (fault 13)" 0 '^.u001b\]0;title.u0007news ' '1 of 1 eligible' -- --list --plan \
   --store "$work/foreign-store"
 ends "--explain" 0 'command: .u001b\[2Jwipe' -- --store "$work/foreign-store" --explain $'\033]0;title\007news'
 grep -q $'[\033\007]' "$work/log"
@@ -180,7 +180,7 @@ SELENE_WORK=$work/logged ends "a task that fails twice" 0 'exit 75 .*failed' -- 
 stamp='[0-9-]\{10\}T[0-9:]\{8\}[+-][0-9]\{4\}'
 cp "$work/logged/log/a.log" "$work/log"
 [ "$(grep -c "^--- $stamp attempt [12] begins$" "$work/log")" -eq 2 ] &&
-  [ "$(grep -c "^--- $stamp attempt [12]: exit 75 after [0-9.]* m\?s$" "$work/log")" -eq 2 ] &&
+  [ "$(grep -c "^--- $stamp attempt [12]: exit 75 after [^ ]* [^ ]*s$" "$work/log")" -eq 2 ] &&
   [ "$(sed -n 2p "$work/log")" = tried ]
 result "its log says when each attempt began and how it ended" $?
 printf '%s\n' "a/b -- echo one" "a_b -- echo two" "a%2Fb -- echo three" >"$work/tasks"
@@ -188,11 +188,14 @@ SELENE_WORK=$work/named ends "ids that are no names of files" 0 'a/b | one' 'a_b
 (cd "$work/named/log" && ls) >"$work/log"
 [ "$(paste -sd ' ' <"$work/log")" = "a%252Fb.log a%2Fb.log a_b.log" ]
 result "… have logs of their own" $?
-echo "a  schedule=once -- yes | head -c 30M; echo the end" >"$work/tasks"
+# What is written in the moment of the cut may be lost: the end comes after it.
+cat >"$work/tasks" <<'END'
+a  schedule=once -- yes | head -c 30M; until [ $(wc -c <"$SELENE_WORK/log/a.log") -le 4194304 ]; do sleep 0.01; done; echo the end
+END
 SELENE_WORK=$work/flood ends "a command that floods its log" 0 'a .*exit 0' -- --quiet "$work/tasks"
 ls -l "$work/flood/log" >"$work/log"
 [ "$(cat "$work/flood/log/a.log" "$work/flood/log/a.log.1" | wc -c)" -le $((9 << 20)) ] &&
-  cat "$work/flood/log/a.log.1" "$work/flood/log/a.log" | grep -q '^the end$' &&
+  grep -q 'the end$' "$work/flood/log/a.log" &&
   tail -n 1 "$work/flood/log/a.log" "$work/flood/log/a.log.1" | grep -q 'attempt 1: exit 0'
 result "… leaves it within its limit, with the end in it" $?
 

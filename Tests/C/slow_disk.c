@@ -12,12 +12,21 @@
 /** Milliseconds that each sync takes. */
 static atomic_int slowness;
 static atomic_int syncing, is_broken;
+/** Syncs wait until the test lets them go on, except for the next few. */
+static atomic_int held, spared, given_up;
 
 static int sync_slowly(const char *name, int file) {
     int (*next)(int) = NULL;
     void *found = dlsym(RTLD_NEXT, name);
     memcpy(&next, &found, sizeof next);
-    if (atomic_load(&slowness)) {
+    if (atomic_load(&held) && atomic_fetch_sub(&spared, 1) <= 0) {
+        int64_t limit = check_now() + PATIENCE;
+        atomic_fetch_add(&syncing, 1);
+        while (atomic_load(&held) && check_now() < limit)
+            check_sleep(MS);
+        if (atomic_load(&held)) atomic_fetch_add(&given_up, 1);
+        atomic_fetch_sub(&syncing, 1);
+    } else if (atomic_load(&slowness)) {
         atomic_fetch_add(&syncing, 1);
         check_sleep(atomic_load(&slowness) * MS);
         atomic_fetch_sub(&syncing, 1);
@@ -209,6 +218,118 @@ static void test_expiry(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** From here on no sync comes to its end, but for the next few. */
+static void hold_syncs(int but) {
+    atomic_store(&spared, but);
+    atomic_store(&held, 1);
+}
+
+/** The report has come although no sync could end; what it says is stored as soon as one can. */
+static void release_syncs(void) {
+    wait_for("the sync of the end", &syncing, 1);
+    CHECK_INT(0, atomic_load(&given_up));
+    atomic_store(&held, 0);
+}
+
+/** What the store of a scheduler that is gone says of a task. */
+static int32_t stored_outcome(const char *id) {
+    selene_scheduler scheduler = open_again();
+    int32_t outcome = record(scheduler, id).last_outcome;
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    return outcome;
+}
+
+/* The end of a window has something to store, its run expires: the report comes all the same, and the end is stored. */
+static void test_own_end(void) {
+    selene_scheduler scheduler = open_slow();
+    struct work deaf = {.behaviour = GATE};
+    selene_report *report;
+    add_work(scheduler, "deaf", &deaf);
+    start_runner(&runner, scheduler, window_of(ROOM, 0, 1));
+    wait_for("the handler", &deaf.started, 1);
+    hold_syncs(0);
+    report = join_runner(&runner);
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    release_syncs();
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, stored_outcome("deaf"));
+}
+
+/* The same where nobody calls any more: the end is stored although nothing asks for it. */
+static void test_own_end_alone(void) {
+    struct work deaf = {.behaviour = GATE};
+    struct receiver receiver = {0};
+    int status;
+    pid_t child;
+    snprintf(store, sizeof store, "%s", file_named("store"));
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        selene_scheduler scheduler = open_slow();
+        add_work(scheduler, "deaf", &deaf);
+        push_async(scheduler, window_of(ROOM, 0, 1), &receiver, NULL);
+        wait_for("the handler", &deaf.started, 1);
+        hold_syncs(0);
+        wait_for("the report", &receiver.calls, 1);
+        /* What is synced was written before. */
+        release_syncs();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_INT(0, status);
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, stored_outcome("deaf"));
+}
+
+/* An end before the deadline waits for its commit until then, and no longer: what it stores is the governor's books. */
+static void test_own_end_early(void) {
+    selene_scheduler scheduler = open_slow();
+    struct work work = {.behaviour = GATE};
+    selene_report *report;
+    int32_t told;
+    set_base(scheduler, SELENE_PROFILE_STRICT);
+    add_work(scheduler, "a", &work);
+    start_runner(&runner, scheduler, window_of(ROOM, 0, 1));
+    wait_for("the handler", &work.started, 1);
+    /* One sync makes the outcome durable. */
+    hold_syncs(1);
+    atomic_store(&gate, 1);
+    report = join_runner(&runner);
+    told = report->new_data ? SELENE_OUTCOME_NEW_DATA : SELENE_OUTCOME_EXPIRED;
+    selene_report_destroy(report);
+    release_syncs();
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_INT(told, stored_outcome("a"));
+}
+
+/* A cycle of lanes is over at its deadline, whoever calls then, and that call waits for no sync either. */
+static void test_own_end_of_lanes(void) {
+    selene_scheduler scheduler = open_slow();
+    selene_window window = window_of(ROOM, 0, 1);
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_report *report = NULL;
+    selene_cycle cycle;
+    selene_lane lane;
+    int32_t step = -1;
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
+    add(scheduler, task_of("a"));
+    window.flags = SELENE_WINDOW_LANES;
+    cycle = begin(scheduler, window);
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK_OK(selene_lane_next(lane, -1, 0, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    hold_syncs(0);
+    CHECK_OK(selene_cycle_wait(cycle, PATIENCE, &report, NULL));
+    CHECK(report != NULL);
+    CHECK_INT(1, report->expired);
+    selene_report_destroy(report);
+    release_syncs();
+    CHECK_OK(selene_lane_close(lane));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_INT(SELENE_OUTCOME_EXPIRED, stored_outcome("a"));
+}
+
 /* The window is over before its first dispatch is stored: nothing has run. */
 static void test_dispatch(void) {
     selene_scheduler scheduler = open_slow();
@@ -298,10 +419,17 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("D7 no question waits for a sync", test_questions);
     run_test("D7 changes wait for their turn, and are durable", test_changes);
-    run_test("D7 a handler that asks is told in time, and the report comes by the deadline",
-             test_stopping);
+    run_test(
+        "D7 a handler that asks is told in time, and the report comes by the deadline (fault 3)",
+        test_stopping);
     run_test("D7 stop functions are called in time, and runs are over at the deadline",
              test_expiry);
+    run_test("A3 a report does not wait for the sync of its own end", test_own_end);
+    run_test("A3 the end of a window is stored although nobody calls", test_own_end_alone);
+    run_test("A3 a report that is early waits for its sync until the deadline at most",
+             test_own_end_early);
+    run_test("A3 the report of a cycle of lanes does not wait for the sync of its end",
+             test_own_end_of_lanes);
     run_test("D7 a window that is over before its dispatch is stored runs nothing", test_dispatch);
     run_test("D7 the outcome of a run that comes back through a lane stands", test_lane);
     run_test("D7 a sync that fails takes back its call alone", test_refusal);

@@ -320,7 +320,7 @@ static void test_close_refused(void) {
         while (!atomic_load(&started))
             check_sleep(MS);
         if (refuses) CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &none));
-        status = selene_scheduler_close(scheduler, SELENE_MINUTE);
+        status = selene_scheduler_close(scheduler, SELENE_SECOND);
         CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &before));
         CHECK_INT(refuses, status != SELENE_OK);
         CHECK_INT(refuses ? SELENE_REPORT_NOT_STORED : 0, atomic_load(&flags));

@@ -209,7 +209,7 @@ static void test_fields(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
-    run_test("T3 D3 a task that is killed in its first run comes back to its grid",
+    run_test("T3 D3 a task that is killed in its first run comes back to its grid (fault 2)",
              test_interrupted);
     run_test("D1 of a task of version 0.1.0 every field comes back", test_fields);
     run_test("D1 a store of version 0.1.0 opens with all its tasks, and their grids", test_older);

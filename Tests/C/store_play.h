@@ -46,12 +46,15 @@ enum deed_kind {
     DEED_PRUNE,
     DEED_RESET,
     DEED_BACKUP,
+    DEED_PAUSE,
+    DEED_PAUSE_TAG,
     DEED_NONE
 };
 
 CHECK_UNUSED static const char *const deed_names[] = {
-    "register", "batch", "cancel", "cancel tag", "cancel all", "begin", "next",   "complete",
-    "retry",    "end",   "wait",   "conditions", "prune",      "reset", "backup", "nothing"};
+    "register", "batch",    "cancel", "cancel tag", "cancel all", "begin",
+    "next",     "complete", "retry",  "end",        "wait",       "conditions",
+    "prune",    "reset",    "backup", "pause",      "pause tag",  "nothing"};
 
 /** One call and what it answered. */
 struct deed {
@@ -373,10 +376,11 @@ CHECK_UNUSED static enum deed_kind play_kind(uint64_t *random) {
     static const struct {
         unsigned weight;
         enum deed_kind kind;
-    } mix[] = {{220, DEED_REGISTER}, {40, DEED_BATCH},  {40, DEED_CANCEL}, {20, DEED_CANCEL_TAG},
+    } mix[] = {{200, DEED_REGISTER}, {40, DEED_BATCH},  {40, DEED_CANCEL}, {20, DEED_CANCEL_TAG},
                {4, DEED_CANCEL_ALL}, {110, DEED_BEGIN}, {230, DEED_NEXT},  {160, DEED_COMPLETE},
                {50, DEED_RETRY},     {40, DEED_END},    {50, DEED_WAIT},   {12, DEED_CONDITIONS},
-               {10, DEED_PRUNE},     {4, DEED_RESET},   {10, DEED_BACKUP}};
+               {10, DEED_PRUNE},     {4, DEED_RESET},   {10, DEED_BACKUP}, {10, DEED_PAUSE},
+               {10, DEED_PAUSE_TAG}};
     uint64_t pick = chance_below(random, 1000);
     for (size_t i = 0; i < sizeof mix / sizeof mix[0]; i++) {
         if (pick < mix[i].weight) return mix[i].kind;
@@ -418,6 +422,23 @@ CHECK_UNUSED static struct deed play(struct player *player, uint64_t index) {
         deed.status =
             selene_task_cancel_tag(player->scheduler, tags[chance_below(&random, 3)], -1, &count);
         break;
+    /* More often they go on, or nothing would run. */
+    case DEED_PAUSE:
+        snprintf(name, sizeof name, "t%d", (int)chance_below(&random, 15));
+        deed.status = chance(&random) % 3 ? selene_task_resume(player->scheduler, name, -1, &count)
+                                          : selene_task_pause(player->scheduler, name, -1, &count);
+        deed.value = digest_of(0, (int64_t)count);
+        deed.seals = deed.status == SELENE_OK && count > 0;
+        break;
+    case DEED_PAUSE_TAG: {
+        const char *tag = tags[chance_below(&random, 3)];
+        deed.status = chance(&random) % 3
+                          ? selene_task_resume_tag(player->scheduler, tag, -1, &count)
+                          : selene_task_pause_tag(player->scheduler, tag, -1, &count);
+        deed.value = digest_of(0, (int64_t)count);
+        deed.seals = deed.status == SELENE_OK && count > 0;
+        break;
+    }
     case DEED_CANCEL_ALL:
         deed.status = selene_task_cancel_all(player->scheduler, &count);
         break;

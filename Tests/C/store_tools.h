@@ -414,6 +414,7 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
         fprintf(out, ",%" PRId64, info->response_times[i]);
     fprintf(out, " failed=%" PRId64 ",%" PRIu64, info->failed_at, info->failed_attempt);
     dump_bytes(out, "failure", info->failure);
+    fprintf(out, " paused=%u", info->paused);
     fputc('\n', out);
 }
 

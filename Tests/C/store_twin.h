@@ -116,6 +116,7 @@ static const char *record_difference(const struct record *expected, const struct
     PLAY_FIELD(stop_reason)
     PLAY_FIELD(failed_at)
     PLAY_FIELD(failed_attempt)
+    PLAY_FIELD(paused)
     PLAY_FIELD(kind)
     PLAY_FIELD(schedule)
     PLAY_FIELD(priority)

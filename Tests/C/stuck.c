@@ -219,6 +219,34 @@ static void test_many_rolling(void) {
     many(SELENE_WINDOW_ROLLING);
 }
 
+/** A question about a task that waits for a place leaves it there. */
+static void test_held(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler;
+    selene_lane lanes[2];
+    selene_cycle cycle;
+    options.max_pending_refresh = 3;
+    options.flags |= SELENE_OPTIONS_HOLD;
+    options.max_overrun_threads = 16;
+    options.max_overrun_per_handler = 2;
+    options.stop_grace = 0;
+    scheduler = open_virtual(options);
+    add_two(scheduler);
+    add(scheduler, once("free", "other", 1));
+    add(scheduler, once("waits", "hangs", 5));
+    CHECK_INT(SELENE_STATE_HELD, record(scheduler, "waits").state);
+    cycle = leave_two_behind(scheduler, lanes, 0);
+    CHECK_INT(1, info_of(scheduler).stuck_handlers);
+    CHECK_INT(SELENE_REASON_HELD, why(scheduler, "waits", SELENE_REASON_HELD).reason);
+    CHECK_OK(selene_task_cancel(scheduler, "free", -1, NULL));
+    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "waits").state);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_lane_close(lanes[0]));
+    CHECK_INT(0, explain(scheduler, "waits").reason_count);
+    CHECK_OK(selene_lane_close(lanes[1]));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /** A handler that is unregistered while it is stuck is no trouble; another of its name is fresh. */
 static void test_unregistered(void) {
     selene_scheduler scheduler = open_with(16, 2, 0, 1);
@@ -329,6 +357,34 @@ static void test_capped(void) {
     twenty(16);
 }
 
+/* The thread of each is still in the handler when its window ends, but their outcomes were given in time. */
+static void test_given(void) {
+    selene_scheduler scheduler = open_with(16, 1, S, 0);
+    struct work work = {.behaviour = COMPLETE_GATE}, other = {.behaviour = GATE};
+    struct receiver receiver = {0};
+    selene_cycle cycle;
+    add_handler(scheduler, "work", &work);
+    add_handler(scheduler, "other", &other);
+    add(scheduler, once("first", "work", 5));
+    add(scheduler, once("second", "work", 5));
+    add(scheduler, once("third", "work", 1));
+    add(scheduler, once("last", "other", 3));
+    cycle = push_async(scheduler, window_of(AMPLE, 0, 3), &receiver, NULL);
+    wait_for("the first two", &work.started, 2);
+    wait_for("the last", &other.started, 1);
+    wait_for_state(scheduler, "first", SELENE_STATE_SUCCEEDED);
+    wait_for_state(scheduler, "second", SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_task_cancel(scheduler, "last", -1, NULL));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(3, overruns(scheduler)); /* they count for the cap all the same */
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    CHECK_INT(0, explain(scheduler, "third").reason_count);
+    atomic_store(&gate, 1);
+    wait_for_overruns(scheduler, 0);
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R4 a stuck handler's tasks wait, which is told, until a thread comes back",
@@ -337,7 +393,10 @@ int main(int argc, char **argv) {
              test_set_aside);
     run_test("R4 no call moves all tasks of a stuck handler", test_many);
     run_test("R4 nor in a rolling window", test_many_rolling);
+    run_test("R4 a question about a task that waits for a place leaves it there", test_held);
     run_test("R4 a handler that is unregistered is not stuck any more", test_unregistered);
+    run_test("R4 threads of runs that gave their outcome, or were cancelled, make no handler stuck",
+             test_given);
     run_test("R4 max_overrun_per_handler has its range", test_range);
     run_test("R4 beside twenty handlers that never return another one's tasks run", test_twenty);
     run_test("R4 when no more threads may stay behind nothing begins, and nothing spins",

@@ -1,5 +1,5 @@
 /*
- * threads.c - many threads, one scheduler; and many schedulers, opened and closed at once
+ * threads.c - many threads, one scheduler; many schedulers, opened and closed at once; and what a library thread is
  *
  * Every call answers one of the statuses that can be, every destroy comes once, every run is in one report, and in the
  * end the counts add up. Environment: SELENE_TEST_SECONDS, how long each test goes on (3; 10 under the thread
@@ -7,9 +7,11 @@
  */
 #include "check.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -308,6 +310,17 @@ static void turn_cancel(uint64_t *random) {
     case 3:
         ONE_OF(selene_scheduler_reset(scheduler), SELENE_OK, SELENE_ERROR_BUSY);
         break;
+    case 4:
+        CHECK_OK(selene_task_pause_tag(scheduler, tags[below(random, TAGS)], -1, &count));
+        break;
+    case 5:
+        for (unsigned tag = 0; tag < TAGS; tag++)
+            CHECK_OK(selene_task_resume_tag(scheduler, tags[tag], -1, &count));
+        break;
+    case 6:
+        ONE_OF(selene_task_pause(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
+        ONE_OF(selene_task_resume(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
+        break;
     default:
         ONE_OF(selene_task_cancel(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
         break;
@@ -540,6 +553,7 @@ static void observe(const selene_event *event, void *pointer) {
     CHECK(observer->last == 0 || event->number == observer->last + 1);
     observer->last = event->number;
     CHECK((event->type >= SELENE_EVENT_REGISTERED && event->type <= SELENE_EVENT_RELEASED) ||
+          event->type == SELENE_EVENT_PAUSED || event->type == SELENE_EVENT_RESUMED ||
           (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_HANDLER));
     atomic_fetch_add(&events_seen, 1);
     observing = NULL;
@@ -779,7 +793,7 @@ static void work_there(size_t place, uint64_t *random) {
         window.budget = 5 * SELENE_MILLISECOND;
         window.lanes = 2;
         if (ONE_OF(selene_cycle_run(there, &window, &report), SELENE_OK, SELENE_ERROR_BUSY,
-                   SELENE_ERROR_INVALID_HANDLE) == SELENE_OK)
+                   SELENE_ERROR_UNAVAILABLE, SELENE_ERROR_INVALID_HANDLE) == SELENE_OK)
             selene_report_destroy(report);
         break;
     case 3:
@@ -790,7 +804,7 @@ static void work_there(size_t place, uint64_t *random) {
         *context = ALIVE;
         atomic_fetch_add(&contexts_there, 1);
         ONE_OF(selene_cycle_run_async(there, &window, NULL, context, there_destroy, NULL, NULL),
-               SELENE_OK, SELENE_ERROR_BUSY, SELENE_ERROR_INVALID_HANDLE);
+               SELENE_OK, SELENE_ERROR_BUSY, SELENE_ERROR_UNAVAILABLE, SELENE_ERROR_INVALID_HANDLE);
         break;
     default:
         ONE_OF(selene_task_cancel_all(there, NULL), SELENE_OK, SELENE_ERROR_INVALID_HANDLE);
@@ -842,9 +856,218 @@ static void test_many_schedulers(void) {
     CHECK_INT(contexts_there, ended_there);
 }
 
+/* ---- forks beside threads that write ---------------------------------------------------------------------------- */
+
+static char stores[64];
+static atomic_int is_over;
+static _Atomic uint64_t writes[16];
+static atomic_int forks_done;
+
+static void *write_store(void *context) {
+    const size_t number = (size_t)(uintptr_t)context;
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    selene_scheduler own = 0;
+    char path[96];
+    snprintf(path, sizeof path, "%s/%zu", stores, number);
+    options.path = (selene_text){path, -1};
+    options.flags = SELENE_OPTIONS_RELAXED;
+    CHECK_OK(selene_scheduler_open(&options, &own));
+    task.id = SELENE_TEXT("task");
+    task.existing = SELENE_EXISTING_REPLACE;
+    while (!atomic_load(&is_over)) {
+        CHECK_OK(selene_task_register(own, &task, NULL));
+        atomic_fetch_add(&writes[number], 1);
+    }
+    CHECK_OK(selene_scheduler_close(own, 0));
+    return NULL;
+}
+
+/* The child does nothing: what is asked is how long the parent waits for it to be. */
+static void fork_once(void) {
+    int status = 0;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) _exit(0);
+    while (waitpid(child, &status, 0) < 0)
+        CHECK_INT(EINTR, errno);
+    CHECK_INT(0, status);
+    atomic_fetch_add(&forks_done, 1);
+}
+
+static void *fork_always(void *context) {
+    (void)context;
+    while (!atomic_load(&is_over))
+        fork_once();
+    return NULL;
+}
+
+static void make_stores(void) {
+    snprintf(stores, sizeof stores, "/tmp/selene-threads.XXXXXX");
+    CHECK(mkdtemp(stores) != NULL);
+}
+
+static void remove_stores(void) {
+    DIR *folder = opendir(stores);
+    struct dirent *entry;
+    char path[sizeof stores + sizeof entry->d_name + 1];
+    CHECK(folder != NULL);
+    while ((entry = readdir(folder)) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", stores, entry->d_name);
+        unlink(path);
+    }
+    closedir(folder);
+    CHECK_INT(0, rmdir(stores));
+}
+
+/** Waits until each of some threads has written so often since it was looked at. */
+static void await_writes(size_t threads, uint64_t count) {
+    size_t i;
+    for (i = 0; i < threads; i++) {
+        const uint64_t before = atomic_load(&writes[i]);
+        while (atomic_load(&writes[i]) < before + count)
+            check_sleep(SELENE_MILLISECOND);
+    }
+}
+
+static void test_forks_beside_writers(void) {
+    enum { THREADS = 16 };
+    pthread_t threads[THREADS];
+    int64_t longest = 0, sum = 0;
+    size_t i;
+    make_stores();
+    for (i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_create(&threads[i], NULL, write_store, (void *)(uintptr_t)i));
+    await_writes(THREADS, 1);
+    for (i = 0; i < 20; i++) {
+        const int64_t begin = check_now();
+        int64_t took;
+        fork_once();
+        took = check_now() - begin;
+        sum += took;
+        if (took > longest) longest = took;
+    }
+    is_over = 1;
+    for (i = 0; i < THREADS; i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
+    printf("20 forks beside 16 threads that write: mean %.1f ms, longest %.1f ms\n",
+           (double)sum / 20e6, (double)longest / 1e6);
+    remove_stores();
+}
+
+static void test_writers_beside_forks(void) {
+    enum { WRITERS = 4, FORKERS = 4 };
+    pthread_t threads[WRITERS + FORKERS];
+    size_t i;
+    make_stores();
+    for (i = 0; i < WRITERS; i++)
+        CHECK_INT(0, pthread_create(&threads[i], NULL, write_store, (void *)(uintptr_t)i));
+    await_writes(WRITERS, 1);
+    for (i = 0; i < FORKERS; i++)
+        CHECK_INT(0, pthread_create(&threads[WRITERS + i], NULL, fork_always, NULL));
+    while (atomic_load(&forks_done) < FORKERS)
+        check_sleep(SELENE_MILLISECOND);
+    await_writes(WRITERS, 20);
+    is_over = 1;
+    for (i = 0; i < WRITERS + FORKERS; i++)
+        CHECK_INT(0, pthread_join(threads[i], NULL));
+    printf("%d forks beside %" PRIu64 " writes\n", forks_done,
+           writes[0] + writes[1] + writes[2] + writes[3]);
+    remove_stores();
+}
+
+/* ---- what a library thread is ----------------------------------------------------------------------------------- */
+
+static char worker_name[16];
+static atomic_int deep_runs;
+
+/** Uses so many bytes of the stack and gives their sum, so that they are really there. */
+static unsigned use_stack(size_t bytes) {
+    volatile unsigned char part[32 * 1024];
+    size_t i;
+    for (i = 0; i < sizeof part; i += 512)
+        part[i] = 1;
+    return bytes <= sizeof part ? part[0] : part[512] + use_stack(bytes - sizeof part);
+}
+
+static void deep_run(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    CHECK_INT(0, prctl(PR_GET_NAME, worker_name));
+    CHECK(use_stack(6 << 20) > 0);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    atomic_fetch_add(&deep_runs, 1);
+}
+
+static void run_deep(void) {
+    selene_task task = SELENE_TASK_INIT;
+    selene_scheduler own = 0;
+    CHECK_OK(selene_scheduler_open(NULL, &own));
+    CHECK_OK(selene_handler_register(own, "deep", -1, deep_run, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("deep");
+    CHECK_OK(selene_task_register(own, &task, NULL));
+    CHECK_OK(selene_cycle_run(own, NULL, NULL));
+    CHECK_OK(selene_scheduler_close(own, SELENE_MINUTE));
+    CHECK_INT(1, deep_runs);
+}
+
+/** Small default stacks are what musl has; a host may ask for them anywhere. */
+static void test_stack(void) {
+    pthread_attr_t small;
+    CHECK_INT(0, pthread_attr_init(&small));
+    CHECK_INT(0, pthread_attr_setstacksize(&small, 128 * 1024));
+    CHECK_INT(0, pthread_setattr_default_np(&small));
+    CHECK_INT(0, pthread_attr_destroy(&small));
+    run_deep();
+}
+
+static int is_thread_named(const char *name) {
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    int found = 0;
+    CHECK(threads != NULL);
+    while (!found && (entry = readdir(threads)) != NULL) {
+        char path[sizeof entry->d_name + 32], comm[32] = "";
+        FILE *file;
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        if ((file = fopen(path, "r")) == NULL) continue;
+        if (fgets(comm, sizeof comm, file) != NULL) {
+            comm[strcspn(comm, "\n")] = 0;
+            found = strcmp(comm, name) == 0;
+        }
+        fclose(file);
+    }
+    closedir(threads);
+    return found;
+}
+
+static void test_names(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler own = 0;
+    selene_server server = 0;
+    char path[96];
+    run_deep();
+    CHECK_STRING("selene/worker", worker_name);
+    make_stores();
+    snprintf(path, sizeof path, "%s/store", stores);
+    options.path = (selene_text){path, -1};
+    CHECK_OK(selene_scheduler_open(&options, &own));
+    CHECK_OK(selene_server_open(own, NULL, &server));
+    /* A thread names itself, some time after it was started. */
+    while (!is_thread_named("selene/server"))
+        check_sleep(SELENE_MILLISECOND);
+    CHECK_OK(selene_server_close(server));
+    CHECK_OK(selene_scheduler_close(own, 0));
+    remove_stores();
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("P3 eight threads do everything at once on one scheduler", test_one_scheduler);
     run_test("P3 eight threads open, use and close schedulers at once", test_many_schedulers);
+    run_test("P4 forks come through beside 16 threads that write", test_forks_beside_writers);
+    run_test("P4 threads that write come through beside forks", test_writers_beside_forks);
+    run_test("P5 a handler has 6 MiB of stack, whatever the threads of the process have",
+             test_stack);
+    run_test("P5 threads of the library are named selene/worker and selene/server", test_names);
     return check_end();
 }

@@ -160,6 +160,72 @@ static void test_no_flood(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
+static void swap_names(const char *from, const char *to) {
+    CHECK_INT(0, rename(file_named(from), file_named(to)));
+}
+
+/* Whoever only looks is told that the store was taken away, though nothing is committed; no change is answered OK. */
+static void test_moved(void) {
+    selene_scheduler scheduler = open_stored(stored_options(file_named("store")));
+    selene_task task = once_of("b");
+    observe(scheduler);
+    add(scheduler, once_of("a"));
+    swap_names("store", "elsewhere");
+    WAIT_UNTIL((wakeup_delay(scheduler), begun(0, SELENE_TROUBLE_STORE)));
+    CHECK_INT(SELENE_ERROR_STORE_MOVED, last_of(SELENE_TROUBLE_STORE)->event.status);
+    CHECK_INT(SELENE_TROUBLE_STORE, troubles(scheduler));
+    CHECK_INT(SELENE_REASON_STORE_REFUSES, why(scheduler, "a", SELENE_REASON_STORE_REFUSES).reason);
+    CHECK_STATUS(SELENE_ERROR_STORE_MOVED, selene_task_register(scheduler, &task, NULL));
+    swap_names("elsewhere", "store");
+    WAIT_UNTIL((wakeup_delay(scheduler), ended(0, SELENE_TROUBLE_STORE)));
+    CHECK_INT(0, troubles(scheduler));
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_INT(1, begun(0, SELENE_TROUBLE_STORE));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/* A driver that has nothing to do notices by itself, also that it is back; it does not wake for that meanwhile. */
+static void test_moved_driver(void) {
+    selene_scheduler scheduler = open_stored(stored_options(file_named("store")));
+    observe(scheduler);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    swap_names("store-wal", "elsewhere");
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 1);
+    CHECK_INT(SELENE_ERROR_STORE_MOVED, last_of(SELENE_TROUBLE_STORE)->event.status);
+    swap_names("elsewhere", "store-wal");
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 2);
+    CHECK_INT(1, ended(0, SELENE_TROUBLE_STORE));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+static void test_removed_driver(void) {
+    selene_scheduler scheduler = open_stored(stored_options(file_named("store")));
+    observe(scheduler);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    CHECK_INT(0, unlink(file_named("store")));
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 1);
+    CHECK_INT(SELENE_ERROR_STORE_MOVED, last_of(SELENE_TROUBLE_STORE)->event.status);
+    CHECK_STATUS(SELENE_ERROR_STORE_MOVED, selene_scheduler_close(scheduler, GRACE));
+}
+
+/* So does a window that is open for long. */
+static void test_moved_window(void) {
+    selene_scheduler scheduler = open_stored(stored_options(file_named("store")));
+    struct work work = {.behaviour = GATE};
+    struct runner runner;
+    observe(scheduler);
+    add_once(scheduler, "a", REFRESH, &work);
+    start_runner(&runner, scheduler, window_for(REFRESH, AMPLE));
+    wait_for("the handler", &work.started, 1);
+    swap_names("store", "elsewhere");
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 1);
+    swap_names("elsewhere", "store");
+    wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_STORE, 2);
+    atomic_store(&gate, 1);
+    selene_report_destroy(join_runner(&runner));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 /* ============================================================================
  *  THREADS
  * ========================================================================= */
@@ -285,6 +351,13 @@ int main(int argc, char **argv) {
              test_full_disk);
     run_test("C19 a store that refuses a host's window is told of once, too", test_refused_host);
     run_test("C19 a trouble that comes and goes is told of once a minute", test_no_flood);
+    run_test("A6 a store that was taken away is told of though nothing is committed (fault 7)",
+             test_moved);
+    run_test("A6 a driver that has nothing to do notices that its store is gone, and is back",
+             test_moved_driver);
+    run_test("A6 such a driver notices that its store was removed (fault 7)", test_removed_driver);
+    run_test("A6 a window that waits for a handler notices that its store is gone",
+             test_moved_window);
     run_test("C19 at the cap of threads left behind nobody says now, and explain says why",
              test_cap);
     run_test("C19 the thread of a run that was let go wakes the driver when it returns",

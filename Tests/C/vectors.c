@@ -557,6 +557,18 @@ static void play_step(cJSON *step, int all_handlers) {
     } else if ((item = take(step, "cancel_tag"))) {
         status = selene_task_cancel_tag(scheduler, text_of(item), -1, &count);
         play_count(expect, status, count);
+    } else if ((item = take(step, "pause"))) {
+        status = selene_task_pause(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "pause_tag"))) {
+        status = selene_task_pause_tag(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "resume"))) {
+        status = selene_task_resume(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
+    } else if ((item = take(step, "resume_tag"))) {
+        status = selene_task_resume_tag(scheduler, text_of(item), -1, &count);
+        play_count(expect, status, count);
     } else if ((item = take(step, "cancel_all"))) {
         if (!boolean_of(item)) differs("cancel_all is not true");
         status = selene_task_cancel_all(scheduler, &count);

@@ -157,6 +157,30 @@ import Testing
     }
   }
 
+  @Test("C2 P6 what ran after what the clock says now takes part, what joins after begin does not")
+  func backwards() throws {
+    let desk = Desk()
+    for name in ["a", "b", "c"] {
+      _ = try desk.addHandler(name)
+      try desk.register(Recipe(name))
+    }
+    // The clock went back behind these runs.
+    for (name, later) in [("b", Time.hour), ("c", 1)] {
+      let slot = try #require(desk.slot(name))
+      desk.table.modify(slot) { $0.lastRun = desk.now + later }
+    }
+    let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
+    let ranking = desk.table.openRanking(offer, at: desk.now)
+    defer { desk.table.close(ranking) }
+    try desk.register(Recipe("a", existing: .replace))
+    var picked: [String] = []
+    while let pick = ranking.best(in: desk.table, offer, room: nil) {
+      ranking.remove(pick)
+      picked.append(desk.table[pick.slot].definition.id.text)
+    }
+    #expect(picked.sorted() == ["b", "c"])
+  }
+
   @Test("C2 what is updated, replaced, promoted or due after begin waits for the next cycle")
   func frozen() throws {
     let desk = Desk { $0.holds = true }

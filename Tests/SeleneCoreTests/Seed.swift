@@ -29,8 +29,8 @@ func verify(_ condition: Bool, _ what: @autoclosure () -> String) throws {
 struct Chance: RandomNumberGenerator {
   private var state: UInt64
 
-  init(_ name: String) {
-    state = name.utf8.reduce(Seed.value &* 0x9E37_79B9_7F4A_7C15 | 1) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } | 1
+  init(_ name: String, seed: UInt64 = Seed.value) {
+    state = name.utf8.reduce(seed &* 0x9E37_79B9_7F4A_7C15 | 1) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } | 1
     for _ in 0..<4 { _ = next() }
   }
 

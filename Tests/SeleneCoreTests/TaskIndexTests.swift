@@ -253,7 +253,7 @@ import Testing
   }
 
   /// A sorted array that answers the same.
-  private func verify(_ slots: OrderedSlots, _ model: [Entry], _ chance: inout Chance) throws {
+  private func verify(_ slots: inout OrderedSlots, _ model: [Entry], _ chance: inout Chance) throws {
     try SeleneCoreTests.verify(slots.count == model.count, "\(slots.count) of \(model.count)")
     try SeleneCoreTests.verify(slots.first?.slot == model.first?.slot, "first")
     try SeleneCoreTests.verify(slots.last?.slot == model.last?.slot, "last")
@@ -297,7 +297,7 @@ import Testing
         slots.remove(at: OrderKey(entry.key, entry.sequence))
         slots.remove(at: OrderKey(entry.key, entry.sequence))
       }
-      if size < 1_000 || step % 500 == 0 { try verify(slots, model, &chance) }
+      if size < 1_000 || step % 500 == 0 { try verify(&slots, model, &chance) }
     }
     for entry in model { slots.remove(at: OrderKey(entry.key, entry.sequence)) }
     #expect(slots.count == 0 && slots.first == nil && slots.last == nil)

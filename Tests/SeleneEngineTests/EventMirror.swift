@@ -90,6 +90,8 @@ final class EventMirror {
       leave(id, definition)
     case .cancelled:
       states[id] = .cancelled
+    case .paused, .resumed:
+      expect(change.state?.isTerminal == false, "\(id) paused while \(String(describing: change.state))")
     default: break
     }
   }

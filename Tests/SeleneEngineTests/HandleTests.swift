@@ -111,6 +111,17 @@ import Testing
     #expect(try second.record("a").record.responseTimes.isEmpty)
   }
 
+  @Test("B4 handles and tokens are below 2^63, and told from each other")
+  func positive() throws {
+    let host = try host()
+    let cycle = try host.begin(Time.second)
+    let run = try host.nextRun(cycle).token
+    for number in [host.handle, cycle, run] { #expect((1...UInt64(Int64.max)).contains(number)) }
+    for number in [run | 1 << 63, run | 1 << 62, host.handle | 1 << 63] { #expect(call(run: number) == .invalidHandle) }
+    #expect(call(run: host.handle) == .invalidHandle)
+    #expect(call(run) == .invalidHandle)
+  }
+
   @Test("P4 each opened scheduler lives a life of its own")
   func lives() throws {
     let lives = try (0..<5).map { _ in

@@ -72,6 +72,14 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try tag.withBytes { bytes in try enter { try $0.cancel(tag: bytes, at: $1) } }
   }
 
+  func pause(_ isPaused: Bool, _ id: String) throws -> UInt64 {
+    try id.withBytes { bytes in try enter { try $0.pause(isPaused, id: bytes, at: $1) } }
+  }
+
+  func pause(_ isPaused: Bool, tag: String) throws -> UInt64 {
+    try tag.withBytes { bytes in try enter { try $0.pause(isPaused, tag: bytes, at: $1) } }
+  }
+
   func cancelAll() throws -> UInt64 { try enter { try $0.cancelAll(at: $1) } }
 
   func prune() throws -> UInt64 { try enter { try $0.prune(at: $1) } }

@@ -30,11 +30,7 @@ extension Model {
     let reserve = window.reserve == -1 ? window.budget / 20 : window.reserve
     let kinds = KindSet(rawValue: window.kinds)
     var candidates = task == nil ? ranked(kinds) : []
-    if let task, let sight = self[task] {
-      candidates = [
-        (sight.sequence, Oracle.score(sight.entrant, among: [sight.entrant], observedRange: observedRange, at: now))
-      ]
-    }
+    if let task, let sight = self[task] { candidates = ranked([sight]) }
     cycles.append(
       ModelCycle(
         handle: handle, kinds: task == nil ? kinds : [], serves: serves, lanes: Int(window.lanes), begin: now,
@@ -96,7 +92,7 @@ extension Model {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
     return candidates(cycle).first { candidate in
       guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds) else { return false }
-      return fits(sight.estimate, in: cycle)
+      return fits(estimate(sight), in: cycle)
     }?.sequence
   }
 
@@ -155,6 +151,7 @@ extension Model {
     }
     runs[token] = run
     guard var sight = records[run.sequence], sight.run == token else { return }
+    diary?.note(sight, outcome, took: instant - run.startedAt, at: instant)
     sight.run = 0
     sight.lastRun = instant
     sight.lastOutcome = outcome
@@ -230,6 +227,7 @@ extension Model {
 
   private func interrupt(_ running: Sight) {
     var sight = running
+    diary?.note(sight, .failed, took: nil, at: now)
     (sight.run, sight.lastRun, sight.lastOutcome, sight.stopReason) = (0, now, .failed, .interrupted)
     (sight.failedAt, sight.failedAttempt) = (now, sight.attempts)
     let definition = sight.definition

@@ -79,6 +79,7 @@ extension Model {
     let state = isPlaceFree(old.kind) ? TaskState.enqueued : .held
     remove(old.sequence)
     introduce(old.definition, state, shows: true)
+    diary?.carry(from: old.sequence, to: lastSequence, at: now)
     guard var sight = self[id] else { return }
     (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
     (sight.responseTimes, sight.lastOutcome) = (old.responseTimes, old.lastOutcome)
@@ -134,6 +135,26 @@ extension Model {
       if let sight = records[sequence], sight.isLive { count += cancel(sight, .cancelled) }
     }
     return count
+  }
+
+  // MARK: Pausing (W3)
+
+  func pause(_ isPaused: Bool, _ id: String) throws -> UInt64 {
+    guard let head = self[id] else { throw Refused(.notFound) }
+    return pause(isPaused, [head] + (chains[id] ?? []).compactMap { records[$0] })
+  }
+
+  func pause(_ isPaused: Bool, tag: String) -> UInt64 {
+    tag.withBytes { tag in pause(isPaused, records.values.filter { $0.definition.carries(tag: tag) }) }
+  }
+
+  private func pause(_ isPaused: Bool, _ sights: [Sight]) -> UInt64 {
+    let changing = sights.filter { $0.isLive && $0.isPaused != isPaused }
+    for var sight in changing {
+      sight.isPaused = isPaused
+      write(sight)
+    }
+    return UInt64(changing.count)
   }
 
   // MARK: Retention

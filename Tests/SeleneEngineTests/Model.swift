@@ -54,6 +54,8 @@ final class Model {
   let limits: PerKind<UInt32?>
   let holds: Bool
   let observedRange: Bool
+  /// The diary of all runs, if the freshness rule ranks.
+  var diary: PlainFreshness?
   let intervals: PerKind<Span>
   let releaseAfter: Span
   let stopGrace: Span
@@ -83,6 +85,7 @@ final class Model {
       processing: draft.maxPendingProcessing == .max ? nil : draft.maxPendingProcessing)
     (holds, observedRange, releaseAfter) = (draft.holds, draft.observedRange, draft.releaseAfter)
     stopGrace = draft.stopGrace
+    diary = draft.freshness ? PlainFreshness() : nil
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     self.now = now
   }
@@ -103,22 +106,38 @@ final class Model {
   func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool {
     sight.state == .enqueued && kinds.contains(sight.kind) && liveHandlers.contains(sight.definition.handler.text)
       && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden)
-      && !isTaken(sight.id)
+      && !isTaken(sight.id) && !sight.isPaused
   }
 
   /// The eligible tasks of some kinds, best first.
   func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
     let eligible = records.values
       .filter { $0.earliestBegin <= now && isRunnable($0, kinds: kinds) && !spent.contains($0.sequence) }
-      .map(\.entrant)
-    return Oracle.ranked(eligible, observedRange: observedRange, at: now).map { ($0.entrant.sequence, $0.score) }
+    return ranked(eligible)
   }
+
+  /// Tasks in their order (S4, F7), with their scores among each other (S2, S3, F8).
+  func ranked(_ eligible: [Sight]) -> [(sequence: UInt64, score: Fraction)] {
+    guard let diary else {
+      return Oracle.ranked(eligible.map(\.entrant), observedRange: observedRange, at: now)
+        .map { ($0.entrant.sequence, $0.score) }
+    }
+    let indices = eligible.map { (sequence: $0.sequence, index: diary.index($0, at: now)) }
+    let greatest = indices.map(\.index).max() ?? 0
+    return indices.sorted { ($1.index, $0.sequence) < ($0.index, $1.sequence) }
+      .map { ($0.sequence, greatest == 0 ? .zero : Fraction($0.index, greatest)) }
+  }
+
+  /// What its next run is expected to take (S5, F5).
+  func estimate(_ sight: Sight) -> Span { diary?.estimate(sight) ?? sight.estimate }
 
   // MARK: Writing
 
   /// A record changed: it waits for the next cycle (C2).
   func write(_ sight: Sight) {
     records[sight.sequence] = sight
+    // Nothing is left to pause of what is over.
+    if sight.state.isTerminal { records[sight.sequence]?.isPaused = false }
     for index in cycles.indices { cycles[index].candidates.removeAll { $0.sequence == sight.sequence } }
   }
 
@@ -187,6 +206,9 @@ final class Model {
   func check(_ snapshot: Snapshot) throws {
     try verify(snapshot.now == now, "it is \(snapshot.now), \(now) expected")
     for (sequence, sight) in records {
+      let turn = diary.map { Turn(sight, in: $0) }
+      try verify(
+        snapshot.turns[sequence] == turn, "\(sight.id): \(turn as Any) expected, \(snapshot.turns[sequence] as Any)")
       guard let there = snapshot.sights[sequence] else { throw Differs("\(sight.id) number \(sequence) is gone") }
       if there.definition !== sight.definition {
         try verify(
@@ -213,6 +235,7 @@ extension Sight {
     (record.earliestBegin, record.anchor, record.periodBase) = (earliestBegin, anchor, periodBase)
     (record.lastRun, record.changedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
     (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
+    record.isPaused = isPaused
     if let failedAt, let failedAttempt { record.failure = LastFailure(at: failedAt, attempt: failedAttempt, nil) }
     return Sight(record)
   }

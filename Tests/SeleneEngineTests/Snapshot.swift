@@ -5,7 +5,7 @@ import SeleneCore
 @testable import SeleneEngine
 
 /// All that a host can see of a record.
-struct Sight: Equatable {
+struct Sight: Equatable, PlainTask {
   let definition: TaskDefinition
   let sequence: UInt64
   var state: TaskState
@@ -25,6 +25,7 @@ struct Sight: Equatable {
   var failedAt: Instant?
   var failedAttempt: UInt32?
   var run: UInt64
+  var isPaused: Bool
 
   init(_ record: TaskRecord) {
     definition = record.definition
@@ -44,6 +45,7 @@ struct Sight: Equatable {
     failedAt = record.failure?.at
     failedAttempt = record.failure?.attempt
     run = record.run
+    isPaused = record.isPaused
   }
 
   var id: String { definition.id.text }
@@ -61,6 +63,26 @@ struct Sight: Equatable {
       && a.anchor == b.anchor && a.periodBase == b.periodBase && a.lastRun == b.lastRun && a.endedAt == b.endedAt
       && a.responseTimes == b.responseTimes && a.lastOutcome == b.lastOutcome && a.stopReason == b.stopReason
       && a.failedAt == b.failedAt && a.failedAttempt == b.failedAttempt && a.run == b.run
+      && a.isPaused == b.isPaused
+  }
+}
+
+/// What the turn of a task follows from (F2, F3, F4, F6).
+struct Turn: Equatable {
+  let freshSince: Instant
+  let cost: Span
+  let runs: Int
+  let news: Int
+  let pace: Int
+
+  init(_ terms: PaceTerms) {
+    (freshSince, cost, pace) = (terms.freshSince, terms.cost, terms.pace)
+    (runs, news) = (Int(terms.runs), Int(terms.news))
+  }
+
+  init(_ sight: Sight, in diary: PlainFreshness) {
+    (freshSince, cost, pace) = (diary.freshSince(sight), diary.cost(sight), diary.pace(sight))
+    (runs, news) = diary.news(sight)
   }
 }
 
@@ -74,6 +96,8 @@ struct Snapshot {
   /// The numbers of those who wait behind an id, in order.
   var chains: [String: [UInt64]] = [:]
   private(set) var counts: [TaskState: UInt64] = [:]
+  /// Under the freshness rule what the turn of each record follows from.
+  private(set) var turns: [UInt64: Turn] = [:]
 
   init(_ scheduler: Scheduler, at now: Instant) {
     self.now = now
@@ -81,6 +105,7 @@ struct Snapshot {
     for slot in table.slots where !table.isVacant(slot) {
       let sight = Sight(table[slot])
       sights[sight.sequence] = sight
+      turns[sight.sequence] = table[slot].turn.map(Turn.init)
       guard sight.state != .blocked else { continue }
       visible[sight.id] = sight.sequence
       let waiting = table.waiting(behind: slot)

@@ -127,6 +127,14 @@ final class VectorPlayer {
       try count(expect) { try host.cancel(id) }
     } else if let tag = try step.text("cancel_tag") {
       try count(expect) { try host.cancel(tag: tag) }
+    } else if let id = try step.text("pause") {
+      try count(expect) { try host.pause(true, id) }
+    } else if let tag = try step.text("pause_tag") {
+      try count(expect) { try host.pause(true, tag: tag) }
+    } else if let id = try step.text("resume") {
+      try count(expect) { try host.pause(false, id) }
+    } else if let tag = try step.text("resume_tag") {
+      try count(expect) { try host.pause(false, tag: tag) }
     } else if try step.boolean("cancel_all") == true {
       try count(expect) { try host.cancelAll() }
     } else if let window = step.take("plan") {

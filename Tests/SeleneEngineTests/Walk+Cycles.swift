@@ -69,7 +69,8 @@ extension Walk {
     try verify(run.definition === sight.definition, "\(sight.id) expected, got \(run.definition.id.text)")
     try verify(!tokens.contains(run.token), "token \(run.token) was given twice")
     try verify(run.token > (tokens.last ?? 0), "token \(run.token) is not the greatest")
-    try verify(run.estimate == sight.estimate, "estimate \(sight.estimate) expected, got \(run.estimate)")
+    let estimate = model.estimate(sight)
+    try verify(run.estimate == estimate, "estimate \(estimate) expected, got \(run.estimate)")
     try verify(run.attempt == sight.attempts + 1, "attempt \(run.attempt) after \(sight.attempts)")
     let timeout = sight.definition.timeout
     let deadline = timeout > 0 ? min(cycle.deadline, host.now + timeout + model.stopGrace) : cycle.deadline
@@ -171,6 +172,13 @@ extension Walk {
       } engine: {
         try host.explain(id).rank
       }
+      if let diary = model.diary {
+        try both("turn of \(id)") {
+          Turn(sight, in: diary)
+        } engine: {
+          try host.explain(id).pace.map(Turn.init)
+        }
+      }
     }
   }
 
@@ -195,10 +203,10 @@ extension Walk {
     var left = window.budget
     while left > 0 {
       let takesAny = picked.isEmpty && !window.strictFit && left > reserve
-      guard let index = waiting.firstIndex(where: { takesAny || $0.estimate <= left - reserve }) else { break }
+      guard let index = waiting.firstIndex(where: { takesAny || model.estimate($0) <= left - reserve }) else { break }
       let sight = waiting.remove(at: index)
       picked.append(sight.id)
-      left -= sight.estimate
+      left -= model.estimate(sight)
     }
     return picked
   }

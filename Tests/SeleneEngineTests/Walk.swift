@@ -39,7 +39,8 @@ final class Walk {
     let start = chance.pick([1_000 * Time.second, 1_700_000_000 * Time.second, -50 * Time.day])
     var options = OptionsDraft()
     options.holds = chance.once(in: 2)
-    options.observedRange = chance.once(in: 3)
+    let order = chance.below(3)
+    (options.observedRange, options.freshness) = (order == 1, order == 2)
     options.maxPendingRefresh = chance.pick([1, 2, 0, .max])
     options.maxPendingProcessing = chance.pick([10, 1, 3, .max])
     options.minimumIntervalRefresh = chance.pick([0, 0, Time.minute, Time.hour])
@@ -82,7 +83,8 @@ final class Walk {
     case 0..<24: try register()
     case 24..<27: try cancel()
     case 27..<30: try changeHandlers()
-    case 30..<34: try changeConditions()
+    case 30..<33: try changeConditions()
+    case 33..<34: try pause()
     case 34..<35: try switchKinds()
     case 35..<40: try begin()
     case 40..<43: try beginNow()
@@ -208,6 +210,7 @@ final class Walk {
       $0.backoff = chance.pick([-1, 0, 1, 2])
       $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])
       $0.recurrence = chance.pick([0, 1])
+      $0.flags = chance.once(in: 4) ? TaskDefinition.steady : 0
       $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
       $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
     }
@@ -251,6 +254,28 @@ final class Walk {
         try model.cancel(id)
       } engine: {
         try host.cancel(id)
+      }
+    }
+  }
+
+  private func pause() throws {
+    // Few at a time, or nothing would run.
+    let isPaused = chance.once(in: 3)
+    let verb = isPaused ? "pause" : "resume"
+    if chance.once(in: 2) {
+      let tag = chance.pick(Self.tags)
+      try both("\(verb) tag \(tag)") {
+        model.pause(isPaused, tag: tag)
+      } engine: {
+        try host.pause(isPaused, tag: tag)
+      }
+    } else {
+      let paused = model.records.values.filter(\.isPaused).map(\.id).sorted()
+      let id = isPaused || paused.isEmpty ? chance.pick(Self.ids) : chance.pick(paused)
+      try both("\(verb) \(id)") {
+        try model.pause(isPaused, id)
+      } engine: {
+        try host.pause(isPaused, id)
       }
     }
   }

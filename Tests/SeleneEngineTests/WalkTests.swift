@@ -1,15 +1,17 @@
-// Random walks through all calls (properties of rules T3 to T10, C1 to C18).
+// Random walks through all calls (properties of rules T3 to T10, C1 to C18, F1 to F11).
 
 import SeleneCore
 import Testing
 
 @Suite("Walks") struct WalkTests {
-  @Test("T3 to C18 random calls do what the design's words say, call by call", arguments: 0..<40 * Effort.times)
+  @Test(
+    "T3 to C18, F1 to F10 random calls do what the design's words say, call by call", arguments: 0..<40 * Effort.times)
   func walk(number: Int) throws {
     try Walk("walk \(number)").take(400)
   }
 
-  @Test("D1 D3 the same through crashes and closings of a host that keeps its tasks", arguments: 0..<8 * Effort.times)
+  @Test(
+    "D1 D3 F11 the same through crashes and closings of a host that keeps its tasks", arguments: 0..<8 * Effort.times)
   func lives(number: Int) throws {
     try Walk("life \(number)", hasLives: true).take(300)
   }

@@ -74,10 +74,21 @@ readme_cmake() { # PREFIX
     prints_version "$work/readme/build/host" shared
 }
 
+# The lines that the README of the C++ binding shows, with the program of its first example.
+cpp_by_cmake() { # PREFIX
+  mkdir -p "$work/cpp"
+  .ci/extract bindings/cpp/README.md cpp 1 >"$work/cpp/host.cpp"
+  { printf 'cmake_minimum_required(VERSION 3.13)\nproject(readme CXX)\nadd_executable(host host.cpp)\n'
+    .ci/extract bindings/cpp/README.md cmake 1; } >"$work/cpp/CMakeLists.txt"
+  cmake -S "$work/cpp" -B "$work/cpp/build" -DCMAKE_PREFIX_PATH="$1" && cmake --build "$work/cpp/build" &&
+    "$work/cpp/build/host" | diff - <(.ci/extract bindings/cpp/README.md text 1)
+}
+
 only_what_belongs_there() { # FOLDER
   diff <(cd "$1" && find . -not -type d | LC_ALL=C sort) - <<EOF
 ./bin/selene-run
 ./include/selene.h
+./include/selene.hpp
 ./lib/cmake/Selene/SeleneConfig.cmake
 ./lib/cmake/Selene/SeleneConfigVersion.cmake
 ./lib/libselene.a
@@ -90,11 +101,14 @@ only_what_belongs_there() { # FOLDER
 ./share/doc/selene/CHANGELOG.md
 ./share/doc/selene/LICENSE
 ./share/doc/selene/README.md
+./share/doc/selene/embedding.md
 ./share/doc/selene/governor.md
 ./share/doc/selene/performance.md
+./share/doc/selene/protocol.md
 ./share/doc/selene/rules.md
 ./share/doc/selene/selene-run.md
 ./share/man/man1/selene-run.1
+./share/selene/api.json
 EOF
 }
 
@@ -165,6 +179,7 @@ for place in staged moved; do
 done
 check "what README.md says of pkg-config" readme_pkg_config
 check "what README.md says of CMake" readme_cmake "$work/moved/elsewhere"
+check "what bindings/cpp/README.md says of CMake" cpp_by_cmake "$work/moved/elsewhere"
 check "CMake refuses another minor version" wrong_version_is_refused "$work/moved/elsewhere"
 
 lib64=(DESTDIR="$work/lib64" PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu)

@@ -40,6 +40,9 @@ def as_selene_run(arguments):
     name, *rest = arguments
     if name == "run":
         return rest
+    if name in ("pause", "resume") and "--tag" in rest:
+        place = rest.index("--tag")
+        return [f"--{name}-tag", *rest[place + 1 :], *rest[:place]]
     return ["--explain", *rest] if name == "explain" else [f"--{name}", *rest]
 
 

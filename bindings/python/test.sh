@@ -165,17 +165,20 @@ plugin() {
     (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
 }
 
-step environment ./environment.sh "$out/venv" cli dbus test
+step environment ./environment.sh "$out/venv" cli dbus web test
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0
 [ $# -gt 0 ] || set -- stale ruff mypy wheel pytest
 for name in "$@"; do
   case $name in
-    stale) step stale "$bin/python" tools/generate.py --check ;;
+    stale)
+      step stale "$bin/python" tools/generate.py --check
+      step stale-picture "$bin/python" tools/rules.py --check
+      ;;
     ruff)
-      step ruff-check "$bin/ruff" check --no-cache . "$root/Benchmarks/python"
-      step ruff-format "$bin/ruff" format --no-cache --check . "$root/Benchmarks/python"
+      step ruff-check "$bin/ruff" check --no-cache . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/Benchmarks/python"
+      step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest)

@@ -53,6 +53,12 @@ static inline uint64_t *_Nonnull platform_registry_greatest_lives(void) {
     return platform_greatest_lives;
 }
 
+// Two, read without the lock, too: whether a log function is set, and whether lines wait that no thread is delivering.
+static inline uint64_t *_Nonnull platform_log_words(void) {
+    extern uint64_t platform_log_state[];
+    return platform_log_state;
+}
+
 // ---- Memory ----
 
 // What the shipped library has in the place of posix_memalign (Makefile): Swift asks for the alignment that malloc gives
@@ -61,21 +67,29 @@ int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t
 
 // ---- Threads and processes ----
 
-// Starts a thread with the name "selene"; 0 if the system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks,
-// but none that a fault raises.
-uint64_t platform_thread_start(void (*_Nonnull body)(void *_Nonnull context),
+// Starts a thread with a name, which stays where it is, and a stack of 8 MiB or what the process gives its threads; 0 if the
+// system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks, but none that a fault raises.
+uint64_t platform_thread_start(const char *_Nonnull name,
+                               void (*_Nonnull body)(void *_Nonnull context),
                                void *_Nonnull context, uint64_t blocked);
 // The signals that are sent to a process to be handled by one of its threads, as such bits.
 uint64_t platform_signals_of_processes(void);
 // Whether a signal exists that can be blocked, and no fault raises it.
 int32_t platform_may_block(int32_t signal);
 void platform_thread_join(uint64_t thread);
+// A number of the calling thread, from 1, which no other thread of the process ever has.
+uint64_t platform_thread_number(void);
 void platform_sleep(int64_t nanoseconds);
 int32_t platform_process(void);
 void platform_thread_detach(uint64_t thread);
 
 // A number that is another one in a forked child.
 uint32_t platform_fork_generation(void);
+
+// Whether a number is the handle of a connection to another process: 1 an open one, 2 one of the parent's, 0 none. Who
+// makes connections says how that is found out.
+int32_t platform_connection(uint64_t handle);
+void platform_connections_are(int32_t (*_Nonnull find)(uint64_t handle));
 
 // Keeps forks waiting while this thread may hold locks of others that a child would find locked for ever; may be nested.
 void platform_fork_hold(void);
@@ -93,17 +107,38 @@ static inline void platform_store(uint64_t *_Nonnull word, uint64_t value) {
 
 // ---- Callbacks that this thread is in ----
 
-// One call into the host; frames form a stack on the thread.
+// One call into the host; frames form a stack for each thread, apart from the thread's own: a callback that is left by a
+// jump or an exception leaves its frame behind (A8).
 typedef struct platform_frame {
-    struct platform_frame *_Nullable outer;
     uint64_t owner;
+    // What was called, as the owner knows it.
+    uint64_t kind;
+    uint64_t number;
+    // Where the thread's stack was, and what stands on it as long as the call has not been left.
+    uintptr_t place;
+    const struct platform_mark *_Nullable mark;
+    uint64_t serial;
 } platform_frame;
 
-// The owner of the frame of a host clock.
-static const uint64_t PLATFORM_CLOCK_OWNER = ~(uint64_t)0;
+// Words on the stack that another call would write over.
+typedef struct platform_mark {
+    uint64_t words[4];
+} platform_mark;
 
-void platform_frame_push(platform_frame *_Nonnull frame, uint64_t owner);
-void platform_frame_pop(platform_frame *_Nonnull frame);
+// The owner of frames in which no call of the library is legal: those of host clocks and log functions.
+static const uint64_t PLATFORM_CLOSED_OWNER = ~(uint64_t)0;
+
+void platform_frame_push(platform_mark *_Nonnull mark, uint64_t owner, uint64_t kind,
+                         uint64_t number);
+// Ends the frame of a mark; 0 if frames that were left stand above it, which are to be taken first.
+int32_t platform_frame_pop(const platform_mark *_Nonnull mark);
+// Takes a frame above that of a mark; without one a frame whose call was left.
+int32_t platform_frame_take_left(const platform_mark *_Nullable mark,
+                                 platform_frame *_Nonnull frame);
+// Takes the uppermost frame, whatever it is.
+int32_t platform_frame_take(platform_frame *_Nonnull frame);
+// What a thread calls that ends with frames.
+void platform_on_thread_end(void (*_Nonnull function)(void));
 // Whether this thread is inside a callback of the owner.
 int32_t platform_frame_within(uint64_t owner);
 
@@ -177,8 +212,13 @@ void platform_watch_poke(const platform_watch *_Nonnull watch);
 void platform_watch_set_timer(const platform_watch *_Nonnull watch, int64_t nanoseconds);
 // Whether to wake when memory is at its end.
 void platform_watch_memory(platform_watch *_Nonnull watch, int32_t wanted);
-// Blocks until the descriptor is readable.
-void platform_watch_wait(const platform_watch *_Nonnull watch);
+// Wakes also when one of two files loses its name or gets another; 0 if the system cannot tell.
+int32_t platform_watch_files(platform_watch *_Nonnull watch, const char *_Nonnull first,
+                             const char *_Nonnull second);
+// Blocks until the descriptor is readable, or this many nanoseconds have passed; INT64_MAX: however long. Whether it is.
+int32_t platform_watch_wait(const platform_watch *_Nonnull watch, int64_t nanoseconds);
+// What platform_watch_drain says besides groups: something has happened to the files.
+static const uint32_t PLATFORM_WATCH_FILES = (uint32_t)1 << 31;
 // Takes in what waits; the groups of signals that may have changed.
 uint32_t platform_watch_drain(const platform_watch *_Nonnull watch);
 

@@ -166,6 +166,13 @@ package final class SQLiteStore: Store {
     if mustWriteState { written = state }
   }
 
+  override func look() throws(SeleneError) {
+    platform_fork_hold()
+    defer { platform_fork_release() }
+    guard !isClosed && !isFailed else { return }
+    try refuseIfMoved()
+  }
+
   override func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) {
     platform_fork_hold()
     defer { platform_fork_release() }

@@ -61,6 +61,11 @@ package class Store {
     _ table: TaskTable, _ state: StoredState, _ books: StoredBooks? = nil, isLast: Bool
   ) throws(SeleneError) {}
 
+  /// Looks whether what is committed next would be found again (D6).
+  ///
+  /// - Throws: `storeMoved`; a status of stores if that cannot be told.
+  func look() throws(SeleneError) {}
+
   /// Forgets every record, in one commit.
   func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) {}
 

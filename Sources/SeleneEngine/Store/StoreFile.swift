@@ -167,7 +167,23 @@ package enum StoreFile {
     _ damaged: UnsafeRawBufferPointer, into fresh: UnsafeRawBufferPointer, _ findings: inout StoreFindings
   ) throws(SeleneError) {
     let given = (try SQLiteStore.checked(damaged, "damaged"), try SQLiteStore.checked(fresh, "fresh"))
-    let (source, target) = (try SQLiteStore.located(given.0), try SQLiteStore.located(given.1))
+    do throws(SeleneError) {
+      try salvage(try SQLiteStore.located(given.0), into: try SQLiteStore.located(given.1), &findings)
+    } catch {
+      Log.write(.error, "not salvaged: \(error.detail)")
+      try Log.deliver()
+      throw error
+    }
+    Log.write(
+      .warning,
+      "store \(path: damaged): \(findings.tasks) tasks were salvaged into \(path: fresh), \(findings.damaged) pieces are damaged"
+    )
+    try Log.deliver()
+  }
+
+  private static func salvage(
+    _ source: Bytes, into target: Bytes, _ findings: inout StoreFindings
+  ) throws(SeleneError) {
     platform_fork_hold()
     defer { platform_fork_release() }
     guard target.fileSize < 0 else {

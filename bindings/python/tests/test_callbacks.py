@@ -141,7 +141,7 @@ def test_what_a_stop_function_raises_at_the_end_of_a_window_surfaces(error: type
             scheduler.run_cycle(33, reserve=30, push=push)
 
 
-def test_what_a_stop_function_raises_surfaces_from_stop_and_close() -> None:
+def test_what_a_stop_function_raises_surfaces_from_the_end_of_a_driver_and_from_close() -> None:
     running = threading.Event()
 
     def work(run: selene.Run) -> None:
@@ -150,10 +150,9 @@ def test_what_a_stop_function_raises_surfaces_from_stop_and_close() -> None:
 
     scheduler = selene.Scheduler()
     scheduler.task("a", on_stop=exits)(work)
-    with scheduler.driver() as driver:
+    driver = scheduler.driver()
+    with pytest.raises(SystemExit), driver:
         assert running.wait(WAIT)
-        with pytest.raises(SystemExit):
-            driver.stop()
     running.clear()
     thread = threading.Thread(target=lambda: scheduler.run_forever(signals=False))
     thread.start()

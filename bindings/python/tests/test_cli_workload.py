@@ -66,7 +66,7 @@ def test_a_written_duration_is_read_as_it_was(value: int) -> None:
     assert duration.read(duration.write(value)) == value
 
 
-def test_lists_nested_too_deeply_are_refused_where_they_are() -> None:
+def test_u1_lists_nested_too_deeply_are_refused_where_they_are_fault_15() -> None:
     problem = refused("[tasks.a]\ncommand = 'true'\ntags = " + "[" * 100_000 + "]" * 100_000)
     assert "nested too deeply" in problem.message
     assert problem.line == 3
@@ -164,6 +164,8 @@ def test_windows_and_the_world_of_a_simulation_are_read() -> None:
         expected = "9s"
         [tasks.b]
         simulate.failure = 0
+        [tasks.c]
+        simulate.changes = "2h"
         """
     )
     assert workload.window == WindowSpec(30 * SECOND, 2 * SECOND, 15 * MINUTE, 2, ("processing",), True)
@@ -176,6 +178,7 @@ def test_windows_and_the_world_of_a_simulation_are_read() -> None:
     assert [task.behaviour for task in workload.tasks] == [
         Behaviour(9 * SECOND, failure=0.5),
         Behaviour(5 * SECOND, failure=0.0),
+        Behaviour(5 * SECOND, failure=0.5, changes=2 * HOUR),
     ]
 
 
@@ -187,6 +190,11 @@ def test_a_workload_comes_from_the_standard_input(monkeypatch: pytest.MonkeyPatc
 # ---- where a file is wrong -----------------------------------------------------------------------------------------
 
 TASK = "[tasks.a]\n"
+
+
+def test_a_task_says_how_often_its_source_changes_or_how_often_it_finds_nothing() -> None:
+    tasks = parse("simulate.changes = 60\n[tasks.a]\n[tasks.b]\nsimulate.no_data = 0.5\n").tasks
+    assert [task.behaviour for task in tasks] == [Behaviour(changes=MINUTE), Behaviour(no_data=0.5)]
 
 
 @pytest.mark.parametrize(
@@ -217,6 +225,10 @@ TASK = "[tasks.a]\n"
         (TASK + "tags = 'a'", "'a'", 'found the tags "a"; allowed is a list of texts'),
         (TASK + f"tags = {[str(n) for n in range(17)]}", "'16'", 'found a 17th tag, "16"; allowed are at most 16'),
         (TASK + "simulate = { failure = 2 }", "2", "found the failure 2; allowed is a number from 0 to 1"),
+        (TASK + "simulate = { changes = '1ms' }", "'1ms'", 'found the changes "1ms"; allowed is 1s to 3650d'),
+        (TASK + "simulate = { changes = 'daily' }", "'daily'", "allowed is seconds, or a number with ns"),
+        (TASK + "simulate = { changes = 9, no_data = 0.1 }", "0.1", "found a no_data beside changes"),
+        (TASK + "simulate = { change = 9 }", "change", 'did you mean "changes"?'),
         (TASK + "[tasks.a.simulate]\nfailure = 0.6\nhang = 0.6", "simulate", "found probabilities whose sum is 1.2"),
         ('[tasks.""]', '""', 'found the id ""; allowed are 1 to 255 bytes'),
         (r'[tasks."a\u0000b"]', '"a', r'found a NUL in the id "a\u0000b"; allowed are 1 to 255 bytes without NUL'),

@@ -550,8 +550,8 @@ def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatc
     scheduler.close()
 
 
-def test_p3_close_stops_runs_and_raises_where_the_user_waits() -> None:
-    running = threading.Event()
+def test_p3_close_without_grace_stops_runs_and_raises_where_the_user_waits() -> None:
+    running, ended = threading.Event(), threading.Event()
     seen = []
     scheduler = selene.Scheduler()
 
@@ -560,16 +560,18 @@ def test_p3_close_stops_runs_and_raises_where_the_user_waits() -> None:
         running.set()
         run.stopping.wait(60)
         seen.append(run.stopping.reason)
+        ended.set()
 
     def close() -> None:
         running.wait(60)
-        scheduler.close(10)
+        scheduler.close(0)
 
     closer = threading.Thread(target=close)
     closer.start()
     with pytest.raises(selene.Closed):
         scheduler.run_cycle(60)
     closer.join()
+    assert ended.wait(60)
     assert seen == [selene.StopReason.SHUTDOWN]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import select
 import subprocess
@@ -707,3 +708,29 @@ def test_a_driver_with_a_store(tmp_path: Path) -> None:
     with selene.Scheduler(tmp_path / "tasks.db") as scheduler:
         assert scheduler.get("a").state is selene.State.SUCCEEDED
         assert scheduler.governor.balance("refresh").last_begin is not None
+
+
+def test_r9_a_scheduler_lives_as_long_as_its_driver_runs() -> None:
+    ran = threading.Event()
+
+    def driver() -> selene.Driver:
+        scheduler = selene.Scheduler()
+
+        @scheduler.task(delay=0.2)
+        def work(run: selene.Run) -> None:
+            ran.set()
+
+        return scheduler.driver()
+
+    with driver() as working:
+        gc.collect()
+        assert ran.wait(60)
+        assert working.running
+    engine = working._engine
+    assert not engine.closed
+    del working
+    until = time.monotonic() + 60
+    while not engine.closed and time.monotonic() < until:  # a worker may only be about to let go of it
+        gc.collect()
+        time.sleep(0.01)
+    assert engine.closed

@@ -120,7 +120,7 @@ with selene.Scheduler({path!r}, max_pending_refresh=None) as scheduler:
 @pytest.mark.forks
 @pytest.mark.parametrize("leaves", ["return", "sys.exit()"])
 @pytest.mark.parametrize("lanes", [1, 2])
-def test_p4_a_child_that_returns_from_a_handler_ends(tmp_path: Path, leaves: str, lanes: int) -> None:
+def test_p4_a_child_that_returns_from_a_handler_ends_fault_11(tmp_path: Path, leaves: str, lanes: int) -> None:
     program = RETURNS.format(path=str(tmp_path / "store"), leaves=leaves, lanes=lanes)
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=90, check=False

@@ -17,8 +17,9 @@ from pyselene._library import _find, fast, layout
 HERE = Path(__file__).resolve().parents[1]
 
 
-def test_the_generated_module_is_not_stale() -> None:
-    done = subprocess.run([sys.executable, HERE / "tools/generate.py", "--check"], capture_output=True, text=True)
+@pytest.mark.parametrize("tool", ["generate.py", "rules.py"])
+def test_what_a_tool_writes_is_not_stale(tool: str) -> None:
+    done = subprocess.run([sys.executable, HERE / "tools" / tool, "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

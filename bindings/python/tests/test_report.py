@@ -13,7 +13,7 @@ import pytest
 
 from browser import browse, colours, keep
 from pyselene.cli.duration import DAY, HOUR, MINUTE, SECOND
-from pyselene.cli.report import Away, Fate, History, Refusal, Run, Task, Track, Window, render
+from pyselene.cli.report import Away, Fate, Fresh, History, Refusal, Result, Run, Task, Track, Window, render
 from pyselene.cli.report.axis import marks
 
 BEGIN = 1_767_571_200 * SECOND
@@ -287,6 +287,33 @@ def test_with_a_governor_the_page_has_its_lanes_and_its_refusals() -> None:
     read(render(History("empty", [], [], [], BEGIN, BEGIN + DAY, profile="open")))
 
 
+def test_a_page_of_several_rules_sets_them_side_by_side() -> None:
+    fresh = [Fresh(HOUR, 3 * HOUR, 0.25, 9 * MINUTE), Fresh(HOUR / 2, 2 * HOUR, 0.125, 3 * MINUTE)]
+    results = [
+        Result(rule, each, 7, 100, 12, 30 * SECOND, 60 * SECOND)
+        for rule, each in zip(("selene", "freshness"), fresh, strict=True)
+    ]
+    page = render(small((0, "new_data")), results)
+    table = page[page.index('<table id="by-rule">') :].split("</table>")[0]
+    text = " ".join(read(table + "</table>").text)
+    for told in ("selene this report", "25.0 %", "12.5 %", "9 min", "3 min", "3 h", "12.0 %", "50 %"):
+        assert told in text
+    assert re.findall(r'class="use used" style="width:([0-9.]+)%', table) == ["100.00", "33.33"]
+    # Without changes there is no course to draw, and a course of no rule.
+    assert 'data-chart="course"' not in page
+    nothing = [Result("selene", Fresh(0, 0, None, None), 0, 0, 0, 0, 0)]
+    assert read(render(small((0, "new_data")), nothing)).tags["table"] == 4
+    assert "by-rule" not in render(small((0, "new_data")))
+
+
+def test_under_the_freshness_rule_a_page_tells_pace_and_news() -> None:
+    tasks = [Task("a", BEGIN, pace=1250, news=(3, 16)), Task("b", BEGIN)]
+    page = render(History("", tasks, [], [], BEGIN, BEGIN + DAY))
+    table = page[page.index('<table id="by-task">') :].split("</table>")[0]
+    assert re.findall(r">(Pace|News|1\.25|3 of 16)<", table) == ["Pace", "News", "1.25", "3 of 16"]
+    assert "Pace" not in render(small((0, "new_data")))
+
+
 def test_the_page_is_the_same_each_time() -> None:
     assert render(made_history(5, 1)) == render(made_history(5, 1))
 
@@ -411,10 +438,17 @@ def test_the_pointer_tells_what_is_under_it(browser: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("chart", "wanted"),
-    [("ages", "one\n1 h 59 min old"), ("use", "window 3\n10 s of 30 s used (33 %)"), ("fates", "window 3\n1 ran")],
+    [
+        ("course", "outdated\nselene 50 %\nfreshness 25 %"),
+        ("ages", "one\n1 h 59 min old"),
+        ("use", "window 3\n10 s of 30 s used (33 %)"),
+        ("fates", "window 3\n1 ran"),
+    ],
 )
 def test_every_chart_has_a_hint(chart: str, wanted: str, browser: str, tmp_path: Path) -> None:
-    page = render(small((0, "new_data"), (2, "failed")))
+    courses = (("selene", (0.0, 0.0, 0.5, 0.5)), ("freshness", (0.75, 0.0, 0.25, 0.5)))
+    results = [Result(rule, Fresh(1, 1, 0.25, 1, course), 1, 1, 0, 1, 1) for rule, course in courses]
+    page = render(small((0, "new_data"), (2, "failed")), results)
     told = probe(browser, page, tmp_path, chart, "point('pointermove', 0.5001, 12); tell();")
     assert told[0].startswith(wanted)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import cast
 
@@ -11,9 +12,11 @@ import pytest
 from pyselene import Explanation, Outcome, ReasonCode, Scheduler
 from pyselene.cli import wire
 from pyselene.cli.duration import DAY, HOUR, MINUTE, SECOND
+from pyselene.cli.governed import Governance, GovernedSimulation
 from pyselene.cli.reader import parse
-from pyselene.cli.report.model import Away, Fate, History
-from pyselene.cli.simulate import Actor, Simulation, Weather, aways, summary
+from pyselene.cli.report.fresh import STEPS, Result, fresh, result
+from pyselene.cli.report.model import Away, Fate, History, Run, Task, Window
+from pyselene.cli.simulate import Actor, Simulation, Source, Weather, aways, summary
 from pyselene.cli.workload import Behaviour, Outage
 
 MONDAY = 1_767_571_200 * SECOND
@@ -283,6 +286,170 @@ def test_ages_are_those_of_the_engine() -> None:
     for index, task in enumerate(history.tasks):
         mark = max(at for at in history.resets(index) if at <= last)
         assert ages[task.id] == last - mark
+
+
+def test_a_task_that_has_ended_may_be_forgotten_while_places_are_limited() -> None:
+    history = play("[tasks.a]\nschedule = 'once'\n[tasks.b]\n", 3, places=1)
+    assert history.task_sums[0].fates[Fate.OVER] == 3 * 96 - 1
+
+
+# ---- sources that change -------------------------------------------------------------------------------------------
+
+CHANGING = """
+[simulate]
+jitter = 0.5
+failure = 0.1
+hang = 0.02
+changes = "90m"
+[tasks.a]
+priority = 5
+expected = "9s"
+[tasks.b]
+expected = "7s"
+simulate = { changes = "20m" }
+[tasks.c]
+expected = "14s"
+simulate = { changes = "12h" }
+[tasks.d]
+every = "1h"
+requires = ["network"]
+[tasks.e]
+expected = "11s"
+simulate = { no_data = 0.5 }
+[[simulate.outages]]
+condition = "network"
+begin = "01:07:03"
+end = "06:30"
+"""
+
+
+def under(rule: str, text: str = CHANGING, days: float = 2) -> History:
+    limits = wire.Limits(rule == "observed", rule == "freshness", seed=1)
+    return Simulation(parse(text), WINDOW, limits, days).run()
+
+
+def test_a_source_changes_as_often_as_it_says_whoever_looks() -> None:
+    source = Source(HOUR, seed=3, id="a", begin=MONDAY)
+    changes = source.changes(MONDAY + 1000 * DAY)
+    assert len(changes) == pytest.approx(24_000, rel=0.03)
+    assert list(changes) == sorted(changes)
+    asked = Source(HOUR, seed=3, id="a", begin=MONDAY)
+    assert asked.first_change(MONDAY) == changes[0]
+    assert asked.first_change(changes[7]) == changes[8]
+    assert asked.first_change(changes[2] - 1) == changes[2]
+    assert asked.changes(changes[5]) == changes[:5]
+    assert Source(HOUR, seed=4, id="a", begin=MONDAY).first_change(MONDAY) != changes[0]
+    assert Source(HOUR, seed=3, id="b", begin=MONDAY).first_change(MONDAY) != changes[0]
+
+
+def governed() -> History:
+    governance = Governance("apple", "person", 10 * MINUTE)
+    return GovernedSimulation(parse(CHANGING), WINDOW, wire.Limits(seed=1), 2, governance).run()
+
+
+@pytest.mark.parametrize("played", [lambda: under("selene"), lambda: under("freshness"), governed])
+def test_a_run_finds_something_new_just_when_its_source_has_changed(played: Callable[[], History]) -> None:
+    history = played()
+    for task, runs in zip(history.tasks[:4], history.runs_by_task[:4], strict=True):
+        assert task.changes is not None
+        fetched = history.begin
+        found = [run for run in runs if run.outcome in ("new_data", "no_data")]
+        for run in found:
+            assert (run.outcome == "new_data") == any(fetched < at <= run.started_at for at in task.changes), task.id
+            fetched = run.started_at
+        assert {run.outcome for run in found} == {"new_data", "no_data"}
+    assert history.tasks[4].changes is None
+    assert {run.outcome for run in history.runs} >= {"new_data", "no_data", "failed"}
+
+
+def test_sources_change_alike_under_each_rule() -> None:
+    histories = [under(rule) for rule in wire.RULES]
+    assert [history.rule for history in histories] == ["selene", "observed", "freshness"]
+    assert len({tuple(task.changes for task in history.tasks) for history in histories}) == 1
+    assert len({len(history.runs) for history in histories}) == 3
+
+
+def test_f10_what_the_freshness_rule_has_learnt_is_told_at_the_end() -> None:
+    history = under("freshness")
+    for index, task in enumerate(history.tasks):
+        last = [run.outcome for run in history.runs_by_task[index] if run.outcome != "stopped"][-16:]
+        assert task.news == (last.count("new_data"), len(last))
+        assert task.pace is not None
+    paces = {task.id: task.pace for task in history.tasks}
+    assert cast("int", paces["c"]) < cast("int", paces["b"])
+    assert all(task.pace is None for task in under("selene").tasks)
+
+
+# ---- how fresh a host is kept --------------------------------------------------------------------------------------
+
+
+def held(*runs: tuple[int, int, str], changes: tuple[int, ...] | None, priority: int = 3, end: int = 100) -> History:
+    """A history of one task, with runs from, to, and their outcome."""
+    task = Task("a", 0, priority=priority, changes=changes)
+    windows = [Window(begin, end, 10, 0, 1, 0, "r") for begin, end, _ in runs]
+    made = [Run(0, number, begin, end - begin, outcome) for number, (begin, end, outcome) in enumerate(runs)]
+    return History("", [task], windows, made, 0, end)
+
+
+def test_what_is_held_is_as_old_as_the_begin_of_the_last_run_that_succeeded() -> None:
+    found = fresh(held((20, 30, "new_data"), (50, 60, "failed"), (80, 81, "no_data"), changes=None))
+    # From 0 to 30 as of 0, to 81 as of 20, to 100 as of 80.
+    assert found.age == pytest.approx((30**2 / 2 + (61**2 - 10**2) / 2 + (20**2 - 1) / 2) / 100)
+    assert found.oldest == 61
+    assert (found.outdated, found.lateness) == (None, None)
+
+
+def test_news_is_late_by_the_time_since_the_first_change_that_was_not_fetched() -> None:
+    found = fresh(held((20, 30, "new_data"), (80, 90, "new_data"), changes=(10, 15, 25, 60)))
+    # As of 0 outdated from 10 to 30; as of 20 from 30, since 25, to 90; as of 80 never.
+    assert found.outdated == pytest.approx((20 + 60) / 100)
+    assert found.lateness == pytest.approx((20**2 / 2 + (65**2 - 5**2) / 2) / 100)
+
+
+def test_the_course_says_how_much_of_each_part_was_outdated() -> None:
+    # As of 0 outdated from 80 to 400, as of 200 from 600 to the end; a part is 10 long.
+    history = held((200, 400, "new_data"), changes=(80, 600), end=840)
+    assert fresh(history).course == (0,) * 8 + (1,) * 32 + (0,) * 20 + (1,) * 24
+    odd = fresh(held((203, 401, "new_data"), changes=(81, 604), end=1031))
+    assert sum(odd.course) / STEPS == pytest.approx(cast("float", odd.outdated), abs=0.01)
+    assert fresh(held((200, 400, "new_data"), changes=None)).course == ()
+
+
+def test_figures_are_those_that_a_clock_would_have_counted() -> None:
+    history = under("selene", days=0.5)
+    time = age = outdated = late = known = 0
+    for index, task in enumerate(history.tasks):
+        fetches = [run for run in history.runs_by_task[index] if run.outcome in ("new_data", "no_data")]
+        for now in range(history.begin + SECOND // 2, history.end, SECOND):
+            had = max((run.started_at for run in fetches if run.ended_at <= now), default=history.begin)
+            time += task.priority
+            age += task.priority * (now - had)
+            if task.changes is not None:
+                known += task.priority
+                unseen = [at for at in task.changes if had < at <= now][:1]
+                outdated += task.priority * len(unseen)
+                late += task.priority * sum(now - at for at in unseen)
+    found = fresh(history)
+    assert found.age == pytest.approx(age / time, rel=1e-3)
+    assert found.outdated == pytest.approx(outdated / known, rel=1e-3)
+    assert found.lateness == pytest.approx(late / known, rel=1e-3)
+
+
+def test_a_priority_weighs_and_once_tasks_are_no_sources() -> None:
+    one = held((20, 30, "new_data"), changes=(10,))
+    tasks = [Task("a", 0, priority=1, changes=(10,)), Task("b", 0, priority=4), Task("c", 0, "refresh", "once", 5)]
+    both = fresh(History("", tasks, [Window(0, 30, 30, 0, 1, 0, "rff")], one.runs, 0, 100))
+    alone = fresh(one)
+    assert both.age == pytest.approx((alone.age + 4 * 50) / 5)
+    assert (both.outdated, both.lateness, both.oldest) == (alone.outdated, alone.lateness, 100)
+
+
+def test_a_window_is_cut_once_however_many_of_its_runs_are() -> None:
+    history = held((0, 10, "expired"), (20, 25, "new_data"), (40, 50, "expired"), changes=None)
+    found = result(history)
+    assert found == Result("selene", fresh(history), 3, 3, 2, 25, 30)
+    assert found.cut == pytest.approx(2 / 3)
+    assert found.part_used == pytest.approx(25 / 30)
 
 
 def test_a_start_of_one_s_own_is_kept() -> None:

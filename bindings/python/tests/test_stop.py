@@ -240,8 +240,8 @@ def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
 
         scheduler._engine.runs = EarlyRuns(stop)
         begin = time.monotonic()
-        scheduler.run_forever(signals=False)
-        assert time.monotonic() - begin < 4  # at 5 seconds it would have been over
+        scheduler.run_forever(signals=False, grace=10)
+        assert time.monotonic() - begin < 10  # in its last second it is asked, and then it would have been over
         assert seen == [selene.StopReason.EXPIRING]
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 

@@ -128,6 +128,22 @@ class Player:
         """All that carry a tag."""
         return {"count": self.scheduler.cancel_tag(tag)}
 
+    def pause(self, id: str) -> dict[str, Any]:
+        """One task and what waits behind it."""
+        return {"count": self.scheduler.pause(id)}
+
+    def pause_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": self.scheduler.pause(tag=tag)}
+
+    def resume(self, id: str) -> dict[str, Any]:
+        """One task and what waits behind it."""
+        return {"count": self.scheduler.resume(id)}
+
+    def resume_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": self.scheduler.resume(tag=tag)}
+
     def cancel_all(self, _: bool) -> dict[str, Any]:
         """All."""
         return {"count": self.scheduler.cancel_all()}

@@ -160,6 +160,7 @@ RECORD = (
     Field("last_run", INSTANT, doc="The instant its age counts from: the end of its last run, or its registration."),
     Field("estimate", DURATION, doc="What a run is expected to take now, in seconds."),
     Field("run", NUMBER),
+    Field("paused", replace(BOOL, read="bool(row.{c})")),
     Field(
         "response_times",
         Type("", "tuple[int, ...]", "times", shown="tuple[float, ...]", show="tuple(map(seconds, self.{name}_ns))"),

@@ -40,32 +40,51 @@ static int set_attributes(posix_spawnattr_t *attributes, const sigset_t *mask) {
                                                     POSIX_SPAWN_SETSIGDEF);
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int output) {
-    int problem = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+static int set_files(posix_spawn_file_actions_t *files, int gate, int output) {
+    int problem = posix_spawn_file_actions_adddup2(files, gate, STDIN_FILENO);
     if (!problem) problem = posix_spawn_file_actions_adddup2(files, output, STDOUT_FILENO);
     if (!problem) problem = posix_spawn_file_actions_adddup2(files, output, STDERR_FILENO);
     return problem;
 }
 
-int child_start(struct child *child, const char *command, const char *id, uint32_t attempt,
-                int output, const sigset_t *mask) {
+static int spawn(struct child *child, char *arguments[], int gate, int output,
+                 const sigset_t *mask) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    char number[16];
-    char *arguments[] = {"sh", "-c", (char *)command, (char *)id, number, NULL};
     int problem = posix_spawn_file_actions_init(&files);
     if (problem) return problem;
     problem = posix_spawnattr_init(&attributes);
     if (!problem) {
-        snprintf(number, sizeof number, "%u", (unsigned)attempt);
-        *child = (struct child){0};
         problem = set_attributes(&attributes, mask);
-        if (!problem) problem = set_files(&files, output);
+        if (!problem) problem = set_files(&files, gate, output);
         if (!problem)
             problem = posix_spawn(&child->pid, "/bin/sh", &files, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
+    return problem;
+}
+
+int child_start(struct child *child, const char *command, const char *id, uint32_t attempt,
+                int output, const sigset_t *mask, void (*before)(pid_t group)) {
+    char number[16];
+    /* It begins when its guard knows it: if this process is killed before, it ends with the pipe. */
+    char gate[] = "read -r _ && exec </dev/null && exec /bin/sh -c \"$@\"";
+    char *arguments[] = {"sh", "-c", gate, "sh", (char *)command, (char *)id, number, NULL};
+    int ends[2];
+    int problem;
+    *child = (struct child){0};
+    snprintf(number, sizeof number, "%u", (unsigned)attempt);
+    if (pipe(ends)) return errno;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    problem = spawn(child, arguments, ends[0], output, mask);
+    close(ends[0]);
+    if (!problem) {
+        before(child->pid);
+        problem = write(ends[1], "\n", 1) < 0 && errno != EPIPE ? errno : 0;
+    }
+    close(ends[1]);
     return problem;
 }
 

@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "keep.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -279,6 +280,7 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
            selene_schedule_name(info->schedule), selene_kind_name(info->kind),
            (unsigned)info->attempts, last);
     print_when(info, now);
+    if (info->paused) fputs("  paused", stdout);
     if (info->failure.length > 0)
         printf("  failed: %s\n", printable(info->failure.data, info->failure.length).text);
 }
@@ -349,5 +351,14 @@ selene_status keep_retry(selene_scheduler scheduler, const char *id) {
     if (status) return status;
     selene_task_cancel(scheduler, note_of((selene_text){id, -1}).text, -1, NULL);
     printf("enqueued %s again\n", printable(id, -1).text);
+    return SELENE_OK;
+}
+
+selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause) {
+    uint64_t count = 0;
+    selene_status status = pause->function(scheduler, pause->name, -1, &count);
+    if (status) return status;
+    printf("%sd %" PRIu64 " task%s\n", strncmp(pause->option, "pause", 5) == 0 ? "pause" : "resume",
+           count, count == 1 ? "" : "s");
     return SELENE_OK;
 }

@@ -34,4 +34,7 @@ selene_status keep_failed(selene_scheduler scheduler);
 /** Enqueues a failed task again; that it is finished is noted no more. */
 selene_status keep_retry(selene_scheduler scheduler, const char *id);
 
+/** Pauses tasks, or lets them go on, and says how many. */
+selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause);
+
 #endif

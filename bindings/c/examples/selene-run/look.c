@@ -51,6 +51,7 @@ static selene_status prepare(const struct session *session, const selene_task_id
     selene_status status =
         selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
     if (!status && options->retry) status = keep_retry(session->scheduler, options->retry);
+    if (!status && options->pause.option) status = keep_pause(session->scheduler, &options->pause);
     for (uint64_t i = 0; i < ids->count && !status; i++)
         status = stand_in(session->scheduler, ids->ids[i]);
     if (!status) status = selene_scheduler_enable(session->scheduler, options->window.kinds);
@@ -58,17 +59,48 @@ static selene_status prepare(const struct session *session, const selene_task_id
     return status ? status : look(session);
 }
 
-int look_stored(const struct options *options, selene_scheduler scheduler) {
+/* What another process has open is as that process says. */
+static bool is_its_owners(const struct options *options) {
+    if (!options->conditions && options->profile < 0 && !options->observed_range &&
+        !options->freshness)
+        return false;
+    fprintf(stderr,
+            "selene-run: %s is open in another process, which decides; not allowed with it: "
+            "--network, --external-power, --profile, --observed-range, --freshness\n",
+            printable(options->store, -1).text);
+    return true;
+}
+
+static selene_status look_live(const struct session *session) {
+    selene_status status = SELENE_OK;
+    if (session->options->retry) status = keep_retry(session->scheduler, session->options->retry);
+    if (!status && session->options->pause.option)
+        status = keep_pause(session->scheduler, &session->options->pause);
+    return status ? status : look(session);
+}
+
+/* A tag may be nobody's. */
+static bool knows_paused(const struct workload *stored, const struct options *options) {
+    const struct pause_option *pause = &options->pause;
+    if (pause->function == selene_task_pause) return look_knows(stored, "--pause", pause->name);
+    if (pause->function == selene_task_resume) return look_knows(stored, "--resume", pause->name);
+    return true;
+}
+
+int look_stored(const struct options *options, selene_scheduler scheduler, bool is_live) {
     struct workload stored = {.path = options->store};
     struct session session = {options, &stored, NULL, scheduler, NULL};
     selene_task_ids *ids = NULL;
     int exit_code = EXIT_REFUSED;
-    selene_status status = selene_task_list(scheduler, NULL, 0, &ids);
+    selene_status status;
+    if (is_live && is_its_owners(options)) return EXIT_USAGE;
+    status = selene_task_list(scheduler, NULL, 0, &ids);
     if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
-    if (!status && (!look_knows(&stored, "--explain", options->explain) ||
-                    !look_knows(&stored, "--retry", options->retry)))
+    if (!status &&
+        (!look_knows(&stored, "--explain", options->explain) ||
+         !look_knows(&stored, "--retry", options->retry) || !knows_paused(&stored, options)))
         exit_code = EXIT_USAGE;
-    else if (!status) status = prepare(&session, ids);
+    else if (!status) status = is_live ? look_live(&session) : prepare(&session, ids);
     if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
     else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;
     workload_free(&stored);

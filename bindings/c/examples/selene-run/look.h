@@ -7,8 +7,9 @@
 /** Prints what the options ask for. */
 selene_status look(const struct session *session);
 
-/** The same of all tasks of a store; nothing is registered, and nothing can run. Gives the exit code. */
-int look_stored(const struct options *options, selene_scheduler scheduler);
+/** The same of all tasks of a store; nothing is registered, and nothing can run. Of one that
+ *  another process has open (is_live) nothing is changed to look at it. Gives the exit code. */
+int look_stored(const struct options *options, selene_scheduler scheduler, bool is_live);
 
 /** True if the id of an option is NULL or in the workload; else says on stderr which ids are. */
 bool look_knows(const struct workload *workload, const char *option, const char *id);

@@ -19,8 +19,10 @@
 #include "keep.h"
 #include "look.h"
 #include "options.h"
+#include "printable.h"
 #include "runner.h"
 #include "show.h"
+#include "watch.h"
 #include "workload.h"
 #include "workspace.h"
 
@@ -146,6 +148,14 @@ static int run_now(const struct session *session) {
     return exit_code;
 }
 
+/* Other processes may look at what is followed, and enqueue; it ends with the scheduler. */
+static void serve(const struct session *session) {
+    selene_server server = 0;
+    if (selene_server_open(session->scheduler, NULL, &server))
+        fprintf(stderr, "selene-run: other processes cannot connect: %s\n",
+                printable(selene_status_detail(), -1).text);
+}
+
 static int work(struct session *session) {
     const struct options *options = session->options;
     int exit_code = EXIT_DONE;
@@ -161,6 +171,7 @@ static int work(struct session *session) {
         refused(session, options->trace);
         return EXIT_SYSTEM;
     }
+    if (options->follow && options->store) serve(session);
     if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
     if (options->now) exit_code = run_now(session);
     if (follow_profile(session)) return refused(session, "the profile was refused");
@@ -179,18 +190,38 @@ static int opening_failed(selene_status status) {
     return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
 }
 
+/* While another process has the store, what it serves is looked at. */
+static selene_status connect_to_owner(const struct options *options, selene_scheduler *scheduler) {
+    selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
+    char locked[512];
+    selene_status status;
+    snprintf(locked, sizeof locked, "%s", selene_status_detail());
+    how.path = (selene_text){options->store, -1};
+    status = selene_scheduler_connect(&how, scheduler);
+    if (status != SELENE_ERROR_OWNER_AWAY) return status;
+    fprintf(stderr, "selene-run: %s, which does not serve it\n", locked);
+    return status;
+}
+
 /* A store without a workload: nothing is registered, nothing runs. */
 static int look_at_store(const struct options *options) {
     selene_scheduler scheduler = 0;
+    bool is_live = false;
     selene_status status;
     int exit_code;
     if (access(options->store, F_OK)) {
         fprintf(stderr, "selene-run: %s: %s\n", options->store, strerror(errno));
         return EXIT_REFUSED;
     }
+    if (options->watch) return watch_store(options);
     status = open_scheduler(options, &scheduler);
+    if (status == SELENE_ERROR_STORE_LOCKED) {
+        status = connect_to_owner(options, &scheduler);
+        if (status == SELENE_ERROR_OWNER_AWAY) return EXIT_LOCKED;
+        is_live = true;
+    }
     if (status) return opening_failed(status);
-    exit_code = look_stored(options, scheduler);
+    exit_code = look_stored(options, scheduler, is_live);
     output_works(&exit_code);
     selene_scheduler_close(scheduler, 0);
     return exit_code;
@@ -225,12 +256,22 @@ static int run_session(const struct options *options, const struct workload *wor
     return exit_code;
 }
 
+/* What the library says, on any thread. */
+static void tell(int32_t level, const char *text, void *context) {
+    const char *name = level == SELENE_LOG_ERROR     ? "error"
+                       : level == SELENE_LOG_WARNING ? "warning"
+                                                     : "info";
+    (void)context;
+    fprintf(stderr, "selene-run: %s: %s\n", name, printable(text, -1).text);
+}
+
 int main(int count, char **arguments) {
     struct options options;
     struct workload workload;
     struct workspace workspace;
     int exit_code;
     if (!options_read(&options, count, arguments, &exit_code)) return exit_code;
+    if (options.verbose) selene_log_set(tell, NULL, NULL);
     if (options.workload == NULL) return look_at_store(&options);
     exit_code = EXIT_SYSTEM;
     if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;

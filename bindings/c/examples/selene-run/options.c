@@ -55,6 +55,13 @@ static const char help[] =
     "  --list             every task with its state\n"
     "  --failed           every task that failed, and why\n"
     "  --retry ID         enqueue a failed task again; needs --store FILE and no WORKLOAD\n"
+    "  --watch            what happens in FILE, which another process has open, as it happens; "
+    "needs\n"
+    "                     --store FILE and no WORKLOAD\n"
+    "  --pause ID, --pause-tag TAG\n"
+    "                     let a task, or all that have a tag now, begin no more; as --retry\n"
+    "  --resume ID, --resume-tag TAG\n"
+    "                     let them go on; as --retry\n"
     "\n"
     "Conditions; what is not set by hand is read from the system\n"
     "  --network, --no-network\n"
@@ -68,9 +75,11 @@ static const char help[] =
     "\n"
     "Commands\n"
     "  --grace TIME       from SIGTERM to SIGKILL, at most (2s)\n"
+    "  --drain TIME       on SIGINT or SIGTERM: what runs may end by itself for so long (2s)\n"
     "  --logs FOLDER      where output is kept, a file for each task ($SELENE_WORK/log)\n"
     "  --quiet            show no output of commands\n"
     "\n"
+    "  --verbose, -v      show what the library says of stores, troubles and drivers\n"
     "  --help, --version\n"
     "\n";
 /* Two texts, since a string may be too long for a compiler. */
@@ -125,13 +134,20 @@ enum option_number {
     MAX_PENDING_REFRESH,
     MAX_PENDING_PROCESSING,
     GRACE,
+    DRAIN,
     LOGS,
     QUIET,
+    VERBOSE,
     STORE,
     ADOPT,
     LIST,
     FAILED,
     RETRY,
+    WATCH,
+    PAUSE,
+    PAUSE_TAG,
+    RESUME,
+    RESUME_TAG,
     HELP,
     VERSION
 };
@@ -161,13 +177,20 @@ static const struct option table[] = {
     {"max-pending-refresh", required_argument, NULL, MAX_PENDING_REFRESH},
     {"max-pending-processing", required_argument, NULL, MAX_PENDING_PROCESSING},
     {"grace", required_argument, NULL, GRACE},
+    {"drain", required_argument, NULL, DRAIN},
     {"logs", required_argument, NULL, LOGS},
     {"quiet", no_argument, NULL, QUIET},
+    {"verbose", no_argument, NULL, VERBOSE},
     {"store", required_argument, NULL, STORE},
     {"adopt", no_argument, NULL, ADOPT},
     {"list", no_argument, NULL, LIST},
     {"failed", no_argument, NULL, FAILED},
     {"retry", required_argument, NULL, RETRY},
+    {"watch", no_argument, NULL, WATCH},
+    {"pause", required_argument, NULL, PAUSE},
+    {"pause-tag", required_argument, NULL, PAUSE_TAG},
+    {"resume", required_argument, NULL, RESUME},
+    {"resume-tag", required_argument, NULL, RESUME_TAG},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -234,6 +257,13 @@ static bool set_condition(struct options *options, uint32_t constraint, bool sat
     return true;
 }
 
+static bool set_pause(struct options *options, const char *name, pause_function *function) {
+    if (options->pause.option)
+        return refuse("--%s and --%s exclude each other", options->pause.option, name);
+    options->pause = (struct pause_option){name, optarg, function};
+    return true;
+}
+
 static bool read_option(struct options *options, int option, const char *name) {
     switch ((enum option_number)option) {
     case BUDGET:
@@ -289,11 +319,15 @@ static bool read_option(struct options *options, int option, const char *name) {
         return read_small(name, 0, MANY, &options->max_pending_processing);
     case GRACE:
         return read_time(name, 0, SELENE_HOUR, &options->grace);
+    case DRAIN:
+        return read_time(name, 0, SELENE_HOUR, &options->drain);
     case LOGS:
         options->logs = optarg;
         return true;
     case QUIET:
         return options->quiet = true;
+    case VERBOSE:
+        return options->verbose = true;
     case STORE:
         if (*optarg == '\0') return refuse("--store: found \"\"; allowed is the name of a file");
         options->store = optarg;
@@ -307,6 +341,16 @@ static bool read_option(struct options *options, int option, const char *name) {
     case RETRY:
         options->retry = optarg;
         return true;
+    case WATCH:
+        return options->watch = true;
+    case PAUSE:
+        return set_pause(options, name, selene_task_pause);
+    case PAUSE_TAG:
+        return set_pause(options, name, selene_task_pause_tag);
+    case RESUME:
+        return set_pause(options, name, selene_task_resume);
+    case RESUME_TAG:
+        return set_pause(options, name, selene_task_resume_tag);
     case HELP:
     case VERSION:
         break;
@@ -315,14 +359,24 @@ static bool read_option(struct options *options, int option, const char *name) {
 }
 
 static bool is_look(const struct options *options) {
-    return options->plan || options->explain || options->list || options->failed || options->retry;
+    return options->plan || options->explain || options->list || options->failed ||
+           options->retry || options->pause.option;
 }
 
 static bool check_options(struct options *options, int count, char **arguments) {
-    bool needs_none = options->store && is_look(options) && options->cycles <= 0;
+    bool needs_none =
+        options->store && (is_look(options) || options->watch) && options->cycles <= 0;
+    if (options->watch && (optind < count || !options->store))
+        return refuse("--watch shows what happens in a store; allowed is --store FILE with it, and "
+                      "no workload");
+    if (options->watch && is_look(options)) return refuse("--watch looks at nothing else");
     if (options->retry && (optind < count || !options->store))
         return refuse("--retry enqueues a task of a store; allowed is --store FILE with it, and no "
                       "workload");
+    if (options->pause.option && (optind < count || !options->store))
+        return refuse(
+            "--%s is for tasks of a store; allowed is --store FILE with it, and no workload",
+            options->pause.option);
     if (optind == count && is_look(options) && !options->store)
         return refuse("found neither a workload nor --store; needed is one of them");
     if (optind + 1 != count && !(optind == count && needs_none))
@@ -391,13 +445,15 @@ bool options_read(struct options *options, int count, char **arguments, int *out
                                 .profile = -1,
                                 .max_pending_refresh = SELENE_UNLIMITED,
                                 .max_pending_processing = SELENE_UNLIMITED,
-                                .grace = 2 * SELENE_SECOND};
+                                .grace = 2 * SELENE_SECOND,
+                                .drain = 2 * SELENE_SECOND};
     options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     *out_exit = EXIT_USAGE;
     opterr = 0;
-    while ((option = getopt_long(count, arguments, ":h", table, &index)) != -1) {
+    while ((option = getopt_long(count, arguments, ":hv", table, &index)) != -1) {
         if (option == '?' || option == ':') return refuse_unknown(option, arguments);
-        if (option != 'h' && !is_whole(written(arguments), table[index].name)) return false;
+        if (option == 'v') option = VERBOSE;
+        else if (option != 'h' && !is_whole(written(arguments), table[index].name)) return false;
         if (option == HELP || option == 'h' || option == VERSION) {
             if (option == VERSION) printf("selene-run %s\n", selene_version_string());
             else fputs(help, stdout), fputs(help_on_files, stdout);

@@ -19,6 +19,17 @@ enum {
     EXIT_SIGNALLED = 128
 };
 
+/** Pauses tasks by what their id or tag is, or lets them go on. */
+typedef selene_status pause_function(selene_scheduler scheduler, const char *name, int64_t length,
+                                     uint64_t *out_count);
+
+struct pause_option {
+    /** NULL: not given. */
+    const char *option;
+    const char *name;
+    pause_function *function;
+};
+
 struct options {
     /** NULL: a store is looked at, and nothing else is done. */
     const char *workload;
@@ -46,6 +57,9 @@ struct options {
     bool failed;
     /** A task that failed is enqueued again. */
     const char *retry;
+    /** What happens in a store that another process has open is shown as it happens. */
+    bool watch;
+    struct pause_option pause;
     const char *now;
     /** SELENE_CONSTRAINT_ bits set by hand, and which of them are satisfied. */
     uint32_t conditions;
@@ -55,8 +69,10 @@ struct options {
     uint32_t max_pending_refresh;
     uint32_t max_pending_processing;
     int64_t grace;
+    int64_t drain;
     const char *logs;
     bool quiet;
+    bool verbose;
 };
 
 /** Reads the command line. False when the program shall end, with *out_exit. */

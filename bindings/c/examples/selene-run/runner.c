@@ -117,13 +117,12 @@ static bool start(struct runner *runner, struct job *job, const selene_run_info 
     int problem;
     if (runner->signal || runner->leaving) return false;
     problem = child_start(&job->child, info->input.data, info->id.data, info->attempt,
-                          job->log->file, &runner->command_mask);
+                          job->log->file, &runner->command_mask, guard_add);
     if (problem) {
         fprintf(stderr, "selene-run: %s: /bin/sh: %s\n", printable(info->id.data, -1).text,
                 strerror(problem));
         return false;
     }
-    guard_add(job->child.pid);
     enlist(runner, job);
     return true;
 }
@@ -216,10 +215,20 @@ static void run_command(selene_run run, const selene_run_info *info, void *conte
     count_handlers(runner, -1);
 }
 
-/* A second request does not wait for the grace to pass. */
+/* On a thread of its own: children are reaped with the help of the one that receives signals. */
+static void *drain_and_close(void *context) {
+    struct runner *runner = context;
+    selene_scheduler_close(runner->scheduler, runner->drain);
+    return NULL;
+}
+
+/* A second request waits for nothing: tasks are enqueued as before, and their commands killed. */
 static void end_program(struct runner *runner, int number) {
     pthread_mutex_lock(&runner->lock);
     if (runner->signal) {
+        pthread_mutex_unlock(&runner->lock);
+        selene_scheduler_close(runner->scheduler, 0);
+        pthread_mutex_lock(&runner->lock);
         for (struct job *job = runner->jobs; job; job = job->next) {
             job->stopping = true;
             job->kill_at = 0;
@@ -229,11 +238,21 @@ static void end_program(struct runner *runner, int number) {
         return;
     }
     runner->signal = number;
+    runner->has_closer =
+        runner->drain && !pthread_create(&runner->closer, NULL, drain_and_close, runner);
     pthread_cond_broadcast(&runner->changed);
     pthread_mutex_unlock(&runner->lock);
     fputs("selene-run: stopping what runs; once more kills it at once\n", stderr);
-    /* Without grace: children are reaped with the help of this thread. */
-    selene_scheduler_close(runner->scheduler, 0);
+    if (!runner->has_closer) selene_scheduler_close(runner->scheduler, 0);
+}
+
+/* Only where no other signal comes, or the program waits for no more. */
+static void join_closer(struct runner *runner) {
+    pthread_mutex_lock(&runner->lock);
+    const bool has_closer = runner->has_closer;
+    runner->has_closer = false;
+    pthread_mutex_unlock(&runner->lock);
+    if (has_closer) pthread_join(runner->closer, NULL);
 }
 
 /* Receives the signals of the program, one after another, as an ordinary function. */
@@ -283,6 +302,7 @@ void runner_open(struct runner *runner, const struct workspace *workspace,
     pthread_condattr_t attributes;
     *runner = (struct runner){.workspace = workspace,
                               .grace = options->grace,
+                              .drain = options->drain,
                               .quiet = options->quiet,
                               .with_time = options->follow};
     guard_open(options->grace);
@@ -303,6 +323,8 @@ selene_status runner_attach(struct runner *runner, selene_scheduler scheduler,
 }
 
 void runner_close(struct runner *runner) {
+    /* Before another close, which might have less grace. */
+    join_closer(runner);
     selene_scheduler_close(runner->scheduler, runner->grace + SELENE_SECOND);
     pthread_mutex_lock(&runner->lock);
     runner->leaving = true;
@@ -312,6 +334,7 @@ void runner_close(struct runner *runner) {
     pthread_mutex_unlock(&runner->lock);
     pthread_kill(runner->watcher, SIGCHLD);
     pthread_join(runner->watcher, NULL);
+    join_closer(runner);
     guard_close();
     children_reap_strays();
     free(runner->ends);

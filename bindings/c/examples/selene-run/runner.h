@@ -29,6 +29,8 @@ struct runner {
     const struct workspace *workspace;
     /** ns from SIGTERM to SIGKILL; less if the window ends earlier. */
     int64_t grace;
+    /** ns that commands may take to end by themselves when the program is asked to end. */
+    int64_t drain;
     /** Output goes to the logs only. */
     bool quiet;
     /** Lines of output begin with the time. */
@@ -49,6 +51,9 @@ struct runner {
     size_t end_count;
     /** The signal that asked the program to end; 0 before. */
     int signal;
+    /** Closes the scheduler after that. */
+    pthread_t closer;
+    bool has_closer;
     /** Windows that a driver has ended. */
     int64_t windows;
     /** No command is started any more. */

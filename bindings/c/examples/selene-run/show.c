@@ -131,6 +131,14 @@ static struct text next_chance(const struct session *session, selene_text id) {
     return out;
 }
 
+static void show_run_pace(const selene_pace *pace) {
+    struct text news = {"-"};
+    if (pace->known_runs)
+        snprintf(news.text, sizeof news.text, "%" PRIu32 " of %" PRIu32, pace->news_runs,
+                 pace->known_runs);
+    printf("%5.2f  %8s  ", (double)pace->pace / 1000, news.text);
+}
+
 static void show_run(const struct session *session, const selene_report *report, uint64_t index) {
     const selene_report_run *run = &report->runs[index];
     struct text outcome = {""};
@@ -138,8 +146,9 @@ static void show_run(const struct session *session, const selene_report *report,
     if (run->stop_reason) append(&outcome, ", ", selene_stop_name(run->stop_reason));
     printf("  %2" PRIu64 "  ", index + 1);
     print_id(session, run->id.data);
-    printf("%-9s  %5.3f  %9s  %9s  %9s  %-19s  %-12s  %s\n", priorities[run->priority], run->score,
-           duration_text(run->estimate).text,
+    printf("%-9s  %5.3f  ", priorities[run->priority], run->score);
+    if (report->paces) show_run_pace(&report->paces[index]);
+    printf("%9s  %9s  %9s  %-19s  %-12s  %s\n", duration_text(run->estimate).text,
            duration_text(run->started_at - report->began_at).text,
            duration_text(run->response_time).text, outcome.text,
            runner_end(session->runner, run->run).text, next_chance(session, run->id).text);
@@ -152,8 +161,10 @@ static void show_runs(const struct session *session, const selene_report *report
     }
     printf("\n   #  ");
     print_id(session, "task");
-    printf("%-9s  %5s  %9s  %9s  %9s  %-19s  %-12s  %s\n", "priority", "score", "estimate", "start",
-           "took", "outcome", "command", "again");
+    printf("%-9s  %5s  ", "priority", "score");
+    if (report->paces) printf("%5s  %8s  ", "pace", "news");
+    printf("%9s  %9s  %9s  %-19s  %-12s  %s\n", "estimate", "start", "took", "outcome", "command",
+           "again");
     for (uint64_t i = 0; i < report->run_count; i++)
         show_run(session, report, i);
 }
@@ -226,6 +237,12 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_DRAINED:
         append(&out, "", "the scheduler is drained");
         break;
+    case SELENE_REASON_CLOCK:
+        append(&out, "", "the clock has jumped");
+        break;
+    case SELENE_REASON_PAUSED:
+        append(&out, "", "is paused");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -240,6 +257,28 @@ static void show_reason(const struct session *session, const selene_reason *reas
         return;
     if (reason->may_change_at == SELENE_NEVER) printf(", time alone does not change that");
     else printf(", may change %s", from_now(session, reason->may_change_at).text);
+}
+
+static const char *ordinal(uint64_t number) {
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    return ends[number % 10 < 4 && number / 10 % 10 != 1 ? number % 10 : 0];
+}
+
+/* What the turn of a task follows from under the freshness rule. */
+static void show_pace(const struct session *session, const selene_explanation *why) {
+    int64_t instant = now(session), age = instant - why->fresh_since;
+    printf("fresh since %s (%s); takes %s", timestamp_of(why->fresh_since, instant).text,
+           duration_text(age > 0 ? age : 0).text, duration_text(why->cost).text);
+    if (why->known_runs)
+        printf(", four of five runs at most %s; %" PRIu32 " of %" PRIu32
+               " runs found something new",
+               duration_text(why->estimate).text, why->news_runs, why->known_runs);
+    if (why->attempts && why->state != SELENE_STATE_RUNNING)
+        printf("; %" PRIu32 " failed in a row", why->attempts);
+    printf("; its pace is %.2f of a normal task's", (double)why->pace / 1000);
+    if (why->rank)
+        printf("; %" PRIu64 "%s of %" PRIu64, why->rank, ordinal(why->rank), why->eligible);
+    puts("");
 }
 
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
@@ -262,14 +301,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
         show_reason(session, &why.reasons[i], &why);
     }
     if (why.reason_count) puts("");
-    if (why.pace) {
-        printf("fresh since %s; takes %s", from_now(session, why.fresh_since).text,
-               duration_text(why.cost).text);
-        if (why.known_runs)
-            printf("; %" PRIu32 " of %" PRIu32 " runs found something new", why.news_runs,
-                   why.known_runs);
-        printf("; its pace is %.2f of a normal task's\n", (double)why.pace / 1000);
-    }
+    if (why.pace) show_pace(session, &why);
 }
 
 static bool same(selene_text a, selene_text b) {

@@ -11,28 +11,32 @@ feature_flags new_data
 >>> scheduler.close()
 
 Durations are seconds (int, float) or timedelta, instants are aware datetimes; results also have both exactly, as
-whole nanoseconds, under the same name with `_ns`. Enumerations are taken as members or by name. Loggers: "pyselene".
+whole nanoseconds, under the same name with `_ns`. Enumerations are taken as members or by name. Loggers: "pyselene"
+for what handlers and callbacks raise, "pyselene.library" for what the library says of stores, troubles and drivers.
 """
 
 from __future__ import annotations
 
 from ._conditions import Conditions, Constraint
+from ._connect import connect
 from ._cycle import Cycle, Wait
 from ._decision import Decision, Finding, Verdict
 from ._driver import Driver
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._event import Event, EventStream, EventType, Subscription, Trouble
-from ._explanation import Explanation, Pace, Reason, ReasonCode
+from ._explanation import Explanation, Reason, ReasonCode
 from ._failure import LastFailure
 from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
 from ._library import library_version
+from ._pace import Pace
 from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._report import Plan, PlanRun, Report, ReportRun
 from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
 from ._scheduler import Scheduler
+from ._server import Peer, Right, Server, ServerInfo
 from ._signal import Presence, Reading, Signal, Source, Thermal
 from ._signals import Signals
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
@@ -74,6 +78,7 @@ __all__ = [
     "NoBackoff",
     "Outcome",
     "Pace",
+    "Peer",
     "Plan",
     "PlanRun",
     "Presence",
@@ -87,11 +92,14 @@ __all__ = [
     "Report",
     "ReportRun",
     "Retry",
+    "Right",
     "Rule",
     "Run",
     "Schedule",
     "Scheduler",
     "SchedulerInfo",
+    "Server",
+    "ServerInfo",
     "Signal",
     "Signals",
     "Source",
@@ -109,6 +117,7 @@ __all__ = [
     "Verdict",
     "Wait",
     "check_store",
+    "connect",
     "library_version",
     "replay_trace",
     "salvage_store",

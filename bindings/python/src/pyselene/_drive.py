@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ._engine import Engine
     from ._run import Run
 
-#: How long runs that a stopped driver asks to stop may take.
-DRAIN = 5 * SECOND
-
 
 class Drive:
     """One cycle and its lanes."""
@@ -118,9 +115,9 @@ class Drive:
 
     # ---- called by others ------------------------------------------------------
 
-    def stop_picking(self) -> None:
-        """Nothing more is started; what runs is asked to stop and has a few seconds."""
-        self.engine.calls.selene_cycle_drain(self.cycle, DRAIN)  # which may be over
+    def stop_picking(self, grace: int) -> None:
+        """Nothing more is started; what runs has a grace, and is asked to stop in its last tenth."""
+        self.engine.calls.selene_cycle_drain(self.cycle, grace)  # which may be over
         self.tell()
 
     def forked(self) -> None:

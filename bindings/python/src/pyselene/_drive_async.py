@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from . import _raw
 from ._callbacks import take_kept
 from ._cycle import begin, end, over
-from ._drive import DRAIN
 from ._errors import SeleneError
 from ._handler import GONE, Handler, cancellable, execute, fail, finish, interrupting, make_run
 from ._library import out_pointer
@@ -44,9 +43,9 @@ class AsyncDrive:
         self.lanes: frozenset[Lane] = frozenset()
         engine.drives.add(self)
 
-    def stop_picking(self) -> None:
-        """Nothing more is started; what runs is asked to stop and has a few seconds."""
-        self.engine.calls.selene_cycle_drain(self.cycle, DRAIN)  # which may be over
+    def stop_picking(self, grace: int) -> None:
+        """Nothing more is started; what runs has a grace, and is asked to stop in its last tenth."""
+        self.engine.calls.selene_cycle_drain(self.cycle, grace)  # which may be over
         self.tell()
 
     def forked(self) -> None:

@@ -29,6 +29,9 @@ from ._time import SECOND, Duration, duration_ns, maybe_instant, never_is_none, 
 if TYPE_CHECKING:
     from ._engine import Engine
 
+#: How long what runs may take when a driver is stopped, unless it is told otherwise.
+STOP_GRACE = 5 * SECOND
+
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
 
@@ -68,13 +71,19 @@ class Driver:
     (0, ['sync'])
     """
 
-    def __init__(self, engine: Engine, raw: _raw.selene_driver, on_report: OnReport | None) -> None:
+    def __init__(
+        self, engine: Engine, raw: _raw.selene_driver, on_report: OnReport | None, scheduler: object = None
+    ) -> None:
         self._engine = engine
+        #: So that it lives, and is not closed, as long as its driver.
+        self._scheduler = scheduler
         self._raw = raw
         # The most that the library grants; a lane that a window has not is refused by its cycle.
         self._window = _raw.selene_window()
         self._window.lanes = max(raw.refresh_lanes, raw.processing_lanes)
         self._on_report = on_report
+        #: How long what runs may take when it is stopped.
+        self._grace = STOP_GRACE
         self._is_open = False
         self._fd = self._bell = -1
         self._wake_at: int | None = None
@@ -162,8 +171,8 @@ class Driver:
     def stop(self) -> None:
         """Asks it to end, from any thread, also from a handler.
 
-        No window is opened any more; what runs is asked to stop and has 5 seconds. close() and the end of `with` wait
-        for that.
+        No window is opened any more; what runs has 5 seconds, and is asked to stop in the last half second. close() and
+        the end of `with` wait for that.
         """
         self._stop()
         raise_kept()
@@ -175,7 +184,7 @@ class Driver:
             self._changed.notify_all()
         for drive in drives:
             with contextlib.suppress(Closed):
-                drive.stop_picking()
+                drive.stop_picking(self._grace)
         self._ring()
 
     def close(self) -> None:
@@ -360,7 +369,7 @@ class Driver:
         with self._changed:
             self._drives.add(drive)
         if self._stopping:  # told so between the step and now
-            drive.stop_picking()
+            drive.stop_picking(self._grace)
 
     def _remove(self, drive: Drive | AsyncDrive) -> None:
         with self._changed:

@@ -11,15 +11,16 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from typing import Any
 
-from . import _callbacks, _raw
-from ._callbacks import caught, kept, log, raise_kept
+from . import _callbacks, _log, _raw
+from ._callbacks import caught, kept, log, raise_kept, take_kept
 from ._errors import Closed, Reentrant, SeleneError
 from ._event import Event, Mailbox, read_event
 from ._handler import Handler
 from ._library import error_of, fast, library
+from ._listen import Listening
 from ._profile import Profile
 from ._roles import Opening, Pulling
 from ._run import Latch, Run
@@ -89,6 +90,12 @@ class Engine:
         self.handle = 0
         self.pid = os.getpid()
         self.closed = False
+        #: Whether a thread closes it and waits for what runs.
+        self.closing = False
+        #: Until when, at most, by the monotonic clock.
+        self.closes_by = 0
+        #: Whether another process has the scheduler, and this is a connection to it.
+        self.connected = False
         #: Whether the exit of the interpreter closed it.
         self.exiting = False
         #: Threads that wait for cycles here.
@@ -113,6 +120,8 @@ class Engine:
         self.pushing = 0
         self.observers = Observers()
         self.observing = False
+        #: What reads the events of a connection.
+        self.listening = Listening()
         #: The driver that is open.
         self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.
@@ -133,7 +142,7 @@ class Engine:
 
     def error(self, status: int) -> SeleneError:
         """The exception of a status; Closed where that is why."""
-        if status == _raw.SELENE_ERROR_INVALID_HANDLE and self.closed:
+        if self.closed and status in (_raw.SELENE_ERROR_INVALID_HANDLE, _raw.SELENE_ERROR_UNAVAILABLE):
             return closed()
         return error_of(status)
 
@@ -218,6 +227,7 @@ class Engine:
         handler = self.handlers.get(run._handler)
         if handler is not None:
             run._on_stop = handler.on_stop
+        run._taker = threading.get_ident()
         self.runs[run.token] = run
         if self.early_stops:
             self.tell_early(run)
@@ -350,38 +360,111 @@ class Engine:
             if self.clock is not None:  # with a clock of the host's it does not wait in there
                 time.sleep(min(left, SECOND // 100) / SECOND)
 
-    def close(self, grace: int) -> None:
-        """Stops runs, waits up to a number of ns for handlers to return, ends."""
-        if self.closed:
-            return
-        if self.pid != os.getpid():  # a child's copy: the scheduler is the parent's
-            self.closed = True
-            return
-        self.refuse_in_handler("close()")
+    async def drain_async(self, grace: int) -> bool:
+        """The same without blocking the event loop, whose coroutines may be what runs."""
+        if grace:
+            self.refuse_in_handler("drain_async() with a grace")
         until = _NOW() + grace
-        self.closed = True
+        while not self.drain(0):
+            left = until - _NOW()
+            if left <= 0:
+                return False
+            await asyncio.sleep(min(left, SECOND // 100) / SECOND)
+        return True
+
+    def close(self, grace: int) -> None:
+        """Lets what runs complete, for a number of ns, stops what is left, waits for its handlers, ends."""
+        if not self._begins_to_close("close()", grace):
+            return
         try:
-            # Its own threads it waits for; the others are waited for below, where signals are handled meanwhile.
-            pushes = any(handler.push for handler in tuple(self.handlers.values()))
-            waits = pushes or not 0 <= grace <= _raw.SELENE_DAY  # which it refuses
-            status = library.selene_scheduler_close(self.handle, grace if waits else 0)
-        except BaseException:  # a signal just before the call, which must be made, or just after it
-            library.selene_scheduler_close(self.handle, 0)
-            self._let_go()
+            ended = self._close_apart(grace) if self._may_wait_apart(grace) else None
+            error = self._close(grace) if ended is None else ended.result()
+        except BaseException:  # a signal just before the call, which must be made, or while it waits, or just after it
+            self._close_at_once()
             raise
-        if status:
-            self.closed = False
-            raise error_of(status)
+        self._accept(error)
         try:
             self._wake_who_waits()
             with self.changed:
                 while self._threads():
-                    rest = until - _NOW()
+                    rest = self.closes_by - _NOW()
                     if rest <= 0 or not self.changed.wait(rest / SECOND):
                         break
         finally:
             self._let_go()
         raise_kept()
+
+    async def close_async(self, grace: int) -> None:
+        """The same without blocking the event loop, whose coroutines may be what runs."""
+        if not self._begins_to_close("close_async()", grace):
+            return
+        try:
+            ended = self._close_apart(grace)
+            error = self._close(grace) if ended is None else await asyncio.wrap_future(ended)
+        except BaseException:
+            self._close_at_once()
+            raise
+        self._accept(error)
+        self._let_go()
+        raise_kept()
+
+    def _begins_to_close(self, what: str, grace: int) -> bool:
+        """Whether this call is the one that closes; another one with less grace comes before one that waits."""
+        if self.closed:
+            if self.closing and self.pid == os.getpid():
+                self.closes_by = min(self.closes_by, _NOW() + grace)
+                self._close(grace)
+            return False
+        if self.pid != os.getpid():  # a child's copy: the scheduler is the parent's
+            self.closed = True
+            return False
+        self.refuse_in_handler(what)
+        self.closed = self.closing = True
+        self.closes_by = _NOW() + grace
+        return True
+
+    def _may_wait_apart(self, grace: int) -> bool:
+        """Whether a worker may wait instead, so that this thread handles signals: it waits for its runs, too."""
+        if grace <= 0 or threading.current_thread() is not threading.main_thread():
+            return False
+        mine = threading.get_ident()
+        return all(run._taker != mine for run in tuple(self.runs.values()))
+
+    def _close_apart(self, grace: int) -> Future[SeleneError | None] | None:
+        """Closes on a worker; None where no thread can be had any more."""
+        ended: Future[SeleneError | None] = Future()
+        waiting = threading.get_ident()
+
+        def close() -> None:
+            try:
+                error = self._close(grace)
+                raised = take_kept()
+                if raised is not None:
+                    kept[waiting] = raised
+                ended.set_result(error)
+            except BaseException as failure:
+                ended.set_exception(failure)
+
+        try:
+            self.workers.submit(close)
+        except RuntimeError:
+            return None
+        return ended
+
+    def _close(self, grace: int) -> SeleneError | None:
+        status = library.selene_scheduler_close(self.handle, grace)
+        self.closing = False
+        # Another thread may have done it, with less grace.
+        return error_of(status) if status and status != _raw.SELENE_ERROR_INVALID_HANDLE else None
+
+    def _close_at_once(self) -> None:
+        self._close(0)
+        self._let_go()
+
+    def _accept(self, error: SeleneError | None) -> None:
+        if error is not None:
+            self.closed = False
+            raise error
 
     def _wake_who_waits(self) -> None:
         for drive in tuple(self.drives):
@@ -414,6 +497,12 @@ def closed() -> Closed:
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
+def keep_engine(engine: Engine, handle: int) -> None:
+    """An engine has its handle, which is closed at exit at the latest."""
+    engine.handle = handle
+    _engines.add(engine)
+
+
 def open_engine(engine: Engine, options: _raw.selene_options) -> None:
     """Opens the library's scheduler."""
     if engine.clock is not None:
@@ -424,8 +513,7 @@ def open_engine(engine: Engine, options: _raw.selene_options) -> None:
     status = library.selene_scheduler_open(ctypes.byref(options), ctypes.byref(handle))
     if status:
         raise error_of(status)
-    engine.handle = handle.value
-    _engines.add(engine)
+    keep_engine(engine, handle.value)
     if engine.clock is not None:
         try:
             engine.clock.check()
@@ -448,6 +536,8 @@ def _close_all() -> None:
             log.exception("a scheduler could not be closed at exit")
 
 
+# What is done at exit goes backwards: what the library says of that close is heard, too.
+_log.listen()
 atexit.register(_close_all)
 
 

@@ -19,7 +19,9 @@ __all__ = [
     "NotFound",
     "NotPermitted",
     "OutcomeUnknown",
+    "OwnerAway",
     "Reentrant",
+    "Refused",
     "SeleneError",
     "StaleRun",
     "StoreCannotOpen",
@@ -198,6 +200,16 @@ class StoreMoved(StoreError):
     """The file of the store or its log was removed, renamed or replaced while it was open; nothing changed."""
 
 
+class OwnerAway(SeleneError):
+    """No process serves the store, or the one that did has ended or does not answer; the detail says whether what was
+    asked may have been done.
+    """
+
+
+class Refused(SeleneError):
+    """The process that has the store open does not let this user do so."""
+
+
 _CLASSES: dict[int, type[SeleneError]] = {
     _raw.SELENE_ERROR_UNAVAILABLE: Unavailable,
     _raw.SELENE_ERROR_TOO_MANY_PENDING: TooManyPending,
@@ -227,6 +239,8 @@ _CLASSES: dict[int, type[SeleneError]] = {
     _raw.SELENE_ERROR_STORE_IO: StoreIO,
     _raw.SELENE_ERROR_OUTCOME_UNKNOWN: OutcomeUnknown,
     _raw.SELENE_ERROR_STORE_MOVED: StoreMoved,
+    _raw.SELENE_ERROR_OWNER_AWAY: OwnerAway,
+    _raw.SELENE_ERROR_REFUSED: Refused,
 }
 
 

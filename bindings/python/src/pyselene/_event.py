@@ -16,6 +16,7 @@ from . import _raw
 from ._errors import SeleneError
 from ._library import error_told, read, text
 from ._names import Named
+from ._pace import Pace, pace_of
 from ._profile import Factor
 from ._run import Kind, Outcome, StopReason
 from ._terms import Disposition, State, kinds_of
@@ -43,13 +44,15 @@ class EventType(Named):
     GRANTED = _raw.SELENE_EVENT_GRANTED
     TRACE_ENDED = _raw.SELENE_EVENT_TRACE_ENDED
     TROUBLE = _raw.SELENE_EVENT_TROUBLE
+    PAUSED = _raw.SELENE_EVENT_PAUSED
+    RESUMED = _raw.SELENE_EVENT_RESUMED
 
 
 class Trouble(Named):
     """What can keep a scheduler from working.
 
     A store that refuses, a thread that cannot be had, too many handlers that overran, an observer that does not keep
-    up, a handler that has left too many threads behind.
+    up, a handler that has left too many threads behind, a clock that has jumped.
     """
 
     STORE = _raw.SELENE_TROUBLE_STORE
@@ -57,6 +60,7 @@ class Trouble(Named):
     OVERRUN = _raw.SELENE_TROUBLE_OVERRUN
     OBSERVER = _raw.SELENE_TROUBLE_OBSERVER
     HANDLER = _raw.SELENE_TROUBLE_HANDLER
+    CLOCK = _raw.SELENE_TROUBLE_CLOCK
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {
@@ -75,7 +79,8 @@ class Event:
 
     `detail` is a Disposition (registered), an Outcome (completed; cycle_ended: the result), a StopReason (stopped), the
     Factor whose veto refused (refused; None: the score was too low) or a Trouble. `error` is what calls raise because
-    of a trouble; None: it is over. `message` is why a run failed (completed, interrupted). `time_at` is when it is due
+    of a trouble; None: it is over. `message` is why a run failed (completed, interrupted). `pace` is what the turn of
+    the task follows from now under the freshness rule (started: as it was picked). `time_at` is when it is due
     again (retry), the deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a
     signal changes). `kinds` are those of the task, the cycle or the decision.
     """
@@ -93,6 +98,7 @@ class Event:
     kinds: frozenset[Kind] = frozenset()
     error: SeleneError | None = field(default=None, compare=False)
     message: str = ""
+    pace: Pace | None = None
 
     @property
     def time(self) -> datetime:
@@ -119,9 +125,10 @@ def read_event(address: int) -> Event:
     """Reads an event of the library."""
     # fmt: off
     (_, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at, kinds, status,
-     *message) = read(_raw.selene_event, address)
+     data_of_message, length_of_message, *pace) = read(_raw.selene_event, address)
     # fmt: on
     meaning: Any = _DETAILS.get(kind)
+    message = text(data_of_message, length_of_message)
     return Event(
         number=number,
         type=EventType(kind),
@@ -134,8 +141,9 @@ def read_event(address: int) -> Event:
         attempts=attempts,
         time_at_ns=never_is_none(time_at) or None,
         kinds=kinds_of(kinds),
-        error=error_told(status, text(*message)) if status else None,
-        message="" if status else text(*message),
+        error=error_told(status, message) if status else None,
+        message="" if status else message,
+        pace=pace_of(pace),
     )
 
 
@@ -172,6 +180,8 @@ class Mailbox:
         self.waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = set()
         self.dropped = 0
         self.closed = False
+        #: Why there will be no more, if not because it was closed.
+        self.error: SeleneError | None = None
 
     def put(self, event: Event) -> None:
         """Takes an event in; the oldest is dropped if they are not read."""
@@ -184,6 +194,18 @@ class Mailbox:
     def close(self) -> None:
         """Ends it after the events that are in it."""
         with self.condition:
+            self.closed = True
+            self.wake()
+
+    def lose(self, count: int) -> None:
+        """Events that were lost on their way here."""
+        with self.condition:
+            self.dropped += count
+
+    def fail(self, error: SeleneError) -> None:
+        """Ends it after the events that are in it, with an error."""
+        with self.condition:
+            self.error = error
             self.closed = True
             self.wake()
 
@@ -206,7 +228,8 @@ def _resolve(future: asyncio.Future[None]) -> None:
 class EventStream:
     """The events from now on: `for event in stream` blocks, `async for event in stream` awaits; ends by close().
 
-    It keeps the last `size` events that were not read; `dropped` counts those beyond.
+    It keeps the last `size` events that were not read; `dropped` counts those beyond. Of a connection whose owner has
+    gone away it raises OwnerAway, once the events that came are read.
     """
 
     def __init__(self, mailbox: Mailbox, end: Callable[[], None]) -> None:
@@ -215,7 +238,7 @@ class EventStream:
 
     @property
     def dropped(self) -> int:
-        """Events that came while `size` unread ones were waiting."""
+        """Events that came while `size` unread ones were waiting, or that a connection was too slow for."""
         return self._mailbox.dropped
 
     def close(self) -> None:
@@ -246,6 +269,8 @@ class EventStream:
         box = self._mailbox
         with box.condition:
             while not box.events:
+                if box.error is not None:
+                    raise box.error
                 if box.closed:
                     raise StopIteration
                 box.condition.wait()
@@ -261,6 +286,8 @@ class EventStream:
             with box.condition:
                 if box.events:
                     return box.events.popleft()
+                if box.error is not None:
+                    raise box.error
                 if box.closed:
                     raise StopAsyncIteration
                 entry = (loop, loop.create_future())

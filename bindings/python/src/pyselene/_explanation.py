@@ -11,6 +11,7 @@ from . import _raw
 from ._conditions import Constraint
 from ._library import layout
 from ._names import Named
+from ._pace import Pace, pace_of
 from ._terms import State
 from ._time import instant, maybe_instant, never_is_none, seconds, show
 
@@ -38,6 +39,8 @@ class ReasonCode(Named):
     NO_THREAD = _raw.SELENE_REASON_NO_THREAD
     HANDLER_STUCK = _raw.SELENE_REASON_HANDLER_STUCK
     DRAINED = _raw.SELENE_REASON_DRAINED
+    CLOCK = _raw.SELENE_REASON_CLOCK
+    PAUSED = _raw.SELENE_REASON_PAUSED
 
 
 _SENTENCES = {
@@ -61,6 +64,8 @@ _SENTENCES = {
     ReasonCode.NO_THREAD: "no thread can be had for a window",
     ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
     ReasonCode.DRAINED: "the scheduler is drained",
+    ReasonCode.CLOCK: "it waits for a time, and the clock has jumped",
+    ReasonCode.PAUSED: "it is paused",
 }
 
 
@@ -86,41 +91,6 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """What the turn of a task follows from under the freshness rule: its age, times its pace.
-
-    `runs` is how many of its last outcomes are known (at most 16), `news` how many of them found something new;
-    `per_mille` its pace in thousandths of that of a task of normal priority that takes 5 s and always finds something.
-    """
-
-    fresh_since_ns: int
-    cost_ns: int
-    runs: int
-    news: int
-    per_mille: int
-
-    @property
-    def fresh_since(self) -> datetime:
-        """Its age counts from this instant."""
-        return instant(self.fresh_since_ns)
-
-    @property
-    def cost(self) -> float:
-        """What a run takes on average, in seconds."""
-        return seconds(self.cost_ns)
-
-    def __str__(self) -> str:
-        parts = [
-            f"fresh since {self.fresh_since.isoformat(sep=' ', timespec='seconds')}",
-            f"takes {show(self.cost_ns)}",
-        ]
-        if self.runs:
-            parts.append(f"{self.news} of {self.runs} runs found something new")
-        parts.append(f"its pace is {self.per_mille / 1000:.2f} of a normal task's")
-        return "; ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """Every reason why a task does not run now, with its rank among the eligible of its kind (0: not eligible)."""
 
@@ -132,6 +102,8 @@ class Explanation:
     score: float
     estimate_ns: int
     last_room_ns: int | None
+    #: Since the last success or period: failures in a row, and the run in flight.
+    attempts: int
     #: None unless the scheduler has the freshness rule.
     pace: Pace | None = None
 
@@ -166,6 +138,29 @@ class Explanation:
         """Seconds that were left when the last cycle of its kind ended its picking; None before the first."""
         return None if self.last_room_ns is None else seconds(self.last_room_ns)
 
+    def turn(self, now_ns: int | None = None) -> str:
+        """What its turn follows from under the freshness rule; with `now_ns` also how long ago it was fresh."""
+        pace = self.pace
+        if pace is None:
+            return ""
+        since = pace.fresh_since
+        if now_ns is None:
+            parts = [f"fresh since {since.isoformat(sep=' ', timespec='seconds')}"]
+        else:
+            form = "%H:%M" if since.date() == instant(now_ns).date() else "%Y-%m-%d %H:%M"
+            parts = [f"fresh since {since.strftime(form)} ({show(max(0, now_ns - pace.fresh_since_ns))})"]
+        if pace.runs:
+            parts.append(f"takes {show(pace.cost_ns)}, four of five runs at most {show(self.estimate_ns)}")
+            parts.append(f"{pace.news} of {pace.runs} runs found something new")
+        else:
+            parts.append(f"takes {show(pace.cost_ns)}")
+        if self.attempts and self.state is not State.RUNNING:
+            parts.append(f"{self.attempts} failed in a row")
+        parts.append(f"its pace is {pace.per_mille / 1000:.2f} of a normal task's")
+        if self.rank:
+            parts.append(f"{self.rank}{_ordinal(self.rank)} of {self.eligible}")
+        return "; ".join(parts)
+
     def __str__(self) -> str:
         lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
         lines += [f"  - {reason}" for reason in self.reasons] or ["  - nothing is missing but a window of its kind"]
@@ -174,8 +169,17 @@ class Explanation:
         if self.rank:
             lines.append(f"  rank {self.rank} of {self.eligible}, score {self.score:.3f}")
         if self.pace is not None:
-            lines.append(f"  {self.pace}")
+            lines.append(f"  {self.turn()}")
         return "\n".join(lines)
+
+
+def _ordinal(number: int) -> str:
+    """What stands behind a number.
+
+    >>> [f"{number}{_ordinal(number)}" for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
 
 
 def explanation(key: str, raw: ctypes.Structure) -> Explanation:
@@ -183,8 +187,8 @@ def explanation(key: str, raw: ctypes.Structure) -> Explanation:
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
-    rank, eligible, score, estimate, last_room = values[-10:-5]
-    pace = Pace(*values[-5:])
+    rank, eligible, score, estimate, last_room = values[-13:-8]
+    attempts = values[-2]
     reasons = tuple(
         Reason(ReasonCode(flat[i]), Constraint(flat[i + 1]), never_is_none(flat[i + 2])) for i in range(0, 3 * count, 3)
     )
@@ -197,5 +201,6 @@ def explanation(key: str, raw: ctypes.Structure) -> Explanation:
         score,
         estimate,
         None if last_room < 0 else last_room,
-        pace if pace.per_mille else None,
+        attempts,
+        pace_of(values[-8:-2]),
     )

@@ -190,6 +190,7 @@ class TaskInfo:
     last_run_ns: int
     estimate_ns: int
     run: int
+    paused: bool
     response_times_ns: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -288,5 +289,6 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.last_run,
         row.estimate,
         row.run,
+        bool(row.paused),
         times,
     )

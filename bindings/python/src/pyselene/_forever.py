@@ -44,13 +44,18 @@ def raw_forever(
 class Forever(Driver):
     """One run_forever() or its async twin."""
 
-    def __init__(self, engine: Engine, raw: _raw.selene_driver, on_report: OnReport | None) -> None:
+    def __init__(
+        self, engine: Engine, raw: _raw.selene_driver, on_report: OnReport | None, grace: Duration = 5
+    ) -> None:
         engine.refuse_in_handler("run_forever()")
         if engine.closed:
             raise engine.error(_raw.SELENE_ERROR_INVALID_HANDLE)
         if engine.clock is not None:
             raise ValueError("run_forever() waits for real time; on a clock of your own call run_cycle()")
         super().__init__(engine, raw, on_report)
+        self._grace = duration_ns(grace, "grace")
+        if not 0 <= self._grace <= _raw.SELENE_DAY:
+            raise ValueError(f"grace is {grace} s; allowed: 0 … 24 h")
 
     def run(self, signals: bool) -> None:
         """Opens windows on the calling thread, until it is stopped."""

@@ -33,6 +33,8 @@ SELENE_NEVER = 9223372036854775807
 SELENE_UNLIMITED = 4294967295
 SELENE_RESPONSE_TIMES = 30
 SELENE_REASONS = 16
+SELENE_EVENTS = 65536
+SELENE_ANYBODY = 4294967295
 SELENE_REQUIRED_USUAL = -9223372036854775808
 
 SELENE_OK = 0
@@ -64,6 +66,8 @@ SELENE_ERROR_STORE_FULL = 53
 SELENE_ERROR_STORE_IO = 54
 SELENE_ERROR_OUTCOME_UNKNOWN = 55
 SELENE_ERROR_STORE_MOVED = 56
+SELENE_ERROR_OWNER_AWAY = 57
+SELENE_ERROR_REFUSED = 58
 SELENE_UNIT_NONE = 0
 SELENE_UNIT_NUMBER = 1
 SELENE_UNIT_DURATION = 2
@@ -74,6 +78,8 @@ SELENE_OPTIONS_HOLD = 1
 SELENE_OPTIONS_OBSERVED_RANGE = 2
 SELENE_OPTIONS_RELAXED = 4
 SELENE_OPTIONS_FRESHNESS = 8
+SELENE_OPTIONS_NO_THREADS = 16
+SELENE_OPTIONS_SET_CLOCK = 32
 SELENE_KIND_REFRESH = 1
 SELENE_KIND_PROCESSING = 2
 SELENE_TROUBLE_STORE = 1
@@ -81,6 +87,7 @@ SELENE_TROUBLE_THREAD = 2
 SELENE_TROUBLE_OVERRUN = 4
 SELENE_TROUBLE_OBSERVER = 8
 SELENE_TROUBLE_HANDLER = 16
+SELENE_TROUBLE_CLOCK = 32
 SELENE_SCHEDULE_STANDING = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
@@ -137,6 +144,8 @@ SELENE_REASON_STORE_REFUSES = 17
 SELENE_REASON_NO_THREAD = 18
 SELENE_REASON_HANDLER_STUCK = 19
 SELENE_REASON_DRAINED = 20
+SELENE_REASON_CLOCK = 21
+SELENE_REASON_PAUSED = 22
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -179,6 +188,16 @@ SELENE_EVENT_REFUSED = 15
 SELENE_EVENT_GRANTED = 16
 SELENE_EVENT_TRACE_ENDED = 17
 SELENE_EVENT_TROUBLE = 18
+SELENE_EVENT_PAUSED = 19
+SELENE_EVENT_RESUMED = 20
+SELENE_LOG_ERROR = 1
+SELENE_LOG_WARNING = 2
+SELENE_LOG_INFO = 3
+SELENE_RIGHT_LOOK = 1
+SELENE_RIGHT_READ = 2
+SELENE_RIGHT_ENQUEUE = 4
+SELENE_RIGHT_MANAGE = 16
+SELENE_RIGHT_ALL = 23
 SELENE_SIGNAL_BATTERY_LEVEL = 1
 SELENE_SIGNAL_EXTERNAL_POWER = 2
 SELENE_SIGNAL_LOW_POWER_MODE = 3
@@ -254,18 +273,22 @@ SELENE_DRIVER_FROZEN = 8
 SELENE_DRIVER_UNGOVERNED = 16
 
 
+selene_destroy_fn = CFUNCTYPE(None, c_void_p)
+selene_clock_fn = CFUNCTYPE(c_int64, c_void_p)
+selene_thread_fn = CFUNCTYPE(None, c_void_p)
+selene_run_fn = CFUNCTYPE(None, c_uint64, c_void_p, c_void_p)
+selene_stop_fn = CFUNCTYPE(None, c_uint64, c_int32, c_void_p)
+selene_report_fn = CFUNCTYPE(None, c_void_p, c_void_p)
+selene_event_fn = CFUNCTYPE(None, c_void_p, c_void_p)
+selene_log_fn = CFUNCTYPE(None, c_int32, c_void_p, c_void_p)
+
+
 class selene_text(Structure):
     __slots__ = ()
     _fields_ = (
         ("data", c_char_p),
         ("length", c_int64),
     )
-
-
-selene_destroy_fn = CFUNCTYPE(None, c_void_p)
-
-
-selene_clock_fn = CFUNCTYPE(c_int64, c_void_p)
 
 
 class selene_fault(Structure):
@@ -314,6 +337,11 @@ class selene_options(Structure):
         ("stop_grace", c_int64),
         ("max_overrun_per_handler", c_uint32),
         ("reserved", c_uint32),
+        ("thread_begin", selene_thread_fn),
+        ("thread_end", selene_thread_fn),
+        ("thread_context", c_void_p),
+        ("thread_destroy", selene_destroy_fn),
+        ("clock_start", c_int64),
     )
 
 
@@ -336,12 +364,6 @@ class selene_scheduler_info(Structure):
         ("troubles", c_uint32),
         ("stuck_handlers", c_uint32),
     )
-
-
-selene_run_fn = CFUNCTYPE(None, c_uint64, c_void_p, c_void_p)
-
-
-selene_stop_fn = CFUNCTYPE(None, c_uint64, c_int32, c_void_p)
 
 
 class selene_task(Structure):
@@ -417,6 +439,8 @@ class selene_task_info(Structure):
         ("failed_attempt", c_uint64),
         ("failure", selene_text),
         ("timeout", c_int64),
+        ("paused", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -465,6 +489,8 @@ class selene_task_info_row(NamedTuple):
     failure: int
     failure_length: int
     timeout: int
+    paused: int
+    reserved: int
 
 
 class selene_task_ids(Structure):
@@ -503,7 +529,10 @@ class selene_explanation(Structure):
         ("cost", c_int64),
         ("known_runs", c_uint32),
         ("news_runs", c_uint32),
-        ("pace", c_int64),
+        ("pace", c_int32),
+        ("pace_class", c_int32),
+        ("attempts", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -536,6 +565,18 @@ class selene_report_run(Structure):
     )
 
 
+class selene_pace(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("fresh_since", c_int64),
+        ("cost", c_int64),
+        ("known_runs", c_uint32),
+        ("news_runs", c_uint32),
+        ("pace", c_int32),
+        ("pace_class", c_int32),
+    )
+
+
 class selene_report(Structure):
     __slots__ = ()
     _fields_ = (
@@ -559,6 +600,7 @@ class selene_report(Structure):
         ("stopped", c_uint64),
         ("run_count", c_uint64),
         ("runs", POINTER(selene_report_run)),
+        ("paces", POINTER(selene_pace)),
     )
 
 
@@ -605,9 +647,6 @@ class selene_run_info(Structure):
     )
 
 
-selene_report_fn = CFUNCTYPE(None, c_void_p, c_void_p)
-
-
 class selene_event(Structure):
     __slots__ = ()
     _fields_ = (
@@ -626,10 +665,13 @@ class selene_event(Structure):
         ("kinds", c_uint32),
         ("status", c_int32),
         ("message", selene_text),
+        ("fresh_since", c_int64),
+        ("cost", c_int64),
+        ("known_runs", c_uint32),
+        ("news_runs", c_uint32),
+        ("pace", c_int32),
+        ("pace_class", c_int32),
     )
-
-
-selene_event_fn = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class selene_store_info(Structure):
@@ -657,6 +699,54 @@ class selene_store_findings(Structure):
         ("schema_version", c_uint64),
         ("tasks", c_uint64),
         ("damaged", c_uint64),
+    )
+
+
+class selene_peer_rule(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("uid", c_uint32),
+        ("gid", c_uint32),
+        ("rights", c_uint32),
+        ("reserved", c_uint32),
+    )
+
+
+class selene_server_options(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("path", selene_text),
+        ("rules", POINTER(selene_peer_rule)),
+        ("rule_count", c_uint64),
+        ("mode", c_uint32),
+        ("max_clients", c_uint32),
+        ("max_request_size", c_uint64),
+    )
+
+
+class selene_server_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("clients", c_uint64),
+        ("accepted", c_uint64),
+        ("requests", c_uint64),
+        ("refused", c_uint64),
+        ("broken", c_uint64),
+    )
+
+
+class selene_connect_options(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("path", selene_text),
+        ("wait", c_int64),
+        ("timeout", c_int64),
     )
 
 
@@ -789,11 +879,13 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_status_detail": (c_char_p, ()),
     "selene_status_fault": (POINTER(selene_fault), ()),
     "selene_options_init": (c_int32, (POINTER(selene_options), c_uint32)),
+    "selene_scheduler_info_init": (c_int32, (POINTER(selene_scheduler_info), c_uint32)),
     "selene_scheduler_open": (c_int32, (POINTER(selene_options), POINTER(c_uint64))),
     "selene_scheduler_drain": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_resume": (c_int32, (c_uint64,)),
     "selene_scheduler_close": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_now": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_clock_set": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_get": (c_int32, (c_uint64, POINTER(selene_scheduler_info))),
     "selene_scheduler_enable": (c_int32, (c_uint64, c_uint32)),
     "selene_scheduler_next_wakeup": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
@@ -828,12 +920,18 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_cancel_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_cancel_all": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_task_retry": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_pause": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_pause_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_resume": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_resume_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_get": (c_int32, (c_uint64, c_char_p, c_int64, c_uint64, POINTER(POINTER(selene_task_info)))),
     "selene_task_info_destroy": (None, (POINTER(selene_task_info),)),
     "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
     "selene_task_list_state": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_task_ids)))),
     "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
+    "selene_explanation_init": (c_int32, (POINTER(selene_explanation), c_uint32)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
+    "selene_run_info_init": (c_int32, (POINTER(selene_run_info), c_uint32)),
     "selene_window_init": (c_int32, (POINTER(selene_window), c_uint32)),
     "selene_cycle_begin": (c_int32, (c_uint64, POINTER(selene_window), POINTER(c_uint64))),
     "selene_cycle_next": (c_int32, (c_uint64, POINTER(c_int32), POINTER(selene_run_info), POINTER(c_int64))),
@@ -875,14 +973,30 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_fail": (c_int32, (c_uint64, c_int32, c_int64, c_char_p, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_run_get": (c_int32, (c_uint64, POINTER(POINTER(selene_run_info)))),
+    "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
     "selene_conditions_get": (c_int32, (c_uint64, POINTER(c_uint32), POINTER(c_uint32))),
+    "selene_event_init": (c_int32, (POINTER(selene_event), c_uint32)),
     "selene_scheduler_observe": (c_int32, (c_uint64, selene_event_fn, c_void_p, selene_destroy_fn)),
+    "selene_events_open": (c_int32, (c_uint64, c_uint64, POINTER(c_int32))),
+    "selene_events_next": (c_int32, (c_uint64, c_int64, POINTER(selene_event), POINTER(c_int32), POINTER(c_uint64))),
+    "selene_events_close": (c_int32, (c_uint64,)),
+    "selene_log_set": (c_int32, (selene_log_fn, c_void_p, selene_destroy_fn)),
+    "selene_store_findings_init": (c_int32, (POINTER(selene_store_findings), c_uint32)),
     "selene_store_get": (c_int32, (c_uint64, POINTER(POINTER(selene_store_info)))),
     "selene_store_info_destroy": (None, (POINTER(selene_store_info),)),
     "selene_store_backup": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_store_check": (c_int32, (c_char_p, c_int64, POINTER(selene_store_findings))),
     "selene_store_salvage": (c_int32, (c_char_p, c_int64, c_char_p, c_int64, POINTER(selene_store_findings))),
+    "selene_server_options_init": (c_int32, (POINTER(selene_server_options), c_uint32)),
+    "selene_connect_options_init": (c_int32, (POINTER(selene_connect_options), c_uint32)),
+    "selene_server_info_init": (c_int32, (POINTER(selene_server_info), c_uint32)),
+    "selene_server_open": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64))),
+    "selene_server_get": (c_int32, (c_uint64, POINTER(selene_server_info))),
+    "selene_server_close": (c_int32, (c_uint64,)),
+    "selene_scheduler_connect": (c_int32, (POINTER(selene_connect_options), POINTER(c_uint64))),
+    "selene_signal_init": (c_int32, (POINTER(selene_signal), c_uint32)),
     "selene_signal_set": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
     "selene_signal_clear": (c_int32, (c_uint64, c_int32)),
     "selene_signal_get": (c_int32, (c_uint64, c_int32, POINTER(selene_signal))),
@@ -891,6 +1005,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_governor_ask": (c_int32, (c_uint64, c_int32, c_uint32, POINTER(POINTER(selene_decision)))),
     "selene_governor_last": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_decision)))),
     "selene_decision_destroy": (None, (POINTER(selene_decision),)),
+    "selene_balance_init": (c_int32, (POINTER(selene_balance), c_uint32)),
     "selene_ledger_get": (c_int32, (c_uint64, c_int32, POINTER(selene_balance))),
     "selene_ledger_report": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
     "selene_use_report": (c_int32, (c_uint64, c_int64, c_int64)),
@@ -902,6 +1017,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_driver_start": (c_int32, (c_uint64, POINTER(selene_driver))),
     "selene_driver_open": (c_int32, (c_uint64, POINTER(selene_driver), POINTER(c_int32))),
     "selene_driver_step": (c_int32, (c_uint64, POINTER(c_uint64), POINTER(c_int64))),
+    "selene_driver_wait": (c_int32, (c_uint64, c_int64, POINTER(c_int32))),
     "selene_driver_stop": (c_int32, (c_uint64, c_int64)),
     "selene_task_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
@@ -937,11 +1053,13 @@ class Functions:
         "selene_status_detail",
         "selene_status_fault",
         "selene_options_init",
+        "selene_scheduler_info_init",
         "selene_scheduler_open",
         "selene_scheduler_drain",
         "selene_scheduler_resume",
         "selene_scheduler_close",
         "selene_scheduler_now",
+        "selene_clock_set",
         "selene_scheduler_get",
         "selene_scheduler_enable",
         "selene_scheduler_next_wakeup",
@@ -956,12 +1074,18 @@ class Functions:
         "selene_task_cancel_tag",
         "selene_task_cancel_all",
         "selene_task_retry",
+        "selene_task_pause",
+        "selene_task_pause_tag",
+        "selene_task_resume",
+        "selene_task_resume_tag",
         "selene_task_get",
         "selene_task_info_destroy",
         "selene_task_list",
         "selene_task_list_state",
         "selene_task_ids_destroy",
+        "selene_explanation_init",
         "selene_task_explain",
+        "selene_run_info_init",
         "selene_window_init",
         "selene_cycle_begin",
         "selene_cycle_next",
@@ -982,14 +1106,30 @@ class Functions:
         "selene_run_fail",
         "selene_run_stopping",
         "selene_run_remaining",
+        "selene_run_get",
+        "selene_run_info_destroy",
         "selene_conditions_set",
         "selene_conditions_get",
+        "selene_event_init",
         "selene_scheduler_observe",
+        "selene_events_open",
+        "selene_events_next",
+        "selene_events_close",
+        "selene_log_set",
+        "selene_store_findings_init",
         "selene_store_get",
         "selene_store_info_destroy",
         "selene_store_backup",
         "selene_store_check",
         "selene_store_salvage",
+        "selene_server_options_init",
+        "selene_connect_options_init",
+        "selene_server_info_init",
+        "selene_server_open",
+        "selene_server_get",
+        "selene_server_close",
+        "selene_scheduler_connect",
+        "selene_signal_init",
         "selene_signal_set",
         "selene_signal_clear",
         "selene_signal_get",
@@ -998,6 +1138,7 @@ class Functions:
         "selene_governor_ask",
         "selene_governor_last",
         "selene_decision_destroy",
+        "selene_balance_init",
         "selene_ledger_get",
         "selene_ledger_report",
         "selene_use_report",
@@ -1009,6 +1150,7 @@ class Functions:
         "selene_driver_start",
         "selene_driver_open",
         "selene_driver_step",
+        "selene_driver_wait",
         "selene_driver_stop",
         "selene_task_launch",
         "selene_task_expire",
@@ -1039,11 +1181,13 @@ class Functions:
     selene_status_detail: Any
     selene_status_fault: Any
     selene_options_init: Any
+    selene_scheduler_info_init: Any
     selene_scheduler_open: Any
     selene_scheduler_drain: Any
     selene_scheduler_resume: Any
     selene_scheduler_close: Any
     selene_scheduler_now: Any
+    selene_clock_set: Any
     selene_scheduler_get: Any
     selene_scheduler_enable: Any
     selene_scheduler_next_wakeup: Any
@@ -1058,12 +1202,18 @@ class Functions:
     selene_task_cancel_tag: Any
     selene_task_cancel_all: Any
     selene_task_retry: Any
+    selene_task_pause: Any
+    selene_task_pause_tag: Any
+    selene_task_resume: Any
+    selene_task_resume_tag: Any
     selene_task_get: Any
     selene_task_info_destroy: Any
     selene_task_list: Any
     selene_task_list_state: Any
     selene_task_ids_destroy: Any
+    selene_explanation_init: Any
     selene_task_explain: Any
+    selene_run_info_init: Any
     selene_window_init: Any
     selene_cycle_begin: Any
     selene_cycle_next: Any
@@ -1084,14 +1234,30 @@ class Functions:
     selene_run_fail: Any
     selene_run_stopping: Any
     selene_run_remaining: Any
+    selene_run_get: Any
+    selene_run_info_destroy: Any
     selene_conditions_set: Any
     selene_conditions_get: Any
+    selene_event_init: Any
     selene_scheduler_observe: Any
+    selene_events_open: Any
+    selene_events_next: Any
+    selene_events_close: Any
+    selene_log_set: Any
+    selene_store_findings_init: Any
     selene_store_get: Any
     selene_store_info_destroy: Any
     selene_store_backup: Any
     selene_store_check: Any
     selene_store_salvage: Any
+    selene_server_options_init: Any
+    selene_connect_options_init: Any
+    selene_server_info_init: Any
+    selene_server_open: Any
+    selene_server_get: Any
+    selene_server_close: Any
+    selene_scheduler_connect: Any
+    selene_signal_init: Any
     selene_signal_set: Any
     selene_signal_clear: Any
     selene_signal_get: Any
@@ -1100,6 +1266,7 @@ class Functions:
     selene_governor_ask: Any
     selene_governor_last: Any
     selene_decision_destroy: Any
+    selene_balance_init: Any
     selene_ledger_get: Any
     selene_ledger_report: Any
     selene_use_report: Any
@@ -1111,6 +1278,7 @@ class Functions:
     selene_driver_start: Any
     selene_driver_open: Any
     selene_driver_step: Any
+    selene_driver_wait: Any
     selene_driver_stop: Any
     selene_task_launch: Any
     selene_task_expire: Any

@@ -6,17 +6,23 @@ import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _raw
 from ._library import fast, read, read_array, text
+from ._pace import Pace, pace_of
 from ._run import Abandon, Kind, Outcome, Priority, Retry, StopReason
 from ._terms import kinds_of
 from ._time import instant, seconds, show
 
 
 class ReportRun(NamedTuple):
-    """One run of a report; `exception` is what its handler raised, with its traceback."""
+    """One run of a report.
+
+    `exception` is what its handler raised, with its traceback; `pace` what its turn followed from under the freshness
+    rule, as it was picked.
+    """
 
     id: str
     run: int
@@ -29,6 +35,7 @@ class ReportRun(NamedTuple):
     started_at_ns: int
     response_time_ns: int
     exception: BaseException | None
+    pace: Pace | None = None
 
     @property
     def estimate(self) -> float:
@@ -165,12 +172,15 @@ class Report(_ReadLater):
                 show(run.response_time_ns),
                 show(run.estimate_ns),
                 f"{run.score:.3f}",
+                *(run.pace.words if run.pace else ()),
                 str(run.attempt),
                 "" if run.exception is None else f"{type(run.exception).__name__}: {run.exception}".splitlines()[0],
             )
             for run in self.runs
         ]
-        return "\n".join([head, *table(("task", "outcome", "start", "took", "estimate", "score", "attempt", ""), rows)])
+        paced = ("pace", "news") if any(run.pace for run in self.runs) else ()
+        names = ("task", "outcome", "start", "took", "estimate", "score", *paced, "attempt", "")
+        return "\n".join([head, *table(names, rows)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +246,7 @@ def read_report(address: int, exceptions: Mapping[int, BaseException]) -> Report
 def _read_report(address: int, rows: tuple[ReportRun, ...]) -> Report:
     # fmt: off
     (_, flags, cycle, result, kinds, began_at, ended_at, deadline, budget, reserve, eligible, did_not_fit, new_data,
-     no_data, failed, abandoned, expired, stopped, _, _) = read(_raw.selene_report, address)
+     no_data, failed, abandoned, expired, stopped, *_) = read(_raw.selene_report, address)
     # fmt: on
     return Report(
         cycle=cycle,
@@ -267,7 +277,7 @@ _PRIORITIES = (Priority.VERY_LOW, *Priority)
 
 
 def _read_rows(report: int, exceptions: Mapping[int, BaseException]) -> tuple[ReportRun, ...]:
-    *_, count, address = read(_raw.selene_report, report)
+    *_, count, address, told = read(_raw.selene_report, report)
     rows = read_array(_raw.selene_report_run, address, count)
     if not rows:
         return ()
@@ -275,14 +285,14 @@ def _read_rows(report: int, exceptions: Mapping[int, BaseException]) -> tuple[Re
     words = ctypes.sizeof(_raw.selene_report_run) // ctypes.sizeof(ctypes.c_char_p)
     ids: Any = (ctypes.c_char_p * (count * words)).from_address(address)
     make = ReportRun._make
+    paces = map(pace_of, read_array(_raw.selene_pace, told, count)) if told else repeat(None, count)
     return tuple([
         make((
             ids[place].decode(), run, _OUTCOMES[outcome], _STOPS[stop], attempt, _PRIORITIES[priority], score, estimate,
-            started_at, response_time, exceptions.get(run) if exceptions else None,
+            started_at, response_time, exceptions.get(run) if exceptions else None, pace,
         ))
-        for place, (_, _, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time) in zip(
-            range(0, count * words, words), rows, strict=True
-        )
+        for place, pace, (_, _, run, outcome, stop, attempt, priority, score, estimate, started_at, response_time)
+        in zip(range(0, count * words, words), paces, rows, strict=True)
     ])  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 
@@ -42,6 +42,18 @@ class Pulling(Protocol):
     def lanes(self) -> Collection[Place]: ...
     def tell(self) -> None: ...
     def forked(self) -> None: ...
+
+
+class Connected(Protocol):
+    """What the thread that reads a connection's events needs of its engine; in `mailboxes` are Mailboxes."""
+
+    handle: int
+    closed: bool
+    observers: Any
+    mailboxes: set[Any]
+
+    def check(self, status: int) -> None: ...
+    def submit(self, job: Callable[[], None], on_worker: bool = False) -> None: ...
 
 
 class Opening(Protocol):

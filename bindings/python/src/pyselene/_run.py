@@ -59,7 +59,10 @@ OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
 
 
 class StopReason(Named):
-    """Why a run is asked to stop. After `expiring` and `timed_out` it may still complete; else it is over."""
+    """Why a run is asked to stop. After `expiring` and `timed_out` it may still complete; else it is over.
+
+    After `shutdown` it may complete for as long as the close waits; if it fails, its task is enqueued as before.
+    """
 
     NONE = _raw.SELENE_STOP_NONE
     EXPIRING = _raw.SELENE_STOP_EXPIRING
@@ -199,6 +202,8 @@ class Run:
     _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
     _lane: Place | None = None
+    #: The thread that took it without a lane; 0: none did.
+    _taker = 0
     #: Called when the outcome was given, by the code that waits for it.
     _came_back: Callable[[], None] | None = None
 
@@ -374,7 +379,7 @@ class Run:
         cancel = mine.pop("_cancel", None)
         if cancel is not None:
             cancel()
-        if self._lane is not None and is_over(reason):
+        if self._lane is not None and is_over(reason) and reason != _raw.SELENE_STOP_SHUTDOWN:
             self._lane.abandon()
         elif self._lane is not None and reason == _raw.SELENE_STOP_TIMED_OUT:
             self._lane.delay(self)

@@ -19,6 +19,7 @@ from ._info import SchedulerInfo, scheduler_info
 from ._library import encode, fast, library, out_pointer
 from ._names import texts, truth
 from ._scheduler_cycles import CycleCalls
+from ._server import Peer, Server
 from ._signals import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
 from ._terms import Kinds, kind_bits, raw_texts, whole
@@ -135,8 +136,19 @@ class Scheduler(CycleCalls):
                 raise ValueError("owner is empty; None is for programs that work with any store")
             raw.owner = (key, len(key))
         host = None if clock is None else Clock(clock, clock if hasattr(clock, "advance_ns") else None)
-        self._engine = Engine(host, path is None, executor)
-        open_engine(self._engine, raw)
+        engine = Engine(host, path is None, executor)
+        open_engine(engine, raw)
+        self._own(engine)
+
+    @classmethod
+    def _of(cls, engine: Engine) -> Self:
+        """One whose engine is open already."""
+        scheduler = cls.__new__(cls)
+        scheduler._own(engine)
+        return scheduler
+
+    def _own(self, engine: Engine) -> None:
+        self._engine = engine
         self._finalizer = weakref.finalize(self, self._engine.drop)
         # The engines are closed at exit in one place, and before that they are still of use.
         self._finalizer.atexit = False
@@ -190,7 +202,9 @@ class Scheduler(CycleCalls):
         """Calls a function with every change, one at a time, in order, until the result's close().
 
         The thread that made a change delivers it, or, where the library has threads of its own, one of those, maybe
-        after the call has returned.
+        after the call has returned. Of a connection it hears what happens in the owner, on a thread of its own, until
+        the owner goes away, which is logged; events that come faster than it takes them are missing, the oldest first,
+        as the numbers tell.
         """
         if not callable(observer):
             raise TypeError(f"an observer must be callable, not {type(observer).__name__}")
@@ -199,9 +213,13 @@ class Scheduler(CycleCalls):
     def events(self, size: int = 10_000) -> EventStream:
         """A stream of the events from now on: `for event in …` blocks, `async for event in …` awaits."""
         box = Mailbox(whole(size, "size", 1 << 63))
-        end = self._subscribe(box.put)
         boxes = self._engine.mailboxes
         boxes.add(box)
+        try:
+            end = self._subscribe(box.put)
+        except BaseException:
+            boxes.discard(box)
+            raise
 
         def close() -> None:
             end()
@@ -214,6 +232,13 @@ class Scheduler(CycleCalls):
         engine = self._engine
         observers = engine.observers
         subscription = object()
+
+        def end() -> None:
+            observers.functions.pop(subscription, None)
+
+        if engine.connected:
+            engine.listening.begin(engine, subscription, observer)
+            return end
         with engine.changed:
             observers.functions[subscription] = observer
             first, engine.observing = not engine.observing, True
@@ -221,11 +246,26 @@ class Scheduler(CycleCalls):
             number = _callbacks.hold(observers)
             status = library.selene_scheduler_observe(engine.handle, _callbacks.event, number, _callbacks.destroy)
             engine.check(status)
-
-        def end() -> None:
-            observers.functions.pop(subscription, None)
-
         return end
+
+    # ---- other processes --------------------------------------------------------
+
+    def serve(
+        self, path: Path | None = None, *, allow: Iterable[Peer] = (), mode: int = 0o600, max_clients: int = 1024
+    ) -> Server:
+        """Serves this scheduler to other processes of the machine, which connect(), on a thread of the library.
+
+        `path`: the socket, by default the store's name and "-sock". The user of this process and root may do
+        everything; `allow` says what others may, and `mode`, the socket's, who of them comes so far. Ends by the
+        result's close(), as a context, or with the scheduler. AlreadyExists: another server answers there, or a file
+        is there that is no socket.
+        """
+        return Server(self._engine, path, allow, mode, max_clients)
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is a connection to the process that has the scheduler: see connect()."""
+        return self._engine.connected
 
     # ---- the rest ---------------------------------------------------------------
 
@@ -299,16 +339,23 @@ class Scheduler(CycleCalls):
         """
         return self._engine.drain(duration_ns(grace, "grace"))
 
-    def resume(self) -> None:
-        """Lets a drained scheduler dispatch again."""
-        self._engine.check(library.selene_scheduler_resume(self._engine.handle))
+    async def drain_async(self, grace: Duration = 0.0) -> bool:
+        """The same without blocking the running event loop."""
+        return await self._engine.drain_async(duration_ns(grace, "grace"))
 
     def close(self, grace: Duration = 1.0) -> None:
-        """Stops runs (their tasks are enqueued as before), waits up to `grace` seconds for handlers, and ends.
+        """Ends it: drains for up to `grace` seconds, stops what is left, and waits for handlers for the rest of them.
 
-        Again: does nothing. Inside a handler: Reentrant.
+        What completes meanwhile counts. In the last tenth of `grace`, at most 10 s, what is left is asked to stop; at
+        the end it is over, and its tasks are enqueued as before. Runs that this thread pulls, or that its event loop
+        awaits, are not waited for: see close_async(). Again: does nothing, but with less grace it comes before a call
+        that waits. Inside a handler: Reentrant.
         """
         self._engine.close(duration_ns(grace, "grace"))
+
+    async def close_async(self, grace: Duration = 1.0) -> None:
+        """The same without blocking the running event loop, on which runs may complete meanwhile."""
+        await self._engine.close_async(duration_ns(grace, "grace"))
 
     @property
     def closed(self) -> bool:
@@ -329,7 +376,7 @@ class Scheduler(CycleCalls):
         raise TypeError("a Scheduler cannot be pickled; open one in each process, with a store of its own")
 
     def __repr__(self) -> str:
-        return f"<Scheduler{', closed' if self.closed else ''}>"
+        return f"<Scheduler{', connected' if self.connected else ''}{', closed' if self.closed else ''}>"
 
 
 def _limit(value: int | None, what: str) -> int:

@@ -172,7 +172,7 @@ class CycleCalls(TaskCalls):
         end the process, or a failing store, ends it early: wait() returns, and the end of `with` raises it.
         """
         raw = raw_driver(refresh_budget, processing_budget, refresh_lanes, processing_lanes)
-        return Driver(self._engine, raw, on_report)
+        return Driver(self._engine, raw, on_report, self)
 
     def launch(self, id: str) -> Report:
         """Runs a pending task now as if the driver had launched it: outside governor, pace and rank; reports.
@@ -218,18 +218,20 @@ class CycleCalls(TaskCalls):
         rolling: bool = True,
         on_report: OnReport | None = None,
         signals: bool = True,
+        grace: Duration = 5,
     ) -> None:
         """Opens windows until stop(), close() or a signal: whenever something may run, at most once in `every` seconds.
 
         It is a driver() that asks no governor; one of them may be open at a time (Busy). Its windows are rolling unless
         told otherwise: a task that becomes due or is enqueued begins in the next free lane, whatever others do. A
         standing task asks for a window every `every` seconds, or every 15 minutes. When it is to end, nothing more is
-        started, what runs is asked to stop and has 5 seconds. `on_report` gets each report that has runs. `signals`: on
-        the main thread the first SIGINT or SIGTERM ends it; a second one does what it did before.
+        started, and what runs has `grace` seconds, in the last tenth of which it is asked to stop. `on_report` gets
+        each report that has runs. `signals`: on the main thread the first SIGINT or SIGTERM ends it; a second one does
+        what it did before.
         """
         with self._engine.waiting():
             raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
-            Forever(self._engine, raw, on_report).run(signals)
+            Forever(self._engine, raw, on_report, grace).run(signals)
 
     async def run_forever_async(
         self,
@@ -242,11 +244,12 @@ class CycleCalls(TaskCalls):
         rolling: bool = True,
         on_report: OnReport | None = None,
         signals: bool = True,
+        grace: Duration = 5,
     ) -> None:
         """The same on the running event loop; also ends when it is cancelled."""
         with self._engine.waiting():
             raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
-            await Forever(self._engine, raw, on_report).run_async(signals)
+            await Forever(self._engine, raw, on_report, grace).run_async(signals)
 
     def stop(self) -> None:
         """Ends run_forever(), if it is under way, from any thread, also from a handler; other windows go on."""

@@ -232,6 +232,32 @@ class TaskCalls(HandlerCalls):
         """Cancels every live task; says how many."""
         return self._count(library.selene_task_cancel_all)
 
+    def pause(self, id: str | None = None, *, tag: str | None = None) -> int:
+        """Pauses a task and all that wait behind it, or every live task that carries the tag now; says how many.
+
+        They stay as they are, and none begins until resume(); a run in flight goes on. The store keeps it. NotFound.
+        """
+        return self._pause("pause", id, tag)
+
+    def resume(self, id: str | None = None, *, tag: str | None = None) -> int:
+        """Lets what was paused go on: a task and all that wait behind it, or what carries the tag; says how many.
+
+        Without either it lets a drained scheduler dispatch again, and answers 0.
+        """
+        if id is None and tag is None:
+            self._engine.check(library.selene_scheduler_resume(self._engine.handle))
+            return 0
+        return self._pause("resume", id, tag)
+
+    def _pause(self, verb: str, id: str | None, tag: str | None) -> int:
+        given = [(name, text) for name, text in (("id", id), ("tag", tag)) if text is not None]
+        if len(given) != 1:
+            raise TypeError(f"{verb}() takes an id, or tag=")
+        ((name, text),) = given
+        key = encode(text, name)
+        function = getattr(library, f"selene_task_{verb}" + ("" if name == "id" else f"_{name}"))
+        return self._count(function, key, len(key))
+
     def explain(self, id: str) -> Explanation:
         """Every reason why a task does not run now, and when it may; `print` it."""
         key = encode(id, "id")

@@ -80,13 +80,14 @@ def maybe_seconds(ns: int | None) -> float | None:
 def show(ns: int) -> str:
     """A length of time for reading.
 
-    >>> [show(n) for n in (0, 850, 12_300, 4_560_000, 1_500_000_000, 90 * SECOND, 7_260 * SECOND, 200_000 * SECOND)]
-    ['0', '850 ns', '12.3 µs', '4.56 ms', '1.5 s', '1 min 30 s', '2 h 1 min', '2 d 7 h']
+    >>> [show(n) for n in (0, 850, 12_300, 4_560_000, 999_600_000, 90 * SECOND, 7_260 * SECOND, 200_000 * SECOND)]
+    ['0', '850 ns', '12.3 µs', '4.56 ms', '1 s', '1 min 30 s', '2 h 1 min', '2 d 7 h']
     """
     if ns < 0:
         return "-" + show(-ns)
     for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000), ("s", SECOND)):
-        if ns < size * (60 if unit == "s" else 1_000):
+        # Three digits of what is just below 1 000 would be those of the next unit.
+        if ns < size * (60 if unit == "s" else 999.5):
             return f"{ns / size:.3g} {unit}" if ns else "0"
     whole = ns // SECOND
     for big, size, small, part in (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1)):

@@ -74,5 +74,9 @@ class _Worker(threading.Thread):
         self._first: Job | None = job
 
     def run(self) -> None:
+        self.pool._work(self._take())
+
+    def _take(self) -> Job | None:
+        """Not kept for the life of the thread, as what it refers to would be."""
         job, self._first = self._first, None
-        self.pool._work(job)
+        return job

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-from . import command_run, command_simulate, commands_governor, commands_look  # noqa: F401
+from . import command_run, command_simulate, commands_governor, commands_look, commands_watch  # noqa: F401
 from .problem import Exit, Problem, printable
 from .program import app
 

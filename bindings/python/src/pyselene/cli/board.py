@@ -6,6 +6,8 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 
+from .. import Event, EventType, Pace
+
 
 @dataclass(frozen=True, slots=True)
 class Active:
@@ -20,6 +22,8 @@ class Active:
     """Monotonic seconds."""
     stopping: str = ""
     """Why it was asked to stop."""
+    pace: Pace | None = None
+    """What its turn followed from under the freshness rule."""
 
     @property
     def elapsed(self) -> float:
@@ -55,12 +59,19 @@ class Board:
 
     _active: dict[int, Active] = field(default_factory=dict)
     _done: list[Done] = field(default_factory=list)
+    _paces: dict[int, Pace] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, active: Active) -> None:
         """A command was started."""
         with self._lock:
             self._active[active.token] = active
+
+    def tell(self, event: Event) -> None:
+        """Something happened in the scheduler; an event may come before its command is started, or after."""
+        if event.type is EventType.STARTED and event.pace is not None:
+            with self._lock:
+                self._paces[event.run] = event.pace
 
     def stop(self, token: int, reason: str) -> None:
         """A run was asked to stop."""
@@ -76,11 +87,13 @@ class Board:
             if active is not None and active.stopping not in ("", "expiring"):
                 done = replace(done, stopped=active.stopping)
             self._done.append(done)
+            self._paces.pop(done.token, None)
 
     def clear(self) -> None:
         """A new window begins; what is still being stopped stays."""
         with self._lock:
             self._done.clear()
+            self._paces = {token: pace for token, pace in self._paces.items() if token in self._active}
 
     def end_of(self, token: int) -> str:
         """How the command of a run ended."""
@@ -90,4 +103,5 @@ class Board:
     def view(self) -> View:
         """Takes a picture of this moment."""
         with self._lock:
-            return View(tuple(self._active.values()), tuple(self._done))
+            active = (replace(run, pace=self._paces.get(run.token)) for run in self._active.values())
+            return View(tuple(active), tuple(self._done))

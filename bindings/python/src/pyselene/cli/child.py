@@ -15,6 +15,9 @@ from typing import Final
 from .guard import Guard
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_GATE: Final = 'read -r _ && exec </dev/null && exec /bin/sh -c "$@"'
+"""A command begins when its guard knows it: one that this process is killed before ends with the pipe."""
+
 _LOOK_EVERY: Final = 0.05
 """Seconds between two looks whether a child shall stop; its end is noticed at once."""
 
@@ -40,24 +43,31 @@ class Child:
     """A command that runs as ``/bin/sh -c COMMAND ID ATTEMPT``; it has nothing to read, and writes to a file."""
 
     def __init__(self, command: str, id: str, attempt: int, output: int, guard: Guard | None = None) -> None:
-        # A command does not inherit what this process blocks or ignores.
-        signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
-        self.pid = os.posix_spawn(
-            "/bin/sh",
-            ["sh", "-c", command, id, str(attempt)],
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, output, 1),
-                (os.POSIX_SPAWN_DUP2, output, 2),
-            ],
-            setpgroup=0,
-            setsigmask=[],
-            setsigdef=signals,
-        )
-        self._guard = guard
-        if guard is not None:
-            guard.add(self.pid)
+        gate, opener = os.pipe()
+        try:
+            # A command does not inherit what this process blocks or ignores.
+            signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
+            self.pid = os.posix_spawn(
+                "/bin/sh",
+                ["sh", "-c", _GATE, "sh", command, id, str(attempt)],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, gate, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                ],
+                setpgroup=0,
+                setsigmask=[],
+                setsigdef=signals,
+            )
+            self._guard = guard
+            if guard is not None:
+                guard.add(self.pid)
+            with suppress(BrokenPipeError):  # somebody has killed it
+                os.write(opener, b"\n")
+        finally:
+            os.close(gate)
+            os.close(opener)
         self.status: int | None = None
         """As ``os.waitpid`` tells it, once the command ended."""
         self._leader_ended = False

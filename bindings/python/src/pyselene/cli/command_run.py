@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -91,6 +92,15 @@ def run_command(
             rich_help_panel="Commands",
         ),
     ] = "2s",  # type: ignore[assignment]
+    drain: Annotated[
+        int,
+        typer.Option(
+            parser=o.time(0, duration.HOUR),
+            metavar=o.TIME,
+            help="On SIGINT or SIGTERM: what runs may end by itself for so long.",
+            rich_help_panel="Commands",
+        ),
+    ] = "2s",  # type: ignore[assignment]
     logs: Annotated[
         Path | None,
         typer.Option(
@@ -138,9 +148,8 @@ def run_command(
     limits = wire.Limits(
         observed_range, freshness, max_pending_refresh, max_pending_processing, window.every if follow else 0
     )
-    plan = Plan(
-        window, cycles if cycles is not None else None if follow else 1, follow, now, check, is_live, profile, why
-    )
+    cycles = cycles if cycles is not None else None if follow else 1
+    plan = Plan(window, cycles, follow, now, check, is_live, profile, why, drain / 1e9)
 
     def show_output(id: str, lines: list[str]) -> None:
         stamp = session_time(plan)
@@ -161,7 +170,12 @@ def run_command(
         wire.enable(scheduler, window.kinds)
         if profile is not None:
             scheduler.governor.profile = profile
-        with wire.refusals(), wire.recording(scheduler, trace):
+        with (
+            wire.refusals(),
+            wire.recording(scheduler, trace),
+            scheduler.observe(runner.board.tell) if is_live and freshness else nullcontext(),
+            wire.serving(scheduler, follow and store is not None),
+        ):
             session = Session(console, scheduler, work, runner, plan, edits)
             if why and cycles == 0:
                 session.decide()

@@ -10,11 +10,12 @@ import typer
 
 from . import duration, show, wire
 from . import options as o
+from .compare import comparison, fields, show_comparison
 from .governed import Governance, GovernedSimulation, summary_of
 from .problem import Exit, Problem
 from .program import command, new_console, print_json
 from .reader import load
-from .report import render
+from .report import History, render, result
 from .simulate import Simulation, summary
 from .usage import USAGES
 
@@ -74,8 +75,19 @@ def simulate(
             show_default=False,
         ),
     ] = None,
-    observed_range: o.ObservedRange = False,
-    freshness: o.Freshness = False,
+    rule: Annotated[
+        str,
+        typer.Option(
+            parser=o.choice(wire.RULES),
+            metavar="NAME",
+            help="Which task goes first: the library's own rule (selene), observed range, or freshness.",
+            rich_help_panel=o.RANKING,
+        ),
+    ] = wire.RULES[0],
+    compare: Annotated[
+        bool,
+        typer.Option("--compare", help="Play the same under each rule, side by side.", rich_help_panel=o.RANKING),
+    ] = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
     html: Annotated[
@@ -89,6 +101,9 @@ def simulate(
     No command is run. Response times and outcomes are made up as the tables \[simulate] and \[tasks.ID.simulate] of
     the workload say; what is random comes from the seed, so the same call gives the same result.
 
+    Where a task says how often its source changes, as in simulate = { changes = "2h" }, a run finds something new if
+    the source has changed, and --compare tells under which rule news is least late.
+
     With --profile the windows are those that the driver opens: it asks the governor, which looks at battery, people,
     load and so on. How these change is made up, too: --usage person plays a person's days, --usage server the load of
     a server.
@@ -96,28 +111,42 @@ def simulate(
     work = load(workload)
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit, simulated=True)
     chosen = seed if seed is not None else work.seed if work.seed is not None else 1
-    limits = wire.Limits(observed_range, freshness, max_pending_refresh, max_pending_processing, 0, chosen)
-    begun = time.perf_counter()
-    playing: Simulation
+    governance = None
     if profile is None:
         if usage is not None or processing_budget is not None or trace is not None:
             raise Problem("--usage, --processing-budget and --trace need --profile", Exit.USAGE)
-        playing = Simulation(work, window, limits, days)
     else:
         if every is not None or reserve is not None or strict_fit:
             raise Problem("--every, --reserve and --strict-fit are for windows without --profile", Exit.USAGE)
-        played = usage or ("server" if profile == "server" else "person")
-        governance = Governance(profile, played, processing_budget or _PROCESSING_BUDGET, trace)
-        playing = GovernedSimulation(work, window, limits, days, governance)
-    with wire.refusals():
-        history = playing.run()
+        if compare and trace is not None:
+            raise Problem("--trace records one rule; allowed is --trace without --compare", Exit.USAGE)
+        used = usage or ("server" if profile == "server" else "person")
+        governance = Governance(profile, used, processing_budget or _PROCESSING_BUDGET, trace)
+
+    def play(name: str) -> History:
+        limits = wire.Limits(
+            name == "observed", name == "freshness", max_pending_refresh, max_pending_processing, 0, chosen
+        )
+        with wire.refusals():
+            if governance is None:
+                return Simulation(work, window, limits, days).run()
+            return GovernedSimulation(work, window, limits, days, governance).run()
+
+    begun = time.perf_counter()
+    history = play(rule)
     took = time.perf_counter() - begun
+    results = [result(history if name == rule else play(name)) for name in wire.RULES] if compare else []
     if html is not None:
         try:
-            html.write_text(render(history), encoding="utf-8")
+            html.write_text(render(history, results), encoding="utf-8")
         except OSError as error:
             raise Problem(f"{html}: {error.strerror}", Exit.SYSTEM) from None
-    if as_json:
-        print_json(summary(history) | ({} if profile is None else {"governor": summary_of(history)}))
+    if as_json and compare:
+        print_json(comparison(history, results))
+    elif as_json:
+        governed = {} if profile is None else {"governor": summary_of(history)}
+        print_json(summary(history) | fields(result(history)) | governed)
+    elif compare:
+        show_comparison(new_console(), history, results, html)
     else:
         show.show_history(new_console(), history, took, html)

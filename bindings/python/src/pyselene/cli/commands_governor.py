@@ -54,7 +54,10 @@ def signals(
     """Show the signals that the governor looks at: value, who says so, and how old that is."""
     if watch and as_json:
         raise Problem("--watch and --json exclude each other", Exit.USAGE)
-    with _opened(store) as scheduler, wire.refusals(store_path(store)):
+    with (
+        wire.open_or_connect(existing(store), wire.Limits()) as scheduler,
+        wire.refusals(store_path(store)),
+    ):
         list(scheduler.signals.values())
         time.sleep(_TWO_READINGS)
         if as_json:

@@ -1,4 +1,4 @@
-"""The commands that look into a workload or a store: `plan`, `explain`, `list`, `failed`, `retry`, `cancel`."""
+"""The commands that look into a workload or a store, and those that change tasks there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..testing import VirtualClock
 from . import options as o
 from . import show, to_json, wire
 from .problem import Exit, Problem, printable
-from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown
+from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .toml_table import shown
 from .workload import Workload
@@ -42,7 +42,7 @@ def plan(
         refuse_idle(work)
     window = o.window_of(work, budget, reserve, None, lanes, kinds, strict_fit)
     with _looking(work, store, observed_range, freshness) as scheduler:
-        scheduler.set_conditions(network=network, power=power)
+        _pretend(scheduler, store, network, power)
         found = scheduler.plan(
             window.budget / 1e9,
             kinds=window.wanted,
@@ -50,7 +50,8 @@ def plan(
             lanes=window.lanes,
             strict_fit=window.strict_fit,
         )
-        wire.enable(scheduler, window.kinds)
+        if not scheduler.connected:
+            wire.enable(scheduler, window.kinds)
         planned = {entry.id for entry in found.runs}
         others = [info.id for info in scheduler.tasks() if info.id not in planned and not info.state.terminal]
         if as_json:
@@ -77,7 +78,7 @@ def explain(
         refuse_unknown(work, id)
     window = o.window_of(work, budget, None, None, None, None, False)
     with _looking(work, store, observed_range, freshness) as scheduler:
-        scheduler.set_conditions(network=network, power=power)
+        _pretend(scheduler, store, network, power)
         info, why = _get(scheduler, id), scheduler.explain(id)
         if as_json:
             print_json({"task": to_json.info_json(info), "explanation": to_json.explanation_json(why)})
@@ -158,6 +159,41 @@ def cancel(
     typer.echo(f"cancelled {count} {'task' if count == 1 else 'tasks'}")
 
 
+@command()
+def pause(
+    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Every task that carries it now.", show_default=False)
+    ] = None,
+) -> None:
+    """Pause tasks of a store: they stay as they are, and none begins until they are resumed."""
+    _pause("pause", store, ids, tag)
+
+
+@command()
+def resume(
+    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
+    ] = None,
+) -> None:
+    """Let tasks of a store go on that were paused."""
+    _pause("resume", store, ids, tag)
+
+
+def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None) -> None:
+    if bool(ids) + (tag is not None) != 1:
+        raise Problem(f"{verb} needs ids, or --tag", Exit.USAGE)
+    with _looking(None, store) as scheduler:
+        change = scheduler.pause if verb == "pause" else scheduler.resume
+        for name in ids or ():
+            _get(scheduler, name)
+        count = change(tag=tag) if tag is not None else sum(change(name) for name in ids or ())
+    typer.echo(f"{verb}d {count} {'task' if count == 1 else 'tasks'}")
+
+
 def _one_of(workload: str | None, store: Path | None) -> Workload | None:
     """The workload; None where a store is asked for."""
     if workload is None and store is None:
@@ -175,14 +211,29 @@ def _looking(
     """A scheduler to look at: of a store, or of a workload whose tasks were registered a moment ago."""
     path = existing(store)
     clock = VirtualClock(datetime.now(UTC)) if work is not None else None
-    with wire.open_scheduler(path, wire.Limits(observed_range=observed_range, freshness=freshness), clock) as scheduler:
+    limits = wire.Limits(observed_range=observed_range, freshness=freshness)
+    with wire.open_or_connect(path, limits, clock) as scheduler:
+        if scheduler.connected and (observed_range or freshness):
+            raise _owners(path, "--observed-range and --freshness")
         if work is not None and clock is not None:
             wire.register(scheduler, work, None)
             clock.advance(1)
-        else:
+        elif not scheduler.connected:
             wire.stand_in(scheduler)
         with wire.refusals(path):
             yield scheduler
+
+
+def _pretend(scheduler: Scheduler, store: Path | None, network: bool | None, power: bool | None) -> None:
+    """Sets conditions, where nobody else decides by them."""
+    if not scheduler.connected:
+        scheduler.set_conditions(network=network, power=power)
+    elif network is not None or power is not None:
+        raise _owners(store_path(store), "--network and --external-power")
+
+
+def _owners(path: str | None, options: str) -> Problem:
+    return Problem(f"{path} is open in another process, which decides; not allowed with it: {options}", Exit.USAGE)
 
 
 def _get(scheduler: Scheduler, id: str) -> TaskInfo:

@@ -16,7 +16,7 @@ from ..testing import VirtualClock
 from . import wire
 from .duration import show
 from .report import model
-from .simulate import NEVER, Simulation, Weather, complete, model_run
+from .simulate import NEVER, Simulation, Weather, model_run
 from .usage import PAST, USAGES, Usage
 from .workload import Workload
 
@@ -107,6 +107,7 @@ class GovernedSimulation(Simulation):
             for kind in tuple(self._refused):
                 self._lift(kind, self.end)
             driver.close()
+            self._look_at_paces(scheduler)
         return self._history()
 
     def _finish(self, scheduler: Scheduler) -> None:
@@ -166,7 +167,7 @@ class GovernedSimulation(Simulation):
         # What was stopped by that comes back at once.
         for flight in [flight for flight in self._flights if is_over(flight[2].stopping.reason)]:
             self._flights.remove(flight)
-            complete(flight[2], flight[3])
+            self._back(flight[2], flight[3])
         heapq.heapify(self._flights)
         return True
 
@@ -205,7 +206,7 @@ class GovernedSimulation(Simulation):
                 self._end(scheduler, window)
 
     def _start(self, run: Run) -> None:
-        draw = self._actors[run.id].draw()
+        draw = self._actors[run.id].draw(run.started_at_ns)
         ends = NEVER if draw.takes is None else run.started_at_ns + draw.takes
         heapq.heappush(self._flights, (ends, next(self._ties), run, draw.outcome))
 
@@ -213,14 +214,14 @@ class GovernedSimulation(Simulation):
         """What ends now comes back."""
         while self._flights and self._flights[0][0] <= self._clock.now_ns:
             _, _, run, outcome = heapq.heappop(self._flights)
-            complete(run, outcome)
+            self._back(run, outcome)
 
     def _end(self, scheduler: Scheduler, window: _Open) -> None:
         self._open.remove(window)
         report = window.cycle.end()
         for flight in [flight for flight in self._flights if flight[2].cycle_token == report.cycle]:
             self._flights.remove(flight)
-            complete(flight[2], flight[3])
+            self._back(flight[2], flight[3])
         heapq.heapify(self._flights)
         told = self._window(report, self.standings)
         # Of tasks of the other kind nothing was asked.
@@ -276,6 +277,7 @@ class GovernedSimulation(Simulation):
             f"profile {self.governance.profile}, usage {self.governance.usage}",
             f"{windows} windows of at most {budgets}{lanes}",
             f"seed {self.seed}",
+            *self._rule_facts(),
         ]
 
 

@@ -85,6 +85,8 @@ def render(
         )
     for run in active:
         told = f"stopping: {words(run.stopping)}" if run.stopping else f"score {run.score:.3f}"
+        if run.pace and not run.stopping:
+            told += ", pace {}, news {}".format(*run.pace.words)
         part = run.elapsed / run.estimate if run.estimate else 1.0
         rows.add_row(
             Text("runs", "bold cyan"),

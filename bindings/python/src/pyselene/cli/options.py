@@ -100,6 +100,9 @@ MaybeWorkloadFile = Annotated[
     typer.Argument(metavar="[WORKLOAD]", help="A workload file in TOML; or use --store.", show_default=False),
 ]
 Store = Annotated[Path | None, typer.Option(metavar="FILE", help="The store in which tasks live.", show_default=False)]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show what the library says of stores, troubles and drivers.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Budget = Annotated[
     int | None,

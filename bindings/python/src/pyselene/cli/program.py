@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import functools
 import inspect
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,7 @@ from typer.core import TyperGroup
 import pyselene
 
 from . import options as o
+from .hearing import hearing
 from .problem import Exit, Problem, printable
 from .sheet import Trimming
 from .toml_table import shown
@@ -62,12 +65,27 @@ _F = TypeVar("_F", bound=Callable[..., None])
 
 
 def command(name: str | None = None, of: typer.Typer = app) -> Callable[[_F], _F]:
-    """Makes a command of a function; its docstring is the help, in which a line is as long as the terminal is wide."""
+    """Makes a command of a function; its docstring is the help, in which a line is as long as the terminal is wide.
+
+    Each has `--verbose`, of which the function knows nothing.
+    """
 
     def decorate(function: _F) -> _F:
         paragraphs = (inspect.getdoc(function) or "").split("\n\n")
         told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return of.command(name, help=told, epilog=o.EXIT_CODES)(function)
+
+        @functools.wraps(function)
+        def heard(*, verbose: bool, **arguments: Any) -> None:
+            with hearing(verbose):
+                function(**arguments)
+
+        signature = inspect.signature(function, eval_str=True)
+        more = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=o.Verbose)
+        heard.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*signature.parameters.values(), more]
+        )
+        of.command(name, help=told, epilog=o.EXIT_CODES)(heard)
+        return function
 
     return decorate
 
@@ -102,6 +120,12 @@ def new_console() -> Console:
 def print_json(value: Any) -> None:
     """Prints JSON for other programs."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_line(text: str) -> None:
+    """Prints a line that somebody may wait for."""
+    typer.echo(text)
+    sys.stdout.flush()
 
 
 def store_path(store: Path | None) -> str | None:

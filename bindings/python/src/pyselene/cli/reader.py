@@ -229,6 +229,11 @@ class _Reader:
         return self.behaviour(table, replace(defaults, response=response))
 
     def behaviour(self, table: Table, defaults: Behaviour) -> Behaviour:
+        changes = table.optional("changes", table.duration(duration.SECOND), defaults.changes)
+        if "no_data" in table.values:
+            if "changes" in table.values:
+                table.refuse("no_data", "found a no_data beside changes, which say what is new; allowed is one of them")
+            changes = None
         behaviour = Behaviour(
             defaults.response,
             table.optional("jitter", table.part(10), defaults.jitter),
@@ -236,6 +241,7 @@ class _Reader:
             table.optional("failure", table.part(1), defaults.failure),
             table.optional("abandon", table.part(1), defaults.abandon),
             table.optional("hang", table.part(1), defaults.hang),
+            changes,
         )
         table.end()
         total = behaviour.failure + behaviour.abandon + behaviour.hang

@@ -48,7 +48,7 @@ from .runner import Runner
 from .workload import Workload
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 _SETTLING = 0.05
 """Age counts from registration.  Too short to be noticed, and long against the time between two
@@ -74,6 +74,7 @@ class Plan:
     live: bool = True
     profile: str | None = None
     why: bool = False
+    drain: float = 0.0
 
 
 class Session:
@@ -112,7 +113,7 @@ class Session:
         # at once, and whatever thread the signal hit.
         ringing = signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         before = self._catch_signals()
-        self.runner.on_lost = self._stop
+        self.runner.on_lost = lambda: self._stop(0)
         self.scheduler.observe(self._tell_trouble)
         driver.start()
         try:
@@ -146,7 +147,7 @@ class Session:
 
     def _interrupt(self, number: int, _frame: FrameType | None) -> None:
         if self.signal:
-            self.runner.kill()
+            self._stop(0, kills=True)
             return
         self.signal = number
         told = "stopping what runs; once more kills it at once" if self.runner.busy else "stopping"
@@ -158,12 +159,18 @@ class Session:
             told = f"trouble is over: {event.detail}" if event.error is None else f"trouble: {event.error.detail}"
             self.console.print(Text(told, "yellow"))
 
-    def _stop(self) -> None:
-        if self._ended.is_set():
+    def _stop(self, drain: float | None = None, kills: bool = False) -> None:
+        if self._ended.is_set() and not kills:
             return
         self._ended.set()
+
+        def close() -> None:
+            self.scheduler.close(self.plan.drain if drain is None else drain)
+            if kills:  # only now, as a run that fails before has failed
+                self.runner.kill()
+
         # On a thread of its own: a signal may come while this thread holds whatever it holds.
-        threading.Thread(target=self.scheduler.close, args=(self.runner.grace + 1,), daemon=True).start()
+        threading.Thread(target=close, daemon=True).start()
 
     def _drive(self, bell: int) -> None:
         try:
@@ -263,20 +270,33 @@ class Session:
         try:
             with live:
                 report = work(window, task)
+            told = self._told_of(report, task)
         except Closed:
             if self.signal:
-                self.runner.leave()
-                if self.plan.live:
-                    self.console.print(head)
-                show.show_stopped(self.console, board)
+                self._show(head, self._told_stopped())
             raise
+        self._show(head, told)
+        return report
+
+    def _told_of(self, report: Report | None, task: str | None) -> RenderableType | None:
+        """What a window did. One that a signal ends is told in one way, whether the window or the close came first."""
+        if self.signal:
+            return self._told_stopped()
+        if report is None:
+            return None
+        ran = {run.id for run in report.runs}
+        others = [] if task else [name for name in self._ids() if name not in ran]
+        return show.report_text(self.scheduler, report, self.runner.board, others)
+
+    def _told_stopped(self) -> RenderableType:
+        self.runner.leave()
+        return show.stopped_text(self.runner.board)
+
+    def _show(self, head: Text, told: RenderableType | None) -> None:
         if self.plan.live:
             self.console.print(head)
-        if report is not None:
-            ran = {run.id for run in report.runs}
-            others = [] if task else [name for name in self._ids() if name not in ran]
-            show.show_report(self.console, self.scheduler, report, board, others)
-        return report
+        if told is not None:
+            self.console.print(told)
 
     def _cycle(self, window: wire.Window, task: str | None) -> Report:
         try:

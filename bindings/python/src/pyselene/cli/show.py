@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -59,6 +60,7 @@ _REASONS: Final = {
     ReasonCode.NO_THREAD: "no thread can be had for a window",
     ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
     ReasonCode.DRAINED: "the scheduler is drained",
+    ReasonCode.CLOCK: "the clock has jumped",
 }
 
 
@@ -136,14 +138,15 @@ def condition_texts(scheduler: Scheduler) -> list[str]:
     ]
 
 
-def show_report(console: Console, scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]) -> None:
+def report_text(scheduler: Scheduler, report: Report, board: Board, waits: Iterable[str]) -> Group:
     """What a window did, and what it did not do and why."""
-    console.print()
+    runs: RenderableType
     if report.runs:
+        paced = ("pace", "news") if any(run.pace for run in report.runs) else ()
         rows = Sheet(
-            "#", "task", "priority", "score", "estimate", "start", "took", "outcome", "command", "again",
-            numbers=("#", "score", "estimate", "start", "took"),
-            spare=("score", "priority", "estimate", "start", "#", "task", "command", "took"),
+            "#", "task", "priority", "score", *paced, "estimate", "start", "took", "outcome", "command", "again",
+            numbers=("#", "score", *paced, "estimate", "start", "took"),
+            spare=("score", "priority", "estimate", "start", *paced, "#", "task", "command", "took"),
         )  # fmt: skip
         for number, run in enumerate(report.runs, 1):
             outcome = words(run.outcome) + (f", {words(run.stop_reason)}" if run.stop_reason else "")
@@ -152,6 +155,7 @@ def show_report(console: Console, scheduler: Scheduler, report: Report, board: B
                 run.id,
                 words(run.priority),
                 f"{run.score:.3f}",
+                *(run.pace.words if run.pace else ()),
                 show(run.estimate_ns),
                 show(run.started_at_ns - report.began_at_ns),
                 show(run.response_time_ns),
@@ -159,10 +163,9 @@ def show_report(console: Console, scheduler: Scheduler, report: Report, board: B
                 board.end_of(run.run),
                 next_chance(scheduler, run.id),
             )
-        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+        runs = Padding(rows, (1, 0, 0, 2), expand=False)
     else:
-        console.print("  nothing ran")
-    show_waits(console, scheduler, waits, "did not run")
+        runs = Text("\n  nothing ran")
     used = report.ended_at_ns - report.began_at_ns
     counts = [
         f"{count} {words(name)}"
@@ -177,15 +180,15 @@ def show_report(console: Console, scheduler: Scheduler, report: Report, board: B
         if count
     ]
     told = f" ({', '.join(counts)})" if counts else ""
-    console.print(
+    total = Text.from_markup(
         f"\n  [{OUTCOME_STYLES[str(report.result)]}]{words(report.result)}[/]: {len(report.runs)}{told} of"
         f" {report.eligible} eligible ran, {report.did_not_fit} did not fit;"
-        f" used {show(used)} of {show(report.budget_ns)} ({100 * used / report.budget_ns:.0f} %)\n",
-        highlight=False,
+        f" used {show(used)} of {show(report.budget_ns)} ({100 * used / report.budget_ns:.0f} %)\n"
     )
+    return Group(runs, waits_text(scheduler, waits, "did not run"), total)
 
 
-def show_stopped(console: Console, board: Board) -> None:
+def stopped_text(board: Board) -> Group:
     """What a window did until it was stopped; the scheduler is closed, so this is what is known of its commands."""
     done = board.view().done
     rows = Sheet("task", "took", "outcome", "command", numbers=("took",))
@@ -197,24 +200,20 @@ def show_stopped(console: Console, board: Board) -> None:
             Text(words(outcome), OUTCOME_STYLES["stopped" if run.stopped else outcome]),
             run.end,
         )
-    console.print()
-    if done:
-        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
     ended = [run for run in done if not run.stopped]
-    console.print(f"\n  stopped: {len(ended)} ran, {len(done) - len(ended)} were stopped and will run again\n")
+    return Group(
+        Padding(rows, (1, 0, 0, 2), expand=False) if done else "",
+        f"\n  stopped: {len(ended)} ran, {len(done) - len(ended)} were stopped and will run again\n",
+    )
 
 
-def show_waits(
-    console: Console, scheduler: Scheduler, ids: Iterable[str], title: str, budget: int | None = None
-) -> None:
+def waits_text(scheduler: Scheduler, ids: Iterable[str], title: str, budget: int | None = None) -> Group:
     """Why some tasks do not run."""
     rows = Sheet("task", title, prose=(title,))
     now = scheduler.now_ns
     for name in ids:
         rows.add_row(Text(name), Text(why_text(scheduler.explain(name), now, budget), "dim"))
-    if rows.row_count:
-        console.print()
-        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    return Group(*[Padding(rows, (1, 0, 0, 2), expand=False)] if rows.row_count else ())
 
 
 def next_chance(scheduler: Scheduler, id: str) -> Text:
@@ -247,8 +246,12 @@ def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan
         console.print(Padding(rows, (0, 0, 0, 2), expand=False))
     else:
         console.print("  nothing would run")
-    show_waits(console, scheduler, others, "would not run", window.budget)
+    console.print(waits_text(scheduler, others, "would not run", window.budget))
     console.print(f"\n  {len(plan.runs)} of {plan.eligible} eligible would run\n", highlight=False)
+
+
+def _state(info: TaskInfo) -> str:
+    return words(info.state) + (", paused" if info.paused else "")
 
 
 def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
@@ -269,7 +272,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             last = f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago"
         rows.add_row(
             Text(info.id),
-            Text(words(info.state), _STATE_STYLES[info.state]),
+            Text(_state(info), _STATE_STYLES[info.state]),
             words(info.kind),
             schedule,
             words(info.priority),
@@ -323,7 +326,7 @@ def show_explanation(
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
-    fact("state", words(info.state), _STATE_STYLES[info.state])
+    fact("state", _state(info), _STATE_STYLES[info.state])
     if not info.state.terminal:
         fact("due", from_now(info.earliest_begin_ns, now))
     fact("attempts", str(info.attempts) if info.attempts else "")
@@ -340,21 +343,31 @@ def show_explanation(
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
     if why.pace is not None:
-        fact("pace", str(why.pace))
+        fact("pace", why.turn(now))
     fact("why", why_text(why, now, budget), "bold")
     console.print(Text(printable(info.id), "bold"))
     console.print(facts)
 
 
+def _news(task: model.Task) -> str:
+    """In how many of its last runs a task found something new."""
+    found, known = task.news
+    return f"{found} of {known}" if known else "–"
+
+
 def show_history(console: Console, history: model.History, took: float, page: Path | None) -> None:
     """The sums of a simulation."""
-    rows = Sheet(
-        "task", "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
-        numbers=(
-            "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
-        ),
-        spare=("every", "mean", "no data", "conditions"),
+    learnt = any(task.pace is not None for task in history.tasks)
+    numbers = (
+        "runs", "new data", "no data", "failed", "did not fit", "conditions", "mean", "every", "greatest age",
+        *(("news", "pace") if learnt else ()),
     )  # fmt: skip
+    rows = Sheet(
+        "task",
+        *numbers,
+        numbers=numbers,
+        spare=("every", "mean", "no data", "conditions"),
+    )
     for task, total in zip(history.tasks, history.task_sums, strict=True):
         rows.add_row(
             Text(task.id),
@@ -367,6 +380,7 @@ def show_history(console: Console, history: model.History, took: float, page: Pa
             show(total.busy // total.runs) if total.runs else "–",
             "–" if total.interval is None else show(total.interval),
             show(total.oldest),
+            *([] if not learnt else [_news(task), "–" if task.pace is None else f"{task.pace / 1000:.2f}"]),
         )
     console.print(Text(history.title, "bold"))
     console.print(Text(", ".join(history.facts), "dim"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Final
 
-from .. import Cycle, Outcome, Report, ReportRun, Run, Scheduler, StaleRun, State, TaskInfo, Wait
+from .. import Cycle, NotFound, Outcome, Pace, Report, ReportRun, Run, Scheduler, StaleRun, State, TaskInfo, Wait
 from ..testing import VirtualClock
 from . import wire
 from .duration import DAY, show
@@ -39,19 +39,53 @@ class Draw:
     outcome: Outcome
 
 
+class Source:
+    """What a task fetches: it changes at random, so often in the mean, whoever looks.
+
+    Args:
+        gap: from one change to the next, ns.
+        seed: of all sources.
+        id: of the task.
+        begin: ns since the Unix epoch.
+    """
+
+    def __init__(self, gap: int, seed: int, id: str, begin: int) -> None:
+        self._random = random.Random(f"{seed}/{id}/changes")
+        self._gap = gap
+        self._at = float(begin)
+        self._changes: list[int] = []
+
+    def first_change(self, after: int) -> int:
+        """The first change after an instant."""
+        while not self._changes or self._changes[-1] <= after:
+            self._at += self._random.expovariate(1) * self._gap
+            self._changes.append(round(self._at))
+        return self._changes[bisect_right(self._changes, after)]
+
+    def changes(self, end: int) -> tuple[int, ...]:
+        """All changes before an instant."""
+        self.first_change(end)
+        return tuple(self._changes[: bisect_left(self._changes, end)])
+
+
 class Actor:
     """Draws the runs of one task."""
 
-    def __init__(self, behaviour: Behaviour, seed: int, id: str) -> None:
+    def __init__(self, behaviour: Behaviour, seed: int, id: str, begin: int = 0) -> None:
         self._random = random.Random(f"{seed}/{id}")
         self._behaviour = behaviour
+        self.source = None if behaviour.changes is None else Source(behaviour.changes, seed, id, begin)
+        self._fetched = begin
         # A log-normal distribution of this mean and this relative deviation.
         variance = math.log1p(behaviour.jitter**2)
         self._sigma = math.sqrt(variance)
         self._shift = -variance / 2
 
-    def draw(self) -> Draw:
-        """The next run.  Always takes two numbers, so that a change of one property leaves the others alone."""
+    def draw(self, at: int = 0) -> Draw:
+        """The next run, which begins now.
+
+        Always takes two numbers, so that a change of one property leaves the others alone.
+        """
         luck, place = self._random.random(), self._random.random()
         behaviour = self._behaviour
         factor = 1.0
@@ -66,8 +100,14 @@ class Actor:
             if luck < chance:
                 return draw
             luck -= chance
+        if self.source is not None:
+            return Draw(takes, Outcome.NEW_DATA if self.source.first_change(self._fetched) <= at else Outcome.NO_DATA)
         succeeds = 1 - behaviour.failure - behaviour.abandon - behaviour.hang
         return Draw(takes, Outcome.NO_DATA if luck < behaviour.no_data * succeeds else Outcome.NEW_DATA)
+
+    def fetched(self, at: int) -> None:
+        """A run that began then has succeeded."""
+        self._fetched = at
 
 
 def aways(outages: Sequence[Outage], begin: int, end: int, offset: int = 0) -> list[model.Away]:
@@ -141,10 +181,11 @@ class Simulation:
         # A seed of 0 would make the library take one from the clock.
         self._limits = replace(limits, seed=limits.seed or 1)
         self._clock = VirtualClock(workload.start)
-        self._actors = {task.id: Actor(task.behaviour, limits.seed, task.id) for task in workload.tasks}
+        self._actors = {task.id: Actor(task.behaviour, limits.seed, task.id, self.begin) for task in workload.tasks}
         self._index = {task.id: index for index, task in enumerate(workload.tasks)}
         self._flights: list[tuple[int, int, Run, Outcome]] = []
         self._number = count()
+        self._paces: list[Pace | None] = [None] * len(workload.tasks)
 
     def run(self) -> model.History:
         """Plays all windows."""
@@ -167,33 +208,60 @@ class Simulation:
                     index = self._index[run.id]
                     runs.append(model_run(run, index, len(windows) - 1))
                     standings[index] = self._standing(scheduler, self.workload.tasks[index])
+            self._look_at_paces(scheduler)
         return self.history(windows, runs)
+
+    def _look_at_paces(self, scheduler: Scheduler) -> None:
+        """Under the freshness rule: what has been learnt of the tasks."""
+        for index, task in enumerate(self.workload.tasks):
+            with suppress(NotFound):  # ended, and forgotten
+                self._paces[index] = scheduler.explain(task.id).pace
 
     def history(self, windows: Sequence[model.Window], runs: Sequence[model.Run]) -> model.History:
         """All that was played."""
         return model.History(
             f"Simulation of {Path(self.workload.path).name}",
-            [
-                model.Task(task.id, self.begin, task.kind, task.schedule, task.priority, task.every, task.requires)
-                for task in self.workload.tasks
-            ],
+            [self._task(task, pace) for task, pace in zip(self.workload.tasks, self._paces, strict=True)],
             windows,
             runs,
             self.begin,
             self.end,
             self.away,
             self._facts(len(windows)),
+            rule=self._limits.rule,
+        )
+
+    def _task(self, task: TaskSpec, pace: Pace | None) -> model.Task:
+        source = self._actors[task.id].source
+        return model.Task(
+            task.id,
+            self.begin,
+            task.kind,
+            task.schedule,
+            task.priority,
+            task.every,
+            task.requires,
+            None if source is None else source.changes(self.end),
+            None if pace is None else pace.per_mille,
+            (0, 0) if pace is None else (pace.news, pace.runs),
         )
 
     def _standing(self, scheduler: Scheduler, task: TaskSpec) -> _Standing:
-        return _Standing(scheduler.get(task.id), task.requires, self.window.kinds)
+        record = None
+        with suppress(NotFound):
+            record = scheduler.get(task.id)
+        return _Standing(record, task.requires, self.window.kinds)
 
     def _facts(self, windows: int) -> list[str]:
         lanes = f", {self.window.lanes} lanes" if self.window.lanes > 1 else ""
         return [
             f"{windows} windows of {show(self.window.budget)}, one every {show(self.window.every)}{lanes}",
             f"seed {self.seed}",
+            *self._rule_facts(),
         ]
+
+    def _rule_facts(self) -> list[str]:
+        return [] if self._limits.rule == wire.RULES[0] else [f"rule {self._limits.rule}"]
 
     def _begins(self) -> Iterator[int]:
         """When windows open; never before the one before is over."""
@@ -212,7 +280,7 @@ class Simulation:
             # What was stopped by that comes back at once.
             for flight in [flight for flight in self._flights if flight[2].stopping.reason > 1]:
                 self._flights.remove(flight)
-                complete(flight[2], flight[3])
+                self._back(flight[2], flight[3])
             heapq.heapify(self._flights)
 
     def _cycle(self, scheduler: Scheduler) -> Report:
@@ -228,13 +296,21 @@ class Simulation:
         report = cycle.end()
         while self._flights:
             _, _, run, outcome = heapq.heappop(self._flights)
-            complete(run, outcome)
+            self._back(run, outcome)
         return report
+
+    def _back(self, run: Run, outcome: Outcome) -> None:
+        """A run comes back, in time or not."""
+        # One that was stopped or expired has come back by this, too.
+        with suppress(StaleRun):
+            run.complete(outcome)
+            if outcome in (Outcome.NEW_DATA, Outcome.NO_DATA):
+                self._actors[run.id].fetched(run.started_at_ns)
 
     def _play(self, scheduler: Scheduler, cycle: Cycle) -> None:
         while (step := cycle.next()) is not None:
             if isinstance(step, Run):
-                draw = self._actors[step.id].draw()
+                draw = self._actors[step.id].draw(step.started_at_ns)
                 ends = NEVER if draw.takes is None else step.started_at_ns + draw.takes
                 heapq.heappush(self._flights, (ends, next(self._number), step, draw.outcome))
                 continue
@@ -248,7 +324,7 @@ class Simulation:
         self._set_clock(scheduler, max(at, now))
         while self._flights and self._flights[0][0] <= at:
             _, _, run, outcome = heapq.heappop(self._flights)
-            complete(run, outcome)
+            self._back(run, outcome)
 
     def _window(self, report: Report, standings: Sequence[_Standing]) -> model.Window:
         ran = {self._index[run.id] for run in report.runs}
@@ -274,8 +350,12 @@ class _Standing:
 
     __slots__ = ("_always", "_earliest", "_later", "_requires")
 
-    def __init__(self, record: TaskInfo, requires: Sequence[str], kinds: Sequence[str]) -> None:
+    def __init__(self, record: TaskInfo | None, requires: Sequence[str], kinds: Sequence[str]) -> None:
         self._always = None
+        if record is None:
+            # It has ended, so long ago that it is forgotten.
+            self._always = model.Fate.OVER
+            return
         if record.state.terminal:
             self._always = model.Fate.OVER
         elif str(record.kind) not in kinds:
@@ -299,8 +379,8 @@ def summary(history: model.History) -> dict[str, object]:
     """A history as JSON can hold it: sums, no single runs."""
     return {
         "title": history.title,
-        "begin": _iso(history.begin),
-        "end": _iso(history.end),
+        "begin": instant_text(history.begin),
+        "end": instant_text(history.end),
         "windows": len(history.windows),
         "runs": len(history.runs),
         "budget": history.budget / 1e9,
@@ -322,13 +402,6 @@ def summary(history: model.History) -> dict[str, object]:
     }
 
 
-def complete(run: Run, outcome: Outcome) -> None:
-    """A run comes back, in time or not."""
-    # One that was stopped or expired has come back by this, too.
-    with suppress(StaleRun):
-        run.complete(outcome)
-
-
 def model_run(run: ReportRun, task: int, window: int) -> model.Run:
     """A run as a report keeps it."""
     return model.Run(
@@ -348,5 +421,6 @@ def _ns(at: datetime) -> int:
     return round(at.timestamp()) * 10**9
 
 
-def _iso(at: int) -> str:
+def instant_text(at: int) -> str:
+    """An instant as JSON has it."""
     return instant(at, "%Y-%m-%dT%H:%M:%SZ")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from .. import Explanation, Pace, Plan, Scheduler, TaskInfo
+from .. import Event, Explanation, Pace, Plan, Scheduler, TaskInfo
 from .duration import SECOND
 from .show import constraints
 from .wire import Window
@@ -57,6 +57,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "expected": info.expected,
         "estimate": info.estimate,
         "state": str(info.state),
+        "paused": info.paused,
         "attempts": info.attempts,
         "appended": info.appended,
         "generation": info.generation,
@@ -96,7 +97,25 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
         "score": why.score,
         "estimate": why.estimate,
         "last_room": why.last_room,
+        "attempts": why.attempts,
         "pace": None if why.pace is None else _pace_json(why.pace),
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """An event as JSON."""
+    return {
+        "number": event.number,
+        "type": str(event.type),
+        "time": _iso(event.time),
+        "id": event.id,
+        "state": None if event.state is None else str(event.state),
+        "detail": None if event.detail is None else str(event.detail),
+        "attempts": event.attempts,
+        "time_at": None if event.time_at is None else _iso(event.time_at),
+        "kinds": sorted(str(kind) for kind in event.kinds),
+        "error": None if event.error is None else str(event.error),
+        "message": event.message,
     }
 
 
@@ -107,6 +126,7 @@ def _pace_json(pace: Pace) -> dict[str, Any]:
         "known_runs": pace.runs,
         "news_runs": pace.news,
         "pace": pace.per_mille / 1000,
+        "pace_class": pace.pace_class,
     }
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import typer
+
 from .. import (
     Backoff,
     Constraint,
@@ -16,6 +18,7 @@ from .. import (
     Linear,
     NoBackoff,
     Outcome,
+    OwnerAway,
     Run,
     Schedule,
     Scheduler,
@@ -24,6 +27,7 @@ from .. import (
     StoreLocked,
     Task,
     Trace,
+    connect,
 )
 from ..testing import VirtualClock
 from .duration import SECOND
@@ -63,6 +67,10 @@ class Window:
         return self.budget // 20 if self.reserve is None else self.reserve
 
 
+RULES: Final = ("selene", "observed", "freshness")
+"""Which task goes first: the library's own rule, observed range, or freshness."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How a scheduler of a command line is opened."""
@@ -77,6 +85,11 @@ class Limits:
     def __post_init__(self) -> None:
         if self.observed_range and self.freshness:
             raise Problem("--freshness and --observed-range exclude each other", Exit.USAGE)
+
+    @property
+    def rule(self) -> str:
+        """Its name."""
+        return RULES[2] if self.freshness else RULES[1] if self.observed_range else RULES[0]
 
 
 def definition(spec: TaskSpec, handler: str) -> Task:
@@ -124,6 +137,36 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
             max_input_size=MAX_COMMAND,
             clock=clock,
         )
+
+
+def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None = None) -> Scheduler:
+    """The same to look at it, also while another process has it open and serves it."""
+    try:
+        return open_scheduler(path, limits, clock)
+    except Problem as problem:
+        if path is None or problem.code != Exit.LOCKED:
+            raise
+        with refusals(path):
+            try:
+                return connect(path)
+            except OwnerAway:
+                raise problem from None
+
+
+@contextmanager
+def serving(scheduler: Scheduler, wanted: bool) -> Iterator[None]:
+    """Serves it meanwhile, if that is wanted; where that cannot be, others just do not see it."""
+    server = None
+    if wanted:
+        try:
+            server = scheduler.serve()
+        except SeleneError as error:
+            typer.echo(f"pyselene: other processes cannot connect: {error}", err=True)
+    try:
+        yield
+    finally:
+        if server is not None:
+            server.close()
 
 
 def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], Outcome] | None) -> None:

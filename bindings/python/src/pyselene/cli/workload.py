@@ -39,6 +39,8 @@ class Behaviour:
     """Probability that a run fails for good."""
     hang: float = 0.0
     """Probability that a run never ends by itself."""
+    changes: int | None = None
+    """Mean time in ns from one change of the source to the next, which decides what is new; None: `no_data` does."""
 
 
 @dataclass(frozen=True, slots=True)

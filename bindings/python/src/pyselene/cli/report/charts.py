@@ -6,6 +6,7 @@ viewBox, and a run is drawn twice: as a mark of fixed width, and as long as it t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -13,6 +14,7 @@ from typing import Final
 
 from ..duration import MINUTE, SECOND, show
 from .axis import instant, marks
+from .fresh import Result
 from .model import OUTCOMES, Fate, History, Track, Window
 
 _KINDS: Final = ("refresh", "processing")
@@ -187,6 +189,22 @@ def ages(history: History) -> str:
     values = [show(total.oldest) for total in history.task_sums]
     told = "The age of each task over time"
     return _chart("ages", history, frame, height, lane, parts, labels, values, told, "greatest")
+
+
+def course(history: History, results: Sequence[Result]) -> str:
+    """How much of what is held was outdated, over time, under each rule."""
+    frame = Frame(history.begin, history.end)
+    height = 120
+    top = math.ceil(10 * max((max(each.fresh.course, default=0) for each in results), default=0)) / 10 or 1
+    parts = [_backdrop(history, frame, height, bands=False)]
+    for each in results:
+        count = max(len(each.fresh.course), 1)
+        edges = [history.begin + (history.end - history.begin) * step // count for step in range(count + 1)]
+        points = zip(edges, edges[1:], each.fresh.course, strict=False)
+        steps = [f"{frame.x((left + right) // 2)} {height * (1 - share / top):.4g}" for left, right, share in points]
+        parts.append(_stroke(f"rule {each.rule}", f"M{'L'.join(steps)}" if steps else "", 2))
+    scale = [(f"{100 * top:.0f} %", 0), (f"{50 * top:.0f} %", height // 2), ("0", height)]
+    return _plot("course", history, frame, height, parts, scale, "How much was outdated under each rule, over time")
 
 
 def use(history: History) -> str:

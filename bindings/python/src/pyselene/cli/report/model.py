@@ -73,6 +73,12 @@ class Task:
     priority: int = 3
     every: int | None = None
     requires: tuple[str, ...] = ()
+    changes: tuple[int, ...] | None = None
+    """When its source changed, in order; None: that is not known."""
+    pace: int | None = None
+    """At the end, in thousandths of a normal task's; None: its rule knows none."""
+    news: tuple[int, int] = (0, 0)
+    """How many of its last outcomes were new data, and how many are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +233,8 @@ class History:
     refusals: Sequence[Refusal] = ()
     profile: str = ""
     """Of the governor; empty: there was none."""
+    rule: str = "selene"
+    """Which task goes first: selene, observed or freshness."""
 
     @cached_property
     def runs_by_task(self) -> list[list[Run]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from ..duration import DAY, SECOND, show
 from . import charts, tables
 from .axis import instant
+from .fresh import Result
 from .model import OUTCOMES, Fate, History
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -21,8 +23,8 @@ _MOON: Final = (
 )
 
 
-def render(history: History) -> str:
-    """Makes the page of a report."""
+def render(history: History, results: Sequence[Result] = ()) -> str:
+    """Makes the page of a report; of several rules, with what came of each."""
     return "".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -33,6 +35,7 @@ def render(history: History) -> str:
             f"<header><div>{_MOON}<span>Selene</span></div><h1>{escape(history.title)}</h1>",
             f"<p>{escape(' · '.join((charts.span_text(history), *history.facts)))}</p></header><main>",
             _figures(history),
+            *_rules(history, results),
             _days(history),
             *([] if not history.profile else [_governor(history)]),
             _section(
@@ -72,7 +75,7 @@ def render(history: History) -> str:
             *([] if not history.profile else [f'<section class="card">{tables.refusals(history)}</section>']),
             f'<section class="card">{tables.days(history)}</section>',
             '</main><div id="hint" role="status" hidden></div>',
-            f'<script type="application/json" id="data">{_data(history)}</script>',
+            f'<script type="application/json" id="data">{_data(history, results)}</script>',
             f"<script>{_asset('report.js')}</script></body></html>\n",
         )
     )
@@ -87,6 +90,23 @@ def _section(title: str, told: str, legend: str, chart: str) -> str:
         f'<section class="card"><div class="head"><div><h2>{escape(title)}</h2><p>{escape(told)}</p></div>'
         f"{legend}</div>{chart}</section>"
     )
+
+
+def _rules(history: History, results: Sequence[Result]) -> list[str]:
+    """The same under several rules, if there are several."""
+    if not results:
+        return []
+    found = [f'<section class="card">{tables.rules(history, results)}</section>']
+    if any(each.fresh.course for each in results):
+        found.append(
+            _section(
+                "Outdated",
+                "How much of the time what a task held was not what its source had, by its priority, under each rule.",
+                charts.legend((f"rule {each.rule}", each.rule) for each in results),
+                charts.course(history, results),
+            )
+        )
+    return found
 
 
 def _governor(history: History) -> str:
@@ -158,7 +178,7 @@ def _days(history: History) -> str:
     )
 
 
-def _data(history: History) -> str:
+def _data(history: History, results: Sequence[Result]) -> str:
     """What the script needs to tell about the place under the pointer."""
 
     def seconds(duration: int) -> float:
@@ -202,6 +222,8 @@ def _data(history: History) -> str:
             for run in sorted(history.runs, key=lambda run: run.started_at)
         ],
     }
+    if results:
+        data["courses"] = [[each.rule, [round(share, 4) for share in each.fresh.course]] for each in results]
     if history.profile:
         data["kinds"] = history.kinds
         data["refusals"] = [

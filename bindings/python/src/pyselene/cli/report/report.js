@@ -122,6 +122,12 @@
       const wait = data.waits[lane].find(([begin, end]) => begin <= s && s <= end);
       return `${head(data.tasks[lane])}${wait ? `${length(s - wait[0])} old` : "not waiting"}<br><em>${instant(s)}</em>`;
     },
+    course(s) {
+      const share = (list) => list[Math.min(list.length - 1, Math.floor(s / data.end * list.length))];
+      return head("outdated") + data.courses.filter(([, list]) => list.length)
+        .map(([rule, list]) => `<i class="rule ${rule}"></i>${rule} ${+(100 * share(list)).toPrecision(3)} %`).join("<br>")
+        + `<br><em>${instant(s)}</em>`;
+    },
     use(s) {
       const index = before(data.windows, (window) => window[0], s), window = data.windows[index];
       if (!window) return "";

@@ -11,7 +11,8 @@ from typing import Final
 from ..duration import show
 from .axis import instant
 from .charts import reason
-from .model import OUTCOMES, Fate, History
+from .fresh import Result
+from .model import OUTCOMES, Fate, History, Task
 
 _PRIORITIES: Final = ("", "very low", "low", "normal", "high", "very high")
 _WAITS: Final = 10
@@ -79,6 +80,47 @@ def bar(parts: Iterable[tuple[str, int, str]], total: int | None = None) -> str:
     return f'<span class="bar">{spans}</span>'
 
 
+def rules(history: History, results: Sequence[Result]) -> str:
+    """A row for each rule under which the same was played, with a bar for how late news was, else for the mean age."""
+    heads = [
+        ("Rule", ""),
+        ("Mean age", "num"),
+        ("Outdated", "num"),
+        ("News late by", "num"),
+        ("", "graph"),
+        ("Oldest", "num"),
+        ("Windows cut", "num"),
+        ("Budget used", "num"),
+        ("Runs", "num"),
+    ]
+    known = [each.fresh.lateness for each in results if each.fresh.lateness is not None]
+    sizes = [round(size) for size in known or [each.fresh.age for each in results]]
+    rows = []
+    for each, size in zip(results, sizes, strict=True):
+        fresh = each.fresh
+        outdated, late = fresh.outdated, fresh.lateness
+        name = f"<b>{escape(each.rule)}</b>" + ("<small>this report</small>" if each.rule == history.rule else "")
+        rows.append(
+            [
+                Cell(name, each.rule),
+                duration(round(fresh.age)),
+                Cell("–", -1, "num quiet") if outdated is None else number(outdated, f"{100 * outdated:.1f} %"),
+                duration(None if late is None else round(late)),
+                Cell(bar([("use used", size, show(size))], max(sizes)), None, "graph"),
+                duration(fresh.oldest),
+                number(each.cut, f"{100 * each.cut:.1f} %"),
+                number(each.part_used, f"{100 * each.part_used:.0f} %"),
+                number(each.runs),
+            ]
+        )
+    return table(
+        "by-rule",
+        "The same under each rule: news is late by the time since the first change that was not fetched",
+        heads,
+        rows,
+    )
+
+
 def outcome_bar(outcomes: Counter[str]) -> str:
     """A bar of outcomes."""
     return bar(
@@ -108,6 +150,9 @@ def tasks(history: History) -> str:
         ("Conditions", "num"),
         ("Windows", "graph"),
     ]
+    learnt = any(task.pace is not None for task in history.tasks)
+    if learnt:
+        heads[3:3] = [("Pace", "num"), ("News", "num")]
     rows = []
     for task, total in zip(history.tasks, history.task_sums, strict=True):
         about = [task.schedule if task.every is None else f"every {show(task.every)}"]
@@ -118,6 +163,7 @@ def tasks(history: History) -> str:
                 Cell(f"<b>{escape(task.id)}</b><small>{escape(', '.join(about))}</small>", task.id),
                 Cell(f'<span class="priority p{task.priority}">{_PRIORITIES[task.priority]}</span>', task.priority),
                 number(total.runs),
+                *([] if not learnt else _learnt(task)),
                 Cell(outcome_bar(total.outcomes), None, "graph"),
                 number(total.failures, kind="bad" if total.failures * 10 >= total.runs > 0 else ""),
                 duration(total.busy // total.runs if total.runs else None),
@@ -130,6 +176,15 @@ def tasks(history: History) -> str:
             ]
         )
     return table("by-task", "Each task", heads, rows)
+
+
+def _learnt(task: Task) -> list[Cell]:
+    """The pace of a task under the freshness rule, and the news that it follows from."""
+    news, known = task.news
+    return [
+        number(task.pace or 0, "–" if task.pace is None else f"{task.pace / 1000:.2f}"),
+        number(news / known if known else 0, f"{news} of {known}" if known else "–"),
+    ]
 
 
 def refusals(history: History) -> str:

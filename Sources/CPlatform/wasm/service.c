@@ -1,0 +1,59 @@
+// A WebAssembly module has no other process to serve or to ask.
+
+#include "CPlatform.h"
+#include "CService.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { UNSUPPORTED = 19 };
+
+static int32_t fail(service_failure *failure, const char *field) {
+    static const char problem[] = "this module has no sockets, and no other processes";
+    memset(failure, 0, sizeof *failure);
+    failure->status = UNSUPPORTED;
+    snprintf(failure->texts[0], SERVICE_TEXT_SIZE, "%s: %s", field, problem);
+    snprintf(failure->texts[1], SERVICE_TEXT_SIZE, "%s", field);
+    snprintf(failure->texts[5], SERVICE_TEXT_SIZE, "%s", problem);
+    return failure->status;
+}
+
+int32_t service_open(uint64_t scheduler, const service_terms *terms, const service_taps *taps,
+                     uint64_t *out_server, service_failure *failure) {
+    return fail(failure, "server");
+}
+int32_t service_census_of(uint64_t server, service_census *out_census, service_failure *failure) {
+    return fail(failure, "server");
+}
+int32_t service_close(uint64_t server, service_failure *failure) {
+    return fail(failure, "server");
+}
+void service_end(uint64_t scheduler) {
+    (void)scheduler;
+}
+int32_t service_connect(const char *path, uint64_t path_length, int64_t wait, int64_t timeout,
+                        uint64_t *out_connection, service_failure *failure) {
+    return fail(failure, "path");
+}
+int32_t service_disconnect(uint64_t connection, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_ask(uint64_t connection, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
+                    uint64_t d, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_events_open(uint64_t connection, uint64_t capacity, int32_t *out_fd,
+                            service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_events_next(uint64_t connection, int64_t timeout, const void **out_event,
+                            uint64_t *out_lost, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_events_close(uint64_t connection, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+
+int32_t platform_connection(uint64_t handle) {
+    return 0;
+}

@@ -1,0 +1,336 @@
+// A client's side: a handle whose calls are made by the owner of a store, in another process.
+
+#include "connect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+connection *connection_new(char *path, int64_t wait, int64_t timeout) {
+    connection *own = calloc(1, sizeof *own);
+    if (own == NULL) abort();
+    own->path = path;
+    own->wait = wait;
+    own->timeout = timeout;
+    own->descriptor = -1;
+    pthread_mutex_init(&own->turn, NULL);
+    pthread_mutex_init(&own->listening, NULL);
+    return own;
+}
+
+void connection_free(connection *own) {
+    wire_close(own->descriptor);
+    pthread_mutex_destroy(&own->turn);
+    pthread_mutex_destroy(&own->listening);
+    free(own->path);
+    free(own->in);
+    free(own);
+}
+
+static void free_entry(wire_entry *entry) {
+    connection_free((connection *)(void *)entry);
+}
+
+static void let_go(connection *own) {
+    wire_close(own->descriptor);
+    own->descriptor = -1;
+}
+
+static int32_t away(const connection *own, service_failure *failure, const char *problem) {
+    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; nothing was changed",
+                     problem);
+}
+
+// ---- Bytes ----
+
+// Waits until something can be read or written; 0 when the time is over or the handle was closed.
+static int ready(connection *own, short what, int64_t until) {
+    for (;;) {
+        int64_t left = until - platform_boot_clock();
+        if (left <= 0 || atomic_load(&own->is_closed)) return 0;
+        // Woken now and then, so that a close by another thread is noticed.
+        int64_t step = left < 100000000 ? left / 1000000 + 1 : 100;
+        struct pollfd polled = {own->descriptor, what, 0};
+        if (poll(&polled, 1, (int)step) > 0) return 1;
+    }
+}
+
+// All bytes one way or the other; *done says how many were.
+static int transfer(connection *own, unsigned char *bytes, size_t length, int is_sending,
+                    int64_t until, size_t *done) {
+    for (*done = 0; *done < length;) {
+        ssize_t count =
+            is_sending
+                ? send(own->descriptor, bytes + *done, length - *done, MSG_NOSIGNAL | MSG_DONTWAIT)
+                : recv(own->descriptor, bytes + *done, length - *done, MSG_DONTWAIT);
+        if (count > 0) {
+            *done += (size_t)count;
+            continue;
+        }
+        if (count < 0 && errno == EINTR) continue;
+        if (count == 0) errno = 0;
+        if (count == 0 || errno != EAGAIN) return 0;
+        if (!ready(own, is_sending ? POLLOUT : POLLIN, until)) {
+            errno = ETIMEDOUT;
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int connection_exchange(connection *own, wire *request, int *is_untouched) {
+    int64_t until = platform_boot_clock() + own->timeout;
+    wire_head asked, head;
+    size_t done;
+    memcpy(&asked, request->data, sizeof asked);
+    int is_sent = transfer(own, request->data, request->length, 1, until, &done);
+    // Of a request that did not come whole nothing is done.
+    *is_untouched = !is_sent;
+    if (!transfer(own, (unsigned char *)&head, sizeof head, 0, until, &done)) return 0;
+    if (head.length < sizeof head || head.length > WIRE_ANSWER_MOST || head.length % 8 != 0) {
+        errno = EPROTO;
+        return 0;
+    }
+    // As it comes: what an answer says of its length is no reason to have memory for it.
+    size_t whole = head.length, have = sizeof head;
+    while (have < whole) {
+        size_t piece = whole - have < 1 << 20 ? whole - have : 1 << 20;
+        if (own->room < have + piece) {
+            own->room = have + piece;
+            own->in = realloc(own->in, own->room);
+            if (own->in == NULL) abort();
+        }
+        if (!transfer(own, own->in + have, piece, 0, until, &done)) return 0;
+        have += piece;
+    }
+    if (own->room < have) {
+        own->room = 4096;
+        own->in = realloc(own->in, own->room);
+        if (own->in == NULL) abort();
+    }
+    memcpy(own->in, &head, sizeof head);
+    if (head.request != asked.request || head.operation != asked.operation) {
+        errno = EPROTO;
+        return 0;
+    }
+    return 1;
+}
+
+// ---- The owner ----
+
+const char *connection_words(int error) {
+    switch (error) {
+    case 0:
+        return "its owner ended the connection";
+    case ECONNRESET:
+    case EPIPE:
+        return "its owner ended the connection";
+    case ETIMEDOUT:
+        return "its owner has not answered in time";
+    case EPROTO:
+        return "what answers is not the owner of a store, or not of this kind of machine";
+    case ENOENT:
+        return "no process serves it";
+    case ECONNREFUSED:
+        return "no process serves it any more";
+    default:
+        return strerror(error);
+    }
+}
+
+static int32_t greet(connection *own, service_failure *failure) {
+    wire_hello said = {WIRE_MAGIC, WIRE_PROTOCOL, WIRE_PROTOCOL, selene_version_number(), 0};
+    wire request = {.most = WIRE_HELLO_MOST};
+    wire_head head;
+    int is_untouched;
+    wire_begin(&request, WIRE_HELLO, ++own->last_request);
+    wire_put(&request, &said, sizeof said);
+    wire_finish(&request, 0, 0);
+    errno = 0;
+    int is_answered = connection_exchange(own, &request, &is_untouched);
+    int error = errno;
+    free(request.data);
+    if (!is_answered) return away(own, failure, connection_words(error));
+    memcpy(&head, own->in, sizeof head);
+    wire_reader body = {own->in + sizeof head, own->in + head.length};
+    memset(failure, 0, sizeof *failure);
+    failure->status = head.status;
+    if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;
+    if (head.status != SELENE_OK || head.length < sizeof head + sizeof own->owner ||
+        memcmp(body.at, &(uint64_t){WIRE_MAGIC}, 8) != 0)
+        return away(own, failure, connection_words(EPROTO));
+    memcpy(&own->owner, body.at, sizeof own->owner);
+    return SELENE_OK;
+}
+
+int32_t connection_reach(connection *own, service_failure *failure) {
+    int64_t begun = platform_boot_clock(), pause = 1000000;
+    for (;;) {
+        struct sockaddr_un address;
+        int folder, error = 0;
+        int32_t status = wire_address(own->path, &address, &folder, failure);
+        if (status > 0) return status;
+        if (status < 0) {
+            error = errno;
+        } else {
+            own->descriptor = wire_socket();
+            if (own->descriptor < 0 ||
+                connect(own->descriptor, (const void *)&address, sizeof address) != 0)
+                error = errno;
+            if (folder >= 0) close(folder);
+        }
+        if (error == 0) {
+            status = greet(own, failure);
+            if (status == SELENE_OK) return status;
+            error = status == SELENE_ERROR_OWNER_AWAY ? ECONNRESET : 0;
+        } else {
+            if (error == EMFILE || error == ENFILE || error == ENOMEM)
+                status = wire_fail(failure, SELENE_ERROR_EXHAUSTED, "path", own->path, "%s",
+                                   strerror(error));
+            else if (error == EACCES || error == EPERM)
+                status = wire_fail(failure, SELENE_ERROR_REFUSED, "path", own->path, "%s",
+                                   strerror(error));
+            else status = away(own, failure, connection_words(error));
+        }
+        let_go(own);
+        // A full queue of clients moves on; that nobody is there, or that the owner ends, is waited for if asked.
+        int64_t limit = error == EAGAIN ? own->timeout : own->wait;
+        if (status != SELENE_ERROR_OWNER_AWAY || atomic_load(&own->is_closed) ||
+            platform_boot_clock() - begun >= limit)
+            return status;
+        platform_sleep(pause);
+        if (pause < 50000000) pause *= 2;
+    }
+}
+
+// Whether the owner has ended the connection since the last answer.
+static int has_ended(const connection *own) {
+    char byte;
+    return recv(own->descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+}
+
+static int32_t ask(connection *own, const wire_operation *operation, const wire_word *words,
+                   service_failure *failure) {
+    int32_t status;
+    if (own->descriptor >= 0 && has_ended(own)) let_go(own);
+    for (int attempt = 0;; attempt++) {
+        if (own->descriptor < 0 && (status = connection_reach(own, failure)) != SELENE_OK)
+            return status;
+        wire request = {.most = own->owner.max_frame};
+        wire_begin(&request, operation->number, ++own->last_request);
+        wire_ask(&request, operation, words);
+        wire_finish(&request, 0, 0);
+        if (request.has_failed) {
+            free(request.data);
+            return wire_fail(failure, SELENE_ERROR_TOO_LARGE, "request", NULL,
+                             "longer than the %llu bytes that the owner (process %u) takes at "
+                             "once; ask for less at a time",
+                             (unsigned long long)own->owner.max_frame, own->owner.process);
+        }
+        int is_untouched;
+        errno = 0;
+        int is_answered = connection_exchange(own, &request, &is_untouched);
+        int error = errno;
+        free(request.data);
+        if (is_answered) break;
+        let_go(own);
+        if (attempt == 0 && error != ETIMEDOUT && error != EPROTO &&
+            (is_untouched || operation->may_repeat) && !atomic_load(&own->is_closed))
+            continue;
+        return wire_fail(
+            failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s%s", connection_words(error),
+            is_untouched || operation->may_repeat ? "; nothing was changed"
+                                                  : "; what was asked may have been done, or not");
+    }
+    wire_head head;
+    memcpy(&head, own->in, sizeof head);
+    wire_reader body = {own->in + sizeof head, own->in + head.length};
+    memset(failure, 0, sizeof *failure);
+    failure->status = head.status;
+    if (head.status == SELENE_OK ? wire_results(body, operation, words)
+                                 : wire_read_refusal(body, failure)) {
+        if (own->room > 65536) {
+            free(own->in);
+            own->in = NULL;
+            own->room = 0;
+        }
+        return head.status;
+    }
+    let_go(own);
+    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
+                     "%s; what was asked may have been done, or not", connection_words(EPROTO));
+}
+
+int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
+                    uint64_t d, service_failure *failure) {
+    const wire_word words[WIRE_WORDS] = {{a}, {b}, {c}, {d}};
+    wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
+    if (entry == NULL) return failure->status;
+    connection *own = (connection *)(void *)entry;
+    pthread_mutex_lock(&own->turn);
+    int32_t status = ask(own, wire_find(operation), words, failure);
+    pthread_mutex_unlock(&own->turn);
+    wire_leave(entry);
+    return status;
+}
+
+// ---- Open and close ----
+
+// The socket that a path means: itself, or beside the store. It is where it is even if the process goes elsewhere.
+static char *socket_path(const char *path, uint64_t length) {
+    char *given, *whole, *result;
+    struct stat found;
+    if (asprintf(&given, "%.*s", (int)length, path) < 0) abort();
+    int is_socket = stat(given, &found) == 0 && S_ISSOCK(found.st_mode);
+    if (!is_socket && length > 5 && strcmp(given + length - 5, "-sock") == 0) is_socket = 1;
+    whole = realpath(given, NULL);
+    if (whole == NULL && given[0] != '/') {
+        char folder[PLATFORM_PATH_SIZE];
+        if (getcwd(folder, sizeof folder) == NULL) folder[0] = 0;
+        if (asprintf(&whole, "%s/%s", folder, given) < 0) abort();
+    }
+    if (asprintf(&result, "%s%s", whole != NULL ? whole : given, is_socket ? "" : "-sock") < 0)
+        abort();
+    free(whole);
+    free(given);
+    return result;
+}
+
+// What the engine says of a handle of this type that it is given: 1 it is open.
+static int32_t is_open(uint64_t handle) {
+    service_failure failure;
+    wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, &failure);
+    if (entry != NULL) wire_leave(entry);
+    return entry != NULL ? 1 : failure.status == SELENE_ERROR_FORKED ? 2 : 0;
+}
+
+int32_t service_connect(const char *path, uint64_t path_length, int64_t wait, int64_t timeout,
+                        uint64_t *out_connection, service_failure *failure) {
+    connection *own = connection_new(socket_path(path, path_length), wait, timeout);
+    own->entry.destroy = free_entry;
+    int32_t status = connection_reach(own, failure);
+    if (status == SELENE_OK) status = wire_enter(&own->entry, WIRE_CONNECTION, failure);
+    if (status != SELENE_OK) {
+        connection_free(own);
+        return status;
+    }
+    platform_connections_are(is_open);
+    *out_connection = own->entry.handle;
+    wire_leave(&own->entry);
+    return SELENE_OK;
+}
+
+int32_t service_disconnect(uint64_t handle, service_failure *failure) {
+    wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
+    if (entry == NULL) return failure->status;
+    connection *own = (connection *)(void *)entry;
+    atomic_store(&own->is_closed, 1);
+    listener_end(own);
+    // A call of another thread that is in flight has the answer or OWNER_AWAY; the last one frees.
+    wire_retire(entry);
+    wire_leave(entry);
+    return SELENE_OK;
+}

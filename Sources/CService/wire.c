@@ -1,0 +1,672 @@
+// Frames: how the arguments and results of each operation lie in them.
+
+#include "wire.h"
+
+#include <stdio.h>
+
+// ---- Operations ----
+
+#define SERVICE(number, name, right, again, form, call)                                            \
+    static selene_status call_##name(selene_scheduler s, const wire_word *a) {                     \
+        (void)a;                                                                                   \
+        return call;                                                                               \
+    }
+#include "operations.h"
+
+static const wire_operation operations[] = {
+#define SERVICE(number, name, right, again, form, call)                                            \
+    {number, SELENE_RIGHT_##right, again, form, #name, call_##name},
+#include "operations.h"
+};
+
+const wire_operation *wire_find(uint32_t number) {
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (operations[i].number == number) return &operations[i];
+    return NULL;
+}
+
+// ---- Shapes: where the pointers of a struct are ----
+
+enum part_kind {
+    // A selene_text: −1 is NUL-terminated.
+    PART_TEXT = 1,
+    // A pointer and an int64_t behind it, as PART_TEXT but for −1.
+    PART_BYTES,
+    // A pointer to texts, and their number elsewhere.
+    PART_TEXTS,
+    // A pointer to elements without pointers, and their number elsewhere.
+    PART_ITEMS,
+    // The same of elements that begin with a text.
+    PART_NAMED
+};
+
+typedef struct part {
+    uint8_t kind;
+    // Bytes of the number, or of an element, whose number has 8.
+    uint8_t width;
+    uint16_t offset;
+    uint16_t count_offset;
+    // Of more the call is refused whatever they are, so they need not come along.
+    uint64_t most;
+} part;
+
+typedef struct shape {
+    char letter;
+    uint8_t parts_count;
+    uint16_t size;
+    part parts[5];
+} shape;
+
+#define TEXT_AT(type, field)                                                                       \
+    { PART_TEXT, 0, offsetof(type, field), 0, 0 }
+static const shape shapes[] = {
+    {'T',
+     4,
+     sizeof(selene_task),
+     {TEXT_AT(selene_task, id),
+      TEXT_AT(selene_task, handler),
+      {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16},
+      {PART_BYTES, 0, offsetof(selene_task, input), 0, 0}}},
+    {'I',
+     5,
+     sizeof(selene_task_info),
+     {TEXT_AT(selene_task_info, id),
+      TEXT_AT(selene_task_info, handler),
+      TEXT_AT(selene_task_info, input),
+      {PART_TEXTS, 4, offsetof(selene_task_info, tags), offsetof(selene_task_info, tag_count),
+       UINT64_MAX},
+      TEXT_AT(selene_task_info, failure)}},
+    {'L',
+     1,
+     sizeof(selene_task_ids),
+     {{PART_TEXTS, 8, offsetof(selene_task_ids, ids), offsetof(selene_task_ids, count),
+       UINT64_MAX}}},
+    {'F',
+     3,
+     sizeof(selene_store_info),
+     {TEXT_AT(selene_store_info, path), TEXT_AT(selene_store_info, sqlite_version),
+      TEXT_AT(selene_store_info, owner)}},
+    {'D',
+     1,
+     sizeof(selene_decision),
+     {{PART_ITEMS, sizeof(selene_finding), offsetof(selene_decision, findings),
+       offsetof(selene_decision, finding_count), UINT64_MAX}}},
+    {'V', 2, sizeof(selene_event), {TEXT_AT(selene_event, id), TEXT_AT(selene_event, message)}},
+    {'W', 1, sizeof(selene_window), {TEXT_AT(selene_window, task)}},
+    {'P',
+     1,
+     sizeof(selene_plan),
+     {{PART_NAMED, sizeof(selene_plan_run), offsetof(selene_plan, runs),
+       offsetof(selene_plan, run_count), UINT64_MAX}}},
+    {'!',
+     5,
+     sizeof(selene_fault),
+     {TEXT_AT(selene_fault, field), TEXT_AT(selene_fault, subject), TEXT_AT(selene_fault, found),
+      TEXT_AT(selene_fault, allowed), TEXT_AT(selene_fault, problem)}},
+};
+
+static const shape *shape_of(char letter) {
+    static const shape flat = {0};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (shapes[i].letter == letter) return &shapes[i];
+    return &flat;
+}
+
+// Whether a struct of this size has the field; half a pointer is none.
+static int has_part(const part *at, size_t size) {
+    size_t end = at->offset + (at->kind == PART_TEXT || at->kind == PART_BYTES ? 16u : 8u);
+    return end <= (size & ~(size_t)7);
+}
+
+// The bytes of an element.
+static size_t element(const part *at) {
+    return at->kind == PART_TEXTS ? sizeof(selene_text) : at->width;
+}
+
+static uint64_t count_at(const part *at, const unsigned char *bytes) {
+    uint64_t count = 0;
+    memcpy(&count, bytes + at->count_offset, at->kind == PART_TEXTS ? at->width : 8);
+    return count;
+}
+
+static size_t padded(size_t length) {
+    return (length + 7) & ~(size_t)7;
+}
+
+// ---- Writing ----
+
+void wire_put(wire *to, const void *bytes, size_t length) {
+    size_t whole = padded(length);
+    if (to->has_failed || whole < length || whole > to->most - to->length) {
+        to->has_failed = 1;
+        return;
+    }
+    if (to->length + whole > to->room) {
+        to->room = (to->length + whole) * 2;
+        to->data = realloc(to->data, to->room);
+        if (to->data == NULL) abort();
+    }
+    if (length > 0) memcpy(to->data + to->length, bytes, length);
+    memset(to->data + to->length + length, 0, whole - length);
+    to->length += whole;
+}
+
+void wire_number(wire *to, uint64_t number) {
+    wire_put(to, &number, sizeof number);
+}
+
+static void put_at(wire *to, size_t place, uint64_t number) {
+    if (!to->has_failed) memcpy(to->data + place, &number, sizeof number);
+}
+
+void wire_begin(wire *to, uint16_t operation, uint64_t request) {
+    wire_head head = {0, operation, 0, request};
+    wire_put(to, &head, sizeof head);
+}
+
+void wire_finish(wire *to, size_t begun, uint16_t status) {
+    uint32_t length = (uint32_t)(to->length - begun);
+    if (to->has_failed) return;
+    memcpy(to->data + begun + offsetof(wire_head, length), &length, sizeof length);
+    memcpy(to->data + begun + offsetof(wire_head, status), &status, sizeof status);
+}
+
+// The bytes of a text and a NUL, if there are any.
+static void put_text(wire *to, const char *data, int64_t length) {
+    if (data == NULL || length < 0) return;
+    if ((uint64_t)length >= to->most) {
+        to->has_failed = 1;
+        return;
+    }
+    size_t full = (size_t)length & ~(size_t)7;
+    unsigned char last[8] = {0};
+    wire_put(to, data, full);
+    memcpy(last, data + full, (size_t)length - full);
+    wire_put(to, last, sizeof last);
+}
+
+// Where a text's length is counted by its NUL, what follows is as long as that.
+static int64_t measured(const char *data, int64_t length) {
+    return data != NULL && length == -1 ? (int64_t)strnlen(data, 4097) : length;
+}
+
+// Elements of so many bytes that begin with a text, then what the texts are.
+static void put_heads(wire *to, const char *elements, size_t width, uint64_t count) {
+    for (int is_text = 0; is_text < 2; is_text++) {
+        for (uint64_t i = 0; i < count && !to->has_failed; i++) {
+            selene_text text;
+            memcpy(&text, elements + i * width, sizeof text);
+            text.length = measured(text.data, text.length);
+            if (is_text) {
+                put_text(to, text.data, text.length);
+                continue;
+            }
+            wire_number(to, text.data != NULL);
+            wire_number(to, (uint64_t)text.length);
+            wire_put(to, elements + i * width + sizeof text, width - sizeof text);
+        }
+    }
+}
+
+// A struct: its size, the bytes that follow it, the struct with 1 for each pointer, what they point to.
+static void put_struct(wire *to, char letter, const unsigned char *bytes) {
+    const shape *form = shape_of(letter);
+    uint32_t size = 0;
+    memcpy(&size, bytes, sizeof size);
+    size_t sent = size < 8 || size > 65536 ? 8 : size;
+    unsigned char shortest[8] = {0};
+    if (size < 8) bytes = memcpy(shortest, bytes, size < 4 ? 4 : size);
+    wire_number(to, sent);
+    size_t follow = to->length, begun = follow + 8;
+    wire_number(to, 0);
+    wire_put(to, bytes, sent);
+    size_t behind = to->length;
+    for (size_t i = 0; i < form->parts_count && !to->has_failed; i++) {
+        const part *at = &form->parts[i];
+        if (sent != size) continue;
+        if (!has_part(at, sent)) {
+            // Of a text that is cut after its pointer nothing is told.
+            if (at->offset + 8u <= (sent & ~(size_t)7)) put_at(to, begun + at->offset, 0);
+            continue;
+        }
+        selene_text text = {NULL, 0};
+        memcpy(&text, bytes + at->offset, at->kind <= PART_BYTES ? sizeof text : sizeof text.data);
+        put_at(to, begun + at->offset, text.data != NULL);
+        if (at->kind <= PART_BYTES) {
+            if (at->kind == PART_TEXT) text.length = measured(text.data, text.length);
+            put_at(to, begun + at->offset + 8, (uint64_t)text.length);
+            put_text(to, text.data, text.length);
+            continue;
+        }
+        uint64_t count = count_at(at, bytes);
+        if (text.data == NULL || count > at->most) continue;
+        if (at->kind != PART_ITEMS) put_heads(to, text.data, element(at), count);
+        else if (count > to->most / at->width) to->has_failed = 1;
+        else wire_put(to, text.data, count * at->width);
+    }
+    put_at(to, follow, to->length - behind);
+}
+
+void wire_struct(wire *to, char letter, const void *bytes) {
+    put_struct(to, letter, bytes);
+}
+
+// The number of tasks of a batch that is not refused for it.
+enum { BATCH_MOST = 1000000 };
+
+static void put_batch(wire *to, const unsigned char *const *tasks, uint64_t count) {
+    wire_number(to, tasks != NULL);
+    wire_number(to, count);
+    if (tasks == NULL || count > BATCH_MOST) return;
+    for (uint64_t i = 0; i < count && !to->has_failed; i++) {
+        if (tasks[i] == NULL) wire_number(to, 0);
+        else put_struct(to, 'T', tasks[i]);
+    }
+}
+
+void wire_ask(wire *to, const wire_operation *operation, const wire_word *words) {
+    const char *form = operation->form;
+    for (; *form != 0 && *form != '>'; form++) {
+        switch (*form) {
+        case 't': {
+            int64_t length = measured(words[0].pointer, words[1].number);
+            wire_number(to, words[0].pointer != NULL);
+            wire_number(to, (uint64_t)length);
+            put_text(to, words[0].pointer, length);
+            words += 2;
+            break;
+        }
+        case 's':
+            form++;
+            if (words->pointer == NULL) wire_number(to, 0);
+            else put_struct(to, *form, words->pointer);
+            words++;
+            break;
+        case 'b':
+            put_batch(to, (const unsigned char *const *)words[0].pointer, words[1].bits);
+            words += 2;
+            break;
+        default:
+            wire_number(to, words->bits);
+            words++;
+        }
+    }
+    // Which results are wanted; what is to be filled comes along with its size.
+    for (; *form != 0; form++) {
+        if (*form == '>') continue;
+        wire_number(to, words->pointer != NULL);
+        if (*form == 'o' && words->pointer != NULL) put_struct(to, form[1], words->pointer);
+        if (*form == 'o' || *form == 'p') form++;
+        words++;
+    }
+}
+
+// The part of a form that says what comes back; the words of that, and how many elements the array has that goes in.
+static const char *results_of(const wire_operation *operation, const wire_word **words,
+                              uint64_t *count) {
+    const char *form = operation->form;
+    for (; *form != 0 && *form != '>'; form++) {
+        if (*form == 'b') *count = (*words)[1].bits;
+        *words += *form == 't' || *form == 'b' ? 2 : 1;
+        form += *form == 's';
+    }
+    return form;
+}
+
+void wire_answer(wire *to, const wire_operation *operation, const wire_word *words) {
+    uint64_t count = 0;
+    const char *form = results_of(operation, &words, &count);
+    for (; *form != 0; form++) {
+        if (*form == '>') continue;
+        const unsigned char *result = words++->pointer;
+        char kind = *form;
+        form += kind == 'o' || kind == 'p';
+        if (result == NULL) continue;
+        if (kind == 'i') {
+            int32_t number;
+            memcpy(&number, result, sizeof number);
+            wire_number(to, (uint64_t)(int64_t)number);
+        } else if (kind == 'l') {
+            wire_put(to, result, 8);
+        } else if (kind == 'n') {
+            wire_put(to, result, count * 4);
+        } else {
+            const unsigned char *made = result;
+            if (kind == 'p') memcpy(&made, result, sizeof made);
+            put_struct(to, *form, made);
+        }
+    }
+}
+
+void wire_refusal(wire *to, const selene_fault *fault, const char *detail) {
+    put_struct(to, '!', (const unsigned char *)fault);
+    wire_number(to, 1);
+    wire_number(to, strlen(detail));
+    put_text(to, detail, (int64_t)strlen(detail));
+}
+
+// ---- Reading ----
+
+static unsigned char *take(wire_reader *from, uint64_t length) {
+    unsigned char *at = from->at;
+    if (length > (uint64_t)(from->end - from->at)) return NULL;
+    uint64_t whole = padded(length);
+    if (whole > (uint64_t)(from->end - from->at)) return NULL;
+    from->at += whole;
+    return at;
+}
+
+static int take_number(wire_reader *from, uint64_t *number) {
+    unsigned char *at = take(from, 8);
+    if (at != NULL) memcpy(number, at, 8);
+    return at != NULL;
+}
+
+// Puts the pointer of a text where the frame has a 1. May a length be below −1? It is refused by whom it is for.
+static int settle_text(wire_reader *from, unsigned char *head, int is_bytes) {
+    uint64_t present;
+    int64_t length;
+    memcpy(&present, head, 8);
+    memcpy(&length, head + 8, 8);
+    unsigned char *data = NULL;
+    if (present != 0) {
+        if (length == -1 && !is_bytes) return 0;
+        data = from->at;
+        if (length >= 0) data = take(from, (uint64_t)length + 1);
+        if (data == NULL || (length >= 0 && data[length] != 0)) return 0;
+    }
+    memcpy(head, &data, 8);
+    return 1;
+}
+
+static int settle_part(wire_reader *from, const part *at, unsigned char *bytes) {
+    unsigned char *head = bytes + at->offset, *data = NULL;
+    if (at->kind <= PART_BYTES) return settle_text(from, head, at->kind == PART_BYTES);
+    uint64_t present, count = count_at(at, bytes);
+    memcpy(&present, head, 8);
+    if (present != 0 && count > at->most) {
+        data = head;
+    } else if (present != 0) {
+        size_t each = element(at);
+        if (count > (uint64_t)(from->end - from->at) / each) return 0;
+        data = take(from, count * each);
+        if (data == NULL) return 0;
+        for (uint64_t i = 0; at->kind != PART_ITEMS && i < count; i++)
+            if (!settle_text(from, data + each * i, 0)) return 0;
+    }
+    memcpy(head, &data, 8);
+    return 1;
+}
+
+// A struct as put_struct wrote it, with its pointers; *size and what it points to are in the frame. 0: malformed.
+static int take_struct(wire_reader *from, char letter, unsigned char **out, uint64_t *size) {
+    const shape *form = shape_of(letter);
+    uint64_t behind;
+    uint32_t own;
+    *out = NULL;
+    if (!take_number(from, size)) return 0;
+    if (*size == 0) return 1;
+    if (*size < 8 || *size > 65536 || !take_number(from, &behind)) return 0;
+    unsigned char *bytes = take(from, *size);
+    if (bytes == NULL || behind > (uint64_t)(from->end - from->at) || behind % 8 != 0) return 0;
+    wire_reader inside = {from->at, from->at + behind};
+    from->at += behind;
+    memcpy(&own, bytes, sizeof own);
+    // A call reads as many bytes as the struct says; the others it refuses by its size.
+    int is_whole = own >= 8 && own <= 65536;
+    if (*size != (is_whole ? own : 8)) return 0;
+    for (size_t i = 0; is_whole && i < form->parts_count; i++)
+        if (has_part(&form->parts[i], *size) && !settle_part(&inside, &form->parts[i], bytes))
+            return 0;
+    *out = bytes;
+    return 1;
+}
+
+static int take_batch(wire_reader *from, wire_word *words, wire_scratch *scratch) {
+    uint64_t present, count, size;
+    if (!take_number(from, &present) || !take_number(from, &count)) return 0;
+    words[1].bits = count;
+    words[0].pointer = present != 0 ? scratch->outs : NULL;
+    if (present == 0 || count > BATCH_MOST) return 1;
+    if (count > (uint64_t)(from->end - from->at) / 8) return 0;
+    unsigned char **tasks = scratch->arrays[0] = calloc(count + 1, sizeof *tasks);
+    if (tasks == NULL) abort();
+    for (uint64_t i = 0; i < count; i++)
+        if (!take_struct(from, 'T', &tasks[i], &size)) return 0;
+    words[0].pointer = tasks;
+    return 1;
+}
+
+static int take_text(wire_reader *from, wire_word *words) {
+    unsigned char *head = take(from, 16);
+    if (head == NULL || !settle_text(from, head, 0)) return 0;
+    memcpy(words, head, 16);
+    return 1;
+}
+
+int wire_arguments(wire_reader *from, const wire_operation *operation, wire_word *words,
+                   wire_scratch *scratch) {
+    const char *form = operation->form;
+    uint64_t size, count = 0;
+    unsigned char *bytes;
+    *scratch = (wire_scratch){{0}, {NULL}};
+    for (; *form != 0 && *form != '>'; form++) {
+        switch (*form) {
+        case 't':
+            if (!take_text(from, words)) return 0;
+            words += 2;
+            break;
+        case 's':
+            if (!take_struct(from, *++form, &bytes, &size)) return 0;
+            words++->pointer = bytes;
+            break;
+        case 'b':
+            if (!take_batch(from, words, scratch)) return 0;
+            count = words[1].bits;
+            words += 2;
+            break;
+        default:
+            if (!take_number(from, &words->bits)) return 0;
+            words++;
+        }
+    }
+    for (size_t i = 0; *form != 0; form++) {
+        uint64_t present;
+        if (*form == '>') continue;
+        if (!take_number(from, &present)) return 0;
+        words->pointer = present != 0 ? &scratch->outs[i] : NULL;
+        if (present != 0 && *form == 'n') {
+            // Of a batch that is too long, or has no tasks, nothing is written.
+            uint64_t most = scratch->arrays[0] != NULL ? count : 0;
+            scratch->arrays[1 + i] = calloc(most + 1, 4);
+            if (scratch->arrays[1 + i] == NULL) abort();
+            words->pointer = scratch->arrays[1 + i];
+        } else if (present != 0 && *form == 'o') {
+            if (!take_struct(from, form[1], &bytes, &size) || bytes == NULL) return 0;
+            words->pointer = bytes;
+        }
+        form += *form == 'o' || *form == 'p';
+        words++;
+        i++;
+    }
+    return 1;
+}
+
+// What a call made goes back the way that its noun has.
+static void release_made(char letter, void *made) {
+    switch (letter) {
+    case 'I':
+        selene_task_info_destroy(made);
+        break;
+    case 'L':
+        selene_task_ids_destroy(made);
+        break;
+    case 'F':
+        selene_store_info_destroy(made);
+        break;
+    case 'D':
+        selene_decision_destroy(made);
+        break;
+    case 'P':
+        selene_plan_destroy(made);
+        break;
+    default:
+        break;
+    }
+}
+
+void wire_release(const wire_operation *operation, wire_scratch *scratch) {
+    // What is made is the first result of its operation.
+    const char *made = strchr(operation->form, 'p');
+    if (made != NULL) release_made(made[1], (void *)(uintptr_t)scratch->outs[0]);
+    for (size_t i = 0; i < sizeof scratch->arrays / sizeof *scratch->arrays; i++)
+        free(scratch->arrays[i]);
+}
+
+// As much of the struct as both know, and what is behind it.
+void *wire_made(wire_reader *from, char letter) {
+    const shape *form = shape_of(letter);
+    unsigned char *begun = from->at, *bytes;
+    uint64_t size;
+    wire_reader probe = *from;
+    if (!take_number(&probe, &size) || size < 8 || size > 65536) return NULL;
+    uint64_t behind;
+    if (!take_number(&probe, &behind) || take(&probe, size) == NULL) return NULL;
+    if (behind > (uint64_t)(probe.end - probe.at)) return NULL;
+    // The struct goes to the front, where the rest of it is 0 if the owner's is shorter; the texts are behind it.
+    size_t front = padded(form->size > size ? form->size : size),
+           whole = 16 + padded(size) + behind;
+    unsigned char *block = malloc(front + whole);
+    if (block == NULL) abort();
+    memset(block, 0, front);
+    memcpy(block + front, begun, whole);
+    wire_reader copied = {block + front, block + front + whole};
+    if (!take_struct(&copied, letter, &bytes, &size) || bytes == NULL) {
+        free(block);
+        return NULL;
+    }
+    memcpy(block, bytes, size < form->size ? size : form->size);
+    // Texts that the owner does not know yet are empty ones.
+    static const char *const empty = "";
+    for (size_t i = 0; i < form->parts_count; i++)
+        if (form->parts[i].kind == PART_TEXT && !has_part(&form->parts[i], size))
+            memcpy(block + form->parts[i].offset, &empty, sizeof empty);
+    uint32_t own = form->size;
+    memcpy(block, &own, sizeof own);
+    from->at += whole;
+    return block;
+}
+
+static int read_results(wire_reader from, const wire_operation *operation, const wire_word *words,
+                        int is_sure) {
+    uint64_t count = 0, number, size;
+    const char *form = results_of(operation, &words, &count);
+    for (; *form != 0; form++) {
+        if (*form == '>') continue;
+        void *result = words++->pointer;
+        char kind = *form;
+        form += kind == 'o' || kind == 'p';
+        if (result == NULL) continue;
+        if (kind == 'i' || kind == 'l') {
+            if (!take_number(&from, &number)) return 0;
+            if (is_sure) memcpy(result, &number, kind == 'i' ? 4 : 8);
+        } else if (kind == 'n') {
+            unsigned char *numbers = take(&from, count * 4);
+            if (numbers == NULL) return 0;
+            if (is_sure) memcpy(result, numbers, count * 4);
+        } else if (kind == 'o') {
+            unsigned char *bytes;
+            uint32_t own;
+            if (!take_struct(&from, *form, &bytes, &size) || bytes == NULL) return 0;
+            memcpy(&own, result, sizeof own);
+            if (size != own) return 0;
+            if (is_sure && size > 8) memcpy((char *)result + 8, bytes + 8, (size & ~7u) - 8);
+        } else {
+            void *made = wire_made(&from, *form);
+            if (made == NULL) return 0;
+            if (is_sure) memcpy(result, &made, sizeof made);
+            else free(made);
+        }
+    }
+    return 1;
+}
+
+int wire_results(wire_reader from, const wire_operation *operation, const wire_word *words) {
+    return read_results(from, operation, words, 0) && read_results(from, operation, words, 1);
+}
+
+static void keep(char *to, const char *data, int64_t length) {
+    size_t most = SERVICE_TEXT_SIZE - 1, count = length < 0 ? 0 : (size_t)length;
+    if (count > most) count = most;
+    memcpy(to, data, count);
+    to[count] = 0;
+}
+
+static void fill(service_failure *failure, const selene_fault *fault, selene_text detail) {
+    const selene_text texts[] = {detail,       fault->field,   fault->subject,
+                                 fault->found, fault->allowed, fault->problem};
+    failure->unit = fault->unit;
+    failure->value = fault->value;
+    failure->least = fault->least;
+    failure->greatest = fault->greatest;
+    for (size_t i = 0; i < SERVICE_TEXTS; i++)
+        keep(failure->texts[i], texts[i].data != NULL ? texts[i].data : "",
+             texts[i].data != NULL ? texts[i].length : 0);
+}
+
+int wire_read_refusal(wire_reader from, service_failure *failure) {
+    wire_word detail[2];
+    selene_fault *fault = wire_made(&from, '!');
+    if (fault == NULL) return 0;
+    int is_whole = take_text(&from, detail) && detail[0].pointer != NULL && detail[1].number >= 0;
+    if (is_whole) fill(failure, fault, (selene_text){detail[0].pointer, detail[1].number});
+    free(fault);
+    return is_whole;
+}
+
+int32_t wire_told(service_failure *failure) {
+    const selene_fault *fault = selene_status_fault();
+    const char *detail = selene_status_detail();
+    failure->status = fault->status;
+    fill(failure, fault, (selene_text){detail, (int64_t)strlen(detail)});
+    return fault->status;
+}
+
+// ---- Failures ----
+
+int32_t wire_fail(service_failure *failure, int32_t status, const char *field, const char *found,
+                  const char *problem, ...) {
+    memset(failure, 0, sizeof *failure);
+    failure->status = status;
+    va_list list;
+    va_start(list, problem);
+    vsnprintf(failure->texts[5], SERVICE_TEXT_SIZE, problem, list);
+    va_end(list);
+    snprintf(failure->texts[1], SERVICE_TEXT_SIZE, "%s", field);
+    snprintf(failure->texts[3], SERVICE_TEXT_SIZE, "%s", found != NULL ? found : "");
+    // Of a long name the end, which is what differs.
+    size_t length = found != NULL ? strlen(found) : 0;
+    const char *end = found != NULL ? found + (length > 160 ? length - 160 : 0) : "";
+    if (field[0] == 0) {
+        memcpy(failure->texts[0], failure->texts[5], SERVICE_TEXT_SIZE);
+        return status;
+    }
+    snprintf(failure->texts[0], SERVICE_TEXT_SIZE, found != NULL ? "%s %s\"%s\": %s" : "%s%s%s: %s",
+             field, length > 160 ? "…" : "", end, failure->texts[5]);
+    return status;
+}
+
+void wire_fault(const service_failure *failure, selene_fault *fault) {
+    const char(*texts)[SERVICE_TEXT_SIZE] = failure->texts;
+    selene_text parts[5];
+    for (size_t i = 0; i < 5; i++) {
+        parts[i].data = texts[1 + i];
+        parts[i].length = (int64_t)strlen(texts[1 + i]);
+    }
+    *fault = (selene_fault){sizeof *fault,   0,
+                            failure->status, failure->unit,
+                            parts[0],        parts[1],
+                            parts[2],        parts[3],
+                            parts[4],        failure->value,
+                            failure->least,  failure->greatest};
+}

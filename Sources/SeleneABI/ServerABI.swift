@@ -1,0 +1,207 @@
+// Section SERVER of the header, and how a function goes to the owner where its scheduler is a connection.
+
+import CSelene
+import CService
+import SeleneCore
+import SeleneEngine
+
+// MARK: Connections
+
+/// The same for a function that the owner makes if the handle is a connection; the words are its arguments.
+@inline(__always)
+func attempt(
+  _ scheduler: selene_scheduler, _ operation: service_operation, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0,
+  _ d: UInt64 = 0, _ body: () throws(SeleneError) -> Void
+) -> selene_status {
+  guard service_is_connection(scheduler) == 0 else { return ask(scheduler, operation, a, b, c, d) }
+  return attempt(body)
+}
+
+@inline(__always)
+func word(_ pointer: UnsafeRawPointer?) -> UInt64 { UInt64(UInt(bitPattern: pointer)) }
+
+@inline(__always)
+func word(_ number: some FixedWidthInteger) -> UInt64 { UInt64(truncatingIfNeeded: number) }
+
+@inline(never)
+private func ask(
+  _ scheduler: selene_scheduler, _ operation: service_operation, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64
+) -> selene_status {
+  attempt { service_ask(scheduler, UInt32(operation.rawValue), a, b, c, d, $0) }
+}
+
+/// The same for a call of CService.
+func attempt(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) -> selene_status {
+  let failure = UnsafeMutablePointer<service_failure>.allocate(capacity: 1)
+  defer { failure.deallocate() }
+  return call(failure) == 0 ? 0 : fail(failure)
+}
+
+func disconnect(_ connection: selene_scheduler, _ grace: Int64) -> selene_status {
+  guard (0...Scheduler.longestGrace).contains(grace) else {
+    return fail(.range("grace", grace, 0, Scheduler.longestGrace, .duration))
+  }
+  return attempt { service_disconnect(connection, $0) }
+}
+
+// MARK: Options
+
+extension selene_server_options: SizedStruct {
+  static var initial: selene_server_options {
+    var options = selene_server_options()
+    options.struct_size = UInt32(MemoryLayout<selene_server_options>.size)
+    (options.mode, options.max_clients, options.max_request_size) = (0o600, 1024, 16 << 20)
+    return options
+  }
+
+  /// - Throws: `invalidArgument`.
+  fileprivate func check() throws(SeleneError) {
+    guard rule_count <= 1024 else { throw .range("rule_count", rule_count, 0, 1024) }
+    if rule_count > 0 {
+      let rules = try require(rules, "rules")
+      for index in 0..<Int(rule_count) {
+        let known = UInt32(SELENE_RIGHT_ALL)
+        guard rules[index].rights & ~known == 0 else {
+          throw .range(
+            "rules", rules[index].rights, 0, Int64(known), .bits,
+            "0, or a sum of SELENE_RIGHT_LOOK (1), _READ (2), _ENQUEUE (4), _MANAGE (16)"
+          ).entry(index)
+        }
+      }
+    }
+    guard mode <= 0o777 else { throw .range("mode", mode, 0, 0o777) }
+    guard (1...65_536).contains(max_clients) else { throw .range("max_clients", max_clients, 1, 65_536) }
+    guard (65_536...1 << 30).contains(max_request_size) else {
+      throw .range("max_request_size", max_request_size, 65_536, 1 << 30, .bytes)
+    }
+  }
+}
+
+extension selene_connect_options: SizedStruct {
+  static var initial: selene_connect_options {
+    var options = selene_connect_options()
+    options.struct_size = UInt32(MemoryLayout<selene_connect_options>.size)
+    options.timeout = 30 * Time.second
+    return options
+  }
+}
+
+extension selene_server_info: SizedStruct {
+  static var initial: selene_server_info {
+    var info = selene_server_info()
+    info.struct_size = UInt32(MemoryLayout<selene_server_info>.size)
+    return info
+  }
+}
+
+@_cdecl("selene_server_options_init") @implementation
+public func selene_server_options_init(
+  _ options: UnsafeMutablePointer<selene_server_options>!, _ struct_size: UInt32
+) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
+}
+
+@_cdecl("selene_connect_options_init") @implementation
+public func selene_connect_options_init(
+  _ options: UnsafeMutablePointer<selene_connect_options>!, _ struct_size: UInt32
+) -> selene_status {
+  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
+}
+
+@_cdecl("selene_server_info_init") @implementation
+public func selene_server_info_init(_ info: UnsafeMutablePointer<selene_server_info>!, _ struct_size: UInt32)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
+}
+
+/// The name of a socket or a store.
+private func borrow(place: selene_text) throws(SeleneError) -> UnsafeRawBufferPointer {
+  let path = try borrow(path: place, "path")
+  guard path.count < 4096 else { throw .range("path", path.count, 0, 4095, .bytes) }
+  guard !path.contains(0) else { throw SeleneError(.invalidArgument, "path", "must not contain NUL") }
+  return path
+}
+
+// MARK: Servers
+
+@_cdecl("selene_server_open") @implementation
+public func selene_server_open(
+  _ scheduler: selene_scheduler, _ options: UnsafePointer<selene_server_options>!,
+  _ out_server: UnsafeMutablePointer<selene_server>!
+) -> selene_status {
+  var terms = service_terms()
+  let status = attempt { () throws(SeleneError) in
+    _ = try require(out_server, "out_server")
+    let options = try (options as UnsafePointer<selene_server_options>?).map { given throws(SeleneError) in
+      try read(given, "options")
+    }
+    let given = options ?? selene_server_options.initial
+    try given.check()
+    let path = try borrow(place: given.path)
+    terms.path = path.baseAddress?.assumingMemoryBound(to: CChar.self)
+    terms.path_length = UInt64(path.count)
+    terms.rules = UnsafeRawPointer(given.rules)?.assumingMemoryBound(to: service_rule.self)
+    terms.rule_count = given.rule_count
+    (terms.mode, terms.max_clients, terms.max_frame) = (given.mode, given.max_clients, given.max_request_size)
+    try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      try scheduler.refuseWithoutThreads()
+    }
+  }
+  guard status == 0 else { return status }
+  var taps = service_taps.ofEvents
+  return attempt { service_open(scheduler, &terms, &taps, out_server, $0) }
+}
+
+@_cdecl("selene_server_get") @implementation
+public func selene_server_get(
+  _ server: selene_server, _ out_info: UnsafeMutablePointer<selene_server_info>!
+) -> selene_status {
+  var census = service_census()
+  var size = 0
+  let status = attempt { () throws(SeleneError) in
+    let out: UnsafeMutablePointer<selene_server_info> = try require(out_info, "out_info")
+    size = try structSize(out, "out_info")
+  }
+  guard status == 0 else { return status }
+  return attempt { failure in
+    let status = service_census_of(server, &census, failure)
+    guard status == 0 else { return status }
+    let info = selene_server_info(
+      struct_size: 0, flags: 0, clients: census.clients, accepted: census.accepted, requests: census.requests,
+      refused: census.refused, broken: census.broken)
+    write(info, to: out_info, size: size)
+    return 0
+  }
+}
+
+@_cdecl("selene_server_close") @implementation
+public func selene_server_close(_ server: selene_server) -> selene_status {
+  server == 0 ? 0 : attempt { service_close(server, $0) }
+}
+
+// MARK: Connect
+
+@_cdecl("selene_scheduler_connect") @implementation
+public func selene_scheduler_connect(
+  _ options: UnsafePointer<selene_connect_options>!, _ out_scheduler: UnsafeMutablePointer<selene_scheduler>!
+) -> selene_status {
+  var given = selene_connect_options.initial
+  var path = UnsafeRawBufferPointer(start: nil, count: 0)
+  let status = attempt { () throws(SeleneError) in
+    _ = try require(out_scheduler, "out_scheduler")
+    given = try read(try require(options, "options"), "options")
+    path = try borrow(place: given.path)
+    guard !path.isEmpty else { throw SeleneError(.invalidArgument, "path", "must be given") }
+    guard (0...Time.day).contains(given.wait) else { throw .range("wait", given.wait, 0, Time.day, .duration) }
+    guard (1_000_000...Time.day).contains(given.timeout) else {
+      throw .range("timeout", given.timeout, 1_000_000, Time.day, .duration)
+    }
+  }
+  guard status == 0 else { return status }
+  return attempt {
+    service_connect(
+      path.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(path.count), given.wait, given.timeout,
+      out_scheduler, $0)
+  }
+}

@@ -1,0 +1,303 @@
+/*
+ * leaving.c - a callback that does not return: its host jumps out of it, or ends its thread there (A8)
+ *
+ * Argument: the filter of check.h.
+ */
+#include "cycles.h"
+
+#include <setjmp.h>
+
+static jmp_buf outside, inner;
+
+static void jump_out(struct work *work, selene_run run, const selene_run_info *info) {
+    (void)work, (void)run, (void)info;
+    longjmp(outside, 1);
+}
+
+static void end_thread(struct work *work, selene_run run, const selene_run_info *info) {
+    (void)work, (void)run, (void)info;
+    pthread_exit(NULL);
+}
+
+/** Runs a window inline on this thread; whether it came back by a jump. */
+static int runs_by_jump(selene_scheduler scheduler) {
+    selene_window window = window_of(SELENE_HOUR, 0, 1);
+    window.flags = SELENE_WINDOW_INLINE;
+    if (setjmp(outside)) return 1;
+    CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+    return 0;
+}
+
+/** The same deeper on the stack, over what the jump before has left there. */
+static int runs_deeper(selene_scheduler scheduler) {
+    volatile char room[16384];
+    for (size_t i = 0; i < sizeof room; i++)
+        room[i] = 1;
+    return runs_by_jump(scheduler) && room[0];
+}
+
+/** The run of the only task has failed, its window is over, and everything works as before. */
+static void check_as_before(selene_scheduler scheduler, struct work *work) {
+    selene_task_info *info = NULL;
+    selene_run_info run_info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    selene_cycle cycle;
+    CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
+    CHECK_INT(SELENE_OUTCOME_FAILED, info->last_outcome);
+    CHECK_TEXT("its handler was left by a jump, an exception or the end of its thread",
+               info->failure);
+    selene_task_info_destroy(info);
+    cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run_info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_run_complete(run_info.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work->destroyed));
+}
+
+static void test_jump(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = jump_out};
+    add_work(scheduler, "a", &work);
+    for (int i = 0; i < 40; i++)
+        CHECK_INT(1, i % 2 ? runs_by_jump(scheduler) : runs_deeper(scheduler));
+    check_as_before(scheduler, &work);
+}
+
+/* ---- two at a time ------------------------------------------------------------------------------------------------ */
+
+static int jumps_inner;
+
+static void cancel_self(struct work *work, selene_run run, const selene_run_info *info) {
+    (void)info;
+    if (jumps_inner && setjmp(inner)) {
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        return;
+    }
+    CHECK_OK(selene_task_cancel(work->scheduler, "a", -1, NULL));
+    CHECK(0);
+}
+
+static atomic_int stops;
+
+static void jump_from_stop(selene_run run, int32_t reason, void *context) {
+    (void)run, (void)reason, (void)context;
+    atomic_fetch_add(&stops, 1);
+    if (jumps_inner) longjmp(inner, 1);
+    longjmp(outside, 1);
+}
+
+static void add_jumping(selene_scheduler scheduler, struct work *work) {
+    work->scheduler = scheduler;
+    CHECK_OK(
+        selene_handler_register(scheduler, "a", -1, work_run, jump_from_stop, work, work_destroy));
+}
+
+/* Out of the stop function, which the handler's own call has called, and over the handler. */
+static void test_two(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = cancel_self};
+    jumps_inner = 0;
+    add_jumping(scheduler, &work);
+    for (int i = 1; i <= 20; i++) {
+        add(scheduler, task_of("a"));
+        CHECK_INT(1, runs_by_jump(scheduler));
+        CHECK_INT(i, atomic_load(&stops));
+        CHECK_INT(SELENE_STATE_CANCELLED, record(scheduler, "a").state);
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+/* Out of the stop function into the handler, which goes on. */
+static void test_one_of_two(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = cancel_self};
+    jumps_inner = 1;
+    add_jumping(scheduler, &work);
+    for (int i = 1; i <= 20; i++) {
+        add(scheduler, task_of("a"));
+        CHECK_INT(0, runs_by_jump(scheduler));
+        CHECK_INT(i, atomic_load(&stops));
+        CHECK_INT(i, atomic_load(&work.returned));
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+/* ---- the observer ------------------------------------------------------------------------------------------------- */
+
+static atomic_int seen, observer_ends;
+
+static void jump_from_observer(const selene_event *event, void *context) {
+    (void)event, (void)context;
+    atomic_fetch_add(&seen, 1);
+    longjmp(outside, 1);
+}
+
+static void observer_ended(void *context) {
+    (void)context;
+    atomic_fetch_add(&observer_ends, 1);
+}
+
+static void register_by_jump(selene_scheduler scheduler, const char *id) {
+    if (setjmp(outside)) return;
+    add(scheduler, task_of(id));
+    CHECK(0);
+}
+
+static void test_observer(void) {
+    selene_scheduler scheduler = open_real();
+    char id[16];
+    CHECK_OK(selene_scheduler_observe(scheduler, jump_from_observer, NULL, observer_ended));
+    for (int i = 1; i <= 20; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        register_by_jump(scheduler, id);
+        CHECK_INT(i, atomic_load(&seen));
+    }
+    CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
+    CHECK_INT(1, atomic_load(&observer_ends));
+    CHECK_INT(20, atomic_load(&seen));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+}
+
+/* ---- the end of a thread ------------------------------------------------------------------------------------------ */
+
+static void *run_inline(void *argument) {
+    runs_by_jump(*(selene_scheduler *)argument);
+    CHECK(0);
+    return NULL;
+}
+
+static void test_host_thread(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = end_thread};
+    pthread_t thread;
+    add_work(scheduler, "a", &work);
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT(0, pthread_create(&thread, NULL, run_inline, &scheduler));
+        CHECK_INT(0, pthread_join(thread, NULL));
+    }
+    CHECK_INT(0, overruns(scheduler));
+    check_as_before(scheduler, &work);
+}
+
+/* More often than threads may stay behind. */
+static void test_library_thread(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = end_thread};
+    add_work(scheduler, "a", &work);
+    for (int i = 0; i < 40; i++) {
+        selene_report *report = push(scheduler, window_of(AMPLE, 0, 1 + (uint32_t)i % 2));
+        CHECK_INT(1, report->failed);
+        selene_report_destroy(report);
+    }
+    CHECK_INT(0, overruns(scheduler));
+    check_as_before(scheduler, &work);
+}
+
+/* Its run had expired: the thread was left behind, and is not counted for ever. */
+static void end_thread_late(struct work *work, selene_run run, const selene_run_info *info) {
+    (void)run, (void)info;
+    wait_for("the gate", &gate, 1);
+    end_thread(work, run, info);
+}
+
+static void test_left_behind(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    struct work work = {.behaviour = ASK, .ask = end_thread_late};
+    options.max_overrun_per_handler = 1;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    add_work(scheduler, "a", &work);
+    selene_report_destroy(push(scheduler, window_of(ROOM, 0, 1)));
+    CHECK_INT(1, overruns(scheduler));
+    CHECK_INT(SELENE_REASON_HANDLER_STUCK, why(scheduler, "a", SELENE_REASON_HANDLER_STUCK).reason);
+    atomic_store(&gate, 1);
+    wait_for_overruns(scheduler, 0);
+    wait_until_ready(scheduler, "a");
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+static void exit_in_report(const selene_report *report, void *context) {
+    receive(report, context);
+    pthread_exit(NULL);
+}
+
+static void exit_in_stop(selene_run run, int32_t reason, void *context) {
+    work_stop(run, reason, context);
+    pthread_exit(NULL);
+}
+
+static void exit_in_observer(const selene_event *event, void *context) {
+    (void)event, (void)context;
+    atomic_fetch_add(&seen, 1);
+    pthread_exit(NULL);
+}
+
+/* Reports and stops come on library threads, each of which ends there. */
+static void test_deliveries(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = UNTIL_STOPPED};
+    work.scheduler = scheduler;
+    CHECK_OK(
+        selene_handler_register(scheduler, "a", -1, work_run, exit_in_stop, &work, work_destroy));
+    add(scheduler, task_of("a"));
+    for (int i = 1; i <= 20; i++) {
+        struct receiver receiver = {0};
+        selene_cycle cycle = 0;
+        selene_window window = window_of(AMPLE, 0, 1);
+        CHECK_OK(selene_cycle_run_async(scheduler, &window, exit_in_report, &receiver,
+                                        receiver_destroy, &cycle, NULL));
+        wait_for("the handler", &work.started, i);
+        CHECK_OK(selene_cycle_drain(cycle, REAL(10)));
+        wait_for("the stop", &work.stopped, i);
+        wait_for("the return", &work.returned, i);
+        wait_for("the report", &receiver.calls, 1);
+        wait_for("the end of the receiver", &receiver.destroyed, 1);
+        wait_until_ready(scheduler, "a");
+    }
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+/* The events of windows come on library threads, each of which ends there. */
+static void test_observer_thread(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = COMPLETE};
+    add_work(scheduler, "a", &work);
+    CHECK_OK(selene_scheduler_observe(scheduler, exit_in_observer, NULL, observer_ended));
+    for (int i = 1; i <= 20; i++) {
+        struct receiver receiver = {0};
+        push_async(scheduler, window_of(AMPLE, 0, 1), &receiver, NULL);
+        wait_for("the report", &receiver.calls, 1);
+        wait_for("the end of the receiver", &receiver.destroyed, 1);
+        wait_for("the return", &work.returned, i);
+        wait_until_ready(scheduler, "a");
+    }
+    WAIT_UNTIL(atomic_load(&seen) >= 20);
+    CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
+    wait_for("the end of the observer", &observer_ends, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));
+    CHECK_INT(1, atomic_load(&work.destroyed));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("A8 a run whose inline handler is left by a jump has failed, and all goes on",
+             test_jump);
+    run_test("A8 a jump over a stop function and the handler that waits for it", test_two);
+    run_test("A8 a jump out of a stop function into the handler that waits for it",
+             test_one_of_two);
+    run_test("A8 an observer that is left by a jump is told of the next event", test_observer);
+    run_test("A8 a host's thread may end in an inline handler", test_host_thread);
+    run_test("A8 a library thread may end in a handler, and is not missed", test_library_thread);
+    run_test("A8 a thread that was left behind may end in its handler", test_left_behind);
+    run_test("A8 library threads may end in reports and stop functions", test_deliveries);
+    run_test("A8 library threads may end in the observer", test_observer_thread);
+    return check_end();
+}

@@ -1,0 +1,1 @@
+../SeleneCoreTests/PlainFreshness.swift

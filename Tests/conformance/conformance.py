@@ -1,0 +1,456 @@
+#!/usr/bin/env python3
+"""Plays the vectors and random commands through players of bindings; see README.md.
+
+conformance.py play PLAYER… | lockstep SEED STEPS REFERENCE PLAYER | exit PLAYER…
+Prints "ok …" or "FAILED …" for each thing that it tries; ends with 1 if one failed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+ROOT = Path(__file__).resolve().parents[2]
+MS, S = 10**6, 10**9
+NUMBERS: dict[str, int] = {
+    constant["name"].removeprefix("SELENE_"): constant["value"]
+    for enum in json.loads((ROOT / "include/api.json").read_text())["enums"]
+    for constant in enum["constants"]
+}
+#: Keys of the vectors, as the header calls them.
+TASK_KEYS = {"window": "response_window", "expected_ms": "expected_response_ms", "backoff_ms": "backoff_delay_ms"}
+NAMED = ("kind", "schedule", "existing", "recurrence", "backoff")
+
+
+class Refused(Exception):
+    """The library refused a call; its status."""
+
+
+def number(group: str, word: str) -> int:
+    """The number that a name stands for."""
+    return int(NUMBERS[f"{group}_{word}".upper()])
+
+
+def name(group: str, value: str) -> str:
+    """The name of a number."""
+    prefix = f"{group.upper()}_"
+    found = next(k for k, v in NUMBERS.items() if v == int(value) and k.startswith(prefix))
+    return found.removeprefix(prefix).lower()
+
+
+def bits(group: str, words: list[str]) -> int:
+    """The sum of some numbers."""
+    return sum(number(group, word) for word in words)
+
+
+def word(value: object) -> str:
+    """A value on the line."""
+    return ",".join(map(word, value)) if isinstance(value, list) else quote(str(value), safe="")
+
+
+class Player:
+    """A player, as a process."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.process = subprocess.Popen(
+            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1
+        )
+
+    def __call__(self, verb: str, *words: object, **fields: object) -> list[str]:
+        """The words of its answer to a command."""
+        line = " ".join([verb, *map(word, words), *(f"{key}={word(value)}" for key, value in fields.items())])
+        self.write(line)
+        assert self.process.stdout
+        answer = self.process.stdout.readline().rstrip("\n").split(" ")
+        if answer[0] == "error" and len(answer) > 2:
+            raise Refused(answer[1])
+        if answer[0] != "ok":
+            raise AssertionError(f"{line}: the player answered {' '.join(answer)!r}")
+        return [unquote(part) for part in answer[1:]]
+
+    def write(self, line: str) -> None:
+        """Gives it a command."""
+        assert self.process.stdin
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def end(self) -> int:
+        """Lets it come to the end of its commands; its exit code."""
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+# ---- the vectors ----
+
+
+class Scenario:
+    """A scenario that is played."""
+
+    def __init__(self, ask: Player, scenario: dict[str, Any]) -> None:
+        self.ask, self.given, self.now = ask, scenario.get("handlers"), 0
+        options: dict[str, object] = {}
+        for key, value in scenario["options"].items():
+            if isinstance(value, bool):
+                options[key] = int(value)
+            elif key.endswith("_ms"):
+                options[key.removesuffix("_ms")] = value * MS
+            else:
+                options[key] = 0xFFFFFFFF if value == "unlimited" else value
+        self.at(0)
+        ask("open", **options)
+        self.handlers: set[str] = set()
+        for handler in self.given or ():
+            self.handler(handler)
+        self.steps = scenario["steps"]
+
+    def at(self, instant: int) -> None:
+        """Sets the clock."""
+        self.now = instant
+        self.ask("clock", instant)
+
+    def play(self) -> None:
+        """Plays all steps; AssertionError where something differs."""
+        for index, step in enumerate(self.steps):
+            step = dict(step)
+            self.at(step.pop("at_ms") * MS)
+            expected = step.pop("expect")
+            ((verb, argument),) = step.items()
+            try:
+                found = {"status": "OK"} | getattr(self, verb)(argument)
+            except Refused as refused:
+                found = {"status": str(refused)}
+            for wanted, pick in zip(expected.get("picked", ()), found.get("picked", ()), strict=False):
+                assert abs(wanted["score"] - pick["score"]) <= 1e-9, f"step {index}: {wanted} is not {pick}"
+                pick["score"] = wanted["score"]
+            assert found == expected, f"step {index} {step}: expected {expected}, found {found}"
+
+    def register(self, step: dict[str, Any]) -> dict[str, Any]:
+        """A task; absent fields have their defaults."""
+        fields: dict[str, object] = {}
+        for key, value in step.items():
+            name_of = TASK_KEYS.get(key, key)
+            if name_of.endswith("_ms"):
+                fields[name_of.removesuffix("_ms")] = value * MS
+            elif key == "constraints":
+                fields[key] = bits("constraint", value)
+            else:
+                fields[name_of] = number(key, value) if key in NAMED else value
+        (disposition,) = self.ask("register", **fields)
+        handler = step.get("handler") or step["id"]
+        if self.given is None and handler not in self.handlers:
+            self.handler(handler)
+        return {"disposition": name("disposition", disposition)}
+
+    def handler(self, handler: str) -> dict[str, Any]:
+        """A handler."""
+        self.ask("handler", handler)
+        self.handlers.add(handler)
+        return {}
+
+    def conditions(self, satisfied: list[str]) -> dict[str, Any]:
+        """What the host says."""
+        self.ask("conditions", bits("constraint", satisfied))
+        return {}
+
+    def enable(self, kinds: list[str]) -> dict[str, Any]:
+        """The kinds that are on."""
+        self.ask("enable", bits("kind", kinds))
+        return {}
+
+    def cancel(self, id: str) -> dict[str, Any]:
+        """One task."""
+        return {"count": int(self.ask("cancel", id)[0])}
+
+    def cancel_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": int(self.ask("cancel_tag", tag)[0])}
+
+    def pause(self, id: str) -> dict[str, Any]:
+        """One task and what waits behind it."""
+        return {"count": int(self.ask("pause", id)[0])}
+
+    def pause_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": int(self.ask("pause_tag", tag)[0])}
+
+    def resume(self, id: str) -> dict[str, Any]:
+        """One task and what waits behind it."""
+        return {"count": int(self.ask("resume", id)[0])}
+
+    def resume_tag(self, tag: str) -> dict[str, Any]:
+        """All that carry a tag."""
+        return {"count": int(self.ask("resume_tag", tag)[0])}
+
+    def cancel_all(self, _: bool) -> dict[str, Any]:
+        """All."""
+        return {"count": int(self.ask("cancel_all")[0])}
+
+    def info(self, id: str) -> dict[str, Any]:
+        """A record."""
+        state, attempts, begin, last_run, estimate, generation, appended, runs, _ = self.ask("info", id)
+        return {
+            "state": name("state", state),
+            "attempts": int(attempts),
+            "earliest_begin_ms": int(begin) / MS,
+            "last_run_ms": int(last_run) / MS,
+            "estimate_ns": int(estimate),
+            "generation": int(generation),
+            "appended": int(appended),
+            "runs": int(runs),
+        }
+
+    def next_wakeup(self, _: bool) -> dict[str, Any]:
+        """When the next window is worth opening."""
+        (at,) = self.ask("wakeup")
+        return {"at_ms": None if at == "never" else int(at) / MS}
+
+    def window(self, step: dict[str, Any]) -> dict[str, object]:
+        """The fields of a window."""
+        fields: dict[str, object] = {
+            "budget": step["budget_ms"] * MS,
+            "kinds": bits("kind", step.get("kinds", ["refresh"])),
+        }
+        if "reserve_ms" in step:
+            fields["reserve"] = step["reserve_ms"] * MS
+        if step.get("strict_fit"):
+            fields["strict"] = 1
+        return fields
+
+    def plan(self, step: dict[str, Any]) -> dict[str, Any]:
+        """What such a window would pick."""
+        return {"ids": self.ask("plan", **self.window(step))}
+
+    def cycle(self, step: dict[str, Any]) -> dict[str, Any]:
+        """A whole cycle, pulled."""
+        deadline = self.now + step["budget_ms"] * MS
+        self.ask("begin", **self.window(step))
+        picked: list[dict[str, Any]] = []
+        is_late = False
+        while (answer := self.ask("next"))[0] == "run" and not is_late:
+            score, estimate = float(answer[2]), int(answer[3])
+            picked.append({"id": answer[1], "score": score, "estimate_ns": estimate})
+            (script,) = step.get("runs", {}).get(answer[1], [{}])
+            takes = script["takes_ms"] * MS if "takes_ms" in script else estimate // MS * MS
+            is_late = takes > deadline - self.now
+            self.at(deadline if is_late else self.now + takes)
+            if is_late:
+                break
+            self.ask("complete", number("outcome", script.get("outcome", "new_data")))
+        result, ended, eligible, *outcomes = self.ask("end")
+        if is_late:
+            late = "OK"
+            try:
+                self.ask("complete", 0)
+            except Refused as refused:
+                late = str(refused)
+            assert late == "STALE_RUN", f"an expired run was completed: {late}"
+        return {
+            "picked": picked,
+            "outcomes": [name("outcome", outcome) for outcome in outcomes],
+            "result": name("outcome", result),
+            "ended_at": int(ended) / MS,
+            "eligible": int(eligible),
+        }
+
+
+def play(command: str) -> None:
+    """All vectors."""
+    ask = Player(command)
+    count = 0
+    for file in ("scenarios", "mixed"):
+        for scenario in json.loads((ROOT / f"Tests/vectors/{file}.json").read_text())["scenarios"]:
+            try:
+                Scenario(ask, scenario).play()
+            except AssertionError as error:
+                raise AssertionError(f"{scenario['name']}: {error}") from None
+            count += 1
+    assert count >= 85, count
+    ask("close")
+    assert ask.end() == 0
+
+
+# ---- lockstep ----
+
+
+def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
+    """The same random commands to two players, until an answer differs. What is refused has the same status."""
+    chance = random.Random(seed)
+    one, other = Player(reference), Player(command)
+
+    def both(*words: Any, **fields: Any) -> list[str] | None:
+        answers: list[list[str] | str] = []
+        for ask in (one, other):
+            try:
+                answer = ask(*words, **fields)
+                if answer[:1] == ["run"]:
+                    answer[2] = f"{float(answer[2]):.12g}"
+                answers.append(answer)
+            except Refused as refused:
+                answers.append(str(refused))
+        assert answers[0] == answers[1], f"seed {seed}: {words} {fields}: {answers[0]}, but {answers[1]}"
+        return answers[0] if isinstance(answers[0], list) else None
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [f"{folder}/one", f"{folder}/other"]
+        now = chance.randrange(10**9) * S
+        options = {"hold": 1, "max_pending_refresh": 5, "max_pending_processing": 3}
+
+        def reopen() -> None:
+            for ask, path in zip((one, other), paths, strict=True):
+                ask("open", path=path, **options)
+            both("handler", "h")
+
+        both("clock", now)
+        reopen()
+        for _ in range(steps):
+            now += chance.choice([0, 1000, MS, S, 60 * S])
+            both("clock", now)
+            task = chance.choice(["a", "b", "ü %=,", "x" * 255, "x" * 256]) + ("" if chance.randrange(4) else "2")
+            choice = chance.randrange(16)
+            if choice < 6:
+                both("register", **random_task(chance, task))
+            elif choice < 8:
+                both("info", task)
+            elif choice == 8:
+                both(*chance.choice([("cancel", task), ("cancel_tag", "t"), ("cancel_all",), ("retry", task)]))
+                both(*chance.choice([("pause", task), ("pause_tag", "t")]))
+                both(*chance.choice([("resume", task), ("resume_tag", "t")]))
+            elif choice == 9:
+                both("conditions", chance.randrange(4))
+            elif choice == 10:
+                both("wakeup")
+                both("plan", budget=30 * S, kinds=chance.randrange(1, 4))
+            elif choice == 11:
+                both("close")
+                reopen()
+            elif both("begin", **random_window(chance)) is not None:
+                now = random_cycle(chance, both, now)
+            both("events")
+        both("close")
+    assert one.end() == 0
+    assert other.end() == 0
+
+
+def random_task(chance: random.Random, id: str) -> dict[str, Any]:
+    """A task, some of which are refused."""
+    schedule = chance.randrange(3)
+    task: dict[str, Any] = {"id": id, "handler": "h", "schedule": schedule}
+    if schedule == number("schedule", "periodic"):
+        task["period"] = chance.choice([1000, S, 3600 * S])
+        task["flex"] = chance.choice([0, 1000, S])
+        task["recurrence"] = chance.randrange(2)
+    more = {
+        "kind": chance.randrange(1, 3),
+        "priority": chance.randrange(1, 6),
+        "expected_response": chance.choice([1000, S, 40 * S, 86400 * S, 86401 * S]),
+        "existing": chance.randrange(0, 5),
+        "tags": ["t", "é,"][: chance.randrange(3)],
+        "max_attempts": chance.randrange(3),
+        "constraints": chance.randrange(4),
+        "initial_delay": chance.choice([0, S]),
+        "response_window": chance.choice([0, 3, 30, 31]),
+        "timeout": chance.choice([0, 2 * S]),
+        "input_size": chance.choice([0, 10, 10_241]),
+    }
+    return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}
+
+
+def random_window(chance: random.Random) -> dict[str, Any]:
+    """A window, some of which are refused."""
+    window: dict[str, Any] = {"budget": chance.choice([1000, S, 30 * S, 86401 * S]), "kinds": chance.randrange(1, 4)}
+    if chance.randrange(3) == 0:
+        window["reserve"] = chance.choice([0, S, 31 * S])
+    if chance.randrange(3) == 0:
+        window["strict"] = 1
+    return window
+
+
+def random_cycle(chance: random.Random, both: Callable[..., list[str] | None], now: int) -> int:
+    """Works through a cycle that was begun; what time it is then."""
+    while True:
+        answer = both("next")
+        if answer is None or answer[0] != "run":
+            break
+        now += chance.choice([0, 1000, S])
+        both("clock", now)
+        both("stopping")
+        if chance.randrange(4):
+            both("complete", chance.randrange(4))
+        else:
+            both("fail", chance.choice(["why", "wü %", "x" * 2000]))
+        if chance.randrange(8) == 0:
+            both("complete", 0)
+    both("end")
+    return now
+
+
+# ---- the end of the process ----
+
+
+def leave(command: str) -> None:
+    """A process that ends with a run in flight ends as it should, and the next one finds the task interrupted."""
+    with tempfile.TemporaryDirectory() as folder:
+        for life in range(2):
+            ask = Player(command)
+            ask("clock", 0)
+            ask("open", path=f"{folder}/store")
+            if life == 0:
+                ask("handler", "a")
+                ask("register", id="a", schedule=number("schedule", "once"))
+                ask("begin", budget=30 * S)
+                assert ask("next")[:2] == ["run", "a"]
+                ask.write("exit")
+                assert ask.end() == 0
+            else:
+                state, attempts, *_ = ask("info", "a")
+                assert (name("state", state), attempts) == ("enqueued", "1"), (state, attempts)
+                ask("close")
+                assert ask.end() == 0
+
+
+def short(command: str) -> str:
+    """What a player is called."""
+    return str(Path(shlex.split(command)[-1]).resolve().relative_to(ROOT))
+
+
+def attempt(what: str, test: Callable[[], None]) -> bool:
+    """Tries something, and says how it went."""
+    try:
+        test()
+    except (AssertionError, Refused, OSError, subprocess.TimeoutExpired) as error:
+        print(f"{type(error).__name__}: {error}\nFAILED {what}")
+        return False
+    print(f"ok {what}")
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    """What the arguments say."""
+    match arguments:
+        case ["play", *players] if players:
+            done = [attempt(f"all vectors: {short(player)}", partial(play, player)) for player in players]
+        case ["lockstep", seed, steps, reference, player]:
+            what = f"{steps} random steps as {short(reference)}, seed {seed}: {short(player)}"
+            done = [attempt(what, lambda: lockstep(int(seed), int(steps), reference, player))]
+        case ["exit", *players] if players:
+            done = [
+                attempt(f"exit with a run in flight: {short(player)}", partial(leave, player)) for player in players
+            ]
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

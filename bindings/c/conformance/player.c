@@ -1,0 +1,289 @@
+/*
+ * player.c - plays commands of Tests/conformance through the C interface: the reference that other players are compared with
+ */
+#include <selene.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 16384, MOST = 64 };
+
+static selene_scheduler scheduler;
+static selene_cycle cycle;
+static selene_run_info run = SELENE_RUN_INFO_INIT;
+static int64_t now;
+/** The command: its words, of which fields are parted into key and value. */
+static char *words[MOST], *values[MOST];
+static int count;
+/** Zeros. */
+static char input[LONGEST];
+
+/** Turns %XX into bytes, in place; the text. */
+static selene_text decode(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        unsigned byte = 0;
+        if (*from == '%' && sscanf(from + 1, "%2x", &byte) == 1) {
+            *to++ = (char)byte;
+            from += 2;
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = 0;
+    return (selene_text){text, to - text};
+}
+
+static void say(selene_text text) {
+    putchar(' ');
+    for (int64_t i = 0; i < text.length; i++)
+        printf("%%%02X", (unsigned char)text.data[i]);
+}
+
+static const char *text_of(const char *key) {
+    for (int i = 1; i < count; i++)
+        if (values[i] && strcmp(words[i], key) == 0) return values[i];
+    return NULL;
+}
+
+static int64_t number_of(const char *key, int64_t otherwise) {
+    const char *text = text_of(key);
+    return text ? strtoll(text, NULL, 10) : otherwise;
+}
+
+static selene_text field(const char *key) {
+    char *text = (char *)(uintptr_t)text_of(key);
+    return text ? decode(text) : (selene_text){NULL, 0};
+}
+
+/** Texts with commas between them. */
+static uint32_t list(const char *key, selene_text *texts) {
+    char *text = (char *)(uintptr_t)text_of(key), *rest = NULL;
+    uint32_t found = 0;
+    for (char *one = text ? strtok_r(text, ",", &rest) : NULL; one;
+         one = strtok_r(NULL, ",", &rest))
+        texts[found++] = decode(one);
+    return found;
+}
+
+static selene_status open_scheduler(void) {
+    static selene_text permitted[MOST];
+    selene_options options;
+    selene_status status = selene_options_init(&options, sizeof options);
+    selene_scheduler_close(scheduler, 0);
+    scheduler = 0;
+    options.flags = SELENE_OPTIONS_SET_CLOCK | SELENE_OPTIONS_NO_THREADS;
+    if (number_of("hold", 0)) options.flags |= SELENE_OPTIONS_HOLD;
+    if (number_of("observed_range", 0)) options.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+    options.clock_start = now;
+    options.path = field("path");
+    if (text_of("permitted")) {
+        options.permitted = permitted;
+        options.permitted_count = list("permitted", permitted);
+    }
+    options.max_pending_refresh = (uint32_t)number_of("max_pending_refresh", 1);
+    options.max_pending_processing = (uint32_t)number_of("max_pending_processing", 10);
+    options.minimum_interval_refresh = number_of("minimum_interval_refresh", 0);
+    if (!status) status = selene_scheduler_open(&options, &scheduler);
+    if (!status) status = selene_conditions_set(scheduler, 3, 3);
+    return status ? status : selene_events_open(scheduler, SELENE_EVENTS, NULL);
+}
+
+static selene_status register_task(int32_t *disposition) {
+    selene_text tags[MOST];
+    selene_task task;
+    selene_task_init(&task, sizeof task);
+    task.id = field("id");
+    task.handler = field("handler");
+    task.kind = (int32_t)number_of("kind", task.kind);
+    task.schedule = (int32_t)number_of("schedule", task.schedule);
+    task.priority = (int32_t)number_of("priority", task.priority);
+    task.existing = (int32_t)number_of("existing", task.existing);
+    task.recurrence = (int32_t)number_of("recurrence", task.recurrence);
+    task.backoff = (int32_t)number_of("backoff", task.backoff);
+    task.response_window = (int32_t)number_of("response_window", task.response_window);
+    task.max_attempts = (uint32_t)number_of("max_attempts", 0);
+    task.constraints = (uint32_t)number_of("constraints", 0);
+    task.tag_count = list("tags", tags);
+    task.tags = tags;
+    task.expected_response = number_of("expected_response", task.expected_response);
+    task.initial_delay = number_of("initial_delay", 0);
+    task.period = number_of("period", 0);
+    task.flex = number_of("flex", 0);
+    task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
+    task.timeout = number_of("timeout", 0);
+    task.input = input;
+    task.input_length = number_of("input_size", 0);
+    return selene_task_register(scheduler, &task, disposition);
+}
+
+static selene_window window(void) {
+    selene_window window;
+    selene_window_init(&window, sizeof window);
+    window.budget = number_of("budget", window.budget);
+    window.reserve = number_of("reserve", window.reserve);
+    window.kinds = (uint32_t)number_of("kinds", window.kinds);
+    if (number_of("strict", 0)) window.flags = SELENE_WINDOW_STRICT_FIT;
+    return window;
+}
+
+/** Answers nothing but ok, or why not. */
+static void answer(selene_status status) {
+    if (status) printf("error %s %s", selene_status_name(status), selene_status_detail());
+    else printf("ok");
+}
+
+static void info(const char *id, int64_t length) {
+    selene_task_info *info = NULL;
+    const selene_status status = selene_task_get(scheduler, id, length, 0, &info);
+    answer(status);
+    if (status) return;
+    printf(" %d %u %" PRId64 " %" PRId64 " %" PRId64 " %u %" PRIu64 " %" PRIu64, info->state,
+           info->attempts, info->earliest_begin, info->last_run, info->estimate, info->generation,
+           info->appended, info->response_time_count);
+    say(info->failure.length > 0 ? info->failure : (selene_text){"-", 1});
+    selene_task_info_destroy(info);
+}
+
+static void plan(void) {
+    const selene_window given = window();
+    selene_plan *plan = NULL;
+    const selene_status status = selene_cycle_plan(scheduler, &given, &plan);
+    answer(status);
+    for (uint64_t i = 0; !status && i < plan->run_count; i++)
+        say(plan->runs[i].id);
+    selene_plan_destroy(plan);
+}
+
+static void next(void) {
+    int32_t step = -1;
+    const selene_status status = selene_cycle_next(cycle, &step, &run, NULL);
+    answer(status);
+    if (status) return;
+    printf(" %s", step == SELENE_STEP_RUN ? "run" : step == SELENE_STEP_WAIT ? "wait" : "done");
+    if (step != SELENE_STEP_RUN) return;
+    say(run.id);
+    printf(" %.17g %" PRId64 " %u", run.score, run.estimate, run.attempt);
+}
+
+static void end(void) {
+    selene_report *report = NULL;
+    const selene_status status = selene_cycle_end(cycle, &report);
+    answer(status);
+    if (status) return;
+    printf(" %d %" PRId64 " %" PRIu64, report->result, report->ended_at, report->eligible);
+    for (uint64_t i = 0; i < report->run_count; i++)
+        printf(" %d", report->runs[i].outcome);
+    selene_report_destroy(report);
+}
+
+static void events(void) {
+    selene_event event;
+    int32_t found = 0;
+    answer(SELENE_OK);
+    selene_event_init(&event, sizeof event);
+    while (selene_events_next(scheduler, 0, &event, &found, NULL) == SELENE_OK && found) {
+        printf(" %d:", event.type);
+        for (int64_t i = 0; i < event.id.length; i++)
+            printf("%%%02X", (unsigned char)event.id.data[i]);
+    }
+}
+
+static void perform(const char *verb) {
+    selene_text first = {NULL, 0};
+    uint64_t number = 0;
+    int64_t at = 0;
+    int32_t value = 0;
+    selene_status status = SELENE_OK;
+    if (count > 1 && !values[1]) first = decode(words[1]);
+#define IS(name) (strcmp(verb, name) == 0)
+    if (IS("register")) {
+        answer(status = register_task(&value));
+        if (!status) printf(" %d", value);
+    } else if (IS("cancel") || IS("cancel_tag") || IS("cancel_all")) {
+        answer(status = IS("cancel")
+                            ? selene_task_cancel(scheduler, first.data, first.length, &number)
+                        : IS("cancel_tag")
+                            ? selene_task_cancel_tag(scheduler, first.data, first.length, &number)
+                            : selene_task_cancel_all(scheduler, &number));
+        if (!status) printf(" %" PRIu64, number);
+    } else if (IS("clock")) {
+        now = strtoll(first.data, NULL, 10);
+        answer(scheduler ? selene_clock_set(scheduler, now) : SELENE_OK);
+    } else if (IS("open")) {
+        answer(open_scheduler());
+    } else if (IS("close")) {
+        answer(selene_scheduler_close(scheduler, 0));
+        scheduler = 0;
+    } else if (IS("handler")) {
+        answer(
+            selene_handler_register(scheduler, first.data, first.length, NULL, NULL, NULL, NULL));
+    } else if (IS("conditions")) {
+        answer(selene_conditions_set(scheduler, 3, (uint32_t)atoi(first.data)));
+    } else if (IS("enable")) {
+        answer(selene_scheduler_enable(scheduler, (uint32_t)atoi(first.data)));
+    } else if (IS("pause")) {
+        answer(status = selene_task_pause(scheduler, first.data, first.length, &number));
+        if (!status) printf(" %" PRIu64, number);
+    } else if (IS("pause_tag")) {
+        answer(status = selene_task_pause_tag(scheduler, first.data, first.length, &number));
+        if (!status) printf(" %" PRIu64, number);
+    } else if (IS("resume")) {
+        answer(status = selene_task_resume(scheduler, first.data, first.length, &number));
+        if (!status) printf(" %" PRIu64, number);
+    } else if (IS("resume_tag")) {
+        answer(status = selene_task_resume_tag(scheduler, first.data, first.length, &number));
+        if (!status) printf(" %" PRIu64, number);
+    } else if (IS("retry")) {
+        answer(selene_task_retry(scheduler, first.data, first.length));
+    } else if (IS("info")) {
+        info(first.data, first.length);
+    } else if (IS("wakeup")) {
+        answer(status = selene_scheduler_next_wakeup(scheduler, &at, NULL));
+        if (!status && at == SELENE_NEVER) printf(" never");
+        if (!status && at != SELENE_NEVER) printf(" %" PRId64, at);
+    } else if (IS("plan")) {
+        plan();
+    } else if (IS("begin")) {
+        const selene_window given = window();
+        answer(selene_cycle_begin(scheduler, &given, &cycle));
+    } else if (IS("next")) {
+        next();
+    } else if (IS("complete")) {
+        answer(selene_run_complete(run.run, atoi(first.data)));
+    } else if (IS("fail")) {
+        answer(selene_run_fail(run.run, SELENE_OUTCOME_FAILED, -1, first.data, first.length));
+    } else if (IS("stopping")) {
+        answer(status = selene_run_stopping(run.run, &value));
+        if (!status) printf(" %d", value);
+    } else if (IS("end")) {
+        end();
+    } else if (IS("events")) {
+        events();
+    } else if (IS("exit")) {
+        exit(0);
+    } else {
+        printf("error UNKNOWN there is no command %s", verb);
+    }
+    putchar('\n');
+    fflush(stdout);
+}
+
+int main(void) {
+    static char line[LONGEST];
+    while (fgets(line, sizeof line, stdin)) {
+        char *rest = NULL;
+        count = 0;
+        for (char *word = strtok_r(line, " \n", &rest); word && count < MOST;
+             word = strtok_r(NULL, " \n", &rest)) {
+            words[count] = word;
+            values[count] = strchr(word, '=');
+            if (values[count]) *values[count]++ = 0;
+            count++;
+        }
+        if (count > 0) perform(words[0]);
+    }
+    return 0;
+}

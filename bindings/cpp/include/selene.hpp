@@ -1,0 +1,1062 @@
+/*
+ * selene.hpp - Selene for C++17: owners, exceptions, strings and durations over selene.h, in this header alone
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What each call does and when it is refused stands in selene.h; the names are the same. Here
+ *
+ *   - a scheduler, a cycle and a run are objects; a scheduler closes itself, and a cycle ends itself;
+ *   - what is refused is thrown as selene::error, with status, detail, field, found and allowed;
+ *   - lengths of time are std::chrono durations, instants are selene::instant (the system clock in nanoseconds);
+ *   - a handler is any callable: what it throws is a failure with its text, what it returns is the outcome.
+ *
+ *     selene::scheduler scheduler;
+ *     scheduler.handler("hello", [](selene::run &run) { std::puts(run.id().c_str()); });
+ *     scheduler.add({"hello"});
+ *     scheduler.run_cycle();
+ */
+#ifndef SELENE_HPP
+#define SELENE_HPP
+
+#include <selene.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace selene {
+
+using std::chrono::nanoseconds;
+/** An instant in scheduler time. */
+using instant = std::chrono::time_point<std::chrono::system_clock, nanoseconds>;
+
+/** No end: for timeouts. */
+inline constexpr nanoseconds forever{SELENE_NEVER};
+/** The instant that never comes. */
+inline constexpr instant never{forever};
+/** No limit, for the counts of options. */
+inline constexpr std::uint32_t unlimited = SELENE_UNLIMITED;
+
+enum class kind : std::int32_t {
+    refresh = SELENE_KIND_REFRESH,
+    processing = SELENE_KIND_PROCESSING,
+};
+enum class schedule : std::int32_t {
+    standing = SELENE_SCHEDULE_STANDING,
+    once = SELENE_SCHEDULE_ONCE,
+    periodic = SELENE_SCHEDULE_PERIODIC,
+};
+enum class priority : std::int32_t {
+    very_low = SELENE_PRIORITY_VERY_LOW,
+    low = SELENE_PRIORITY_LOW,
+    normal = SELENE_PRIORITY_NORMAL,
+    high = SELENE_PRIORITY_HIGH,
+    very_high = SELENE_PRIORITY_VERY_HIGH,
+};
+enum class existing : std::int32_t {
+    by_schedule = SELENE_EXISTING_DEFAULT,
+    keep = SELENE_EXISTING_KEEP,
+    replace = SELENE_EXISTING_REPLACE,
+    update = SELENE_EXISTING_UPDATE,
+    append = SELENE_EXISTING_APPEND,
+    append_or_replace = SELENE_EXISTING_APPEND_OR_REPLACE,
+};
+enum class recurrence : std::int32_t {
+    after_completion = SELENE_RECURRENCE_AFTER_COMPLETION,
+    anchored = SELENE_RECURRENCE_ANCHORED,
+};
+enum class backoff : std::int32_t {
+    by_schedule = SELENE_BACKOFF_DEFAULT,
+    none = SELENE_BACKOFF_NONE,
+    linear = SELENE_BACKOFF_LINEAR,
+    exponential = SELENE_BACKOFF_EXPONENTIAL,
+};
+enum class disposition : std::int32_t {
+    added = SELENE_DISPOSITION_ADDED,
+    replaced = SELENE_DISPOSITION_REPLACED,
+    updated = SELENE_DISPOSITION_UPDATED,
+    kept = SELENE_DISPOSITION_KEPT,
+    appended = SELENE_DISPOSITION_APPENDED,
+    held = SELENE_DISPOSITION_HELD,
+};
+enum class state : std::int32_t {
+    enqueued = SELENE_STATE_ENQUEUED,
+    held = SELENE_STATE_HELD,
+    blocked = SELENE_STATE_BLOCKED,
+    running = SELENE_STATE_RUNNING,
+    succeeded = SELENE_STATE_SUCCEEDED,
+    failed = SELENE_STATE_FAILED,
+    cancelled = SELENE_STATE_CANCELLED,
+};
+enum class outcome : std::int32_t {
+    /** A handler that returns it is still at work: its outcome is given later, by run::complete. */
+    none = SELENE_OUTCOME_NONE,
+    new_data = SELENE_OUTCOME_NEW_DATA,
+    no_data = SELENE_OUTCOME_NO_DATA,
+    failed = SELENE_OUTCOME_FAILED,
+    abandoned = SELENE_OUTCOME_ABANDONED,
+    expired = SELENE_OUTCOME_EXPIRED,
+    stopped = SELENE_OUTCOME_STOPPED,
+};
+enum class stop : std::int32_t {
+    none = SELENE_STOP_NONE,
+    expiring = SELENE_STOP_EXPIRING,
+    preempted = SELENE_STOP_PREEMPTED,
+    constraint_lost = SELENE_STOP_CONSTRAINT_LOST,
+    replaced = SELENE_STOP_REPLACED,
+    cancelled = SELENE_STOP_CANCELLED,
+    shutdown = SELENE_STOP_SHUTDOWN,
+    interrupted = SELENE_STOP_INTERRUPTED,
+    timed_out = SELENE_STOP_TIMED_OUT,
+};
+
+/** Bits of conditions that a task may ask for. */
+inline constexpr std::uint32_t network = SELENE_CONSTRAINT_NETWORK;
+inline constexpr std::uint32_t external_power = SELENE_CONSTRAINT_EXTERNAL_POWER;
+
+/** A set of kinds. */
+class kinds {
+  public:
+    constexpr kinds(kind one) : bits_(static_cast<std::uint32_t>(one)) {}
+    static constexpr kinds of(std::uint32_t bits) {
+        kinds made(kind::refresh);
+        made.bits_ = bits;
+        return made;
+    }
+    constexpr std::uint32_t bits() const {
+        return bits_;
+    }
+    friend constexpr kinds operator|(kinds one, kinds other) {
+        return of(one.bits_ | other.bits_);
+    }
+
+  private:
+    std::uint32_t bits_;
+};
+constexpr kinds operator|(kind one, kind other) {
+    return kinds(one) | kinds(other);
+}
+
+inline const char *name(kind value) {
+    return selene_kind_name(static_cast<std::int32_t>(value));
+}
+inline const char *name(state value) {
+    return selene_state_name(static_cast<std::int32_t>(value));
+}
+inline const char *name(outcome value) {
+    return value == outcome::none ? "none" : selene_outcome_name(static_cast<std::int32_t>(value));
+}
+inline const char *name(stop value) {
+    return selene_stop_name(static_cast<std::int32_t>(value));
+}
+inline const char *name(disposition value) {
+    return selene_disposition_name(static_cast<std::int32_t>(value));
+}
+
+/** A call was refused or failed; nothing changed. */
+class error : public std::runtime_error {
+  public:
+    /** What this thread's last failed call left. */
+    explicit error(selene_status status)
+        : std::runtime_error(std::string(selene_status_name(status)) + ": " +
+                             selene_status_detail()),
+          status_(status), detail_(selene_status_detail()) {
+        const selene_fault *fault = selene_status_fault();
+        field_.assign(fault->field.data, static_cast<std::size_t>(fault->field.length));
+        found_.assign(fault->found.data, static_cast<std::size_t>(fault->found.length));
+        allowed_.assign(fault->allowed.data, static_cast<std::size_t>(fault->allowed.length));
+    }
+
+    /** A SELENE_ERROR_ number. */
+    selene_status status() const noexcept {
+        return status_;
+    }
+    /** Its name, as "NOT_FOUND". */
+    const char *name() const noexcept {
+        return selene_status_name(status_);
+    }
+    const std::string &detail() const noexcept {
+        return detail_;
+    }
+    /** The parameter or field; "" where the call as a whole is refused. */
+    const std::string &field() const noexcept {
+        return field_;
+    }
+    const std::string &found() const noexcept {
+        return found_;
+    }
+    const std::string &allowed() const noexcept {
+        return allowed_;
+    }
+
+  private:
+    selene_status status_;
+    std::string detail_, field_, found_, allowed_;
+};
+
+namespace detail {
+
+inline void check(selene_status status) {
+    if (status != SELENE_OK) throw error(status);
+}
+
+inline selene_text text(std::string_view text) {
+    return selene_text{text.data(), static_cast<std::int64_t>(text.size())};
+}
+
+inline std::string string(selene_text text) {
+    return text.data ? std::string(text.data, static_cast<std::size_t>(text.length))
+                     : std::string();
+}
+
+inline std::int64_t length(std::string_view text) {
+    return static_cast<std::int64_t>(text.size());
+}
+
+inline instant at(std::int64_t ns) {
+    return instant(nanoseconds(ns));
+}
+
+/** The error that a handler threw, for the record of its task. */
+inline std::string reason_of(const std::exception_ptr &thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception &exception) {
+        return exception.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+} // namespace detail
+
+/** Thrown by a handler: the run failed, and its next attempt comes after this time in place of its backoff. */
+class retry_after : public std::runtime_error {
+  public:
+    explicit retry_after(nanoseconds delay, const std::string &why = "try again later")
+        : std::runtime_error(why), delay_(delay) {}
+    nanoseconds delay() const noexcept {
+        return delay_;
+    }
+
+  private:
+    nanoseconds delay_;
+};
+
+/** Thrown by a handler: the run failed for good. */
+class abandon : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/** What a task is; absent fields have the library's defaults. */
+struct task {
+    std::string id;
+    /** Empty: the id. */
+    std::string handler{};
+    selene::kind kind = selene::kind::refresh;
+    selene::schedule schedule = selene::schedule::standing;
+    selene::priority priority = selene::priority::normal;
+    selene::existing existing = selene::existing::by_schedule;
+    selene::recurrence recurrence = selene::recurrence::after_completion;
+    selene::backoff backoff = selene::backoff::by_schedule;
+    nanoseconds backoff_delay = std::chrono::seconds(30);
+    nanoseconds expected_response = std::chrono::seconds(5);
+    std::int32_t response_window = 3;
+    nanoseconds initial_delay{0};
+    nanoseconds period{0};
+    nanoseconds flex{0};
+    /** 0: none. */
+    nanoseconds timeout{0};
+    /** 0: no limit. */
+    std::uint32_t max_attempts = 0;
+    /** network | external_power. */
+    std::uint32_t constraints = 0;
+    std::vector<std::string> tags{};
+    /** Bytes that each run gets. */
+    std::string input{};
+    /** The freshness rule does not learn from its outcomes. */
+    bool steady = false;
+};
+
+/** A task's record. */
+struct task_info {
+    std::string id, handler, input, failure;
+    selene::kind kind;
+    selene::schedule schedule;
+    selene::priority priority;
+    selene::state state;
+    bool has_handler;
+    std::uint32_t attempts, generation;
+    /** None if it never ran. */
+    std::optional<outcome> last_outcome;
+    std::uint64_t sequence, appended;
+    instant registered_at, earliest_begin, last_run;
+    /** When a run last failed, if none has succeeded since. */
+    std::optional<instant> failed_at;
+    nanoseconds estimate;
+    std::vector<nanoseconds> response_times;
+};
+
+/** An opportunity to work. */
+struct window {
+    nanoseconds budget = std::chrono::seconds(30);
+    /** Kept free at the end; none: a twentieth of the budget. */
+    std::optional<nanoseconds> reserve{};
+    selene::kinds kinds = kind::refresh;
+    std::uint32_t lanes = 1;
+    bool strict_fit = false;
+    bool rolling = false;
+    /** run_cycle only: on the calling thread. */
+    bool on_this_thread = false;
+    /** Not empty: the one task that shall run now. */
+    std::string task{};
+};
+
+/** One run of a report. */
+struct report_run {
+    std::string id;
+    selene::outcome outcome;
+    selene::stop stop_reason;
+    std::uint32_t attempt;
+    double score;
+    nanoseconds estimate, response_time;
+    instant started_at;
+};
+
+/** What a cycle did. */
+struct report {
+    selene::outcome result;
+    instant began_at, ended_at, deadline;
+    std::uint64_t eligible, did_not_fit, new_data, no_data, failed, abandoned, expired, stopped;
+    std::vector<report_run> runs;
+};
+
+/** What a window would pick. */
+struct plan_run {
+    std::string id;
+    double score;
+    nanoseconds estimate;
+    instant starts_at;
+};
+
+/** One change. */
+struct event {
+    std::uint64_t number;
+    /** A SELENE_EVENT_ number. */
+    std::int32_t type;
+    instant time;
+    std::string id, message;
+    std::int32_t detail;
+    std::uint32_t attempts;
+    /** Events that found no room before this one. */
+    std::uint64_t lost;
+
+    const char *name() const {
+        return selene_event_name(type);
+    }
+};
+
+/** How a scheduler is opened. */
+struct options {
+    /** File of the store; empty: in memory. */
+    std::string path{};
+    /** The name of the application; empty: none. */
+    std::string owner{};
+    /** Ids that may be registered; none: all. */
+    std::optional<std::vector<std::string>> permitted{};
+    std::uint32_t max_pending_refresh = 1;
+    std::uint32_t max_pending_processing = 10;
+    nanoseconds minimum_backoff = std::chrono::seconds(10);
+    nanoseconds maximum_backoff = std::chrono::hours(5);
+    nanoseconds minimum_interval_refresh{0};
+    nanoseconds minimum_interval_processing{0};
+    nanoseconds stop_grace = std::chrono::seconds(5);
+    bool hold = false;
+    bool observed_range = false;
+    bool relaxed = false;
+    bool freshness = false;
+    /** The library starts no thread. */
+    bool no_threads = false;
+    /** The clock of a test: it stands here until scheduler::set_clock. */
+    std::optional<instant> clock{};
+};
+
+/** One dispatch of one task. Its facts are copies; it may outlive its cycle and its scheduler. */
+class run {
+  public:
+    /** What a handler or a cycle was told. */
+    explicit run(const selene_run_info &info)
+        : token_(info.run), attempt_(info.attempt),
+          priority_(static_cast<selene::priority>(info.priority)), score_(info.score),
+          estimate_(info.estimate), started_at_(detail::at(info.started_at)),
+          expires_at_(detail::at(info.expires_at)), deadline_(detail::at(info.deadline)),
+          id_(detail::string(info.id)), handler_(detail::string(info.handler)),
+          input_(detail::string(info.input)) {}
+
+    selene_run token() const noexcept {
+        return token_;
+    }
+    const std::string &id() const noexcept {
+        return id_;
+    }
+    const std::string &handler() const noexcept {
+        return handler_;
+    }
+    const std::string &input() const noexcept {
+        return input_;
+    }
+    /** 1 for the first. */
+    std::uint32_t attempt() const noexcept {
+        return attempt_;
+    }
+    selene::priority priority() const noexcept {
+        return priority_;
+    }
+    double score() const noexcept {
+        return score_;
+    }
+    nanoseconds estimate() const noexcept {
+        return estimate_;
+    }
+    instant started_at() const noexcept {
+        return started_at_;
+    }
+    instant expires_at() const noexcept {
+        return expires_at_;
+    }
+    instant deadline() const noexcept {
+        return deadline_;
+    }
+
+    /** Whether it should stop, and why; of a run that is over stop::shutdown. Cheap enough for a loop. */
+    stop stopping() const {
+        std::int32_t reason = SELENE_STOP_NONE;
+        const selene_status status = selene_run_stopping(token_, &reason);
+        if (status == SELENE_ERROR_STALE_RUN || status == SELENE_ERROR_ALREADY_COMPLETED)
+            return stop::shutdown;
+        detail::check(status);
+        return static_cast<stop>(reason);
+    }
+    /** How long until it is asked to stop. */
+    nanoseconds remaining() const {
+        std::int64_t remaining = 0;
+        detail::check(selene_run_remaining(token_, &remaining));
+        return nanoseconds(remaining);
+    }
+
+    /** Gives the outcome, once, from any thread. */
+    void complete(outcome given = outcome::new_data) const {
+        detail::check(selene_run_complete(token_, static_cast<std::int32_t>(given)));
+    }
+    /** Gives the outcome failed and says why; a delay replaces the backoff of this attempt. */
+    void fail(std::string_view why, std::optional<nanoseconds> delay = {}) const {
+        detail::check(selene_run_fail(token_, SELENE_OUTCOME_FAILED, delay ? delay->count() : -1,
+                                      why.data(), detail::length(why)));
+    }
+    /** Gives the outcome abandoned and says why: it is not tried again. */
+    void give_up(std::string_view why) const {
+        detail::check(
+            selene_run_fail(token_, SELENE_OUTCOME_ABANDONED, -1, why.data(), detail::length(why)));
+    }
+
+  private:
+    selene_run token_;
+    std::uint32_t attempt_;
+    selene::priority priority_;
+    double score_;
+    nanoseconds estimate_;
+    instant started_at_, expires_at_, deadline_;
+    std::string id_, handler_, input_;
+};
+
+namespace detail {
+
+struct report_deleter {
+    void operator()(selene_report *report) const noexcept {
+        selene_report_destroy(report);
+    }
+};
+using report_pointer = std::unique_ptr<selene_report, report_deleter>;
+
+inline report told(const selene_report &raw) {
+    report made{static_cast<outcome>(raw.result),
+                at(raw.began_at),
+                at(raw.ended_at),
+                at(raw.deadline),
+                raw.eligible,
+                raw.did_not_fit,
+                raw.new_data,
+                raw.no_data,
+                raw.failed,
+                raw.abandoned,
+                raw.expired,
+                raw.stopped,
+                {}};
+    made.runs.reserve(static_cast<std::size_t>(raw.run_count));
+    for (std::uint64_t i = 0; i < raw.run_count; i++) {
+        const selene_report_run &one = raw.runs[i];
+        made.runs.push_back({string(one.id), static_cast<outcome>(one.outcome),
+                             static_cast<stop>(one.stop_reason), one.attempt, one.score,
+                             nanoseconds(one.estimate), nanoseconds(one.response_time),
+                             at(one.started_at)});
+    }
+    return made;
+}
+
+inline selene_window raw(const window &given) {
+    selene_window made = SELENE_WINDOW_INIT;
+    made.budget = given.budget.count();
+    if (given.reserve) made.reserve = given.reserve->count();
+    made.kinds = given.kinds.bits();
+    made.lanes = given.lanes;
+    if (given.strict_fit) made.flags |= SELENE_WINDOW_STRICT_FIT;
+    if (given.rolling) made.flags |= SELENE_WINDOW_ROLLING;
+    if (given.on_this_thread) made.flags |= SELENE_WINDOW_INLINE;
+    made.task = text(given.task);
+    return made;
+}
+
+/** What a handler is registered with. */
+struct callable {
+    std::function<outcome(run &)> work;
+    std::function<void(selene_run, stop)> on_stop;
+};
+
+/** Gives the outcome of a handler that has returned. What comes too late, or second, is no error here. */
+inline void call(selene_run token, const selene_run_info *info, void *context) noexcept {
+    try {
+        run given(*info);
+        const outcome result = static_cast<callable *>(context)->work(given);
+        if (result != outcome::none) selene_run_complete(token, static_cast<std::int32_t>(result));
+    } catch (const retry_after &again) {
+        selene_run_fail(token, SELENE_OUTCOME_FAILED, again.delay().count(), again.what(), -1);
+    } catch (const abandon &last) {
+        selene_run_fail(token, SELENE_OUTCOME_ABANDONED, -1, last.what(), -1);
+    } catch (...) {
+        const std::string why = reason_of(std::current_exception());
+        if (selene_run_fail(token, SELENE_OUTCOME_FAILED, -1, why.data(), length(why)) ==
+            SELENE_ERROR_INVALID_ARGUMENT)
+            selene_run_complete(token, SELENE_OUTCOME_FAILED);
+    }
+}
+
+inline void ask(selene_run token, std::int32_t reason, void *context) noexcept {
+    try {
+        static_cast<callable *>(context)->on_stop(token, static_cast<stop>(reason));
+    } catch (...) {
+        // The run was asked; what the host makes of it is the host's.
+    }
+}
+
+template <typename Type> void destroy(void *context) noexcept {
+    delete static_cast<Type *>(context);
+}
+
+/** A callable of any result as one that gives an outcome: none is new data, false is no data. */
+template <typename Work> std::function<outcome(run &)> working(Work work) {
+    using result = std::invoke_result_t<Work &, run &>;
+    static_assert(
+        std::is_void_v<result> || std::is_same_v<result, bool> || std::is_same_v<result, outcome>,
+        "a handler returns nothing, a bool (whether there was something new) or an outcome");
+    return [work = std::move(work)](run &given) mutable -> outcome {
+        if constexpr (std::is_void_v<result>) {
+            work(given);
+            return outcome::new_data;
+        } else if constexpr (std::is_same_v<result, bool>) {
+            return work(given) ? outcome::new_data : outcome::no_data;
+        } else {
+            return work(given);
+        }
+    };
+}
+
+} // namespace detail
+
+/** What cycle::next found: a run, or none; then whether there will be more, and when to ask. */
+struct step {
+    std::optional<selene::run> run;
+    bool done = false;
+    instant wake_at = never;
+
+    explicit operator bool() const noexcept {
+        return run.has_value();
+    }
+    const selene::run &operator*() const {
+        return run.value();
+    }
+    const selene::run *operator->() const {
+        return &run.value();
+    }
+};
+
+/** A pulled cycle. One that was not ended ends when it goes. */
+class cycle {
+  public:
+    explicit cycle(selene_cycle handle) noexcept : handle_(handle) {}
+    cycle(cycle &&other) noexcept : handle_(std::exchange(other.handle_, 0)) {}
+    cycle &operator=(cycle &&other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    cycle(const cycle &) = delete;
+    cycle &operator=(const cycle &) = delete;
+    ~cycle() {
+        if (handle_) selene_cycle_end(handle_, nullptr);
+    }
+
+    selene_cycle handle() const noexcept {
+        return handle_;
+    }
+
+    /** The next run, if there is one now. Complete it, by run::complete or run::fail, before or after the next. */
+    step next() {
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        std::int32_t found = SELENE_STEP_DONE;
+        std::int64_t wake_at = SELENE_NEVER;
+        detail::check(selene_cycle_next(handle_, &found, &info, &wake_at));
+        step made;
+        if (found == SELENE_STEP_RUN) made.run.emplace(info);
+        made.done = found == SELENE_STEP_DONE;
+        if (found == SELENE_STEP_WAIT) made.wake_at = detail::at(wake_at);
+        return made;
+    }
+
+    /** Ends it. If the store refuses, it stays open and can be ended again. */
+    report end() {
+        selene_report *raw = nullptr;
+        detail::check(selene_cycle_end(handle_, &raw));
+        const detail::report_pointer owned(raw);
+        handle_ = 0;
+        return detail::told(*owned);
+    }
+
+  private:
+    selene_cycle handle_;
+};
+
+/** How a driver opens windows. */
+struct driver {
+    nanoseconds refresh_budget = std::chrono::seconds(30);
+    nanoseconds processing_budget = std::chrono::minutes(10);
+    std::uint32_t refresh_lanes = 1;
+    std::uint32_t processing_lanes = 1;
+    selene::kinds kinds = kind::refresh | kind::processing;
+    std::optional<nanoseconds> reserve{};
+    nanoseconds every{0};
+    bool strict_fit = false;
+    bool together = false;
+    bool frozen = false;
+    bool ungoverned = false;
+};
+
+/**
+ * A scheduler. It may be used from any thread; it is moved, not copied.
+ *
+ * When it goes it closes with a grace of a second. A handler that has not returned by then goes on: what it refers to must
+ * outlive it. close() says how long to wait.
+ */
+class scheduler {
+  public:
+    scheduler() : scheduler(options{}) {}
+
+    explicit scheduler(const options &given) {
+        selene_options raw = SELENE_OPTIONS_INIT;
+        std::vector<selene_text> permitted;
+        if (given.permitted) {
+            for (const std::string &id : *given.permitted)
+                permitted.push_back(detail::text(id));
+            permitted.push_back(selene_text{nullptr, 0});
+            raw.permitted = permitted.data();
+            raw.permitted_count = permitted.size() - 1;
+        }
+        raw.path = detail::text(given.path);
+        raw.owner = detail::text(given.owner);
+        raw.max_pending_refresh = given.max_pending_refresh;
+        raw.max_pending_processing = given.max_pending_processing;
+        raw.minimum_backoff = given.minimum_backoff.count();
+        raw.maximum_backoff = given.maximum_backoff.count();
+        raw.minimum_interval_refresh = given.minimum_interval_refresh.count();
+        raw.minimum_interval_processing = given.minimum_interval_processing.count();
+        raw.stop_grace = given.stop_grace.count();
+        if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
+        if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
+        if (given.relaxed) raw.flags |= SELENE_OPTIONS_RELAXED;
+        if (given.freshness) raw.flags |= SELENE_OPTIONS_FRESHNESS;
+        if (given.no_threads) raw.flags |= SELENE_OPTIONS_NO_THREADS;
+        if (given.clock) {
+            raw.flags |= SELENE_OPTIONS_SET_CLOCK;
+            raw.clock_start = given.clock->time_since_epoch().count();
+        }
+        detail::check(selene_scheduler_open(&raw, &handle_));
+    }
+
+    scheduler(scheduler &&other) noexcept : handle_(std::exchange(other.handle_, 0)) {}
+    scheduler &operator=(scheduler &&other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    scheduler(const scheduler &) = delete;
+    scheduler &operator=(const scheduler &) = delete;
+    ~scheduler() {
+        if (handle_) selene_scheduler_close(handle_, SELENE_SECOND);
+    }
+
+    selene_scheduler handle() const noexcept {
+        return handle_;
+    }
+
+    /** Closes it; runs in flight have the grace. A second close does nothing. */
+    void close(nanoseconds grace = std::chrono::seconds(1)) {
+        if (!handle_) return;
+        const selene_status status = selene_scheduler_close(handle_, grace.count());
+        // With these it is still open; with all others it is closed, though its last changes could not be stored.
+        if (status != SELENE_ERROR_INVALID_ARGUMENT && status != SELENE_ERROR_REENTRANT)
+            handle_ = 0;
+        detail::check(status);
+    }
+
+    /** Lets nothing more be dispatched and waits until nothing runs; false: something still does. */
+    bool drain(nanoseconds grace = nanoseconds(0)) {
+        const selene_status status = selene_scheduler_drain(handle_, grace.count());
+        if (status == SELENE_ERROR_BUSY) return false;
+        detail::check(status);
+        return true;
+    }
+    void resume() {
+        detail::check(selene_scheduler_resume(handle_));
+    }
+
+    instant now() const {
+        std::int64_t now = 0;
+        detail::check(selene_scheduler_now(handle_, &now));
+        return detail::at(now);
+    }
+    /** Of a scheduler that was opened with a clock. */
+    void set_clock(instant now) {
+        detail::check(selene_clock_set(handle_, now.time_since_epoch().count()));
+    }
+    /** When the next window is worth opening. */
+    std::optional<instant> next_wakeup() const {
+        std::int64_t at = 0;
+        detail::check(selene_scheduler_next_wakeup(handle_, &at, nullptr));
+        return at == SELENE_NEVER ? std::nullopt : std::optional(detail::at(at));
+    }
+    /** Says which conditions are satisfied; from now on they are the host's. */
+    void conditions(std::uint32_t satisfied, std::uint32_t of = network | external_power) {
+        detail::check(selene_conditions_set(handle_, of, satisfied));
+    }
+    /** The kinds that are switched on, all others off. */
+    void enable(kinds on) {
+        detail::check(selene_scheduler_enable(handle_, on.bits()));
+    }
+    void enable_none() {
+        detail::check(selene_scheduler_enable(handle_, 0));
+    }
+
+    // ---- handlers ----
+
+    /**
+     * Registers a handler: f(selene::run &), on whatever thread works for a cycle. It returns nothing (new data), a bool
+     * (whether there was something new) or an outcome; outcome::none: it is still at work, and run::complete comes later.
+     * What it throws is a failure with its text: retry_after says when to try again, abandon that it is of no use.
+     * on_stop(token, reason) is called when a run is asked to stop.
+     */
+    template <typename Work>
+    void handler(std::string_view name, Work work,
+                 std::function<void(selene_run, stop)> on_stop = nullptr) {
+        const bool is_told = static_cast<bool>(on_stop);
+        auto made = std::make_unique<detail::callable>(
+            detail::callable{detail::working(std::move(work)), std::move(on_stop)});
+        // Ends the callable also when it fails.
+        detail::check(selene_handler_register(handle_, name.data(), detail::length(name),
+                                              detail::call, is_told ? detail::ask : nullptr,
+                                              made.release(), detail::destroy<detail::callable>));
+    }
+    /** One whose runs are pulled. */
+    void handler(std::string_view name) {
+        detail::check(selene_handler_register(handle_, name.data(), detail::length(name), nullptr,
+                                              nullptr, nullptr, nullptr));
+    }
+    void remove_handler(std::string_view name) {
+        detail::check(selene_handler_unregister(handle_, name.data(), detail::length(name)));
+    }
+
+    // ---- tasks ----
+
+    disposition add(const task &given) {
+        std::vector<selene_text> tags;
+        selene_task raw = SELENE_TASK_INIT;
+        std::int32_t found = 0;
+        for (const std::string &tag : given.tags)
+            tags.push_back(detail::text(tag));
+        raw.id = detail::text(given.id);
+        raw.handler = detail::text(given.handler);
+        raw.kind = static_cast<std::int32_t>(given.kind);
+        raw.schedule = static_cast<std::int32_t>(given.schedule);
+        raw.priority = static_cast<std::int32_t>(given.priority);
+        raw.existing = static_cast<std::int32_t>(given.existing);
+        raw.recurrence = static_cast<std::int32_t>(given.recurrence);
+        raw.backoff = static_cast<std::int32_t>(given.backoff);
+        raw.response_window = given.response_window;
+        raw.max_attempts = given.max_attempts;
+        raw.constraints = given.constraints;
+        raw.tag_count = static_cast<std::uint32_t>(tags.size());
+        raw.tags = tags.data();
+        raw.expected_response = given.expected_response.count();
+        raw.initial_delay = given.initial_delay.count();
+        raw.period = given.period.count();
+        raw.flex = given.flex.count();
+        raw.backoff_delay = given.backoff_delay.count();
+        raw.input = given.input.data();
+        raw.input_length = detail::length(given.input);
+        raw.timeout = given.timeout.count();
+        if (given.steady) raw.flags |= SELENE_TASK_STEADY;
+        detail::check(selene_task_register(handle_, &raw, &found));
+        return static_cast<disposition>(found);
+    }
+
+    /** The record of a task; none if there is no such task. */
+    std::optional<task_info> find(std::string_view id, std::uint64_t position = 0) const {
+        selene_task_info *raw = nullptr;
+        const selene_status status =
+            selene_task_get(handle_, id.data(), detail::length(id), position, &raw);
+        if (status == SELENE_ERROR_NOT_FOUND) return std::nullopt;
+        detail::check(status);
+        const std::unique_ptr<selene_task_info, void (*)(selene_task_info *)> owned(
+            raw, selene_task_info_destroy);
+        task_info made{detail::string(raw->id),
+                       detail::string(raw->handler),
+                       detail::string(raw->input),
+                       detail::string(raw->failure),
+                       static_cast<kind>(raw->kind),
+                       static_cast<schedule>(raw->schedule),
+                       static_cast<priority>(raw->priority),
+                       static_cast<state>(raw->state),
+                       raw->has_handler != 0,
+                       raw->attempts,
+                       raw->generation,
+                       {},
+                       raw->sequence,
+                       raw->appended,
+                       detail::at(raw->registered_at),
+                       detail::at(raw->earliest_begin),
+                       detail::at(raw->last_run),
+                       {},
+                       nanoseconds(raw->estimate),
+                       {}};
+        if (raw->last_outcome >= 0) made.last_outcome = static_cast<outcome>(raw->last_outcome);
+        if (raw->failed_at != 0) made.failed_at = detail::at(raw->failed_at);
+        for (std::uint64_t i = 0; i < raw->response_time_count; i++)
+            made.response_times.emplace_back(raw->response_times[i]);
+        return made;
+    }
+    /** The same; selene::error NOT_FOUND if there is none. */
+    task_info get(std::string_view id) const {
+        std::optional<task_info> found = find(id);
+        if (!found) throw error(SELENE_ERROR_NOT_FOUND);
+        return *std::move(found);
+    }
+    /** The ids of all tasks, or of those with a tag. */
+    std::vector<std::string> ids(std::string_view tag = {}) const {
+        selene_task_ids *raw = nullptr;
+        detail::check(selene_task_list(handle_, tag.data(), detail::length(tag), &raw));
+        return listed(raw);
+    }
+    std::vector<std::string> ids(state state) const {
+        selene_task_ids *raw = nullptr;
+        detail::check(selene_task_list_state(handle_, static_cast<std::int32_t>(state), &raw));
+        return listed(raw);
+    }
+    std::uint64_t cancel(std::string_view id) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_cancel(handle_, id.data(), detail::length(id), &count));
+        return count;
+    }
+    std::uint64_t cancel_tag(std::string_view tag) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_cancel_tag(handle_, tag.data(), detail::length(tag), &count));
+        return count;
+    }
+    std::uint64_t cancel_all() {
+        std::uint64_t count = 0;
+        detail::check(selene_task_cancel_all(handle_, &count));
+        return count;
+    }
+    /** Pauses a task and what waits behind it, or lets them go on; says how many records. */
+    std::uint64_t pause(std::string_view id) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_pause(handle_, id.data(), detail::length(id), &count));
+        return count;
+    }
+    std::uint64_t resume(std::string_view id) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_resume(handle_, id.data(), detail::length(id), &count));
+        return count;
+    }
+    /** The same for every task that carries a tag. */
+    std::uint64_t pause_tag(std::string_view tag) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_pause_tag(handle_, tag.data(), detail::length(tag), &count));
+        return count;
+    }
+    std::uint64_t resume_tag(std::string_view tag) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_resume_tag(handle_, tag.data(), detail::length(tag), &count));
+        return count;
+    }
+    /** Enqueues a failed task again. */
+    void retry(std::string_view id) {
+        detail::check(selene_task_retry(handle_, id.data(), detail::length(id)));
+    }
+    /** The names of the reasons why a task does not run now; none: nothing but a window is missing. */
+    std::vector<std::string> why_not(std::string_view id) const {
+        selene_explanation raw = SELENE_EXPLANATION_INIT;
+        std::vector<std::string> made;
+        detail::check(selene_task_explain(handle_, id.data(), detail::length(id), &raw));
+        for (std::uint32_t i = 0; i < raw.reason_count; i++)
+            made.emplace_back(selene_reason_name(raw.reasons[i].reason));
+        return made;
+    }
+
+    // ---- windows ----
+
+    cycle begin(const window &given = {}) {
+        const selene_window raw = detail::raw(given);
+        selene_cycle made = 0;
+        detail::check(selene_cycle_begin(handle_, &raw, &made));
+        return cycle(made);
+    }
+    /** Runs a whole cycle on library threads, or on this one, and returns its report by the deadline. */
+    report run_cycle(const window &given = {}) {
+        const selene_window raw = detail::raw(given);
+        selene_report *found = nullptr;
+        detail::check(selene_cycle_run(handle_, &raw, &found));
+        const detail::report_pointer owned(found);
+        return detail::told(*owned);
+    }
+    /** The same without waiting; done(report) is called on a thread of the library and must not throw. */
+    void run_async(const window &given, std::function<void(const report &)> done) {
+        const selene_window raw = detail::raw(given);
+        using callback = std::function<void(const report &)>;
+        auto made = std::make_unique<callback>(std::move(done));
+        const selene_report_fn receive = [](const selene_report *told, void *context) noexcept {
+            (*static_cast<callback *>(context))(detail::told(*told));
+        };
+        detail::check(selene_cycle_run_async(handle_, &raw, receive, made.release(),
+                                             detail::destroy<callback>, nullptr, nullptr));
+    }
+    /** What such a window would pick now. */
+    std::vector<plan_run> plan(const window &given = {}) const {
+        const selene_window raw = detail::raw(given);
+        selene_plan *found = nullptr;
+        std::vector<plan_run> made;
+        detail::check(selene_cycle_plan(handle_, &raw, &found));
+        const std::unique_ptr<selene_plan, void (*)(selene_plan *)> owned(found,
+                                                                          selene_plan_destroy);
+        for (std::uint64_t i = 0; i < found->run_count; i++)
+            made.push_back({detail::string(found->runs[i].id), found->runs[i].score,
+                            nanoseconds(found->runs[i].estimate),
+                            detail::at(found->runs[i].starts_at)});
+        return made;
+    }
+
+    // ---- events ----
+
+    /** Opens the queue of events; a descriptor that is readable while one waits. */
+    int open_events(std::uint64_t capacity = 1024) {
+        std::int32_t fd = -1;
+        detail::check(selene_events_open(handle_, capacity, &fd));
+        return fd;
+    }
+    /** The next event, if there is one by the end of the timeout. */
+    std::optional<event> next_event(nanoseconds timeout = nanoseconds(0)) {
+        selene_event raw = SELENE_EVENT_INIT;
+        std::int32_t found = 0;
+        std::uint64_t lost = 0;
+        detail::check(selene_events_next(handle_, timeout.count(), &raw, &found, &lost));
+        if (!found) return std::nullopt;
+        return event{raw.number,
+                     raw.type,
+                     detail::at(raw.time),
+                     detail::string(raw.id),
+                     detail::string(raw.message),
+                     raw.detail,
+                     raw.attempts,
+                     lost};
+    }
+    void close_events() {
+        detail::check(selene_events_close(handle_));
+    }
+
+    // ---- the driver ----
+
+    /** Starts a library thread that opens windows whenever something can run. */
+    void start_driver(const driver &given = {}) {
+        const selene_driver raw = described(given);
+        detail::check(selene_driver_start(handle_, &raw));
+    }
+    /** Opens a driver without a thread; a descriptor that is readable when a step is due. */
+    int open_driver(const driver &given = {}) {
+        const selene_driver raw = described(given);
+        std::int32_t fd = -1;
+        detail::check(selene_driver_open(handle_, &raw, &fd));
+        return fd;
+    }
+    /** Does what is due; a cycle to work on, if a window was granted. */
+    std::optional<cycle> driver_step() {
+        selene_cycle found = 0;
+        detail::check(selene_driver_step(handle_, &found, nullptr));
+        return found ? std::optional<cycle>(cycle(found)) : std::nullopt;
+    }
+    /** Waits until a step is due; false: time was up before. */
+    bool driver_wait(nanoseconds timeout = forever) {
+        std::int32_t ready = 0;
+        detail::check(selene_driver_wait(handle_, timeout.count(), &ready));
+        return ready != 0;
+    }
+    void stop_driver(nanoseconds grace = std::chrono::seconds(1)) {
+        detail::check(selene_driver_stop(handle_, grace.count()));
+    }
+
+  private:
+    selene_scheduler handle_ = 0;
+
+    static std::vector<std::string> listed(selene_task_ids *raw) {
+        const std::unique_ptr<selene_task_ids, void (*)(selene_task_ids *)> owned(
+            raw, selene_task_ids_destroy);
+        std::vector<std::string> made;
+        for (std::uint64_t i = 0; i < raw->count; i++)
+            made.push_back(detail::string(raw->ids[i]));
+        return made;
+    }
+
+    static selene_driver described(const driver &given) {
+        selene_driver raw = SELENE_DRIVER_INIT;
+        raw.refresh_budget = given.refresh_budget.count();
+        raw.processing_budget = given.processing_budget.count();
+        raw.refresh_lanes = given.refresh_lanes;
+        raw.processing_lanes = given.processing_lanes;
+        raw.kinds = given.kinds.bits();
+        if (given.reserve) raw.reserve = given.reserve->count();
+        raw.every = given.every.count();
+        if (given.strict_fit) raw.flags |= SELENE_DRIVER_STRICT_FIT;
+        if (given.together) raw.flags |= SELENE_DRIVER_TOGETHER;
+        if (given.frozen) raw.flags |= SELENE_DRIVER_FROZEN;
+        if (given.ungoverned) raw.flags |= SELENE_DRIVER_UNGOVERNED;
+        return raw;
+    }
+};
+
+} // namespace selene
+
+#endif // SELENE_HPP

@@ -1,0 +1,273 @@
+// What selene.hpp adds to selene.h: exceptions, owners, callables. Prints a line for each test.
+
+#include <selene.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::hours;
+
+int failures = 0;
+
+struct failed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) throw failed(std::to_string(__LINE__) + ": " #condition);                \
+    } while (0)
+
+/** The status that a call is refused with. */
+template <typename Call> selene_status refused(Call call) {
+    try {
+        call();
+    } catch (const selene::error &error) {
+        return error.status();
+    }
+    return SELENE_OK;
+}
+
+template <typename Test> void test(const char *name, Test body) {
+    try {
+        body();
+        std::printf("ok C++: %s\n", name);
+    } catch (const std::exception &exception) {
+        std::printf("%s\nFAILED C++: %s\n", exception.what(), name);
+        failures++;
+    }
+}
+
+/** A scheduler of a test: it needs nothing of the system. */
+selene::scheduler opened(selene::options options = {}) {
+    selene::scheduler made(options);
+    made.conditions(selene::network | selene::external_power);
+    return made;
+}
+
+selene::window here() {
+    selene::window window;
+    window.on_this_thread = true;
+    return window;
+}
+
+selene::task once(const std::string &id) {
+    selene::task task;
+    task.id = id;
+    task.schedule = selene::schedule::once;
+    return task;
+}
+
+void exceptions() {
+    selene::options options;
+    options.max_pending_refresh = selene::unlimited;
+    selene::scheduler scheduler = opened(options);
+    for (const char *id : {"error", "number", "late", "never"})
+        scheduler.add(once(id));
+    scheduler.handler("error", [](selene::run &) { throw std::runtime_error("no such wood"); });
+    scheduler.handler("number", [](selene::run &) { throw 42; });
+    scheduler.handler("late", [](selene::run &) { throw selene::retry_after(hours(2), "later"); });
+    scheduler.handler("never", [](selene::run &) { throw selene::abandon("of no use"); });
+    selene::window window;
+    window.lanes = 2;
+    const selene::report report = scheduler.run_cycle(window);
+    CHECK(report.runs.size() == 4 && report.failed == 3 && report.abandoned == 1);
+    CHECK(scheduler.get("error").failure == "no such wood");
+    CHECK(scheduler.get("error").state == selene::state::enqueued);
+    CHECK(scheduler.get("number").failure == "an exception that is not a std::exception");
+    CHECK(scheduler.get("late").failure == "later");
+    CHECK(scheduler.get("late").earliest_begin - scheduler.now() > hours(1));
+    CHECK(scheduler.get("never").failure == "of no use");
+    CHECK(scheduler.ids(selene::state::failed) == std::vector<std::string>{"never"});
+}
+
+void results() {
+    selene::scheduler scheduler = opened();
+    std::optional<selene::run> kept;
+    scheduler.handler("nothing", [](selene::run &) {});
+    scheduler.handler("false", [](selene::run &) { return false; });
+    scheduler.handler("given", [](selene::run &run) {
+        run.complete(selene::outcome::no_data);
+        return selene::outcome::none;
+    });
+    scheduler.handler("owned", [owned = std::make_shared<int>(0)](selene::run &) mutable {
+        return ++*owned == 1 ? selene::outcome::new_data : selene::outcome::failed;
+    });
+    for (const char *id : {"nothing", "false", "given", "owned"})
+        scheduler.add({id});
+    const selene::report report = scheduler.run_cycle(here());
+    CHECK(report.new_data == 2 && report.no_data == 2);
+    CHECK(scheduler.get("false").last_outcome == selene::outcome::no_data);
+    CHECK(!scheduler.find("nobody"));
+    CHECK(refused([&] { scheduler.get("nobody"); }) == SELENE_ERROR_NOT_FOUND);
+}
+
+void errors() {
+    selene::scheduler scheduler = opened();
+    selene::task task;
+    task.id = "a";
+    task.response_window = 31;
+    try {
+        scheduler.add(task);
+        CHECK(false);
+    } catch (const selene::error &error) {
+        CHECK(error.status() == SELENE_ERROR_INVALID_ARGUMENT);
+        CHECK(std::string(error.name()) == "INVALID_ARGUMENT");
+        CHECK(error.field() == "response_window" && error.found() == "31");
+        CHECK(error.allowed() == "0 … 30");
+        CHECK(std::string(error.what()).find(error.detail()) != std::string::npos);
+    }
+    auto alive = std::make_shared<int>(1);
+    scheduler.handler("a", [alive](selene::run &) {});
+    CHECK(alive.use_count() == 2);
+    // A callable that is refused goes, too.
+    CHECK(refused([&] { scheduler.handler("a", [alive](selene::run &) {}); }) ==
+          SELENE_ERROR_ALREADY_EXISTS);
+    CHECK(alive.use_count() == 2);
+    scheduler.close();
+    CHECK(alive.use_count() == 1);
+    scheduler.close();
+    CHECK(refused([&] { scheduler.now(); }) == SELENE_ERROR_INVALID_HANDLE);
+}
+
+void stops() {
+    selene::scheduler scheduler = opened();
+    std::atomic<bool> begun{false}, asked{false};
+    selene::stop reason = selene::stop::none;
+    std::atomic<int> told{0};
+    scheduler.handler(
+        "long",
+        [&](selene::run &run) {
+            begun = true;
+            while (run.stopping() == selene::stop::none)
+                std::this_thread::sleep_for(1ms);
+            reason = run.stopping();
+        },
+        [&](selene_run, selene::stop) { asked = true; });
+    scheduler.add(once("long"));
+    scheduler.run_async(
+        {}, [&](const selene::report &report) { told = static_cast<int>(report.stopped) + 1; });
+    while (!begun)
+        std::this_thread::sleep_for(1ms);
+    CHECK(scheduler.cancel("long") == 1);
+    CHECK(scheduler.get("long").state == selene::state::cancelled);
+    scheduler.close(60s);
+    CHECK(asked && told == 2);
+    CHECK(reason == selene::stop::cancelled || reason == selene::stop::shutdown);
+}
+
+void told_clock() {
+    selene::options options;
+    const selene::instant start{hours(1000)};
+    options.clock = start;
+    options.no_threads = true;
+    selene::scheduler scheduler = opened(options);
+    selene::task task = once("a");
+    task.initial_delay = hours(1);
+    scheduler.handler("a");
+    scheduler.add(task);
+    CHECK(scheduler.next_wakeup() == start + hours(1));
+    CHECK(scheduler.begin().next().done);
+    CHECK(scheduler.why_not("a") == std::vector<std::string>{"not_due"});
+    scheduler.open_driver();
+    while (scheduler.driver_wait(0s))
+        CHECK(!scheduler.driver_step());
+    scheduler.set_clock(start + hours(1));
+    CHECK(scheduler.driver_wait());
+    std::optional<selene::cycle> cycle = scheduler.driver_step();
+    CHECK(cycle.has_value());
+    const selene::step step = cycle->next();
+    CHECK(step && step->id() == "a" && step->attempt() == 1);
+    step->complete();
+    CHECK(cycle->end().new_data == 1);
+    CHECK(refused([&] { scheduler.run_cycle(); }) == SELENE_ERROR_UNSUPPORTED);
+    CHECK(refused([&] { step->complete(); }) == SELENE_ERROR_ALREADY_COMPLETED);
+}
+
+void events() {
+    selene::scheduler scheduler = opened();
+    scheduler.open_events(2);
+    for (const char *id : {"a", "b", "c"})
+        scheduler.add({id});
+    CHECK(scheduler.next_event()->id == "a");
+    CHECK(std::string(scheduler.next_event()->name()) == "registered");
+    scheduler.add({"d"});
+    const std::optional<selene::event> event = scheduler.next_event(60s);
+    CHECK(event && event->id == "d" && event->lost == 1);
+    CHECK(!scheduler.next_event());
+    scheduler.close_events();
+}
+
+void store() {
+    char folder[] = "/tmp/selene-cpp.XXXXXX";
+    CHECK(mkdtemp(folder) != nullptr);
+    selene::options options;
+    options.path = std::string(folder) + "/store";
+    options.owner = "org.example.tests";
+    {
+        selene::scheduler scheduler = opened(options);
+        selene::task task = once("a");
+        task.input = std::string("in\0put", 6);
+        CHECK(scheduler.add(task) == selene::disposition::added);
+        CHECK(refused([&] { selene::scheduler other(options); }) == SELENE_ERROR_STORE_LOCKED);
+    }
+    for (int life = 0; life < 3; life++) {
+        selene::scheduler scheduler = opened(options);
+        CHECK(scheduler.ids() == std::vector<std::string>{"a"});
+        CHECK(scheduler.get("a").input == std::string("in\0put", 6));
+        CHECK(!scheduler.get("a").has_handler);
+    }
+    options.owner = "org.example.others";
+    CHECK(refused([&] { selene::scheduler other(options); }) == SELENE_ERROR_STORE_FOREIGN);
+    for (const char *name : {"", "-wal", "-shm"})
+        unlink((options.path + name).c_str());
+    rmdir(folder);
+}
+
+/** In pages. */
+long resident() {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident;
+}
+
+void memory() {
+    selene::options options;
+    options.clock = selene::instant{hours(1)};
+    options.no_threads = true;
+    selene::scheduler scheduler = opened(options);
+    int count = 0;
+    scheduler.handler("a", [&](selene::run &) {
+        if (++count % 3 == 0) throw std::runtime_error("one of three");
+    });
+    scheduler.add({"a"});
+    long before = 0;
+    for (int i = 0; i < 100000; i++) {
+        if (i == 20000) before = resident();
+        scheduler.run_cycle(here());
+    }
+    CHECK(count == 100000);
+    // A byte a run would be 20 pages, a record that is lost a thousand.
+    CHECK(resident() - before < 64);
+}
+
+} // namespace
+
+int main() {
+    test("what a handler throws is a failure with its text", exceptions);
+    test("what a handler returns is the outcome", results);
+    test("what is refused is thrown, and callables go with their handlers", errors);
+    test("a run that is cancelled is asked to stop, and close waits for it", stops);
+    test("a clock of a test drives the driver", told_clock);
+    test("events are read, and lost ones counted", events);
+    test("a store can be closed and opened again", store);
+    test("memory is flat over 100 000 runs", memory);
+    return failures ? 1 : 0;
+}

@@ -1,0 +1,193 @@
+"""Plays commands of Tests/conformance through pyselene: python player.py; see the README there."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyselene as selene
+
+BACKOFFS = {0: selene.NoBackoff, 1: selene.Linear, 2: selene.Exponential}
+#: What is otherwise in the library where nothing is said: pyselene has defaults of its own.
+AS_IN_C: dict[str, Any] = {"max_pending_refresh": 1, "max_pending_processing": 10, "minimum_backoff": 10}
+FIELDS = {"expected_response": "expected", "initial_delay": "delay"}
+
+
+def span(ns: str) -> timedelta:
+    """A length of time."""
+    return timedelta(microseconds=int(ns) // 1000)
+
+
+class Player:
+    """One scheduler, one cycle, one run."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.scheduler: selene.Scheduler | None = None
+        self.heard: list[str] = []
+
+    def clock(self, ns: str) -> None:
+        self.now = int(ns)
+        if self.scheduler:
+            self.scheduler.now_ns  # noqa: B018 - what is due by then is done
+
+    def open(self, **given: str) -> None:
+        self.close()
+        options: dict[str, Any] = dict(AS_IN_C)
+        for key, value in given.items():
+            if key == "permitted":
+                options[key] = [unquote(one) for one in value.split(",")]
+            elif key == "path":
+                options[key] = unquote(value)
+            elif key.startswith("minimum_interval"):
+                options[key] = span(value)
+            elif key.startswith("max_pending"):
+                options[key] = None if int(value) == 0xFFFFFFFF else int(value)
+            else:
+                options[key] = bool(int(value))
+        self.scheduler = selene.Scheduler(clock=lambda: self.now, **options)
+        self.scheduler.set_conditions(network=True, power=True)
+        self.heard = []
+        self.scheduler.observe(lambda event: self.heard.append(f"{int(event.type)}:{event.id}"))
+
+    def close(self) -> None:
+        if self.scheduler:
+            self.scheduler.close()
+        self.scheduler = None
+
+    def handler(self, name: str) -> None:
+        self.it.register_handler(unquote(name), None)
+
+    def conditions(self, bits: str) -> None:
+        self.it.set_conditions(network=bool(int(bits) & 1), power=bool(int(bits) & 2))
+
+    def enable(self, bits: str) -> None:
+        self.it.enable({kind for kind in selene.Kind if int(bits) & kind})
+
+    def register(self, **given: str) -> object:
+        fields: dict[str, Any] = {}
+        for key, value in given.items():
+            if key in ("id", "handler"):
+                fields[key] = unquote(value)
+            elif key == "tags":
+                fields[key] = [unquote(tag) for tag in value.split(",")]
+            elif key == "input_size":
+                fields["input"] = bytes(int(value))
+            elif key == "period":
+                fields["every"] = span(value)
+            elif key == "recurrence":
+                fields["anchored"] = int(value) == 1
+            elif key in ("expected_response", "initial_delay", "flex", "timeout"):
+                fields[FIELDS.get(key, key)] = span(value)
+            elif key == "max_attempts":
+                fields[key] = int(value) or None
+            elif key == "constraints":
+                fields["requires"] = [one for one in selene.Constraint if int(value) & one]
+            elif key not in ("backoff", "backoff_delay"):
+                fields[FIELDS.get(key, key)] = int(value)
+        if "backoff" in given or "backoff_delay" in given:
+            usual = 2 if int(given.get("schedule", 0)) else 0
+            delay = span(given.get("backoff_delay", "30000000000"))
+            fields["backoff"] = BACKOFFS[int(given.get("backoff", usual))](delay)
+        for name, kind in (("schedule", selene.Schedule), ("kind", selene.Kind), ("existing", selene.Existing)):
+            if name in fields:
+                fields[name] = kind(fields[name])
+        return int(self.it.register(selene.Task(**fields)))
+
+    def cancel(self, id: str) -> object:
+        return self.it.cancel(unquote(id))
+
+    def cancel_tag(self, tag: str) -> object:
+        return self.it.cancel_tag(unquote(tag))
+
+    def cancel_all(self) -> object:
+        return self.it.cancel_all()
+
+    def pause(self, id: str) -> object:
+        return self.it.pause(unquote(id))
+
+    def pause_tag(self, tag: str) -> object:
+        return self.it.pause(tag=unquote(tag))
+
+    def resume(self, id: str) -> object:
+        return self.it.resume(unquote(id))
+
+    def resume_tag(self, tag: str) -> object:
+        return self.it.resume(tag=unquote(tag))
+
+    def retry(self, id: str) -> None:
+        self.it.retry(unquote(id))
+
+    def info(self, id: str) -> object:
+        info = self.it.get(unquote(id))
+        failure = info.last_failure.message if info.last_failure else ""
+        numbers = [int(info.state), info.attempts, info.earliest_begin_ns, info.last_run_ns, info.estimate_ns]
+        return [*numbers, info.generation, info.appended, len(info.response_times_ns), failure or "-"]
+
+    def wakeup(self) -> object:
+        at = self.it.next_wakeup()
+        return "never" if at is None else selene._time.instant_ns(at, "at")
+
+    def window(self, budget: str, reserve: str = "", kinds: str = "1", strict: str = "") -> dict[str, Any]:
+        window: dict[str, Any] = {"budget": span(budget), "strict_fit": bool(strict)}
+        window["kinds"] = {kind for kind in selene.Kind if int(kinds) & kind}
+        return window | ({"reserve": span(reserve)} if reserve else {})
+
+    def plan(self, **given: str) -> object:
+        return [run.id for run in self.it.plan(**self.window(**given)).runs]
+
+    def begin(self, **given: str) -> None:
+        self.cycle = self.it.begin(**self.window(**given))
+
+    def next(self) -> object:
+        found = self.cycle.next()
+        if not isinstance(found, selene.Run):
+            return "done" if found is None else "wait"
+        self.run = found
+        return ["run", found.id, repr(found.score), found.estimate_ns, found.attempt]
+
+    def complete(self, outcome: str) -> None:
+        self.run.complete(selene.Outcome(int(outcome)))
+
+    def fail(self, message: str) -> None:
+        self.run.retry(why=unquote(message))
+
+    def stopping(self) -> object:
+        return int(self.run.stopping.reason)
+
+    def end(self) -> object:
+        report = self.cycle.end()
+        return [int(report.result), report.ended_at_ns, report.eligible, *(int(run.outcome) for run in report.runs)]
+
+    def events(self) -> object:
+        heard, self.heard = self.heard, []
+        return heard
+
+    def exit(self) -> None:
+        sys.exit(0)
+
+    @property
+    def it(self) -> selene.Scheduler:
+        assert self.scheduler
+        return self.scheduler
+
+    def play(self, line: str) -> str:
+        """The answer to a command."""
+        verb, *words = line.split()
+        fields = dict(word.split("=", 1) for word in words if "=" in word)
+        try:
+            answer = getattr(self, verb)(*(word for word in words if "=" not in word), **fields)
+        except selene.SeleneError as error:
+            return f"error {error.name} {error.detail}"
+        except ValueError as error:
+            return f"error INVALID_ARGUMENT {error}"
+        listed = [] if answer is None else answer if isinstance(answer, list) else [answer]
+        return " ".join(["ok", *(quote(str(one), safe="") for one in listed)])
+
+
+if __name__ == "__main__":
+    player = Player()
+    for command in sys.stdin:
+        print(player.play(command), flush=True)

@@ -1,0 +1,140 @@
+"""One process has a store open and serves it; others connect (_connect.py)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+from types import TracebackType
+from typing import Literal, NoReturn, Self, TypeAlias
+
+from . import _raw
+from ._engine import Engine
+from ._library import fast, layout, library
+from ._store import Path, path_bytes
+from ._terms import whole
+
+
+class Right(IntFlag):
+    """What a process that connects may do."""
+
+    #: Get, list, explain, plan, counts, conditions, signals, decisions, events; the input of a task comes out empty.
+    LOOK = _raw.SELENE_RIGHT_LOOK
+    #: See the input of tasks, too.
+    READ = _raw.SELENE_RIGHT_READ
+    #: Register, cancel, retry, pause and resume tasks.
+    ENQUEUE = _raw.SELENE_RIGHT_ENQUEUE
+    #: Cancel all, prune, enable, resume, launch, expire, set conditions and signals.
+    MANAGE = _raw.SELENE_RIGHT_MANAGE
+
+
+RightName: TypeAlias = Literal["look", "read", "enqueue", "manage"]
+#: What `Peer` takes.
+Rights: TypeAlias = Right | RightName | Iterable[Right | RightName]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What processes of a user and group may do; None is any. The user that serves and root may do everything.
+
+    >>> Peer({"look", "enqueue"}, uid=33).bits
+    <Right.LOOK|ENQUEUE: 5>
+    """
+
+    rights: Rights
+    uid: int | None = None
+    gid: int | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.bits
+
+    @property
+    def bits(self) -> Right:
+        """The rights as bits."""
+        if isinstance(self.rights, Right):
+            return self.rights
+        bits = Right(0)
+        for item in (self.rights,) if isinstance(self.rights, str) else self.rights:
+            name = item.name if isinstance(item, Right) else item
+            if not isinstance(name, str):
+                raise TypeError(f"rights must hold Right or names, not {type(item).__name__}")
+            if name.upper() not in Right.__members__:
+                raise ValueError(f"rights has {item!r}; allowed: look, read, enqueue, manage")
+            bits |= Right[name.upper()]
+        return bits
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """Processes connected now; connections, requests, refusals since it serves; connections that broke the protocol."""
+
+    clients: int
+    accepted: int
+    requests: int
+    refused: int
+    broken: int
+
+
+class Server:
+    """A scheduler that is served; ends by close(), as a context, or with the scheduler."""
+
+    def __init__(self, engine: Engine, path: Path | None, allow: Iterable[Peer], mode: int, max_clients: int) -> None:
+        raw = _raw.selene_server_options()
+        fast.selene_server_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
+        if path is not None:
+            name = path_bytes(path)
+            if not name:
+                raise ValueError("path is empty; None is the store's name and -sock")
+            raw.path = (name, len(name))
+        peers = tuple(allow)
+        for peer in peers:
+            if not isinstance(peer, Peer):
+                raise TypeError(f"allow must hold Peer, not {type(peer).__name__}")
+        rules = (_raw.selene_peer_rule * len(peers))()
+        for rule, peer in zip(rules, peers, strict=True):
+            rule.uid, rule.gid = _who(peer.uid, "uid"), _who(peer.gid, "gid")
+            rule.rights = peer.bits
+        raw.rules = ctypes.cast(rules, ctypes.POINTER(_raw.selene_peer_rule))
+        raw.rule_count = len(peers)
+        raw.mode = whole(mode, "mode", 1 << 32)
+        raw.max_clients = whole(max_clients, "max_clients", 1 << 32)
+        handle = ctypes.c_uint64()
+        engine.check(library.selene_server_open(engine.handle, ctypes.byref(raw), ctypes.byref(handle)))
+        self._engine = engine
+        self._handle = handle.value
+        self._over = False
+
+    def info(self) -> ServerInfo:
+        """What it has done so far."""
+        raw = _raw.selene_server_info(ctypes.sizeof(_raw.selene_server_info))
+        self._engine.check(library.selene_server_get(self._handle, ctypes.byref(raw)))
+        _, _, *counts = layout(_raw.selene_server_info).unpack_from(raw)
+        return ServerInfo(*counts)
+
+    def close(self) -> None:
+        """Answers what is being asked, then serves no more and removes the socket. Again: does nothing."""
+        if not self._over:
+            self._over = True
+            # With the scheduler it has ended by itself; that of a parent is the parent's.
+            if not self._engine.closed and self._engine.pid == os.getpid():
+                self._engine.check(library.selene_server_close(self._handle))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Server cannot be pickled: it belongs to the process that serves")
+
+    def __repr__(self) -> str:
+        return f"<Server{', over' if self._over or self._engine.closed else ''}>"
+
+
+def _who(number: int | None, what: str) -> int:
+    return _raw.SELENE_ANYBODY if number is None else whole(number, what, _raw.SELENE_ANYBODY)

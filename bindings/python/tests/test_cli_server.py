@@ -1,0 +1,195 @@
+"""The commands that look at a store do so while another process has it open and serves it (L14)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+import pytest
+
+import pyselene as selene
+from pyselene import Scheduler, Task
+from test_cli import SOURCES, command, environment, folder, here, wait_for, write
+
+__all__ = ["folder"]
+
+RUNNER = SOURCES.parents[2] / "build/selene-run"
+
+WORKLOAD = """
+[tasks.soon]
+command = "true"
+
+[tasks.later]
+every = "1h"
+delay = "1h"
+command = "true"
+"""
+
+
+def give_up(run: selene.Run) -> None:
+    raise selene.Abandon("no paper")
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[Scheduler]:
+    with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
+        scheduler.register_handler("h", lambda run: None)
+        scheduler.register(Task("report", "h", every=3600, tags={"daily"}))
+        scheduler.enqueue("mail", handler="h", delay=5)
+        yield scheduler
+
+
+def test_l14_a_live_store_is_listed_explained_and_planned(served: Scheduler) -> None:
+    assert "report" in here("list", "--store", "tasks.db").stdout
+    assert [task["id"] for task in json.loads(here("list", "--store", "tasks.db", "--json").stdout)] == served.ids()
+    assert "mail" not in here("list", "--store", "tasks.db", "--tag", "daily").stdout
+    assert "not due" in here("explain", "mail", "--store", "tasks.db").stdout
+    assert "report" in here("plan", "--store", "tasks.db").stdout
+    assert "no task" in here("explain", "nothing", "--store", "tasks.db", code=2).stderr
+    assert here("signals", "--store", "tasks.db").stdout
+
+
+def test_l14_a_live_store_is_changed_through_its_owner(served: Scheduler) -> None:
+    assert here("cancel", "mail", "--store", "tasks.db").stdout == "cancelled 1 task\n"
+    assert served.get("mail").state is selene.State.CANCELLED
+    served.enqueue("broken", handler="b", max_attempts=1)
+    served.register_handler("b", give_up)
+    served.run_cycle(kinds={"refresh"})
+    assert "no paper" in here("failed", "--store", "tasks.db").stdout
+    assert here("retry", "broken", "--store", "tasks.db").stdout == "enqueued broken again\n"
+    assert served.get("broken").state is selene.State.ENQUEUED
+    assert here("cancel", "--all", "--store", "tasks.db").stdout == "cancelled 2 tasks\n"
+
+
+def test_l14_looking_at_a_live_store_changes_nothing_there(served: Scheduler) -> None:
+    served.set_conditions(network=False)
+    before = served.conditions()
+    here("plan", "--store", "tasks.db", "--kinds", "refresh")
+    here("explain", "report", "--store", "tasks.db")
+    assert served.conditions() == before
+    assert len(served.info().kinds) == 2
+    for option in ("--network", "--on-battery", "--freshness"):
+        assert "is open in another process" in here("plan", "--store", "tasks.db", option, code=2).stderr
+    assert served.conditions() == before
+
+
+def test_l14_a_store_whose_owner_does_not_serve_is_locked(folder: Path) -> None:
+    with Scheduler(folder / "tasks.db"):
+        assert "STORE_LOCKED" in here("list", "--store", "tasks.db", code=6).stderr
+    here("list", "--store", "tasks.db")
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_l14_what_is_followed_can_be_looked_at_by_both_programs(folder: Path, program: str) -> None:
+    assert RUNNER.exists(), "make build/selene-run builds it"
+    if program == "pyselene":
+        arguments = command("run", write(folder, WORKLOAD), "--follow", "--store", "tasks.db")
+    else:
+        lines = "soon -- true\nlater schedule=periodic every=1h delay=1h -- true\n"
+        arguments = [str(RUNNER), "--follow", "--store", "tasks.db", write(folder, lines, "w")]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(arguments, env=environment(), stdout=log, stderr=log)
+    try:
+        wait_for(lambda: (folder / "tasks.db-sock").exists() or process.poll() is not None)
+        assert process.poll() is None, (folder / "log").read_text()
+        assert (folder / "tasks.db-sock").stat().st_mode & 0o777 == 0o600
+        assert "later" in here("list", "--store", "tasks.db").stdout
+        assert "not due" in here("explain", "later", "--store", "tasks.db").stdout
+        looked = subprocess.run(
+            [RUNNER, "--store", "tasks.db", "--list", "--explain", "later", "--plan"],
+            env={**os.environ, "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert looked.returncode == 0, looked.stderr
+        assert "later" in looked.stdout
+        refused = subprocess.run(
+            [RUNNER, "--store", "tasks.db", "--list", "--profile", "strict"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert refused.returncode == 2
+        assert "is open in another process" in refused.stderr
+        with selene.connect(folder / "tasks.db") as queue:
+            queue.enqueue("from elsewhere")
+        assert here("cancel", "from elsewhere", "--store", "tasks.db").stdout == "cancelled 1 task\n"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=120)
+    assert process.returncode == 0, (folder / "log").read_text()
+    assert not (folder / "tasks.db-sock").exists()
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_l18_a_live_store_is_watched_by_both_programs(folder: Path, program: str) -> None:
+    words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
+    with Scheduler(folder / "tasks.db") as scheduler:
+        server = scheduler.serve()
+        process = subprocess.Popen(
+            [*words, "--store", "tasks.db"],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "watching tasks.db\n"
+        scheduler.register_handler("b", give_up)
+        scheduler.enqueue("broken\x1b", handler="b", max_attempts=1)
+        scheduler.run_cycle(kinds={"refresh"})
+        told = [process.stdout.readline()[len("2026-11-23 12:00:00  ") :] for _ in range(5)]
+        server.close()
+        rest, wrong = process.communicate(timeout=120)
+    assert "no paper" in told[3]
+    told[3] = told[3].partition(":")[0]
+    assert told == [
+        "registered   broken\\u001b  added\n",
+        "cycle_begun  refresh\n",
+        "started      broken\\u001b\n",
+        "completed    broken\\u001b  abandoned",
+        "cycle_ended  refresh  failed\n",
+    ]
+    assert (process.returncode, rest) == (4, "")
+    assert "ended the connection" in wrong
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_l18_a_signal_ends_who_watches(served: Scheduler, program: str) -> None:
+    words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
+    process = subprocess.Popen([*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "watching tasks.db\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=120)[0] == ""
+    assert process.returncode == 130
+
+
+def test_l18_events_are_lines_of_json(folder: Path) -> None:
+    with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
+        process = subprocess.Popen(
+            command("watch", "--store", "tasks.db", "--json"), env=environment(), stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        # It says nothing before something happens: until it is there, it misses some.
+        with ThreadPoolExecutor(1) as reader:
+            line = reader.submit(process.stdout.readline)
+            for number in itertools.count():
+                scheduler.enqueue(f"task {number}")
+                if wait([line], timeout=0.05).done:
+                    break
+        found = json.loads(line.result())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert (found["type"], found["detail"], found["lost"]) == ("registered", "added", 0)
+    assert found["id"].startswith("task ")
+    assert process.returncode == 130

@@ -1,0 +1,334 @@
+"""One process has a store and serves it, others connect (L2 to L17)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue as queue_module
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pyselene as selene
+from pyselene import Outcome, Peer, Right, Scheduler, Task
+
+PATIENCE = 120
+
+OWNER = """
+import sys, pyselene
+scheduler = pyselene.Scheduler(sys.argv[1])
+scheduler.serve()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "tasks.db"
+
+
+@pytest.fixture
+def owner(store: Path) -> Iterator[Scheduler]:
+    with Scheduler(store) as scheduler, scheduler.serve():
+        yield scheduler
+
+
+def start_owner(store: Path) -> subprocess.Popen[str]:
+    """A process that has the store and serves it until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def end_owner(process: subprocess.Popen[str], by: int = signal.SIGKILL) -> None:
+    process.send_signal(by)
+    process.communicate(timeout=PATIENCE)
+
+
+def test_a_connection_has_the_same_methods(store: Path, owner: Scheduler) -> None:
+    with selene.connect(store) as queue:
+        assert queue.register(Task("report", every=60, tags={"daily"}, input=b"\0all")) is selene.Disposition.ADDED
+        assert queue.enqueue("mail", delay=5) is selene.Disposition.ADDED
+        assert queue.tasks() == owner.tasks()
+        assert queue.get("report").input == b"\0all"
+        assert queue.ids("daily") == ["report"]
+        assert str(queue.explain("mail").reasons[0].code) == str(owner.explain("mail").reasons[0].code)
+        assert queue.info() == owner.info()
+        assert queue.store().path == str(store)
+        assert "mail" in queue
+        assert len(queue) == 2
+        queue.set_conditions(network=False)
+        assert owner.conditions().satisfied == queue.conditions().satisfied
+        assert queue.cancel("mail") == 1
+        assert queue.cancel_all() == 1
+        assert queue.prune() == 2
+    assert queue.closed
+    assert len(owner) == 0
+    with pytest.raises(selene.Closed):
+        queue.ids()
+
+
+def test_errors_are_those_of_the_owner(store: Path, owner: Scheduler) -> None:
+    with selene.connect(store) as queue:
+        with pytest.raises(selene.NotFound) as there:
+            queue.get("nothing")
+        with pytest.raises(selene.NotFound) as here:
+            owner.get("nothing")
+        assert str(there.value) == str(here.value)
+        with pytest.raises(selene.InvalidArgument) as wrong:
+            queue.register(Task("x", priority=3, expected=-1))
+        assert wrong.value.field == "expected"
+        found = queue.register_all([Task("one"), Task("x" * 300), Task("two")])
+        assert found[0] is selene.Disposition.ADDED
+        assert isinstance(found[1], selene.InvalidArgument)
+
+
+def test_what_only_the_owner_can_do_says_so(store: Path, owner: Scheduler) -> None:
+    with selene.connect(store) as queue:
+        for call in (
+            lambda: queue.register_handler("h", lambda run: None),
+            lambda: queue.run_cycle(),
+            lambda: queue.reset(),
+            lambda: queue.run_forever(),
+            lambda: queue.serve(),
+        ):
+            with pytest.raises(selene.Unsupported, match="connection"):
+                call()
+    assert len(owner) == 0
+
+
+def test_nobody_serves(store: Path) -> None:
+    with pytest.raises(selene.OwnerAway, match="no process serves it"):
+        selene.connect(store)
+    assert not store.exists()
+    with Scheduler(store), pytest.raises(selene.OwnerAway):
+        selene.connect(store)
+
+
+def test_an_owner_is_killed_and_the_next_is_found(store: Path) -> None:
+    first = start_owner(store)
+    with selene.connect(store) as queue:
+        for number in range(20):
+            queue.enqueue(f"task {number}")
+        end_owner(first)
+        with pytest.raises(selene.OwnerAway):
+            queue.enqueue("lost")
+        second = start_owner(store)
+        try:
+            assert len(queue) == 20
+            queue.enqueue("kept")
+        finally:
+            end_owner(second, signal.SIGTERM)
+    with Scheduler(store) as scheduler:
+        assert len(scheduler) == 21
+
+
+def test_a_call_waits_for_the_next_owner(store: Path) -> None:
+    first = start_owner(store)
+    with selene.connect(store, wait=PATIENCE) as queue:
+        end_owner(first)
+        second = start_owner(store)
+        try:
+            assert queue.enqueue("patient") is selene.Disposition.ADDED
+        finally:
+            end_owner(second)
+
+
+def test_the_socket_is_private_and_goes_with_its_server(store: Path) -> None:
+    path = store.with_name("tasks.db-sock")
+    with Scheduler(store) as scheduler:
+        server = scheduler.serve()
+        assert path.is_socket()
+        assert path.stat().st_mode & 0o777 == 0o600
+        with pytest.raises(selene.AlreadyExists, match="another server answers"):
+            scheduler.serve()
+        with selene.connect(path) as queue:
+            assert queue.ids() == []
+            assert server.info().clients == 1
+        server.close()
+        server.close()
+        assert not path.exists()
+        assert "over" in repr(server)
+        scheduler.serve()
+    assert not path.exists()
+
+
+def test_tasks_in_memory_are_served_where_they_are_told(tmp_path: Path) -> None:
+    with Scheduler() as scheduler:
+        with pytest.raises(selene.InvalidArgument, match="must be given"):
+            scheduler.serve()
+        with scheduler.serve(tmp_path / "queue-sock"), selene.connect(tmp_path / "queue-sock") as queue:
+            queue.enqueue("one")
+        assert scheduler.ids() == ["one"]
+
+
+def test_an_observer_of_the_owner_hears_of_what_others_do(store: Path, owner: Scheduler) -> None:
+    with owner.events() as events, selene.connect(store) as queue:
+        queue.enqueue("told")
+        assert next(events).id == "told"
+
+
+def test_a_connection_hears_what_happens_in_the_owner(store: Path, owner: Scheduler) -> None:
+    heard: queue_module.SimpleQueue[selene.Event] = queue_module.SimpleQueue()
+    with owner.events() as told, selene.connect(store) as queue:
+        with queue.observe(heard.put), queue.events() as events:
+            queue.enqueue("mail", handler="h")
+            owner.register_handler("h", lambda run: Outcome.NEW_DATA)
+            owner.run_cycle(kinds={"refresh"})
+            types: list[selene.EventType] = []
+            while not types or types[-1] is not selene.EventType.CYCLE_ENDED:
+                event = next(events)
+                assert event == next(told) == heard.get(timeout=PATIENCE)
+                types.append(event.type)
+        assert selene.EventType.COMPLETED in types
+        assert events.dropped == 0
+
+
+def test_events_of_a_connection_can_be_awaited(store: Path, owner: Scheduler) -> None:
+    async def hear() -> list[str]:
+        with selene.connect(store) as queue, queue.events() as events:
+            owner.enqueue("one")
+            owner.enqueue("two")
+            return [(await anext(events)).id for _ in range(2)]
+
+    assert asyncio.run(asyncio.wait_for(hear(), PATIENCE)) == ["one", "two"]
+
+
+def test_events_end_with_the_owner_and_begin_anew(store: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = start_owner(store)
+    with selene.connect(store) as queue:
+        events = queue.events()
+        queue.observe(lambda event: None)
+        queue.enqueue("heard")
+        end_owner(first)
+        assert next(events).id == "heard"
+        with pytest.raises(selene.OwnerAway, match="ended the connection"):
+            next(events)
+        with pytest.raises(selene.OwnerAway):
+            asyncio.run(anext_of(events))
+        assert "hear no more" in caplog.text
+        with pytest.raises(selene.OwnerAway, match="no process serves it"):
+            queue.events()
+        second = start_owner(store)
+        try:
+            with queue.events() as others:
+                queue.enqueue("again")
+                assert next(others).id == "again"
+        finally:
+            end_owner(second)
+
+
+async def anext_of(events: selene.EventStream) -> selene.Event:
+    return await anext(events)
+
+
+def test_closing_a_connection_ends_its_events(store: Path, owner: Scheduler) -> None:
+    queue = selene.connect(store)
+    events = queue.events()
+    owner.enqueue("one")
+    assert next(events).id == "one"
+    queue.close()
+    assert list(events) == []
+
+
+def test_an_interpreter_ends_while_it_hears(store: Path, owner: Scheduler) -> None:
+    script = f"import pyselene; queue = pyselene.connect({str(store)!r}); queue.observe(print); print('hears')"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "hears\n", "")
+
+
+def test_what_is_wrong_with_the_options_is_said(owner: Scheduler, tmp_path: Path) -> None:
+    assert Peer("look").bits is Right.LOOK
+    assert Peer(Right.LOOK | Right.MANAGE).bits == 17
+    with pytest.raises(ValueError, match="allowed: look, read, enqueue, manage"):
+        Peer({"write"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not int"):
+        Peer([1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="must hold Peer"):
+        owner.serve(tmp_path / "s", allow=["look"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="path is empty"):
+        owner.serve("")
+    with pytest.raises(selene.InvalidArgument, match="mode"):
+        owner.serve(tmp_path / "s", mode=0o7777)
+    with pytest.raises(selene.InvalidArgument, match="timeout"):
+        selene.connect(tmp_path / "s", timeout=0)
+    with pytest.raises(TypeError, match="pickled"):
+        owner.serve(tmp_path / "s").__reduce__()
+
+
+@pytest.mark.forks
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+def test_another_user_may_do_what_the_rules_say(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents:
+        if parent.stat().st_mode & 0o001 == 0 and parent.stat().st_uid == os.getuid() and "pytest" in str(parent):
+            parent.chmod(parent.stat().st_mode | 0o011)
+    with Scheduler() as scheduler:
+        scheduler.register(Task("secret", input=b"secret"))
+        path = tmp_path / "shared-sock"
+        with scheduler.serve(path, mode=0o666, allow=[Peer({"look"}, uid=65534)]) as server:
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    os.setuid(65534)
+                    queue = selene.connect(path)
+                    seen = queue.get("secret").input == b"" and queue.ids() == ["secret"]
+                    try:
+                        queue.enqueue("mine")
+                    except selene.Refused as error:
+                        code = 0 if seen and "SELENE_RIGHT_ENQUEUE" in str(error) else 2
+                finally:
+                    os._exit(code)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert server.info().refused == 1
+
+
+@pytest.mark.forks
+def test_a_forked_child_connects_anew(store: Path, owner: Scheduler) -> None:
+    with selene.connect(store) as queue:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                try:
+                    queue.ids()
+                except selene.Forked:
+                    with selene.connect(store) as own:
+                        own.enqueue("of the child")
+                        code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert queue.ids() == ["of the child"]
+
+
+def test_what_is_no_client_disturbs_nobody(store: Path, owner: Scheduler) -> None:
+    with socket.socket(socket.AF_UNIX) as stranger, selene.connect(store) as queue:
+        stranger.connect(str(store) + "-sock")
+        stranger.sendall(b"GET / HTTP/1.1\r\n\r\n" * 20)
+        stranger.settimeout(PATIENCE)
+        while stranger.recv(4096):
+            pass
+        assert queue.ids() == []
+
+
+def test_the_owner_is_known_at_once_to_be_away_when_it_closes(store: Path) -> None:
+    scheduler = Scheduler(store)
+    scheduler.serve()
+    with selene.connect(store) as queue:
+        scheduler.close()
+        begun = time.monotonic()
+        with pytest.raises(selene.OwnerAway):
+            queue.ids()
+        assert time.monotonic() - begun < PATIENCE

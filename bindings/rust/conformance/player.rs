@@ -1,0 +1,244 @@
+//! Plays commands of Tests/conformance through the crate.
+
+use selene::*;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{stdin, stdout, BufRead, Write as _};
+use std::process::exit;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+fn decode(text: &str) -> Vec<u8> {
+    let (mut made, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, others @ ..] = rest {
+        if *first == b'%' {
+            made.push(u8::from_str_radix(&text[text.len() - rest.len() + 1..][..2], 16).expect("hexadecimal"));
+            rest = &others[2..];
+        } else {
+            made.push(*first);
+            rest = others;
+        }
+    }
+    made
+}
+
+fn string(text: &str) -> String {
+    String::from_utf8(decode(text)).expect("UTF-8")
+}
+
+fn encode(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn ns(at: SystemTime) -> i128 {
+    match at.duration_since(UNIX_EPOCH) {
+        Ok(span) => span.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    }
+}
+
+/// The words of a command.
+struct Given<'a> {
+    word: &'a str,
+    fields: HashMap<&'a str, &'a str>,
+}
+
+impl Given<'_> {
+    fn text(&self, key: &str) -> Option<String> {
+        self.fields.get(key).map(|text| string(text))
+    }
+    fn number(&self, key: &str) -> Option<i64> {
+        self.fields.get(key).map(|text| text.parse().expect("a number"))
+    }
+    fn small(&self, key: &str) -> Option<i32> {
+        self.number(key).map(|number| number as i32)
+    }
+    fn is_set(&self, key: &str) -> bool {
+        self.number(key).unwrap_or(0) != 0
+    }
+    fn span(&self, key: &str) -> Option<Duration> {
+        self.number(key).map(|number| Duration::from_nanos(number as u64))
+    }
+    fn list(&self, key: &str) -> Option<Vec<String>> {
+        let split = |text: &&str| text.split(',').filter(|one| !one.is_empty()).map(string).collect();
+        self.fields.get(key).map(split)
+    }
+}
+
+/// Sets what was given.
+fn with<T, V>(made: T, value: Option<V>, set: impl FnOnce(T, V) -> T) -> T {
+    match value {
+        Some(value) => set(made, value),
+        None => made,
+    }
+}
+
+fn task(given: &Given) -> Task {
+    let mut task = Task::standing(given.text("id").unwrap_or_default());
+    task = with(task, given.text("handler"), Task::handler);
+    task = with(task, given.small("kind").map(Kind::of), Task::kind);
+    task = with(task, given.small("schedule").map(Schedule::of), Task::schedule);
+    task = with(task, given.small("priority").map(Priority::of), Task::priority);
+    task = with(task, given.small("existing").map(Existing::of), Task::existing);
+    task = with(task, given.small("recurrence").map(Recurrence::of), Task::recurrence);
+    let delay = given.span("backoff_delay").unwrap_or(Duration::from_secs(30));
+    task = with(task.backoff_delay(delay), given.small("backoff").map(Backoff::of), |task, backoff| {
+        task.backoff(backoff, delay)
+    });
+    task = with(task, given.span("expected_response"), Task::expected_response);
+    task = with(task, given.small("response_window"), Task::response_window);
+    task = with(task, given.span("initial_delay"), Task::initial_delay);
+    task = with(task, given.span("period"), Task::period);
+    task = with(task, given.span("flex"), Task::flex);
+    task = with(task, given.span("timeout"), Task::timeout);
+    task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
+    task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
+    task = given.list("tags").unwrap_or_default().into_iter().fold(task, Task::tag);
+    with(task, given.number("input_size"), |task, size| task.input(vec![0; size as usize]))
+}
+
+fn window(given: &Given) -> Window {
+    let mut window = with(Window::default(), given.span("budget"), Window::budget);
+    window = with(window, given.span("reserve"), Window::reserve);
+    window = with(window, given.number("kinds"), |window, bits| window.kinds(Kinds::of(bits as u32)));
+    if given.is_set("strict") {
+        window = window.strict_fit();
+    }
+    window
+}
+
+fn open(given: &Given, now: SystemTime) -> Result<Scheduler> {
+    let mut options = Options::new().clock(now).no_threads();
+    options = with(options, given.text("path"), Options::path);
+    options = with(options, given.list("permitted"), Options::permitted);
+    options = with(options, given.span("minimum_interval_refresh"), |options, span| {
+        options.minimum_interval(span, Duration::ZERO)
+    });
+    let refresh = given.number("max_pending_refresh").unwrap_or(1) as u32;
+    options = options.max_pending(refresh, given.number("max_pending_processing").unwrap_or(10) as u32);
+    if given.is_set("hold") {
+        options = options.hold();
+    }
+    if given.is_set("observed_range") {
+        options = options.observed_range();
+    }
+    options.open()
+}
+
+struct Player {
+    now: SystemTime,
+    scheduler: Option<Scheduler>,
+    events: Option<Events>,
+    cycle: Option<Cycle>,
+    run: Option<Run>,
+}
+
+impl Player {
+    fn perform(&mut self, verb: &str, given: &Given, out: &mut String) -> Result<()> {
+        let word = string(given.word);
+        match verb {
+            "clock" => {
+                self.now = UNIX_EPOCH + Duration::from_nanos(word.parse().expect("an instant"));
+                return self.scheduler.as_ref().map_or(Ok(()), |scheduler| scheduler.set_clock(self.now));
+            }
+            "open" => {
+                self.scheduler = None;
+                let scheduler = open(given, self.now)?;
+                scheduler.set_conditions(Constraints::ALL, Constraints::ALL)?;
+                self.events = Some(scheduler.events(65_536)?);
+                self.scheduler = Some(scheduler);
+                return Ok(());
+            }
+            "close" => return self.scheduler.take().expect("a scheduler").close(Duration::ZERO),
+            "exit" => exit(0),
+            _ => {}
+        }
+        let scheduler = self.scheduler.as_ref().expect("a scheduler");
+        let number = || word.parse::<i64>().expect("a number");
+        match verb {
+            "handler" => scheduler.pulled_handler(&word)?,
+            "conditions" => scheduler.set_conditions(Constraints::ALL, Constraints::of(number() as u32))?,
+            "enable" => scheduler.enable(Kinds::of(number() as u32))?,
+            "register" => say(out, scheduler.register(&task(given))?.number()),
+            "cancel" => say(out, scheduler.cancel(&word)?),
+            "cancel_tag" => say(out, scheduler.cancel_tag(&word)?),
+            "cancel_all" => say(out, scheduler.cancel_all()?),
+            "pause" => say(out, scheduler.pause_task(&word)?),
+            "pause_tag" => say(out, scheduler.pause_tag(&word)?),
+            "resume" => say(out, scheduler.resume_task(&word)?),
+            "resume_tag" => say(out, scheduler.resume_tag(&word)?),
+            "retry" => scheduler.retry(&word)?,
+            "info" => match scheduler.get(&word)? {
+                Some(info) => tell(&info, out),
+                // The skin has no error for it.
+                None => *out = "error NOT_FOUND no such task".into(),
+            },
+            "wakeup" => say(out, scheduler.next_wakeup()?.map_or("never".into(), |at| ns(at).to_string())),
+            "plan" => scheduler.plan(&window(given))?.runs.iter().for_each(|run| say(out, encode(&run.id))),
+            "begin" => self.cycle = Some(scheduler.begin(&window(given))?),
+            "next" => match self.cycle.as_mut().expect("a cycle").next()? {
+                Step::Run(run) => {
+                    let (id, estimate) = (encode(run.id()), run.estimate().as_nanos());
+                    say(out, format!("run {id} {:?} {estimate} {}", run.score(), run.attempt()));
+                    self.run = Some(run);
+                }
+                Step::Wait(_) => say(out, "wait"),
+                Step::Done => say(out, "done"),
+            },
+            "complete" => self.run().complete(Outcome::of(number() as i32))?,
+            "fail" => self.run().fail(word)?,
+            "stopping" => say(out, self.run().stopping().map_or(0, Stop::number)),
+            "end" => {
+                let report = self.cycle.as_mut().expect("a cycle").end()?;
+                say(out, format!("{} {} {}", report.result.number(), ns(report.ended_at), report.eligible));
+                report.runs.iter().for_each(|run| say(out, run.outcome.number()));
+            }
+            "events" => {
+                let events = self.events.as_mut().expect("events");
+                while let Some(event) = events.try_next() {
+                    say(out, format!("{}:{}", event.event.number(), encode(&event.id)));
+                }
+            }
+            _ => panic!("there is no command {verb}"),
+        }
+        Ok(())
+    }
+
+    fn run(&self) -> &Run {
+        self.run.as_ref().expect("a run")
+    }
+}
+
+/// One more word of an answer.
+fn say(out: &mut String, word: impl std::fmt::Display) {
+    write!(out, " {word}").expect("text");
+}
+
+fn tell(info: &TaskInfo, out: &mut String) {
+    let failure = if info.failure.is_empty() { "-" } else { &info.failure };
+    say(out, format!("{} {}", info.state.number(), info.attempts));
+    say(out, format!("{} {}", ns(info.earliest_begin), ns(info.last_run)));
+    say(out, format!("{} {} {}", info.estimate.as_nanos(), info.generation, info.appended));
+    say(out, format!("{} {}", info.response_times.len(), encode(failure)));
+}
+
+fn main() {
+    let mut player = Player { now: UNIX_EPOCH, scheduler: None, events: None, cycle: None, run: None };
+    for line in stdin().lock().lines() {
+        let line = line.expect("UTF-8");
+        let mut words = line.split(' ');
+        let verb = words.next().expect("a verb");
+        let mut given = Given { word: "", fields: HashMap::new() };
+        for word in words {
+            match word.split_once('=') {
+                Some((key, value)) => drop(given.fields.insert(key, value)),
+                None => given.word = word,
+            }
+        }
+        let mut out = String::from("ok");
+        if let Err(error) = player.perform(verb, &given, &mut out) {
+            out = format!("error {} {}", error.status(), error.detail());
+        }
+        println!("{out}");
+        stdout().flush().expect("a reader");
+    }
+}

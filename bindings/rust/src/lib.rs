@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+#[allow(missing_docs, non_camel_case_types, dead_code)]
+#[rustfmt::skip]
+pub mod raw;
+
+mod cycle;
+mod driver;
+mod error;
+mod event;
+#[rustfmt::skip]
+mod numbers;
+mod run;
+mod scheduler;
+mod task;
+mod time;
+
+pub use cycle::{Cycle, Plan, PlanRun, Report, ReportRun, Step, Window};
+pub use driver::Driver;
+pub use error::{Error, Result};
+pub use event::{Event, Events};
+pub use numbers::*;
+pub use run::{Failure, IntoVerdict, Later, Run, Verdict};
+pub use scheduler::{Options, Scheduler};
+pub use task::{Explanation, Missing, Task, TaskInfo};

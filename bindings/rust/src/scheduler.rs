@@ -1,0 +1,526 @@
+//! Schedulers.
+
+use crate::cycle::{Cycle, Plan, Report, Window};
+use crate::driver::Driver;
+use crate::error::{check, defaults, length, slice, string, text, Error, Result};
+use crate::event::Events;
+use crate::numbers::{Constraints, Disposition, Kinds, State};
+use crate::raw;
+use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
+use crate::task::{Explanation, Task, TaskInfo};
+use crate::time::{instant, maybe, nanoseconds, since_epoch};
+use std::ffi::c_void;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// How a scheduler is opened; what is not said has the library's default.
+#[derive(Clone)]
+pub struct Options {
+    raw: raw::selene_options,
+    path: PathBuf,
+    owner: String,
+    permitted: Option<Vec<String>>,
+}
+
+// The pointers in it are NULL until a scheduler is opened, and then those of a copy.
+unsafe impl Send for Options {}
+unsafe impl Sync for Options {}
+
+impl Default for Options {
+    fn default() -> Options {
+        let raw = defaults!(selene_options, selene_options_init);
+        Options { raw, path: PathBuf::new(), owner: String::new(), permitted: None }
+    }
+}
+
+impl Options {
+    /// All defaults: in memory.
+    pub fn new() -> Options {
+        Options::default()
+    }
+    /// The file of the store.
+    pub fn path(mut self, path: impl AsRef<Path>) -> Options {
+        self.path = path.as_ref().into();
+        self
+    }
+    /// The name of the application, as "org.example.mail".
+    pub fn owner(mut self, owner: impl Into<String>) -> Options {
+        self.owner = owner.into();
+        self
+    }
+    /// The ids that may be registered; one that ends in ".*" permits all that begin so.
+    pub fn permitted<I: IntoIterator<Item = S>, S: Into<String>>(mut self, ids: I) -> Options {
+        self.permitted = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+    /// Once and periodic tasks that may wait or run at a time: refresh (1), processing (10).
+    pub fn max_pending(mut self, refresh: u32, processing: u32) -> Options {
+        self.raw.max_pending_refresh = refresh;
+        self.raw.max_pending_processing = processing;
+        self
+    }
+    /// As many once and periodic tasks as there are.
+    pub fn no_limit(self) -> Options {
+        self.max_pending(raw::SELENE_UNLIMITED, raw::SELENE_UNLIMITED)
+    }
+    /// Into which backoff delays are brought.
+    pub fn backoff_range(mut self, least: Duration, greatest: Duration) -> Options {
+        self.raw.minimum_backoff = nanoseconds(least);
+        self.raw.maximum_backoff = nanoseconds(greatest);
+        self
+    }
+    /// Shortens each backoff by at most this many per mille.
+    pub fn backoff_jitter(mut self, per_mille: u32) -> Options {
+        self.raw.backoff_jitter = per_mille;
+        self
+    }
+    /// The least time from begin to begin of cycles: refresh, processing.
+    pub fn minimum_interval(mut self, refresh: Duration, processing: Duration) -> Options {
+        self.raw.minimum_interval_refresh = nanoseconds(refresh);
+        self.raw.minimum_interval_processing = nanoseconds(processing);
+        self
+    }
+    /// How long a run that has reached its timeout may still complete.
+    pub fn stop_grace(mut self, grace: Duration) -> Options {
+        self.raw.stop_grace = nanoseconds(grace);
+        self
+    }
+    /// Bytes of input that a task may carry.
+    pub fn max_input_size(mut self, bytes: u64) -> Options {
+        self.raw.max_input_size = bytes;
+        self
+    }
+    /// Seed of the jitter.
+    pub fn seed(mut self, seed: u64) -> Options {
+        self.raw.seed = seed;
+        self
+    }
+    /// What is over a limit is held instead of being refused.
+    pub fn hold(self) -> Options {
+        self.flag(raw::SELENE_OPTIONS_HOLD)
+    }
+    /// Scores with the observed range.
+    pub fn observed_range(self) -> Options {
+        self.flag(raw::SELENE_OPTIONS_OBSERVED_RANGE)
+    }
+    /// A loss of power may undo the last calls.
+    pub fn relaxed(self) -> Options {
+        self.flag(raw::SELENE_OPTIONS_RELAXED)
+    }
+    /// Ranks by the freshness rule.
+    pub fn freshness(self) -> Options {
+        self.flag(raw::SELENE_OPTIONS_FRESHNESS)
+    }
+    /// The library starts no thread.
+    pub fn no_threads(self) -> Options {
+        self.flag(raw::SELENE_OPTIONS_NO_THREADS)
+    }
+    /// The clock of a test: it stands here until [`Scheduler::set_clock`].
+    pub fn clock(mut self, start: SystemTime) -> Options {
+        self.raw.clock_start = since_epoch(start);
+        self.flag(raw::SELENE_OPTIONS_SET_CLOCK)
+    }
+
+    fn flag(mut self, flag: i32) -> Options {
+        self.raw.flags |= flag as u32;
+        self
+    }
+
+    /// Opens a scheduler.
+    pub fn open(&self) -> Result<Scheduler> {
+        let path = path_bytes(&self.path);
+        let permitted: Option<Vec<_>> = self.permitted.as_ref().map(|ids| {
+            // One more, so that none at all is not NULL, which permits all.
+            let end = raw::selene_text { data: ptr::null(), length: 0 };
+            ids.iter().map(|id| text(id)).chain([end]).collect()
+        });
+        let mut raw = self.raw;
+        raw.path = raw::selene_text { data: path.as_ptr().cast(), length: length(&path) };
+        raw.owner = text(&self.owner);
+        if let Some(permitted) = &permitted {
+            raw.permitted = permitted.as_ptr();
+            raw.permitted_count = permitted.len() as u64 - 1;
+        }
+        let mut handle = 0;
+        check(unsafe { raw::selene_scheduler_open(&raw, &mut handle) })?;
+        let core = Core { handle, is_closed: AtomicBool::new(false), copying: AtomicUsize::new(0) };
+        Ok(Scheduler { core: Arc::new(core) })
+    }
+}
+
+#[cfg(unix)]
+fn path_bytes(path: &Path) -> Vec<u8> {
+    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec()
+}
+#[cfg(not(unix))]
+fn path_bytes(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().into_owned().into_bytes()
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Options").field("path", &self.path).field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// What a scheduler's cycles share with it.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) handle: raw::selene_scheduler,
+    is_closed: AtomicBool,
+    /// Threads that copy what the library lends until the scheduler is closed.
+    copying: AtomicUsize,
+}
+
+/// While it lives the scheduler is not closed.
+pub(crate) struct Held<'a>(&'a Core);
+
+impl Core {
+    pub(crate) fn hold(&self) -> Result<Held<'_>> {
+        // In one order with the flag and the count of close: one of both sees the other.
+        self.copying.fetch_add(1, Ordering::SeqCst);
+        let held = Held(self);
+        if self.is_closed.load(Ordering::SeqCst) {
+            return Err(Error::closed());
+        }
+        Ok(held)
+    }
+
+    fn close(&self, grace: Duration) -> raw::selene_status {
+        if self.is_closed.swap(true, Ordering::SeqCst) {
+            return raw::SELENE_OK;
+        }
+        // A step, and perhaps a commit: soon over.
+        while self.copying.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
+        }
+        let status = unsafe { raw::selene_scheduler_close(self.handle, nanoseconds(grace)) };
+        // With these it is still open; with all others it is closed, though its last changes could not be stored.
+        if status == raw::SELENE_ERROR_INVALID_ARGUMENT || status == raw::SELENE_ERROR_REENTRANT {
+            self.is_closed.store(false, Ordering::SeqCst);
+        }
+        status
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.copying.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A scheduler. Any thread may use it, also at once; handlers may call all but [`close`](Scheduler::close) and
+/// [`run`](Scheduler::run).
+///
+/// When it goes it closes with a grace of a second; handlers that have not returned by then go on with what they own.
+#[derive(Debug)]
+pub struct Scheduler {
+    core: Arc<Core>,
+}
+
+impl Scheduler {
+    /// Opens one in memory, with all defaults.
+    pub fn new() -> Result<Scheduler> {
+        Options::new().open()
+    }
+    /// Opens one with a store, with all defaults besides.
+    pub fn open(path: impl AsRef<Path>) -> Result<Scheduler> {
+        Options::new().path(path).open()
+    }
+
+    /// The number by which the header knows it, for calls that have no name here.
+    pub fn handle(&self) -> u64 {
+        self.core.handle
+    }
+
+    /// Closes it; runs in flight have the grace. A second close does nothing.
+    pub fn close(&self, grace: Duration) -> Result<()> {
+        check(self.core.close(grace))
+    }
+    /// Lets nothing more be dispatched and waits until nothing runs; false: something still does.
+    pub fn drain(&self, grace: Duration) -> Result<bool> {
+        match unsafe { raw::selene_scheduler_drain(self.handle(), nanoseconds(grace)) } {
+            raw::SELENE_ERROR_BUSY => Ok(false),
+            status => check(status).map(|()| true),
+        }
+    }
+    /// Ends a drain.
+    pub fn resume(&self) -> Result<()> {
+        check(unsafe { raw::selene_scheduler_resume(self.handle()) })
+    }
+
+    /// Scheduler time, which never goes back.
+    pub fn now(&self) -> Result<SystemTime> {
+        let mut now = 0;
+        check(unsafe { raw::selene_scheduler_now(self.handle(), &mut now) })?;
+        Ok(instant(now))
+    }
+    /// Says what time it is, to a scheduler that was opened with a clock.
+    pub fn set_clock(&self, now: SystemTime) -> Result<()> {
+        check(unsafe { raw::selene_clock_set(self.handle(), since_epoch(now)) })
+    }
+    /// When the next window is worth opening; none: when something changes.
+    pub fn next_wakeup(&self) -> Result<Option<SystemTime>> {
+        let mut at = raw::SELENE_NEVER;
+        check(unsafe { raw::selene_scheduler_next_wakeup(self.handle(), &mut at, ptr::null_mut()) })?;
+        Ok(maybe(at))
+    }
+    /// Says which of these conditions hold; from now on they are the host's. The others are the system's.
+    pub fn set_conditions(&self, of: Constraints, satisfied: Constraints) -> Result<()> {
+        check(unsafe { raw::selene_conditions_set(self.handle(), of.bits(), satisfied.bits()) })
+    }
+    /// Switches these kinds on, and all others off.
+    pub fn enable(&self, kinds: Kinds) -> Result<()> {
+        check(unsafe { raw::selene_scheduler_enable(self.handle(), kinds.bits()) })
+    }
+
+    // ---- handlers ----
+
+    /// Registers a handler. It is called on library threads, several at once where a window has lanes, or on the thread of
+    /// [`run`](Scheduler::run) with [`Window::on_this_thread`]. What it returns is the outcome ([`IntoVerdict`]); an error
+    /// or a panic is a failure with its text.
+    pub fn handler<F, V>(&self, name: &str, work: F) -> Result<()>
+    where
+        F: Fn(&Run) -> V + Send + Sync + 'static,
+        V: IntoVerdict,
+    {
+        let made = registration(work);
+        // It releases the closure also when it fails.
+        check(unsafe {
+            raw::selene_handler_register(
+                self.handle(),
+                name.as_ptr().cast(),
+                length(name.as_bytes()),
+                Some(made.run),
+                Some(stop),
+                made.context,
+                Some(made.destroy),
+            )
+        })
+    }
+    /// The same for a handler with state of its own, whose runs are one after another: others wait for it in their lanes.
+    pub fn handler_mut<F, V>(&self, name: &str, work: F) -> Result<()>
+    where
+        F: FnMut(&Run) -> V + Send + 'static,
+        V: IntoVerdict + 'static,
+    {
+        let work = Mutex::new(work);
+        // One that panicked goes on with what it left.
+        self.handler(name, move |run| (work.lock().unwrap_or_else(PoisonError::into_inner))(run))
+    }
+    /// A name whose runs are pulled.
+    pub fn pulled_handler(&self, name: &str) -> Result<()> {
+        let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
+        check(unsafe {
+            raw::selene_handler_register(self.handle(), data, length, None, Some(stop), ptr::null_mut(), None)
+        })
+    }
+    /// Takes a handler back.
+    pub fn remove_handler(&self, name: &str) -> Result<()> {
+        check(unsafe { raw::selene_handler_unregister(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
+    }
+
+    // ---- tasks ----
+
+    /// Registers a task, and says what became of it.
+    pub fn register(&self, task: &Task) -> Result<Disposition> {
+        let mut found = 0;
+        task.lend(|raw| check(unsafe { raw::selene_task_register(self.handle(), raw, &mut found) }))?;
+        Ok(Disposition::of(found))
+    }
+    /// The record of a task; none if there is no such task.
+    pub fn get(&self, id: &str) -> Result<Option<TaskInfo>> {
+        let mut raw = ptr::null_mut();
+        unsafe {
+            let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+            match raw::selene_task_get(self.handle(), data, length, 0, &mut raw) {
+                raw::SELENE_ERROR_NOT_FOUND => return Ok(None),
+                status => check(status)?,
+            }
+            let made = TaskInfo::new(&*raw);
+            raw::selene_task_info_destroy(raw);
+            Ok(Some(made))
+        }
+    }
+    /// The ids of all tasks.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        self.ids_with_tag("")
+    }
+    /// Of those with a tag.
+    pub fn ids_with_tag(&self, tag: &str) -> Result<Vec<String>> {
+        listed(|out| unsafe { raw::selene_task_list(self.handle(), tag.as_ptr().cast(), length(tag.as_bytes()), out) })
+    }
+    /// Of those in a state.
+    pub fn ids_in(&self, state: State) -> Result<Vec<String>> {
+        listed(|out| unsafe { raw::selene_task_list_state(self.handle(), state.number(), out) })
+    }
+    /// Cancels a task and what waits behind it; how many records.
+    pub fn cancel(&self, id: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_cancel(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Cancels those with a tag.
+    pub fn cancel_tag(&self, tag: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (tag.as_ptr().cast(), length(tag.as_bytes()));
+        check(unsafe { raw::selene_task_cancel_tag(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Pauses a task and what waits behind it: they stay as they are, and none begins.
+    pub fn pause_task(&self, id: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_pause(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Pauses those that have a tag now.
+    pub fn pause_tag(&self, tag: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (tag.as_ptr().cast(), length(tag.as_bytes()));
+        check(unsafe { raw::selene_task_pause_tag(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Lets a task go on that was paused, and what waits behind it.
+    pub fn resume_task(&self, id: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_resume(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Lets those with a tag go on.
+    pub fn resume_tag(&self, tag: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (tag.as_ptr().cast(), length(tag.as_bytes()));
+        check(unsafe { raw::selene_task_resume_tag(self.handle(), data, length, &mut count) })?;
+        Ok(count)
+    }
+    /// Cancels all.
+    pub fn cancel_all(&self) -> Result<u64> {
+        let mut count = 0;
+        check(unsafe { raw::selene_task_cancel_all(self.handle(), &mut count) })?;
+        Ok(count)
+    }
+    /// Enqueues a failed task again.
+    pub fn retry(&self, id: &str) -> Result<()> {
+        check(unsafe { raw::selene_task_retry(self.handle(), id.as_ptr().cast(), length(id.as_bytes())) })
+    }
+    /// Why a task does not run now.
+    pub fn explain(&self, id: &str) -> Result<Explanation> {
+        let mut raw = defaults!(selene_explanation, selene_explanation_init);
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_explain(self.handle(), data, length, &mut raw) })?;
+        Ok(Explanation::new(&raw))
+    }
+
+    // ---- windows ----
+
+    /// Begins a cycle whose runs are pulled.
+    pub fn begin(&self, window: &Window) -> Result<Cycle> {
+        let mut cycle = 0;
+        window.lend(|raw| check(unsafe { raw::selene_cycle_begin(self.handle(), raw, &mut cycle) }))?;
+        Ok(Cycle::new(self.core.clone(), cycle))
+    }
+    /// Runs a whole cycle on library threads, or on this one, and reports by the deadline.
+    pub fn run(&self, window: &Window) -> Result<Report> {
+        let mut report = ptr::null_mut();
+        window.lend(|raw| check(unsafe { raw::selene_cycle_run(self.handle(), raw, &mut report) }))?;
+        Ok(unsafe { Report::owned(report) })
+    }
+    /// The same without waiting: `done` is called on a thread of the library.
+    pub fn run_async<F>(&self, window: &Window, done: F) -> Result<()>
+    where
+        F: FnOnce(Report) + Send + 'static,
+    {
+        let context = Box::into_raw(Box::new(Some(done))).cast();
+        window.lend(|raw| {
+            check(unsafe {
+                raw::selene_cycle_run_async(
+                    self.handle(),
+                    raw,
+                    Some(receive::<F>),
+                    context,
+                    Some(destroy::<Option<F>>),
+                    ptr::null_mut(),
+                    ptr::null_mut(),
+                )
+            })
+        })
+    }
+    /// What such a window would pick now.
+    pub fn plan(&self, window: &Window) -> Result<Plan> {
+        let mut plan = ptr::null_mut();
+        window.lend(|raw| check(unsafe { raw::selene_cycle_plan(self.handle(), raw, &mut plan) }))?;
+        Ok(unsafe { Plan::owned(plan) })
+    }
+
+    // ---- events ----
+
+    /// The events from now on; the first who ask are also told what happened at open. Those that find no room are lost,
+    /// and counted.
+    pub fn events(&self, capacity: usize) -> Result<Events> {
+        Events::new(self.handle(), capacity)
+    }
+
+    // ---- the driver ----
+
+    /// Starts a library thread that opens windows whenever something can run.
+    pub fn start_driver(&self, driver: &Driver) -> Result<()> {
+        check(unsafe { raw::selene_driver_start(self.handle(), &driver.0) })
+    }
+    /// Opens a driver without a thread: a descriptor that is readable when a step is due. It is the library's.
+    pub fn open_driver(&self, driver: &Driver) -> Result<i32> {
+        let mut fd = -1;
+        check(unsafe { raw::selene_driver_open(self.handle(), &driver.0, &mut fd) })?;
+        Ok(fd)
+    }
+    /// Does what is due; a cycle to work on, if a window was granted.
+    pub fn driver_step(&self) -> Result<Option<Cycle>> {
+        let mut cycle = 0;
+        check(unsafe { raw::selene_driver_step(self.handle(), &mut cycle, ptr::null_mut()) })?;
+        Ok((cycle != 0).then(|| Cycle::new(self.core.clone(), cycle)))
+    }
+    /// Waits until a step is due; false: time was up before.
+    pub fn driver_wait(&self, timeout: Duration) -> Result<bool> {
+        let mut ready = 0;
+        check(unsafe { raw::selene_driver_wait(self.handle(), nanoseconds(timeout), &mut ready) })?;
+        Ok(ready != 0)
+    }
+    /// Ends the driver; its runs have the grace.
+    pub fn stop_driver(&self, grace: Duration) -> Result<()> {
+        check(unsafe { raw::selene_driver_stop(self.handle(), nanoseconds(grace)) })
+    }
+}
+
+impl Drop for Scheduler {
+    fn drop(&mut self) {
+        let grace = Duration::from_secs(1);
+        if self.core.close(grace) == raw::SELENE_ERROR_REENTRANT {
+            // The last owner was a handler: it cannot wait for itself.
+            let core = self.core.clone();
+            drop(std::thread::Builder::new().spawn(move || core.close(grace)));
+        }
+    }
+}
+
+fn listed(list: impl FnOnce(*mut *mut raw::selene_task_ids) -> raw::selene_status) -> Result<Vec<String>> {
+    let mut raw = ptr::null_mut();
+    check(list(&mut raw))?;
+    unsafe {
+        let made = slice((*raw).ids, (*raw).count).iter().map(|id| string(id)).collect();
+        raw::selene_task_ids_destroy(raw);
+        Ok(made)
+    }
+}
+
+/// Hands a report over, once.
+unsafe extern "C" fn receive<F: FnOnce(Report)>(report: *const raw::selene_report, context: *mut c_void) {
+    if let Some(done) = (*context.cast::<Option<F>>()).take() {
+        guarded(|| done(Report::new(&*report)));
+    }
+}

@@ -1,0 +1,298 @@
+//! Tasks, as they are described and as they are.
+
+use crate::error::{bytes, defaults, length, slice, string, text};
+use crate::numbers::{
+    Backoff, Constraints, Existing, Kind, Outcome, Priority, Reason, Recurrence, Schedule, State, Stop,
+};
+use crate::raw;
+use crate::time::{instant, maybe, nanoseconds, span};
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+/// What a task is; what is not said has the library's default.
+#[derive(Clone)]
+pub struct Task {
+    /// Its texts stay empty.
+    raw: raw::selene_task,
+    id: String,
+    handler: String,
+    tags: Vec<String>,
+    input: Vec<u8>,
+}
+
+// The pointers in it are NULL until it is registered, and then those of a copy.
+unsafe impl Send for Task {}
+unsafe impl Sync for Task {}
+
+impl Task {
+    fn new(id: impl Into<String>, schedule: Schedule) -> Task {
+        let mut raw = defaults!(selene_task, selene_task_init);
+        raw.schedule = schedule.number();
+        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), input: Vec::new() }
+    }
+    /// A candidate in every window.
+    pub fn standing(id: impl Into<String>) -> Task {
+        Task::new(id, Schedule::Standing)
+    }
+    /// Work that is done once.
+    pub fn once(id: impl Into<String>) -> Task {
+        Task::new(id, Schedule::Once)
+    }
+    /// Work that is due again and again, each time after the period.
+    pub fn periodic(id: impl Into<String>, period: Duration) -> Task {
+        let mut task = Task::new(id, Schedule::Periodic);
+        task.raw.period = nanoseconds(period);
+        task
+    }
+
+    /// Where the schedule is a value.
+    pub fn schedule(mut self, schedule: Schedule) -> Task {
+        self.raw.schedule = schedule.number();
+        self
+    }
+    /// Where the period is a value.
+    pub fn period(mut self, period: Duration) -> Task {
+        self.raw.period = nanoseconds(period);
+        self
+    }
+    /// The name of its handler; default: the id.
+    pub fn handler(mut self, name: impl Into<String>) -> Task {
+        self.handler = name.into();
+        self
+    }
+    /// Default: refresh.
+    pub fn kind(mut self, kind: Kind) -> Task {
+        self.raw.kind = kind.number();
+        self
+    }
+    /// Default: normal.
+    pub fn priority(mut self, priority: Priority) -> Task {
+        self.raw.priority = priority.number();
+        self
+    }
+    /// What becomes of a task of that id; default: a standing one is updated, the others are kept.
+    pub fn existing(mut self, existing: Existing) -> Task {
+        self.raw.existing = existing.number();
+        self
+    }
+    /// Default: after completion.
+    pub fn recurrence(mut self, recurrence: Recurrence) -> Task {
+        self.raw.recurrence = recurrence.number();
+        self
+    }
+    /// How the delay grows from failure to failure, and its first.
+    pub fn backoff(mut self, backoff: Backoff, delay: Duration) -> Task {
+        self.raw.backoff = backoff.number();
+        self.backoff_delay(delay)
+    }
+    /// The first delay alone.
+    pub fn backoff_delay(mut self, delay: Duration) -> Task {
+        self.raw.backoff_delay = nanoseconds(delay);
+        self
+    }
+    /// What a run is expected to take while nothing is known.
+    pub fn expected_response(mut self, time: Duration) -> Task {
+        self.raw.expected_response = nanoseconds(time);
+        self
+    }
+    /// How many response times its estimate is the mean of.
+    pub fn response_window(mut self, count: i32) -> Task {
+        self.raw.response_window = count;
+        self
+    }
+    /// Until its first run.
+    pub fn initial_delay(mut self, delay: Duration) -> Task {
+        self.raw.initial_delay = nanoseconds(delay);
+        self
+    }
+    /// How much before the end of its period it may run.
+    pub fn flex(mut self, flex: Duration) -> Task {
+        self.raw.flex = nanoseconds(flex);
+        self
+    }
+    /// After which a run is asked to stop.
+    pub fn timeout(mut self, timeout: Duration) -> Task {
+        self.raw.timeout = nanoseconds(timeout);
+        self
+    }
+    /// 0: no limit.
+    pub fn max_attempts(mut self, count: u32) -> Task {
+        self.raw.max_attempts = count;
+        self
+    }
+    /// What must hold while it runs.
+    pub fn requires(mut self, constraints: Constraints) -> Task {
+        self.raw.constraints = constraints.bits();
+        self
+    }
+    /// One more tag.
+    pub fn tag(mut self, tag: impl Into<String>) -> Task {
+        self.tags.push(tag.into());
+        self
+    }
+    /// Bytes that each run gets.
+    pub fn input(mut self, input: impl Into<Vec<u8>>) -> Task {
+        self.input = input.into();
+        self
+    }
+    /// The freshness rule does not learn from its outcomes.
+    pub fn steady(mut self) -> Task {
+        self.raw.flags |= raw::SELENE_TASK_STEADY as u32;
+        self
+    }
+
+    /// Hands it to a function as the header has it.
+    pub(crate) fn lend<T>(&self, call: impl FnOnce(&raw::selene_task) -> T) -> T {
+        let tags: Vec<_> = self.tags.iter().map(|tag| text(tag)).collect();
+        let mut raw = self.raw;
+        raw.id = text(&self.id);
+        raw.handler = text(&self.handler);
+        raw.tags = tags.as_ptr();
+        raw.tag_count = u32::try_from(tags.len()).unwrap_or(u32::MAX);
+        raw.input = self.input.as_ptr().cast();
+        raw.input_length = length(&self.input);
+        call(&raw)
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Task").field("id", &self.id).field("handler", &self.handler).finish_non_exhaustive()
+    }
+}
+
+/// A task's record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TaskInfo {
+    /// Its name.
+    pub id: String,
+    /// The name of its handler.
+    pub handler: String,
+    /// What each run gets.
+    pub input: Vec<u8>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// What must hold while it runs.
+    pub constraints: Constraints,
+    /// How long its work takes.
+    pub kind: Kind,
+    /// When it is due.
+    pub schedule: Schedule,
+    /// How important it is.
+    pub priority: Priority,
+    /// What it is at.
+    pub state: State,
+    /// Whether its handler is registered.
+    pub has_handler: bool,
+    /// Failures in a row, and the run in flight.
+    pub attempts: u32,
+    /// None: it never ran.
+    pub last_outcome: Option<Outcome>,
+    /// Why its last run was stopped.
+    pub stop_reason: Option<Stop>,
+    /// Grows with each replacement and update.
+    pub generation: u32,
+    /// The order of registrations.
+    pub sequence: u64,
+    /// Successors that wait behind it.
+    pub appended: u64,
+    /// When it was registered.
+    pub registered_at: SystemTime,
+    /// When it is due.
+    pub earliest_begin: SystemTime,
+    /// When it last ran, or was registered.
+    pub last_run: SystemTime,
+    /// What its next run is expected to take.
+    pub estimate: Duration,
+    /// Of its last runs.
+    pub response_times: Vec<Duration>,
+    /// Why it last failed, if no run has succeeded since; else "".
+    pub failure: String,
+    /// When.
+    pub failed_at: Option<SystemTime>,
+}
+
+impl TaskInfo {
+    /// # Safety
+    /// The texts of `raw` are alive.
+    pub(crate) unsafe fn new(raw: &raw::selene_task_info) -> TaskInfo {
+        TaskInfo {
+            id: string(&raw.id),
+            handler: string(&raw.handler),
+            input: bytes(&raw.input).to_vec(),
+            tags: slice(raw.tags, raw.tag_count.into()).iter().map(|tag| string(tag)).collect(),
+            constraints: Constraints::of(raw.constraints),
+            kind: Kind::of(raw.kind),
+            schedule: Schedule::of(raw.schedule),
+            priority: Priority::of(raw.priority),
+            state: State::of(raw.state),
+            has_handler: raw.has_handler != 0,
+            attempts: raw.attempts,
+            last_outcome: (raw.last_outcome >= 0).then(|| Outcome::of(raw.last_outcome)),
+            stop_reason: (raw.stop_reason > 0).then(|| Stop::of(raw.stop_reason)),
+            generation: raw.generation,
+            sequence: raw.sequence,
+            appended: raw.appended,
+            registered_at: instant(raw.registered_at),
+            earliest_begin: instant(raw.earliest_begin),
+            last_run: instant(raw.last_run),
+            estimate: span(raw.estimate),
+            response_times: slice(raw.response_times.as_ptr(), raw.response_time_count)
+                .iter()
+                .map(|time| span(*time))
+                .collect(),
+            failure: string(&raw.failure),
+            failed_at: (raw.failed_at != 0).then(|| instant(raw.failed_at)),
+        }
+    }
+}
+
+/// Why a task does not run now.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// What it is at.
+    pub state: State,
+    /// None: nothing but a window is missing.
+    pub missing: Vec<Missing>,
+    /// From 1; 0: it is not eligible.
+    pub rank: u64,
+    /// How many are.
+    pub eligible: u64,
+    /// By which it is ranked.
+    pub score: f64,
+    /// What its next run is expected to take.
+    pub estimate: Duration,
+}
+
+/// One reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// Which.
+    pub reason: Reason,
+    /// Those that do not hold.
+    pub constraints: Constraints,
+    /// When it may be over; none: when something changes.
+    pub may_change_at: Option<SystemTime>,
+}
+
+impl Explanation {
+    pub(crate) fn new(raw: &raw::selene_explanation) -> Explanation {
+        let count = (raw.reason_count as usize).min(raw.reasons.len());
+        let one = |reason: &raw::selene_reason| Missing {
+            reason: Reason::of(reason.reason),
+            constraints: Constraints::of(reason.constraints),
+            may_change_at: maybe(reason.may_change_at),
+        };
+        Explanation {
+            state: State::of(raw.state),
+            missing: raw.reasons[..count].iter().map(one).collect(),
+            rank: raw.rank,
+            eligible: raw.eligible,
+            score: raw.score,
+            estimate: span(raw.estimate),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Memory is flat: alone in its process.
+
+use selene::*;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// In pages.
+fn resident() -> i64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn memory_is_flat_over_100_000_runs() {
+    let scheduler = Options::new().clock(UNIX_EPOCH).no_threads().open().unwrap();
+    scheduler.set_conditions(Constraints::ALL, Constraints::ALL).unwrap();
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut count = 0;
+    scheduler
+        .handler_mut("a", move |run| {
+            count += 1;
+            match count % 10 {
+                0 => panic!("one of ten: {}", run.id()),
+                1 => Err(format!("another: {}", run.id())),
+                _ => Ok(()),
+            }
+        })
+        .unwrap();
+    scheduler.register(&Task::standing("a").input(vec![0; 1000])).unwrap();
+    let window = Window::new(Duration::from_secs(30)).on_this_thread();
+    let (mut before, mut failed) = (0, 0);
+    for round in 0..100_000 {
+        if round == 20_000 {
+            before = resident();
+        }
+        failed += scheduler.run(&window).unwrap().failed;
+    }
+    assert_eq!(failed, 20_000);
+    // A byte a run would be 20 pages, a record that is lost a thousand.
+    let grown = resident() - before;
+    assert!(grown < 64, "{grown} pages");
+}

@@ -1,0 +1,370 @@
+//! What the crate adds to the header: errors, closures, owners, iterators.
+
+use selene::*;
+use std::error::Error as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{mpsc, Arc, Mutex};
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// Until something that must happen counts as failed.
+const LONG: Duration = Duration::from_secs(600);
+
+/// A scheduler that needs nothing of the system.
+fn opened(options: Options) -> Scheduler {
+    let scheduler = options.open().unwrap();
+    scheduler.set_conditions(Constraints::ALL, Constraints::ALL).unwrap();
+    scheduler
+}
+
+fn here() -> Window {
+    Window::new(LONG).on_this_thread()
+}
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("selene-rust-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn errors_and_panics_of_a_handler_are_failures_with_their_text() {
+    let scheduler = opened(Options::new().no_limit());
+    scheduler.handler("error", |_| -> std::result::Result<(), String> { Err("no such wood".into()) }).unwrap();
+    scheduler.handler("boxed", |_| "x".parse::<i32>().map(drop).map_err(Box::<dyn std::error::Error>::from)).unwrap();
+    scheduler.handler("panic", |run: &Run| assert!(run.id().is_empty(), "no such {}", run.id())).unwrap();
+    scheduler.handler("strange", |_| -> bool { std::panic::panic_any(42) }).unwrap();
+    scheduler.handler("nul", |_| Failure::new("a\0b")).unwrap();
+    scheduler
+        .handler("late", |_| -> std::result::Result<bool, Box<dyn std::error::Error>> {
+            Err(Failure::retry_after(2 * HOUR, "later"))?;
+            Ok(true)
+        })
+        .unwrap();
+    scheduler.handler("never", |_| Failure::abandon("of no use")).unwrap();
+    scheduler.handler("wrong", |_| Outcome::Stopped).unwrap();
+    for id in ["error", "boxed", "panic", "strange", "nul", "late", "never", "wrong"] {
+        scheduler.register(&Task::once(id)).unwrap();
+    }
+    let report = scheduler.run(&Window::new(LONG).lanes(2)).unwrap();
+    assert_eq!((report.runs.len(), report.failed, report.abandoned), (8, 7, 1));
+    let failure = |id: &str| scheduler.get(id).unwrap().unwrap().failure;
+    assert_eq!(failure("error"), "no such wood");
+    assert_eq!(failure("boxed"), "invalid digit found in string");
+    assert_eq!(failure("panic"), "panicked: no such panic");
+    assert_eq!(failure("strange"), "panicked with something that is not a text");
+    assert_eq!(failure("nul"), "a\u{fffd}b");
+    assert_eq!(failure("late"), "later");
+    assert!(failure("wrong").starts_with("what the handler returned was refused: outcome"), "{}", failure("wrong"));
+    let late = scheduler.get("late").unwrap().unwrap();
+    assert!(late.earliest_begin.duration_since(late.failed_at.unwrap()).unwrap() >= 2 * HOUR);
+    assert_eq!(late.state, State::Enqueued);
+    assert_eq!(scheduler.ids_in(State::Failed).unwrap(), ["never"]);
+}
+
+#[test]
+fn what_a_handler_returns_is_the_outcome() {
+    let scheduler = opened(Options::new());
+    let mut count = 0;
+    scheduler.handler("nothing", |_| ()).unwrap();
+    scheduler.handler("false", |_| false).unwrap();
+    let (sender, runs) = mpsc::sync_channel(1);
+    scheduler
+        .handler("later", move |run| {
+            sender.send(run.clone()).unwrap();
+            Later
+        })
+        .unwrap();
+    scheduler
+        .handler_mut("counts", move |_| {
+            count += 1;
+            if count == 1 {
+                Outcome::NoData
+            } else {
+                Outcome::Failed
+            }
+        })
+        .unwrap();
+    for id in ["nothing", "false", "later", "counts"] {
+        scheduler.register(&Task::standing(id)).unwrap();
+    }
+    let elsewhere = thread::spawn(move || runs.recv().unwrap().complete(Ok::<_, Error>(true)).unwrap());
+    let report = scheduler.run(&Window::new(LONG)).unwrap();
+    elsewhere.join().unwrap();
+    assert_eq!((report.new_data, report.no_data, report.result), (2, 2, Outcome::NewData));
+    assert_eq!(scheduler.get("false").unwrap().unwrap().last_outcome, Some(Outcome::NoData));
+    assert_eq!(scheduler.run(&here().task("counts")).unwrap().failed, 1);
+    assert_eq!(scheduler.get("nobody"), Ok(None));
+}
+
+#[test]
+fn what_is_refused_is_an_error_and_closures_go_with_their_handlers() {
+    let scheduler = opened(Options::new());
+    let error = scheduler.register(&Task::standing("a").response_window(31)).unwrap_err();
+    assert_eq!(error.status(), Status::InvalidArgument);
+    assert_eq!((error.field(), error.found(), error.allowed()), ("response_window", "31", "0 … 30"));
+    assert_eq!(error.to_string(), format!("INVALID_ARGUMENT: {}", error.detail()));
+    assert!(error.source().is_none());
+    assert_eq!(scheduler.cancel("nobody").unwrap_err().status(), Status::NotFound);
+    let alive = Arc::new(());
+    let work = || {
+        let alive = alive.clone();
+        move |_: &Run| drop(alive.clone())
+    };
+    scheduler.handler("a", work()).unwrap();
+    assert_eq!(Arc::strong_count(&alive), 2);
+    assert_eq!(scheduler.handler("a", work()).unwrap_err().status(), Status::AlreadyExists);
+    assert_eq!(Arc::strong_count(&alive), 2);
+    scheduler.remove_handler("a").unwrap();
+    assert_eq!(Arc::strong_count(&alive), 1);
+    scheduler.handler("a", work()).unwrap();
+    scheduler.close(Duration::ZERO).unwrap();
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+#[test]
+fn use_after_close_is_an_error_whatever_the_order() {
+    let scheduler = opened(Options::new().clock(UNIX_EPOCH).no_threads());
+    scheduler.pulled_handler("a").unwrap();
+    scheduler.register(&Task::standing("a")).unwrap();
+    let mut events = scheduler.events(8).unwrap();
+    let mut cycle = scheduler.begin(&Window::default()).unwrap();
+    let run = match cycle.next().unwrap() {
+        Step::Run(run) => run,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((run.id(), run.handler(), run.input()), ("a", "a", &[][..]));
+    scheduler.close(Duration::ZERO).unwrap();
+    scheduler.close(Duration::ZERO).unwrap();
+    assert_eq!(scheduler.now().unwrap_err().status(), Status::InvalidHandle);
+    assert_eq!(cycle.next().unwrap_err().status(), Status::InvalidHandle);
+    assert_eq!(cycle.end().unwrap_err().status(), Status::InvalidHandle);
+    assert!(run.complete(()).is_err());
+    assert_eq!(run.stopping(), Some(Stop::Shutdown));
+    assert_eq!((run.wait(LONG), run.remaining()), (Some(Stop::Shutdown), Duration::ZERO));
+    // What was told before stays readable; then the iterator ends.
+    assert!(events.by_ref().any(|event| event.event == EventType::Started));
+    assert_eq!(events.by_ref().last().map(|event| event.event), Some(EventType::CycleEnded));
+    assert_eq!(events.next(), None);
+    drop(scheduler);
+    drop((cycle, run, events));
+}
+
+#[test]
+fn a_run_that_is_cancelled_is_woken_and_close_waits_for_it() {
+    let scheduler = opened(Options::new());
+    let (begun, begins) = mpsc::channel();
+    let begun = Mutex::new(begun);
+    let asked = Arc::new(Mutex::new(None));
+    let reason = asked.clone();
+    scheduler
+        .handler("long", move |run| {
+            begun.lock().unwrap().send(()).unwrap();
+            *reason.lock().unwrap() = run.wait(LONG);
+        })
+        .unwrap();
+    scheduler.register(&Task::once("long")).unwrap();
+    let (done, reports) = mpsc::channel();
+    scheduler.run_async(&Window::new(LONG), move |report| done.send(report.stopped).unwrap()).unwrap();
+    begins.recv_timeout(LONG).unwrap();
+    assert_eq!(scheduler.cancel("long"), Ok(1));
+    assert_eq!(scheduler.get("long").unwrap().unwrap().state, State::Cancelled);
+    assert_eq!(reports.recv_timeout(LONG), Ok(1));
+    scheduler.close(LONG).unwrap();
+    let reason = *asked.lock().unwrap();
+    assert!(matches!(reason, Some(Stop::Cancelled | Stop::Shutdown)), "{reason:?}");
+}
+
+#[test]
+fn a_pulled_run_waits_until_its_time_is_up() {
+    let scheduler = opened(Options::new());
+    scheduler.pulled_handler("a").unwrap();
+    scheduler.register(&Task::standing("a").expected_response(Duration::ZERO)).unwrap();
+    let window = Window::new(Duration::from_millis(60)).reserve(Duration::from_millis(30));
+    let mut cycle = scheduler.begin(&window).unwrap();
+    if let Step::Run(run) = cycle.next().unwrap() {
+        // Nobody else looks at the clock: it is the wait that notices.
+        assert!(matches!(run.wait(LONG), Some(Stop::Expiring | Stop::Shutdown)));
+    }
+    assert!(cycle.end().unwrap().runs.len() <= 1);
+}
+
+#[test]
+fn a_wait_ends_with_its_timeout() {
+    let scheduler = opened(Options::new().clock(UNIX_EPOCH).no_threads());
+    scheduler.pulled_handler("a").unwrap();
+    scheduler.register(&Task::standing("a")).unwrap();
+    let mut cycle = scheduler.begin(&Window::default()).unwrap();
+    match cycle.next().unwrap() {
+        Step::Run(run) => assert_eq!(run.wait(Duration::from_millis(5)), None),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_handler_that_is_the_last_owner_closes_the_scheduler() {
+    let scheduler = Arc::new(opened(Options::new()));
+    let released = Arc::new(());
+    let kept = Arc::downgrade(&released);
+    let (sender, receiver) = mpsc::channel();
+    let owner = Mutex::new(Some(scheduler.clone()));
+    let (go, gone) = mpsc::channel();
+    let gone = Mutex::new(gone);
+    scheduler
+        .handler("a", move |_| {
+            let _kept = &released;
+            gone.lock().unwrap().recv().unwrap();
+            drop(owner.lock().unwrap().take());
+        })
+        .unwrap();
+    scheduler.register(&Task::standing("a")).unwrap();
+    scheduler.run_async(&Window::new(LONG), move |_| sender.send(()).unwrap()).unwrap();
+    drop(scheduler);
+    go.send(()).unwrap();
+    receiver.recv_timeout(LONG).unwrap();
+    while kept.upgrade().is_some() {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_clock_of_a_test_drives_the_driver() {
+    let start = UNIX_EPOCH + 1000 * HOUR;
+    let scheduler = opened(Options::new().clock(start).no_threads());
+    scheduler.pulled_handler("a").unwrap();
+    scheduler.register(&Task::once("a").initial_delay(HOUR)).unwrap();
+    assert_eq!(scheduler.next_wakeup(), Ok(Some(start + HOUR)));
+    assert!(matches!(scheduler.begin(&Window::default()).unwrap().next(), Ok(Step::Done)));
+    let missing = scheduler.explain("a").unwrap().missing;
+    assert_eq!(missing[0].reason, Reason::NotDue);
+    assert_eq!(missing[0].may_change_at, Some(start + HOUR));
+    assert!(scheduler.open_driver(&Driver::new()).unwrap() >= 0);
+    while scheduler.driver_wait(Duration::ZERO).unwrap() {
+        assert!(scheduler.driver_step().unwrap().is_none());
+    }
+    scheduler.set_clock(start + HOUR).unwrap();
+    assert!(scheduler.driver_wait(Duration::MAX).unwrap());
+    let mut cycle = scheduler.driver_step().unwrap().expect("a window");
+    match cycle.next().unwrap() {
+        Step::Run(run) => {
+            assert_eq!((run.id(), run.attempt(), run.started_at()), ("a", 1, start + HOUR));
+            run.complete(Outcome::NewData).unwrap();
+            assert_eq!(run.complete(Outcome::NewData).unwrap_err().status(), Status::AlreadyCompleted);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(cycle.end().unwrap().new_data, 1);
+    assert_eq!(scheduler.run(&Window::default()).unwrap_err().status(), Status::Unsupported);
+}
+
+#[test]
+fn a_driver_on_a_thread_runs_what_is_registered() {
+    let scheduler = opened(Options::new());
+    let (sender, ids) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    scheduler.handler("a", move |run| sender.lock().unwrap().send(run.id().to_string()).unwrap()).unwrap();
+    scheduler.start_driver(&Driver::new().ungoverned()).unwrap();
+    scheduler.register(&Task::once("a")).unwrap();
+    assert_eq!(ids.recv_timeout(LONG).unwrap(), "a");
+    assert_eq!(scheduler.drain(LONG), Ok(true));
+    scheduler.stop_driver(Duration::ZERO).unwrap();
+    assert_eq!(scheduler.get("a").unwrap().unwrap().state, State::Succeeded);
+}
+
+#[test]
+fn events_are_iterated_and_lost_ones_counted() {
+    let scheduler = opened(Options::new().no_threads());
+    let mut events = scheduler.events(2).unwrap();
+    for id in ["a", "b", "c"] {
+        scheduler.register(&Task::standing(id)).unwrap();
+    }
+    let first = events.next().unwrap();
+    assert_eq!((first.id.as_str(), first.event, first.lost), ("a", EventType::Registered, 0));
+    assert_eq!(first.event.to_string(), "registered");
+    assert_eq!(events.wait(Duration::MAX).unwrap().id, "b");
+    assert_eq!(events.try_next(), None);
+    assert_eq!(events.wait(Duration::from_millis(1)), None);
+    scheduler.register(&Task::standing("d")).unwrap();
+    let event = events.next().unwrap();
+    assert_eq!((event.id.as_str(), event.lost), ("d", 1));
+    let others = scheduler.events(2).unwrap();
+    assert_eq!(events.next(), None);
+    scheduler.register(&Task::standing("e")).unwrap();
+    let rest = thread::spawn(move || others.map(|event| event.id).collect::<Vec<_>>());
+    drop(scheduler);
+    assert_eq!(rest.join().unwrap(), ["e"]);
+}
+
+#[test]
+fn a_store_can_be_closed_and_opened_again() {
+    let folder = Folder::new("store");
+    let options = Options::new().path(folder.0.join("store")).owner("org.example.tests");
+    let first = opened(options.clone());
+    let task = Task::once("a").input(&b"in\0put"[..]).tag("ä");
+    assert_eq!(first.register(&task), Ok(Disposition::Added));
+    assert_eq!(options.open().unwrap_err().status(), Status::StoreLocked);
+    drop(first);
+    for _ in 0..3 {
+        let scheduler = opened(options.clone());
+        assert_eq!(scheduler.ids_with_tag("ä").unwrap(), ["a"]);
+        let info = scheduler.get("a").unwrap().unwrap();
+        assert_eq!((&info.input[..], info.has_handler), (&b"in\0put"[..], false));
+    }
+    assert_eq!(options.owner("org.example.others").open().unwrap_err().status(), Status::StoreForeign);
+}
+
+#[test]
+fn threads_share_a_scheduler_while_one_closes_it() {
+    fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<(Scheduler, Cycle, Run, Task, Window, Options, Driver, Error)>();
+    for _ in 0..20 {
+        let scheduler = Arc::new(opened(Options::new().no_threads()));
+        let pulled = Arc::new(AtomicUsize::new(0));
+        let is_over = Arc::new(AtomicBool::new(false));
+        scheduler.pulled_handler("h").unwrap();
+        for id in 0..50 {
+            scheduler.register(&Task::standing(format!("{id}")).handler("h").input(vec![b'x'; 99])).unwrap();
+        }
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                let (scheduler, pulled, is_over) = (scheduler.clone(), pulled.clone(), is_over.clone());
+                thread::spawn(move || loop {
+                    let mut cycle = match scheduler.begin(&Window::new(LONG)) {
+                        Ok(cycle) => cycle,
+                        Err(error) if error.status() == Status::InvalidHandle => break,
+                        // Another thread has the window.
+                        Err(_) => continue,
+                    };
+                    while let Ok(Step::Run(run)) = cycle.next() {
+                        assert_eq!((run.handler(), run.input()), ("h", &[b'x'; 99][..]));
+                        pulled.fetch_add(1, Ordering::Relaxed);
+                        if !is_over.load(Ordering::Relaxed) {
+                            let _ = run.complete(true);
+                        }
+                    }
+                })
+            })
+            .collect();
+        while pulled.load(Ordering::Relaxed) < 100 {
+            thread::yield_now();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        scheduler.close(Duration::ZERO).unwrap();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+}

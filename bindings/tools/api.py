@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""Writes include/api.json, the interface of include/selene.h for programs: api.py [--check | --proof].
+
+Bindings are generated from it: every constant, struct with its offsets, callback and function, with the words of its
+comment. The header is read by clang, as its syntax tree with comments (CLANG, default clang), never by patterns. Types
+are spelt as in C. Offsets are those of machines with 64-bit pointers; --proof prints a C file that compiles where they,
+and all else that api.json says, are what the compiler finds in the header.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = ROOT / "include/selene.h"
+TARGET = ROOT / "include/api.json"
+
+Node = dict[str, Any]
+
+SIZES = {"int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8, "char": 1}
+POINTER = 8
+#: What a comment says behind its sentences, each at the end of the one before it.
+LABELS = ("Ownership:", "Thread:", "Since:")
+#: What the words of anything but a function are.
+SAID = ("summary", "details", "since")
+
+
+def clang(*options: str, text: str) -> str:
+    """What clang prints for a C file with this text."""
+    command = [os.environ.get("CLANG", "clang"), "-std=c11", f"-I{HEADER.parent}", *options, "-xc", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def tree(text: str) -> list[Node]:
+    """The declarations of a C file; those of the headers of the system have no comments and no names of ours."""
+    inner: list[Node] = json.loads(clang("-fsyntax-only", "-Xclang", "-ast-dump=json", text=text))["inner"]
+    return inner
+
+
+def children(node: Node, *kinds: str) -> list[Node]:
+    """The children of these kinds."""
+    return [child for child in node.get("inner", ()) if child.get("kind") in kinds]
+
+
+# ---- values ----
+
+
+def value(node: Node) -> int | str:
+    """What a constant expression is worth; ValueError if it is more than literals, +, - and parentheses."""
+    match node["kind"]:
+        case "StringLiteral":
+            return str(json.loads(node["value"]))
+        case "IntegerLiteral":
+            return int(node["value"])
+        case "ConstantExpr" if "value" in node:
+            return int(node["value"])
+        case "ParenExpr" | "ImplicitCastExpr":
+            return value(node["inner"][0])
+        case "UnaryOperator" if node["opcode"] == "-":
+            return -number(node["inner"][0])
+        case "BinaryOperator" if node["opcode"] in "+-":
+            one, other = map(number, node["inner"])
+            return one + other if node["opcode"] == "+" else one - other
+    raise ValueError(f"not a plain constant: {node['kind']}")
+
+
+def number(node: Node) -> int:
+    """The same for an integer."""
+    found = value(node)
+    if not isinstance(found, int):
+        raise ValueError(f"not a number: {found}")
+    return found
+
+
+# ---- comments ----
+
+
+def words(node: Node) -> str:
+    """The text of a comment or of a part of one, on one line."""
+    if node["kind"] == "TextComment":
+        return str(node["text"]).strip()
+    return " ".join(filter(None, (words(child) for child in node.get("inner", ()))))
+
+
+def comment(node: Node) -> Node | None:
+    """The comment of a declaration."""
+    return next(iter(children(node, "FullComment")), None)
+
+
+def labelled(text: str) -> tuple[str, dict[str, str]]:
+    """A paragraph without what stands behind labels, and that."""
+    found: dict[str, str] = {}
+    for label in reversed(LABELS):
+        text, separator, rest = text.partition(label)
+        if separator:
+            found[label.removesuffix(":").lower()] = rest.strip().removesuffix(".")
+    return text.strip(), found
+
+
+def described(node: Node) -> Node:
+    """The words of a declaration: summary, details, those of its labels, of its result and its parameters."""
+    full = comment(node)
+    if full is None:
+        return {}
+    plain: list[str] = []
+    more: Node = {}
+    for part in full["inner"]:
+        if part["kind"] == "ParagraphComment":
+            text, found = labelled(words(part))
+            more |= found
+            if text:
+                plain.append(text)
+        elif part["kind"] == "BlockCommandComment" and part["name"] == "return":
+            more["result"] = words(part)
+        elif part["kind"] == "ParamCommandComment":
+            more.setdefault("given", {})[part["param"]] = words(part)
+        elif part["kind"] != "VerbatimLineComment":
+            raise ValueError(f"{node.get('name')}: unexpected {part['kind']} in its comment")
+    if not plain:
+        return more
+    summary, details = sentence(plain[0])
+    return {"summary": summary, "details": "\n\n".join(filter(None, [details, *plain[1:]]))} | more
+
+
+def sentence(text: str) -> tuple[str, str]:
+    """The first sentence, and the rest."""
+    end = text.find(". ")
+    return (text, "") if end < 0 else (text[: end + 1], text[end + 2 :])
+
+
+def put(into: Node, keys: tuple[str, ...], found: Node) -> Node:
+    """The keys that have something to say."""
+    return into | {key: found[key] for key in keys if found.get(key)}
+
+
+# ---- the interface ----
+
+
+class Interface:
+    """The interface while the declarations are walked."""
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, str] = {}
+        self.types: list[Node] = []
+        self.enums: list[Node] = []
+        self.structs: dict[str, Node] = {}
+        self.callbacks: dict[str, Node] = {}
+        self.functions: list[Node] = []
+        self.last_record: Node | None = None
+
+    def layout(self, spelt: str) -> tuple[int, int]:
+        """Size and alignment of a type."""
+        spelt = spelt.removeprefix("const ").removeprefix("struct ")
+        if spelt.endswith("]"):
+            element, _, count = spelt.removesuffix("]").partition("[")
+            size, align = self.layout(element)
+            return size * int(count), align
+        if spelt.endswith(("*", "*const")) or spelt in self.callbacks:
+            return POINTER, POINTER
+        if spelt in self.structs:
+            return self.structs[spelt]["size"], self.structs[spelt]["align"]
+        size = SIZES[self.aliases.get(spelt, spelt)]
+        return size, size
+
+    def add(self, node: Node) -> None:
+        """Takes in one declaration of the header."""
+        match node["kind"]:
+            case "EnumDecl":
+                self.add_enum(node)
+            case "RecordDecl" if node.get("completeDefinition"):
+                self.last_record = node
+            case "TypedefDecl" if self.last_record is not None and node["name"] == self.last_record["name"]:
+                self.add_struct(self.last_record)
+                self.last_record = None
+            case "TypedefDecl":
+                self.add_type(node)
+            case "FunctionDecl":
+                self.add_function(node)
+
+    def add_enum(self, node: Node) -> None:
+        """The numbers of an enum."""
+        following, constants = 0, []
+        for item in children(node, "EnumConstantDecl"):
+            for expression in children(item, "ConstantExpr"):
+                following = number(expression)
+            constants.append(put({"name": item["name"], "value": following}, SAID, described(item)))
+            following += 1
+        self.enums.append(put({}, SAID, described(node)) | {"constants": constants})
+
+    def add_struct(self, node: Node) -> None:
+        """A struct with the offsets of its fields."""
+        at, widest, fields = 0, 1, []
+        for item in children(node, "FieldDecl"):
+            spelt = item["type"]["qualType"]
+            size, align = self.layout(spelt)
+            at = (at + align - 1) // align * align
+            field = {"name": item["name"], "type": spelt, "offset": at, "size": size}
+            fields.append(put(field, SAID, described(item)))
+            at, widest = at + size, max(widest, align)
+        name = node["name"]
+        struct: Node = {"name": name, "size": (at + widest - 1) // widest * widest, "align": widest}
+        struct["sized"] = [field["name"] for field in fields[:2]] == ["struct_size", "flags"]
+        self.structs[name] = put(struct, SAID, described(node)) | {"fields": fields}
+
+    def add_type(self, node: Node) -> None:
+        """Another name of a number, or the type of a callback."""
+        name, spelt = node["name"], node["type"]["qualType"]
+        if "(*)" in spelt:
+            prototype = node
+            while prototype["kind"] != "FunctionProtoType":
+                (prototype,) = children(prototype, "PointerType", "ParenType", "FunctionProtoType")
+            result, *parameters = (part["type"]["qualType"] for part in prototype["inner"])
+            callback = {"name": name, "returns": result, "parameters": parameters}
+            self.callbacks[name] = put(callback, SAID, described(node))
+        else:
+            self.aliases[name] = spelt
+            self.types.append(put({"name": name, "type": spelt}, SAID, described(node)))
+
+    def add_function(self, node: Node) -> None:
+        """A function with its parameters, its words and the statuses that they name."""
+        found = described(node)
+        given: dict[str, str] = {}
+        for names, text in found.get("given", {}).items():
+            given |= dict.fromkeys(names.replace(",", " ").split(), text)
+        parameters = []
+        for item in children(node, "ParmVarDecl"):
+            parameter = {"name": item["name"], "type": item["type"]["qualType"]}
+            if item["name"] in given:
+                parameter["summary"] = given[item["name"]]
+            parameters.append(parameter)
+        function: Node = {"name": node["name"], "returns": node["type"]["qualType"].partition("(")[0].strip()}
+        function["parameters"] = parameters
+        keys = ("summary", "details", "result", "ownership", "thread", "since")
+        self.functions.append(put(function, keys, found))
+
+    def complete(self) -> None:
+        """What is known of one declaration by another: who fills a struct with defaults, frees it, answers a status."""
+        functions = {function["name"] for function in self.functions}
+        for name, struct in self.structs.items():
+            for key, suffix in (("init", "_init"), ("destroy", "_destroy")):
+                if name + suffix in functions:
+                    struct[key] = name + suffix
+        statuses = self.enums[0]["constants"]
+        for function in self.functions:
+            said = "".join(c if c.isalnum() or c == "_" else " " for c in function.get("result", "")).split()
+            named = [s["name"] for s in statuses if s["name"].removeprefix("SELENE_").removeprefix("ERROR_") in said]
+            if named:
+                function["statuses"] = named
+
+
+def macros() -> list[Node]:
+    """The header's constants that are macros; what is not a number or a text, such as an initialiser, is left out."""
+    names = []
+    for line in clang("-E", "-dD", text="#include <selene.h>\n").splitlines():
+        parts = line.split(maxsplit=2)
+        if len(parts) < 3 or parts[0] != "#define" or not parts[1].startswith("SELENE_"):
+            continue
+        if "(" not in parts[1] and not parts[2].startswith("{") and parts[1] != "SELENE_API":
+            names.append(parts[1])
+    probe = "".join(f"__auto_type value_{name} = {name};\n" for name in names)
+    constants = []
+    for node in tree(f"#include <selene.h>\n{probe}"):
+        if node["kind"] == "VarDecl" and node["name"].startswith("value_"):
+            name = node["name"].removeprefix("value_")
+            found = value(node["inner"][0])
+            spelt = node["type"]["qualType"]
+            types = {"int": "int32_t", "unsigned int": "uint32_t", "long": "int64_t", "char *": "const char *"}
+            constants.append({"name": name, "value": found, "type": types[spelt]})
+    return constants
+
+
+def generate() -> str:
+    """The text of api.json."""
+    constants = macros()
+    interface = Interface()
+    for node in tree("#include <selene.h>\n"):
+        inside = node.get("name", "").startswith("selene_") or (
+            node["kind"] == "EnumDecl" and children(node, "EnumConstantDecl")[0]["name"].startswith("SELENE_")
+        )
+        if inside:
+            interface.add(node)
+    interface.complete()
+    known = {constant["name"]: constant["value"] for constant in constants}
+    everything = {
+        "version": known["SELENE_VERSION_STRING"],
+        "constants": constants,
+        "enums": interface.enums,
+        "types": interface.types,
+        "callbacks": list(interface.callbacks.values()),
+        "structs": list(interface.structs.values()),
+        "functions": interface.functions,
+    }
+    return "".join(lines(everything)) + "\n"
+
+
+def lines(everything: Node) -> Iterator[str]:
+    """JSON with one declaration, constant or field a line, so that a change of the header is a change of few lines."""
+    yield "{"
+    for index, (key, section) in enumerate(everything.items()):
+        yield f'{"," if index else ""}\n"{key}": '
+        if not isinstance(section, list):
+            yield json.dumps(section)
+            continue
+        yield "["
+        for place, item in enumerate(section):
+            yield f"{',' if place else ''}\n "
+            inner = next((name for name in ("fields", "constants", "parameters") if item.get(name)), None)
+            if inner is None or not isinstance(item[inner][0], dict):
+                yield json.dumps(item, ensure_ascii=False)
+                continue
+            head = json.dumps({name: value for name, value in item.items() if name != inner}, ensure_ascii=False)
+            yield head[:-1] + (", " if len(head) > 2 else "") + f'"{inner}": ['
+            yield ",".join(f"\n  {json.dumps(part, ensure_ascii=False)}" for part in item[inner])
+            yield "]}"
+        yield "]"
+    yield "\n}"
+
+
+def proof() -> str:
+    """A C file in which the compiler compares the header with what api.json says of it."""
+    interface = json.loads(TARGET.read_text())
+    found = [
+        "#include <selene.h>",
+        "#include <string.h>",
+        "#ifndef __cplusplus",
+        "#define static_assert _Static_assert",
+        "#endif",
+        "#define NUMBER(name, number, type) \\",
+        "    static_assert((name) == (number), #name); static_assert(sizeof(name) == sizeof(type), #name)",
+        "#define FIELD(struct_, field, type, offset, size) \\",
+        "    static_assert(offsetof(struct_, field) == (offset), #field); \\",
+        "    static_assert(sizeof(((struct_ *)0)->field) == (size), #field); \\",
+        "    extern type *struct_##_##field; extern __typeof__(((struct_ *)0)->field) *struct_##_##field",
+        "#define STRUCT(name, size, align) \\",
+        "    static_assert(sizeof(name) == (size) && __alignof__(name) == (align), #name)",
+    ]
+    for constant in interface["constants"]:
+        if constant["type"] == "const char *":
+            continue
+        least = constant["value"] == -(1 << 63)
+        number = "INT64_MIN" if least else f"{constant['value']}{'U' if constant['type'] == 'uint32_t' else ''}"
+        found.append(f"NUMBER({constant['name']}, {number}, {constant['type']});")
+    for enum in interface["enums"]:
+        found += [f"NUMBER({one['name']}, {one['value']}, int32_t);" for one in enum["constants"]]
+    for alias in interface["types"]:
+        found.append(f"extern {alias['type']} of_{alias['name']}; extern {alias['name']} of_{alias['name']};")
+    for struct in interface["structs"]:
+        name = struct["name"]
+        found.append(f"STRUCT({name}, {struct['size']}, {struct['align']});")
+        for field in struct["fields"]:
+            element, bracket, count = field["type"].partition("[")
+            kind = f"field_{name}_{field['name']}"
+            found.append(f"typedef {element} {kind}{bracket}{count};")
+            found.append(f"FIELD({name}, {field['name']}, {kind}, {field['offset']}, {field['size']});")
+    for callback in interface["callbacks"]:
+        name = callback["name"]
+        found.append(f"extern {callback['returns']} (*of_{name})({', '.join(callback['parameters'])});")
+        found.append(f"extern {name} of_{name};")
+    found.append('#ifdef __cplusplus\nextern "C" {\n#endif')
+    for function in interface["functions"]:
+        parameters = ", ".join(one["type"] for one in function["parameters"]) or "void"
+        # Another declaration of the same function has the same type, or it does not compile.
+        found.append(f"{function['returns']} {function['name']}({parameters});")
+    found.append("#ifdef __cplusplus\n}\n#endif")
+    return "\n".join(found) + "\n"
+
+
+def main() -> int:
+    """Writes the file, or with --check says whether it is as it would be written."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if include/api.json is stale")
+    parser.add_argument("--proof", action="store_true", help="print a C file that proves include/api.json")
+    arguments = parser.parse_args()
+    if arguments.proof:
+        print(proof(), end="")
+        return 0
+    text = generate()
+    if not arguments.check:
+        TARGET.write_text(text)
+    elif not TARGET.exists() or TARGET.read_text() != text:
+        print("include/api.json is stale: make interface rewrites it", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

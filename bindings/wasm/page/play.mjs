@@ -1,0 +1,426 @@
+// The page: tasks on a clock, a window at the press of a button, three rules side by side, a day in a minute.
+
+import { load } from './selene.mjs';
+
+const RULES = {
+  selene: { name: 'priority × age', options: {} },
+  observed: { name: 'observed range', options: { observedRange: true } },
+  freshness: { name: 'freshness', options: { freshness: true } },
+};
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const DEFAULTS = {
+  rule: 'selene', budget: 10, lanes: 1, strict: false, speed: 60, every: 15,
+  tasks: [['upload calendar', 3, 2, 45], ['download contacts', 4, 4, 120], ['feature flags', 5, 1.5, 240], ['refresh news', 3, 5, 10], ['sync photos', 2, 8, 180], ['index mail', 3, 3, 20]],
+};
+const element = (id) => document.getElementById(id);
+const make = (name, properties = {}, ...children) => {
+  const { data = {}, ...rest } = properties;
+  const made = Object.assign(document.createElement(name), rest);
+  Object.assign(made.dataset, data);
+  made.append(...children);
+  return made;
+};
+
+// ---- What is shared by its address ----
+
+/** The settings that an address asks for; what it does not say, or says wrongly, is as usual. */
+function readAddress() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const number = (key, least, greatest) => {
+    const value = Number(asked.get(key) ?? NaN);
+    return value >= least && value <= greatest ? value : DEFAULTS[key];
+  };
+  const tasks = asked.getAll('task').map((one) => one.split('~'))
+    .filter(([id, priority, takes, changes]) => id && [1, 2, 3, 4, 5].includes(Number(priority)) && takes > 0 && takes <= 3600 && changes > 0)
+    .map(([id, ...numbers]) => [id.slice(0, 60), ...numbers.map(Number)]);
+  return {
+    rule: Object.hasOwn(RULES, asked.get('rule')) ? asked.get('rule') : DEFAULTS.rule,
+    budget: number('budget', 0.1, 600), lanes: Math.round(number('lanes', 1, 4)), strict: asked.get('strict') === '1',
+    speed: number('speed', 0, 900), every: number('every', 1, 240),
+    tasks: (tasks.length ? tasks : DEFAULTS.tasks).slice(0, 40).map(([id, priority, takes, changes]) => ({ id, priority, takes, changes })),
+    // For who wants to show one moment: the clock stands so many seconds after the start, after so many windows.
+    at: Math.max(0, Number(asked.get('at')) || 0), windows: Math.min(100, Math.max(0, Number(asked.get('windows')) || 0)),
+    day: asked.get('day') === '1',
+  };
+}
+
+function writeAddress(state) {
+  const asked = new URLSearchParams({ rule: state.rule, budget: state.budget, lanes: state.lanes, strict: state.strict ? 1 : 0, speed: state.speed, every: state.every });
+  for (const { id, priority, takes, changes } of state.tasks) asked.append('task', [id.replaceAll('~', '-'), priority, takes, changes].join('~'));
+  history.replaceState(null, '', `#${asked}`);
+}
+
+// ---- Worlds: a scheduler with its sources, on a clock of its own ----
+
+class World {
+  constructor(selene, rule, tasks, now = 0) {
+    this.now = now;
+    this.begin = now;
+    this.tasks = new Map();
+    this.scheduler = selene.open({ clock: () => this.now, seed: 7, ...RULES[rule].options });
+    for (const task of tasks) this.add(task);
+  }
+
+  /** Registers a task, or what has changed of it. */
+  add(task) {
+    const known = this.tasks.get(task.id);
+    this.tasks.set(task.id, { ...known, ...task, lastRun: known?.lastRun ?? this.now });
+    if (!known) this.scheduler.handler(task.id);
+    this.scheduler.register({ id: task.id, priority: task.priority });
+  }
+
+  remove(id) {
+    this.tasks.delete(id);
+    this.scheduler.cancel(id);
+  }
+
+  /** When the source first changed after an instant: sources change at even intervals. */
+  static changeAfter(task, instant) {
+    const interval = task.changes * MINUTE;
+    return (Math.floor(instant / interval) + 1) * interval;
+  }
+
+  /** For how long the source has had something that was not fetched. */
+  outdated(task, now) {
+    return Math.max(0, now - World.changeAfter(task, task.lastRun));
+  }
+
+  /** Runs a window, as a program does that pulls: each run takes what its task really takes. */
+  execute(window) {
+    const began = this.now;
+    const cycle = this.scheduler.begin(window);
+    const lanes = Array(window.lanes ?? 1).fill(null);
+    const runs = [];
+    for (;;) {
+      const step = cycle.next();
+      if (step.done) break;
+      if (step.run) {
+        const task = this.tasks.get(step.run.id);
+        const lane = lanes.indexOf(null);
+        const end = this.now + task.takes * SECOND;
+        const drawn = { id: step.run.id, lane, start: this.now - began, score: step.run.score };
+        runs.push(drawn);
+        lanes[lane] = { run: step.run, task, end, drawn };
+        continue;
+      }
+      const first = lanes.filter(Boolean).reduce((one, other) => (other.end < one.end ? other : one));
+      if (first.end > first.run.deadline) {
+        this.now = first.run.deadline;
+        break;
+      }
+      this.now = first.end;
+      const news = World.changeAfter(first.task, first.task.lastRun) <= this.now;
+      first.task.lastRun = this.now;
+      first.run.complete(news ? 'new_data' : 'no_data');
+      lanes[lanes.indexOf(first)] = null;
+    }
+    const report = cycle.end();
+    // What was cut off still returns: until then its task would count as running.
+    for (const lane of lanes.filter(Boolean)) lane.run.settle(() => lane.run.complete('no_data'));
+    report.runs.forEach((run, index) => Object.assign(runs[index], { outcome: run.outcome, took: run.responseTime }));
+    return { report, runs };
+  }
+
+  close() {
+    this.scheduler.close();
+  }
+}
+
+// ---- Words ----
+
+function span(milliseconds) {
+  if (milliseconds < 100 * SECOND) return `${(milliseconds / SECOND).toFixed(1)} s`;
+  const minutes = milliseconds / MINUTE;
+  if (minutes < 100) return `${minutes.toFixed(0)} min`;
+  return `${Math.floor(minutes / 60)} h ${String(Math.round(minutes % 60)).padStart(2, '0')} min`;
+}
+
+const ordinal = (number) => `${number}${{ 1: 'st', 2: 'nd', 3: 'rd' }[number % 100 > 10 && number % 100 < 14 ? 0 : number % 10] ?? 'th'}`;
+
+/** Why a task runs in the next window, or waits. */
+function words(explained, place, room) {
+  if (place) return `runs ${ordinal(place.index)}, after ${span(place.after)}`;
+  // That a task did not fit into the last window keeps it out of no other.
+  const reasons = explained.reasons.filter((one) => one.reason !== 'did_not_fit');
+  if (reasons.length) return reasons.map((one) => one.reason.replaceAll('_', ' ')).join(', ');
+  return `does not fit: takes ${span(explained.estimate)}, ${span(room)} left`;
+}
+
+function story(report, runs, rule) {
+  const ran = runs.map((run) => `${run.id} (${span(run.took)}${{ no_data: ', nothing new', expired: ', cut off' }[run.outcome] ?? ''})`);
+  const rest = report.didNotFit ? `; ${report.didNotFit} did not fit` : '';
+  return `${RULES[rule].name}: ${ran.length ? ran.join(', ') : 'nothing ran'}${rest}; ${span(report.endedAt - report.beganAt)} of ${span(report.budget)} used`;
+}
+
+// ---- Drawings ----
+
+function drawWindow(place, { report, runs }, lanes) {
+  const percent = (milliseconds) => `${(milliseconds / report.budget) * 100}%`;
+  place.style.setProperty('--lanes', lanes);
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => {
+    const tick = make('span', { className: `tick ${{ 0: 'begin', 1: 'end' }[part] ?? ''}`, textContent: span(report.budget * part) });
+    tick.style.left = `${part * 100}%`;
+    return tick;
+  });
+  const reserve = make('span', { className: 'reserve' });
+  reserve.style.width = percent(report.reserve);
+  const blocks = runs.map((run) => {
+    const block = make('span', { className: `run ${run.outcome}`, textContent: run.id, title: `${run.id}: score ${run.score.toFixed(3)}, ${span(run.took)}` });
+    Object.assign(block.style, { left: percent(run.start), width: percent(run.took), top: `${run.lane * 2.1 + 0.15}rem` });
+    return block;
+  });
+  place.replaceChildren(reserve, ...blocks, ...ticks);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** A line through points of x and y, both from 0 to 1. */
+function path(points, className) {
+  const line = document.createElementNS(SVG, 'path');
+  line.setAttribute('class', className);
+  line.setAttribute('d', points.map(([x, y], index) => `${index ? 'L' : 'M'}${(x * 1000).toFixed(1)} ${(41 - y * 38).toFixed(1)}`).join(''));
+  return line;
+}
+
+// ---- A day ----
+
+/** The day under one rule: for each task how long it was outdated, at each window's begin and end. */
+function liveDay(selene, rule, state) {
+  const world = new World(selene, rule, state.tasks);
+  const ages = new Map(state.tasks.map(({ id }) => [id, []]));
+  const totals = { outdated: 0, oldest: 0, runs: 0, news: 0, cut: 0 };
+  const note = () => {
+    for (const task of world.tasks.values()) {
+      const age = world.outdated(task, world.now);
+      ages.get(task.id).push([world.now, age]);
+      totals.oldest = Math.max(totals.oldest, age);
+    }
+  };
+  const interval = state.every * MINUTE;
+  for (let begin = interval; begin < DAY; begin += interval) {
+    world.now = Math.max(world.now, begin);
+    note();
+    const { report } = world.execute(windowOf(state));
+    totals.runs += report.runs.length;
+    totals.news += report.newData;
+    totals.cut += report.expired;
+    note();
+  }
+  world.now = Math.max(world.now, DAY);
+  note();
+  for (const points of ages.values()) {
+    for (let index = 1; index < points.length; index += 1) {
+      const [[from, before], [to, after]] = [points[index - 1], points[index]];
+      // An age grows with time from when its source changed, until the source was fetched.
+      totals.outdated += before > 0 ? ((before + after) / 2) * (to - from) : (after * after) / 2;
+    }
+  }
+  world.close();
+  totals.outdated /= DAY * state.tasks.length;
+  return { ages, totals };
+}
+
+function windowOf(state) {
+  return { budget: state.budget * SECOND, lanes: state.lanes, strictFit: state.strict };
+}
+
+// ---- The page ----
+
+/** Shows the page; `bytes` are the engine. */
+export async function start(bytes) {
+  const selene = await load(bytes);
+  const state = readAddress();
+  const began = performance.now();
+  const body = element('tasks').tBodies[0];
+  let worlds;
+  let ahead = state.at * SECOND;
+  let lastLook = began;
+
+  function clock() {
+    const look = performance.now();
+    ahead += (look - lastLook) * state.speed;
+    lastLook = look;
+    return Math.max(ahead, ...Object.values(worlds ?? {}).map((world) => world.now));
+  }
+
+  function renew() {
+    for (const world of Object.values(worlds ?? {})) world.close();
+    ahead = state.at * SECOND;
+    worlds = Object.fromEntries(Object.keys(RULES).map((rule) => [rule, new World(selene, rule, state.tasks)]));
+  }
+
+  function changed() {
+    writeAddress(state);
+    draw();
+  }
+
+  function row(task) {
+    const select = make('select', { ariaLabel: `priority of ${task.id}` }, ...[1, 2, 3, 4, 5].map((value) => new Option(value, value, false, value === task.priority)));
+    const number = (key, label, least) => {
+      const input = make('input', { type: 'number', min: least, step: 'any', value: task[key], ariaLabel: `${label} of ${task.id}` });
+      input.oninput = () => {
+        const value = Number(input.value);
+        input.setCustomValidity(value > 0 && value <= 100_000 ? '' : 'more than 0, at most 100 000');
+        if (input.checkValidity()) update(task, { [key]: value });
+        else input.reportValidity();
+      };
+      return input;
+    };
+    select.onchange = () => update(task, { priority: Number(select.value) });
+    const remove = make('button', { type: 'button', textContent: '×', ariaLabel: `remove ${task.id}`, title: 'remove' });
+    remove.onclick = () => {
+      if (state.tasks.length === 1) return;
+      state.tasks.splice(state.tasks.indexOf(task), 1);
+      for (const world of Object.values(worlds)) world.remove(task.id);
+      rows();
+      changed();
+    };
+    const labels = ['Task', 'Priority', 'Really takes, s', 'Changes, min', 'Average', 'Age', 'Score', 'Rank', 'Next window', ''];
+    const cells = [task.id, select, number('takes', 'seconds', 0.1), number('changes', 'minutes between changes', 0.1), '', '', '', '', '', remove];
+    task.cells = cells.map((content, index) => make('td', { className: labels[index] === 'Next window' ? 'words' : '', data: { label: labels[index] } }, content));
+    return make('tr', {}, ...task.cells);
+  }
+
+  function rows() {
+    body.replaceChildren(...state.tasks.map(row));
+  }
+
+  function update(task, changes) {
+    Object.assign(task, changes);
+    const { id, priority, takes, changes: every } = task;
+    for (const world of Object.values(worlds)) world.add({ id, priority, takes, changes: every });
+    changed();
+  }
+
+  function draw() {
+    const now = clock();
+    for (const world of Object.values(worlds)) world.now = now;
+    const { scheduler } = worlds[state.rule];
+    const window = windowOf(state);
+    const plan = scheduler.plan(window);
+    const places = new Map(plan.runs.map((run, index) => [run.id, { index: index + 1, after: run.startsAt - now }]));
+    const last = plan.runs.at(-1);
+    const room = window.budget * 0.95 - (last ? last.startsAt - now + last.estimate : 0);
+    for (const task of state.tasks) {
+      const explained = scheduler.explain(task.id);
+      const [, , , , average, age, score, rank, next] = task.cells;
+      average.textContent = span(explained.estimate);
+      age.textContent = span(now - (state.rule === 'freshness' ? explained.freshSince : scheduler.get(task.id).lastRun));
+      const bar = make('span', { className: 'bar' });
+      bar.style.width = `${Math.round(explained.score * 3.2 * 100) / 100}rem`;
+      score.replaceChildren(bar, explained.score.toFixed(3));
+      rank.textContent = explained.rank || '–';
+      next.textContent = words(explained, places.get(task.id), Math.max(0, room));
+      task.cells[0].parentElement.className = places.has(task.id) ? 'first' : '';
+    }
+    element('side').replaceChildren(...Object.entries(RULES).map(([rule, { name }]) => {
+      const picked = worlds[rule].scheduler.plan(window).runs;
+      const rest = state.tasks.filter((task) => !picked.some((run) => run.id === task.id));
+      return make('div', { className: rule },
+        make('h3', { textContent: name }),
+        make('ol', {}, ...picked.map((run) => make('li', { textContent: `${run.id} (${span(run.estimate)})` })),
+          ...(rest.length ? [make('li', { className: 'out', textContent: `not: ${rest.map((task) => task.id).join(', ')}` })] : [])));
+    }));
+    element('pace').textContent = { 0: 'stands', 1: 'runs as yours does' }[state.speed] ?? `runs ${state.speed} times as fast as yours`;
+  }
+
+  function execute() {
+    const now = clock();
+    const window = windowOf(state);
+    for (const [rule, world] of Object.entries(worlds)) {
+      world.now = now;
+      const done = world.execute(window);
+      if (rule !== state.rule) continue;
+      const told = story(done.report, done.runs, rule);
+      drawWindow(element('window'), done, state.lanes);
+      element('window').ariaLabel = told;
+      element('log').prepend(make('li', { textContent: told }));
+      while (element('log').children.length > 8) element('log').lastChild.remove();
+    }
+    // The window is over when its time is up, whatever of it was used: the same moment under each rule.
+    ahead = now + window.budget;
+    lastLook = performance.now();
+    draw();
+  }
+
+  function day(atOnce) {
+    const days = Object.entries(RULES).map(([rule]) => [rule, liveDay(selene, rule, state)]);
+    const pictures = state.tasks.map((task) => {
+      const greatest = Math.max(MINUTE, ...days.flatMap(([, { ages }]) => ages.get(task.id).map(([, age]) => age)));
+      const svg = document.createElementNS(SVG, 'svg');
+      svg.setAttribute('viewBox', '0 0 1000 44');
+      svg.setAttribute('preserveAspectRatio', 'none');
+      svg.setAttribute('role', 'img');
+      svg.setAttribute('aria-label', `${task.id}: ${days.map(([rule, { ages }]) => `${RULES[rule].name} at most ${span(Math.max(...ages.get(task.id).map(([, age]) => age)))} outdated`).join(', ')}`);
+      return { task, svg, greatest };
+    });
+    element('ages').replaceChildren(...pictures.flatMap(({ task, svg, greatest }) =>
+      [make('span', { textContent: task.id }), svg, make('span', { className: 'dim', textContent: span(greatest) })]));
+    element('summary').hidden = false;
+    element('summary').tBodies[0].replaceChildren(...days.map(([rule, { totals }]) => make('tr', { className: rule },
+      ...[RULES[rule].name, span(totals.outdated), span(totals.oldest), totals.runs, totals.news, totals.cut].map((text, index) => make('td', { className: index ? '' : 'rule', textContent: text })))));
+    const paint = (until) => {
+      for (const { task, svg, greatest } of pictures) {
+        svg.replaceChildren(...days.map(([rule, { ages }]) => path(ages.get(task.id).filter(([at]) => at <= until).map(([at, age]) => [at / DAY, age / greatest]), rule)));
+      }
+    };
+    cancelAnimationFrame(day.frame);
+    if (atOnce || matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      paint(DAY);
+      return;
+    }
+    const first = performance.now();
+    const step = () => {
+      const until = ((performance.now() - first) / MINUTE) * DAY;
+      paint(until);
+      if (until < DAY) day.frame = requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  // What was chosen, and what is chosen now.
+  for (const key of ['budget', 'lanes', 'every']) {
+    const input = element(key);
+    input.value = state[key];
+    input.onchange = () => {
+      if (!input.checkValidity() || !input.value) return void input.reportValidity();
+      state[key] = Number(input.value);
+      changed();
+    };
+  }
+  element('strict').checked = state.strict;
+  element('strict').onchange = () => { state.strict = element('strict').checked; changed(); };
+  if (![...element('speed').options].some((option) => Number(option.value) === state.speed)) element('speed').add(new Option(`${state.speed} times`, state.speed));
+  element('speed').value = state.speed;
+  element('speed').onchange = () => { clock(); state.speed = Number(element('speed').value); changed(); };
+  document.body.dataset.rule = state.rule;
+  for (const radio of element('rules').elements) {
+    radio.checked = radio.value === state.rule;
+    radio.onchange = () => { state.rule = radio.value; document.body.dataset.rule = state.rule; changed(); };
+  }
+  element('add').onclick = () => {
+    if (state.tasks.length >= 40) return;
+    let number = state.tasks.length + 1;
+    while (state.tasks.some((task) => task.id === `task ${number}`)) number += 1;
+    const task = { id: `task ${number}`, priority: 3, takes: 3, changes: 60 };
+    state.tasks.push(task);
+    update(task, {});
+    rows();
+    changed();
+  };
+  element('form').onsubmit = (submitted) => { submitted.preventDefault(); execute(); };
+  element('day').onclick = () => day(false);
+  element('dayatonce').onclick = () => day(true);
+
+  renew();
+  rows();
+  draw();
+  for (let number = 0; number < state.windows; number += 1) execute();
+  if (state.day) day(true);
+  element('execute').disabled = false;
+  element('foot').textContent = `Selene ${selene.version}, compiled to WebAssembly: ${Math.round(bytes.byteLength / 1024)} KiB, started in ${Math.round(performance.now() - began)} ms. The address holds what you chose.`;
+  if (state.speed) setInterval(draw, 500);
+  document.body.dataset.ready = 'yes';
+}

@@ -1,0 +1,186 @@
+// Plays the conformance vectors through the package's public interface.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+const folder = new URL('../../../Tests/vectors/', import.meta.url);
+const windowOf = (step) => ({
+  budget: step.budget_ms,
+  reserve: step.reserve_ms,
+  kinds: step.kinds,
+  strictFit: step.strict_fit,
+});
+const optionNames = {
+  max_pending_refresh: 'maxPendingRefresh',
+  max_pending_processing: 'maxPendingProcessing',
+  minimum_interval_refresh_ms: 'minimumIntervalRefresh',
+  minimum_interval_processing_ms: 'minimumIntervalProcessing',
+  minimum_backoff_ms: 'minimumBackoff',
+  maximum_backoff_ms: 'maximumBackoff',
+  hold: 'hold',
+  permitted: 'permitted',
+  observed_range: 'observedRange',
+  freshness: 'freshness',
+};
+const taskNames = {
+  expected_ms: 'expected',
+  initial_delay_ms: 'delay',
+  flex_ms: 'flex',
+  period_ms: 'every',
+  backoff_ms: 'backoffDelay',
+  window: 'responseWindow',
+  constraints: 'requires',
+  max_attempts: 'maxAttempts',
+};
+const renamed = (given, names) => Object.fromEntries(Object.entries(given).map(([key, value]) => [names[key] ?? key, value]));
+
+class Player {
+  constructor(selene, scenario) {
+    this.time = 0;
+    const options = renamed(scenario.options, optionNames);
+    for (const key of ['maxPendingRefresh', 'maxPendingProcessing']) {
+      if (options[key] === 'unlimited') options[key] = Infinity;
+    }
+    this.scheduler = selene.open({ maxPendingRefresh: 1, maxPendingProcessing: 10, ...options, clock: () => this.time });
+    this.scheduler.setConditions({ network: true, external_power: true });
+    this.given = scenario.handlers;
+    for (const name of this.given ?? []) this.scheduler.handler(name);
+    this.known = new Set(this.given);
+  }
+
+  register(step) {
+    const { input_size, ...rest } = step;
+    const task = { schedule: 'standing', ...renamed(rest, taskNames) };
+    if (input_size !== undefined) task.input = new Uint8Array(input_size);
+    const disposition = this.scheduler.register(task);
+    const handler = task.handler ?? task.id;
+    if (!this.given && !this.known.has(handler)) this.handler(handler);
+    return { disposition };
+  }
+
+  handler(name) {
+    this.scheduler.handler(name);
+    this.known.add(name);
+    return {};
+  }
+
+  conditions(satisfied) {
+    this.scheduler.setConditions({
+      network: satisfied.includes('network'),
+      external_power: satisfied.includes('external_power'),
+    });
+    return {};
+  }
+
+  enable(kinds) {
+    this.scheduler.enable(kinds);
+    return {};
+  }
+
+  cancel(id) {
+    return { count: this.scheduler.cancel(id) };
+  }
+
+  cancel_tag(tag) {
+    return { count: this.scheduler.cancelTag(tag) };
+  }
+
+  pause(id) {
+    return { count: this.scheduler.pause(id) };
+  }
+
+  pause_tag(tag) {
+    return { count: this.scheduler.pauseTag(tag) };
+  }
+
+  resume(id) {
+    return { count: this.scheduler.resume(id) };
+  }
+
+  resume_tag(tag) {
+    return { count: this.scheduler.resumeTag(tag) };
+  }
+
+  cancel_all() {
+    return { count: this.scheduler.cancelAll() };
+  }
+
+  info(id) {
+    const found = this.scheduler.get(id);
+    if (!found) return { status: 'NOT_FOUND' };
+    return {
+      state: found.state,
+      attempts: found.attempts,
+      earliest_begin_ms: found.earliestBegin,
+      last_run_ms: found.lastRun,
+      estimate_ns: Math.round(found.estimate * 1e6),
+      generation: found.generation,
+      appended: found.appended,
+      runs: found.responseTimes.length,
+    };
+  }
+
+  next_wakeup() {
+    const at = this.scheduler.nextWakeup();
+    return { at_ms: at === Infinity ? null : at };
+  }
+
+  plan(step) {
+    return { ids: this.scheduler.plan(windowOf(step)).runs.map((run) => run.id) };
+  }
+
+  cycle(step) {
+    const cycle = this.scheduler.begin(windowOf(step));
+    let expired;
+    for (;;) {
+      const { run } = cycle.next();
+      if (!run) break;
+      const script = step.runs?.[run.id]?.[0] ?? {};
+      const takes = script.takes_ms ?? Math.floor(run.estimate);
+      if (takes > run.deadline - this.time) {
+        this.time = run.deadline;
+        expired = run;
+        break;
+      }
+      this.time += takes;
+      run.complete(script.outcome);
+    }
+    const report = cycle.end();
+    if (expired) assert.throws(() => expired.complete(), { code: 'STALE_RUN' });
+    return {
+      picked: report.runs.map(({ id, score, estimate }) => ({ id, score, estimate_ns: Math.round(estimate * 1e6) })),
+      outcomes: report.runs.map((run) => run.outcome),
+      result: report.result,
+      ended_at: report.endedAt,
+      eligible: report.eligible,
+    };
+  }
+}
+
+const { load } = await import('../../../build/wasm/package/selene.mjs');
+const selene = await load();
+let played = 0;
+for (const file of ['scenarios', 'mixed']) {
+  for (const scenario of JSON.parse(readFileSync(new URL(`${file}.json`, folder))).scenarios) {
+    const player = new Player(selene, scenario);
+    for (const { at_ms, expect, ...step } of scenario.steps) {
+      player.time = at_ms;
+      const [[verb, argument]] = Object.entries(step);
+      let found;
+      try {
+        found = { status: 'OK', ...player[verb](argument) };
+      } catch (error) {
+        if (!error.code || error.code.startsWith('ERR_')) throw error;
+        found = { status: error.code };
+      }
+      for (const [index, pick] of (found.picked ?? []).entries()) {
+        const wanted = expect.picked?.[index];
+        if (wanted && Math.abs(wanted.score - pick.score) <= 1e-9) pick.score = wanted.score;
+      }
+      assert.deepEqual(found, { status: 'OK', ...expect }, `${scenario.name}: ${JSON.stringify({ at_ms, ...step })}`);
+    }
+    player.scheduler.close();
+    played += 1;
+  }
+}
+console.log(`ok ${played} scenarios`);
