@@ -798,7 +798,8 @@ static void test_storm(void) {
     CHECK_OK(selene_handler_register(storm, "all", -1, NULL, work_stop, &(struct work){0}, NULL));
     for (intptr_t i = 0; i < THREADS; i++)
         CHECK_INT(0, pthread_create(&threads[i], NULL, storm_lend, (void *)(i + 1)));
-    for (int round = 0; round < ROUNDS; round++) {
+    /* However slow the machine is, the threads get to do something. */
+    for (int round = 0; round < ROUNDS || atomic_load(&storm_runs) <= ROUNDS; round++) {
         char id[4];
         selene_window window = lanes_of(3 * MS, MS, 1 + (uint32_t)round % 4);
         selene_report *report = NULL;
@@ -824,7 +825,6 @@ static void test_storm(void) {
     for (int i = 0; i < THREADS; i++)
         CHECK_INT(0, pthread_join(threads[i], NULL));
     CHECK_INT(atomic_load(&storm_runs), atomic_load(&storm_reported));
-    CHECK(atomic_load(&storm_runs) > ROUNDS);
     CHECK_INT(0, overruns(storm));
     CHECK_OK(selene_scheduler_close(storm, GRACE));
 }
