@@ -182,6 +182,13 @@ static void use_driver(int has_thread) {
     }
 }
 
+/** On a slow machine a window's time may be up before its first run has begun, which is to be stopped: another one. */
+static int must_stop_again(void) {
+    if (fork_where != IN_STOP || has_forked) return 0;
+    check_sleep(SELENE_MILLISECOND);
+    return 1;
+}
+
 static void be_host(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_window window = SELENE_WINDOW_INIT;
@@ -205,17 +212,21 @@ static void be_host(void) {
         break;
     case INLINE:
         window.flags = SELENE_WINDOW_INLINE;
-        HOST_OK(selene_cycle_run(scheduler, &window, NULL));
-        break;
+        /* fall through */
     case PUSHED:
-        HOST_OK(selene_cycle_run(scheduler, &window, NULL));
+        do
+            HOST_OK(selene_cycle_run(scheduler, &window, NULL));
+        while (must_stop_again());
         break;
     case ASYNC:
-        HOST_OK(selene_cycle_run_async(scheduler, &window, host_report, NULL, host_destroy, NULL,
-                                       NULL));
-        while (destroyed == 0)
-            check_sleep(SELENE_MILLISECOND);
-        CHECK_INT(1, reports);
+        do {
+            reports = destroyed = 0;
+            HOST_OK(selene_cycle_run_async(scheduler, &window, host_report, NULL, host_destroy,
+                                           NULL, NULL));
+            while (destroyed == 0)
+                check_sleep(SELENE_MILLISECOND);
+            CHECK_INT(1, reports);
+        } while (must_stop_again());
         break;
     case DRIVEN:
     case STEPPED:
