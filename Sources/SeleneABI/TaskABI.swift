@@ -160,17 +160,28 @@ public func selene_task_register_batch(
   }
 }
 
+/// Calls what acts on the tasks of an id or a tag, and tells how many they were.
+private func count(
+  _ scheduler: selene_scheduler, _ operation: service_operation, _ text: UnsafePointer<CChar>?, _ length: Int64,
+  _ name: Literal, _ out_count: UnsafeMutablePointer<UInt64>?,
+  _ act: (Scheduler, UnsafeRawBufferPointer, Moment) throws(SeleneError) -> UInt64
+) -> selene_status {
+  attempt(scheduler, operation, word(text), word(length), word(out_count)) { () throws(SeleneError) in
+    let text = try borrow(text, length, name)
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try act(scheduler, text, moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
 @_cdecl("selene_task_cancel") @implementation
 public func selene_task_cancel(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_CANCEL, word(id), word(id_length), word(out_count)) { () throws(SeleneError) in
-    let id = try borrow(id, id_length, "id")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.cancel(id: id, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_CANCEL, id, id_length, "id", out_count) {
+    (scheduler, id, moment) throws(SeleneError) in try scheduler.cancel(id: id, at: moment)
   }
 }
 
@@ -179,12 +190,8 @@ public func selene_task_cancel_tag(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_CANCEL_TAG, word(tag), word(tag_length), word(out_count)) { () throws(SeleneError) in
-    let tag = try borrow(tag, tag_length, "tag")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.cancel(tag: tag, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_CANCEL_TAG, tag, tag_length, "tag", out_count) {
+    (scheduler, tag, moment) throws(SeleneError) in try scheduler.cancel(tag: tag, at: moment)
   }
 }
 
@@ -217,13 +224,8 @@ public func selene_task_pause(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_PAUSE, word(id), word(id_length), word(out_count)) {
-    () throws(SeleneError) in
-    let id = try borrow(id, id_length, "id")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.pause(true, id: id, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_PAUSE, id, id_length, "id", out_count) {
+    (scheduler, id, moment) throws(SeleneError) in try scheduler.pause(true, id: id, at: moment)
   }
 }
 
@@ -232,13 +234,8 @@ public func selene_task_pause_tag(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_PAUSE_TAG, word(tag), word(tag_length), word(out_count)) {
-    () throws(SeleneError) in
-    let tag = try borrow(tag, tag_length, "tag")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.pause(true, tag: tag, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_PAUSE_TAG, tag, tag_length, "tag", out_count) {
+    (scheduler, tag, moment) throws(SeleneError) in try scheduler.pause(true, tag: tag, at: moment)
   }
 }
 
@@ -247,13 +244,8 @@ public func selene_task_resume(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_RESUME, word(id), word(id_length), word(out_count)) {
-    () throws(SeleneError) in
-    let id = try borrow(id, id_length, "id")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.pause(false, id: id, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_RESUME, id, id_length, "id", out_count) {
+    (scheduler, id, moment) throws(SeleneError) in try scheduler.pause(false, id: id, at: moment)
   }
 }
 
@@ -262,13 +254,8 @@ public func selene_task_resume_tag(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
   _ out_count: UnsafeMutablePointer<UInt64>!
 ) -> selene_status {
-  attempt(scheduler, SERVICE_TASK_RESUME_TAG, word(tag), word(tag_length), word(out_count)) {
-    () throws(SeleneError) in
-    let tag = try borrow(tag, tag_length, "tag")
-    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.pause(false, tag: tag, at: moment)
-    }
-    out_count?.pointee = count
+  count(scheduler, SERVICE_TASK_RESUME_TAG, tag, tag_length, "tag", out_count) {
+    (scheduler, tag, moment) throws(SeleneError) in try scheduler.pause(false, tag: tag, at: moment)
   }
 }
 

@@ -92,20 +92,20 @@ package final class Driver {
   let hasLanes: Bool
   /// Its windows need threads, of which too many may be left behind.
   var needsThreads: Bool { hasThread || hasLanes }
-  private let watch: OpaquePointer
+  private let watch: Watch
 
   /// Not every system announces its changes: what is waited for is read this often in any case.
   private static let listening = Time.minute
   /// When conditions were last read from the system.
   private var heardAt: Instant = .min
   /// How long to wait after a window of a kind that could not be opened, or in which nothing ran; the longer the more often.
-  private var pause = PerKind<Span>(repeating: shortestPause)
-  /// When such a wait ends; no news ends it.
-  private(set) var pausedUntil = PerKind<Instant>(repeating: .min)
+  private var delay = PerKind<Span>(repeating: shortestDelay)
+  /// When such a delay ends; no news ends it.
+  private(set) var delayedUntil = PerKind<Instant>(repeating: .min)
   /// The kinds that wait because nothing ran in their last window; what is registered ends that.
   private var idle: KindSet = []
-  private static let shortestPause = Time.second
-  private static let longestPause = Time.minute
+  private static let shortestDelay = Time.second
+  private static let longestDelay = Time.minute
 
   /// When asking about a kind is worth it again, if nothing changes before.
   var askAgainAt = PerKind<Instant>(repeating: .min)
@@ -113,10 +113,6 @@ package final class Driver {
   private var seen: UInt64 = 0
   /// Something that the stamp does not show has changed.
   private var mustLook = false
-  /// It looks again when it is poked, or something happens.
-  private var isAsleep = false
-  /// When it wakes by itself, while it sleeps.
-  private var wakesAt: Instant = Time.never
   /// When the scheduler is to look around, though nothing is due.
   var looksAroundAt: Instant = Time.never
   /// What it hears of the store comes by itself, not by looking.
@@ -124,7 +120,7 @@ package final class Driver {
   /// Its thread has left, or it never had one.
   var hasLeft: Bool
 
-  private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: OpaquePointer) {
+  private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: Watch) {
     (self.terms, self.hasThread, self.hasLanes, self.watch) = (terms, hasThread, hasLanes, watch)
     hasLeft = !hasThread
   }
@@ -139,30 +135,21 @@ package final class Driver {
         "SELENE_DRIVER_LANES is for selene_driver_open, library threads work on the windows of this driver")
     }
     let terms = try DriverTerms(draft)
-    guard let watch = platform_watch_open(Int32(followsSystem ? PLATFORM_WATCH_SYSTEM : PLATFORM_WATCH_POKES)) else {
-      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
-    }
-    return Driver(terms, hasThread: hasThread, hasLanes: draft.hasLanes, watch)
+    return Driver(
+      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch(followsSystem ? .system : .pokes))
   }
 
-  deinit { platform_watch_close(watch) }
-
-  package var descriptor: Int32 { platform_watch_descriptor(watch) }
+  package var descriptor: Int32 { watch.descriptor }
 
   /// Blocks until there may be something to do, up to a time; whether there is. The caller holds no lock.
   @discardableResult
-  func wait(_ time: Span = Time.never) -> Bool { platform_watch_wait(watch, time) != 0 }
+  func wait(_ time: Span = Time.never) -> Bool { watch.wait(time) }
 
   /// The host has said what time it is: its timer is that.
-  func follow(toldTime now: Instant) {
-    if isAsleep && wakesAt <= now { poke() }
-  }
+  func follow(toldTime now: Instant) { watch.follow(toldTime: now) }
 
   /// Wakes it, if it sleeps.
-  func poke() {
-    isAsleep = false
-    platform_watch_poke(watch)
-  }
+  func poke() { watch.poke() }
 
   /// Something has changed that may let a refused kind have its window, or a task its run.
   func lookAgain() {
@@ -172,27 +159,27 @@ package final class Driver {
 
   /// Wakes it if the table is not what it saw.
   func follow(_ stamp: UInt64) {
-    if isAsleep && (mustLook || stamp != seen) { poke() }
+    if watch.isAsleep && (mustLook || stamp != seen) { poke() }
   }
 
   /// It is awake; what the system announced meanwhile, and whether something has happened to the files of the store.
   func awake() -> (groups: SignalGroups, storeTouched: Bool) {
-    (isAsleep, mustLook) = (false, false)
-    let found = platform_watch_drain(watch)
+    mustLook = false
+    let found = watch.drain()
     return (SignalGroups(rawValue: found & ~PLATFORM_WATCH_FILES), found & PLATFORM_WATCH_FILES != 0)
   }
 
   /// Wakes when the files of a store lose their names.
   func hear(ofStore path: Bytes) {
     hearsOfStore = path.withCString { file in
-      path.appending("-wal").withCString { platform_watch_files(watch, file, $0) != 0 }
+      path.appending("-wal").withCString { watch.hearFiles(file, $0) }
     }
   }
 
   /// It sleeps until an instant, at the latest; what it looked at just now is not news.
   func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
-    (isAsleep, mustLook, seen, wakesAt) = (true, false, stamp, wakeAt)
-    platform_watch_set_timer(watch, wakeAt == Time.never ? -1 : max(0, wakeAt.subtracting(now)))
+    (mustLook, seen) = (false, stamp)
+    watch.sleep(until: wakeAt, at: now)
   }
 
   /// Conditions are those of now.
@@ -206,18 +193,18 @@ package final class Driver {
   /// - Parameter isIdle: it was open, but nothing ran in it.
   func giveWay(_ kind: Kind, isIdle: Bool = false, at now: Instant) {
     if isIdle { idle.formUnion(KindSet(kind)) } else { idle.subtract(KindSet(kind)) }
-    pausedUntil[kind] = now.adding(pause[kind])
-    pause[kind] = min(pause[kind] * 2, Self.longestPause)
+    delayedUntil[kind] = now.adding(delay[kind])
+    delay[kind] = min(delay[kind] * 2, Self.longestDelay)
   }
 
   /// A task was registered, which need not wait as those do of which none ran.
   func welcome() {
-    for kind in Kind.allCases where idle.contains(kind) { pausedUntil[kind] = .min }
+    for kind in Kind.allCases where idle.contains(kind) { delayedUntil[kind] = .min }
     idle = []
   }
 
   /// In a window of a kind something ran.
-  func goOn(_ kind: Kind) { pause[kind] = Self.shortestPause }
+  func goOn(_ kind: Kind) { delay[kind] = Self.shortestDelay }
 
-  func watchMemory(_ wanted: Bool) { platform_watch_memory(watch, wanted ? 1 : 0) }
+  func watchMemory(_ wanted: Bool) { watch.hearMemory(wanted) }
 }

@@ -84,7 +84,7 @@ struct DriverView {
   var hearing = Hearing()
   /// When asking about a kind is worth it, if nothing changes before; and when a wait ends that no news ends.
   var askAgainAt = PerKind<Instant>(repeating: .min)
-  var pausedUntil = PerKind<Instant>(repeating: .min)
+  var delayedUntil = PerKind<Instant>(repeating: .min)
   /// When it is worth reading conditions again though nothing was announced.
   var mayListenAt: Instant = .min
   /// When time by itself ends what keeps a kind or an id.
@@ -120,7 +120,7 @@ struct DriverView {
     return plan
   }
 
-  private func asksAt(_ kind: Kind, _ plan: DriverPlan) -> Instant { max(plan.askAgainAt[kind], pausedUntil[kind]) }
+  private func asksAt(_ kind: Kind, _ plan: DriverPlan) -> Instant { max(plan.askAgainAt[kind], delayedUntil[kind]) }
 
   /// The signals that can be read for a decision; without a governor there is none.
   private var asked: SignalReach {

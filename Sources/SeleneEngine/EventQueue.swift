@@ -1,6 +1,5 @@
 // Events for hosts that read them instead of being called (B3).
 
-import CPlatform
 import SeleneCore
 
 /// A bounded queue of events, with a descriptor that is readable while one waits. Guarded by the scheduler's lock.
@@ -8,22 +7,17 @@ package final class EventQueue {
   package static let mostEvents = 65_536
 
   private let capacity: Int
-  private let watch: OpaquePointer
+  private let watch: Watch
   private var events = Queue<(event: Event, lostBefore: UInt64)>()
   /// Events that found no room since the last that did.
   private var lost: UInt64 = 0
   /// The host reads its texts.
   private var current: Event?
 
-  /// Nil where the system refuses a descriptor.
-  init?(capacity: Int) {
-    guard let watch = platform_watch_open(Int32(PLATFORM_WATCH_POKES)) else { return nil }
-    (self.capacity, self.watch) = (capacity, watch)
-  }
+  /// - Throws: `exhausted`.
+  init(capacity: Int) throws(SeleneError) { (self.capacity, watch) = (capacity, try Watch(.pokes)) }
 
-  deinit { platform_watch_close(watch) }
-
-  package var descriptor: Int32 { platform_watch_descriptor(watch) }
+  package var descriptor: Int32 { watch.descriptor }
 
   func add(_ event: Event) {
     guard events.count < capacity else {
@@ -35,7 +29,7 @@ package final class EventQueue {
     lost = 0
   }
 
-  func wake() { platform_watch_poke(watch) }
+  func wake() { watch.poke() }
 
   /// How many were lost before the next event, or until now if there is none; told once.
   func takeLost() -> UInt64 {
@@ -49,7 +43,7 @@ package final class EventQueue {
   /// The next event, which lives until the one behind it is taken.
   func next() -> Event? {
     guard let next = events.popFirst()?.event else {
-      _ = platform_watch_drain(watch)
+      _ = watch.drain()
       return nil
     }
     current = next
@@ -57,5 +51,5 @@ package final class EventQueue {
   }
 
   /// Blocks until an event may be there, up to a time. The caller holds no lock.
-  func wait(_ time: Span) { _ = platform_watch_wait(watch, time) }
+  func wait(_ time: Span) { _ = watch.wait(time) }
 }

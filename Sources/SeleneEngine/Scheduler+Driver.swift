@@ -205,7 +205,7 @@ extension Scheduler {
     (view.satisfied, view.hostOwned) = (conditions.satisfied, conditions.hostOwned)
     view.reach = reach
     view.hearing = hearing
-    (view.askAgainAt, view.pausedUntil) = (driver.askAgainAt, driver.pausedUntil)
+    (view.askAgainAt, view.delayedUntil) = (driver.askAgainAt, driver.delayedUntil)
     view.mayListenAt = driver.listensAt
     for cycle in cycles where !cycle.mode.callsHandlers {
       view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))

@@ -159,9 +159,7 @@ extension Scheduler {
   package func descriptor(of cycle: Cycle) throws(SeleneError) -> Int32 {
     try check(cycle)
     if let watch = cycle.watch { return watch.descriptor }
-    guard let watch = CycleWatch(followsTime: clock.host == nil) else {
-      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
-    }
+    let watch = try CycleWatch(followsTime: clock.host == nil)
     cycle.watch = watch
     workers.hasWatches = true
     // The thread that opened it looks first.

@@ -136,9 +136,7 @@ extension Scheduler {
   package func openEvents(capacity: UInt64) throws(SeleneError) -> EventQueue {
     try Self.checkEvents(capacity: capacity)
     guard outbox.queue == nil else { throw SeleneError(.alreadyExists, "the queue of events is open") }
-    guard let queue = EventQueue(capacity: Int(capacity)) else {
-      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
-    }
+    let queue = try EventQueue(capacity: Int(capacity))
     outbox.open(queue)
     return queue
   }
@@ -183,9 +181,7 @@ extension Scheduler {
   ///
   /// - Throws: `exhausted`.
   package func openTap(of server: UInt64) throws(SeleneError) -> EventQueue {
-    guard let queue = EventQueue(capacity: EventQueue.mostEvents) else {
-      throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
-    }
+    let queue = try EventQueue(capacity: EventQueue.mostEvents)
     outbox.taps.append((server, queue))
     return queue
   }

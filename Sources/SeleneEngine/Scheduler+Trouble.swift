@@ -213,7 +213,7 @@ extension Scheduler {
 
   /// What of a task's waiting is owed to troubles.
   func troubleReasons(_ kind: Kind) -> [Explanation.Entry] {
-    let triesAt = governance.driver?.pausedUntil[kind] ?? .min
+    let triesAt = governance.driver?.delayedUntil[kind] ?? .min
     let mayChangeAt = triesAt > clock.last ? triesAt : Time.never
     var entries: [Explanation.Entry] = []
     if troubles.isOn(.store) { entries.append(Explanation.Entry(reason: .storeRefuses, mayChangeAt: mayChangeAt)) }

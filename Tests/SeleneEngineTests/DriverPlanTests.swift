@@ -102,10 +102,10 @@ enum Said: Equatable {
     },
 
     Case("a kind whose window failed waits", .sleep(now + 5)) {
-      try view([fetch]) { $0.pausedUntil.refresh = now + 5 }
+      try view([fetch]) { $0.delayedUntil.refresh = now + 5 }
     },
     Case("one that was refused waits until asking is worth it", .sleep(now + 6)) {
-      try view([fetch]) { ($0.pausedUntil.refresh, $0.askAgainAt.refresh) = (now + 5, now + 6) }
+      try view([fetch]) { ($0.delayedUntil.refresh, $0.askAgainAt.refresh) = (now + 5, now + 6) }
     },
     Case("the minimum interval counts", .sleep(now + 40)) {
       try view([fetch]) { $0.pace.refresh = Pace(lastBegin: now - 60, interval: 100) }
