@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import pyselene as selene
-from pyselene import _forever
+from pyselene import _driver
 from pyselene._drive import Drive
 from pyselene.testing import VirtualClock
 
@@ -166,11 +166,11 @@ def test_a_signal_between_the_last_look_and_the_wait_counts() -> None:
     in_a_process("""
         from pyselene._forever import Forever
         scheduler = selene.Scheduler()
-        sleep = Forever._sleep
-        def late(self):
+        rest = Forever._rest
+        def late(self, poll):
             os.kill(os.getpid(), signal.SIGINT)
-            sleep(self)
-        Forever._sleep = late
+            rest(self, poll)
+        Forever._rest = late
         begin = time.monotonic()
         scheduler.run_forever(every=3600)
         assert time.monotonic() - begin < 30
@@ -281,7 +281,7 @@ def test_a_stop_just_before_a_window_opens_lets_nothing_start(monkeypatch: pytes
             scheduler.stop()
             return Drive(engine, window, inline, cycle)
 
-        monkeypatch.setattr(_forever, "Drive", late)
+        monkeypatch.setattr(_driver, "Drive", late)
         scheduler.run_forever()
         assert scheduler.info().dispatched == 0
 

@@ -150,7 +150,7 @@ class Driver:
         reports = []
         while token := self._step():
             with self._engine.waiting():
-                reports.append(Drive(self._engine, self._window, inline=True, cycle=token).run())
+                reports.append(self._drive(token, inline=True).run())
             self._tell(reports[-1])
         return reports
 
@@ -238,32 +238,52 @@ class Driver:
             log.error("the driver ended early", exc_info=error)
 
     def _follow(self) -> None:
-        poll = select.poll()
-        poll.register(self._fd, select.POLLIN)
-        poll.register(self._bell, select.POLLIN)
         try:
-            while not self._stopping:
-                if token := self._step():
-                    drive = Drive(self._engine, self._window, inline=False, cycle=token)
-                    self._add(drive)
-                    try:
-                        # Not on the host's executor, whose threads may be fewer than windows and lanes.
-                        self._engine.submit(lambda drive=drive: self._work(drive), on_worker=True)  # type: ignore[misc]
-                    except BaseException:
-                        self._remove(drive)
-                        end(self._engine, token, {})
-                        raise
-                else:
-                    poll.poll()
+            self._open_windows(self._hand_over)
         except BaseException as error:
             self._fail(error)
 
+    def _open_windows(self, work: Callable[[int], object]) -> None:
+        """Has each window worked on that is granted, and waits between them, until it is stopped."""
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        poll.register(self._bell, select.POLLIN)
+        while not self._stopping:
+            if token := self._step():
+                work(token)
+            else:
+                self._rest(poll)
+
+    def _rest(self, poll: select.poll) -> None:
+        """Until there may be something to do."""
+        poll.poll()
+
+    def _hand_over(self, token: int) -> None:
+        """Has another thread work a window off."""
+        drive = self._drive(token)
+        self._add(drive)
+        try:
+            # Not on the host's executor, whose threads may be fewer than windows and lanes.
+            self._engine.submit(lambda: self._work(drive), on_worker=True)
+        except BaseException:
+            self._remove(drive)
+            end(self._engine, token, {})
+            raise
+
     def _work(self, drive: Drive) -> None:
         try:
-            with self._driving(drive) as reports:
-                reports.append(drive.run())
+            self._run(drive)
         except BaseException as error:
             self._fail(error)
+
+    def _drive(self, token: int, inline: bool = False) -> Drive:
+        return Drive(self._engine, self._window, inline, cycle=token)
+
+    def _run(self, drive: Drive) -> Report | None:
+        """Works a window off; its report, unless other code has ended it."""
+        with self._driving(drive) as reports:
+            reports.append(drive.run())
+        return next(iter(reports), None)
 
     # ---- on an event loop -------------------------------------------------------
 
@@ -315,24 +335,26 @@ class Driver:
                     return
                 drive = AsyncDrive(self._engine, self._window, token)
                 self._add(drive)
-                task = self._loop.create_task(self._await(drive), name="pyselene window")
+                task = self._loop.create_task(self._work_async(drive), name="pyselene window")
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
         except BaseException as error:
             self._loop.remove_reader(self._fd)
             self._fail(error)
 
-    async def _await(self, drive: AsyncDrive) -> None:
+    async def _work_async(self, drive: AsyncDrive) -> None:
         try:
-            with self._driving(drive) as reports:
-                reports.append(await drive.run())
+            await self._run_async(drive)
         except asyncio.CancelledError:
             raise
-        except Exception as error:
-            self._fail(error)
         except BaseException as error:
             self._fail(error)
-            raise
+            if not isinstance(error, Exception):
+                raise
+
+    async def _run_async(self, drive: AsyncDrive) -> None:
+        with self._driving(drive) as reports:
+            reports.append(await drive.run())
 
     # ---- for all ----------------------------------------------------------------
 

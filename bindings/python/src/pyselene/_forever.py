@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import select
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._driver import Driver, OnReport, raw_driver
 from ._errors import Closed
@@ -60,25 +58,11 @@ class Forever(Driver):
     def run(self, signals: bool) -> None:
         """Opens windows on the calling thread, until it is stopped."""
         with self._working(signals):
-            while not self._stopping:
-                if token := self._step():
-                    self._work_on(token)
-                else:
-                    self._sleep()
+            self._open_windows(self._work_on)
 
     def _work_on(self, token: int) -> Report | None:
-        """Works a window off; its report, unless other code has ended it."""
-        drive = Drive(self._engine, self._window, inline=False, cycle=token)
-        with self._driving(drive) as reports:
-            reports.append(drive.run())
-        return next(iter(reports), None)
-
-    def _sleep(self) -> None:
-        """Until there may be something to do."""
-        poll = select.poll()
-        poll.register(self._fd, select.POLLIN)
-        poll.register(self._bell, select.POLLIN)
-        poll.poll()
+        """Works a window off on the calling thread; its report, unless other code has ended it."""
+        return self._run(self._drive(token))
 
     async def run_async(self, signals: bool) -> None:
         """Opens windows on the running event loop, until it is stopped or cancelled."""
@@ -86,9 +70,7 @@ class Forever(Driver):
         with self._working(signals):
             while not self._stopping:
                 if token := self._step():
-                    drive = AsyncDrive(self._engine, self._window, token)
-                    with self._driving(drive) as reports:
-                        reports.append(await drive.run())
+                    await self._run_async(AsyncDrive(self._engine, self._window, token))
                 else:
                     await self._sleep_async(self._loop, self._news)
 

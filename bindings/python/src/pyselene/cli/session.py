@@ -437,7 +437,7 @@ class Following(Forever):
             return super()._work_on(token)
         return None
 
-    def _sleep(self) -> None:
+    def _rest(self, poll: select.poll) -> None:
         session = self._session
         session.look_at_decisions()
         wakes_at = session.scheduler.next_wakeup()
@@ -446,7 +446,7 @@ class Following(Forever):
         if waits and wakes_at != self._told and not session.scheduler.info().troubles:
             self._told = wakes_at
             session.tell_sleep(wakes_at)
-        super()._sleep()
+        super()._rest(poll)
 
 
 def session_time(plan: Plan) -> str:
