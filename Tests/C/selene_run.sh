@@ -241,6 +241,17 @@ eventually gone
 gone
 result "kill -9 of selene-run ends what it runs, grandchildren that do not listen, too" $?
 
+# What is left of them when the next one comes is waited for. The test stands for the guard.
+echo "a -- touch $work/ran" >"$work/tasks"
+exec 8>"$work/waited-guard"
+flock 8
+"$runner" --store "$work/waited" "$work/tasks" >"$work/log" 2>&1 8>&- &
+child=$!
+eventually grep -q '^selene-run: .*waited: commands of the run before have not ended yet; waiting for them$' "$work/log"
+[ ! -e "$work/ran" ] && flock -u 8 && wait $child && [ -e "$work/ran" ] && [ ! -e "$work/waited-guard" ]
+result "a run waits for what is left of the commands of the one before" $?
+exec 8>&-
+
 # U2: a store's tasks belong to whoever registered them.
 store=$work/shared
 "$work/foreign" "$store" feed feedd && "$work/foreign" "$store" old shell 2>"$work/log"

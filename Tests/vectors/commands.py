@@ -58,9 +58,11 @@ def play(example, folder, call, workload):
     workload: makes a text of tasks.
     """
     (folder / "workload").write_text(workload(example.get("tasks", ONE_TASK)))
-    for arguments in [*example.get("before", ()), example["arguments"]]:
+    calls = [(arguments, "KILL") for arguments in example.get("killed", ())]
+    calls += [(arguments, example.get("signal")) for arguments in [*example.get("before", ()), example["arguments"]]]
+    for arguments, number in calls:
         words = ["workload" if argument == "WORKLOAD" else argument for argument in arguments]
-        end, said = call(words, example.get("signal"))
+        end, said = call(words, number)
     said = written(said)
     wrong = [f"ended with {end} instead of {example['exit']}"] * (end != example["exit"])
     wrong += [f"does not say: {part}" for part in example.get("says", ()) if part not in said]

@@ -158,7 +158,9 @@ static void serve(const struct session *session) {
 
 static int work(struct session *session) {
     const struct options *options = session->options;
+    const bool runs = options->now || options->cycles != 0;
     int exit_code = EXIT_DONE;
+    if (options->store && runs && !runner_lock(session->runner, options->store)) return EXIT_DONE;
     if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
         return refused(session, "the conditions were refused");
     if (options->store) exit_code = keep_workload(session);
@@ -172,6 +174,7 @@ static int work(struct session *session) {
         return EXIT_SYSTEM;
     }
     if (options->follow && options->store) serve(session);
+    if (options->store && runs) show_interrupted(session);
     if (!runner_sleep(session->runner, SETTLING)) return EXIT_DONE;
     if (options->now) exit_code = run_now(session);
     if (follow_profile(session)) return refused(session, "the profile was refused");

@@ -305,7 +305,7 @@ void runner_open(struct runner *runner, const struct workspace *workspace,
                               .drain = options->drain,
                               .quiet = options->quiet,
                               .with_time = options->follow};
-    guard_open(options->grace);
+    guard_open(options->grace, options->store);
     block_watched_signals(runner);
     children_adopt();
     pthread_mutex_init(&runner->lock, NULL);
@@ -357,6 +357,33 @@ bool runner_sleep(struct runner *runner, int64_t duration) {
     go_on = !runner->signal;
     pthread_mutex_unlock(&runner->lock);
     return go_on;
+}
+
+/* How often a lock that another process has is asked for. */
+#define LOOK_AT_LOCK (20 * SELENE_MILLISECOND)
+
+bool runner_lock(struct runner *runner, const char *store) {
+    const int64_t end = monotonic_now() + GUARD_PATIENCE;
+    const struct printable name = printable(store, -1);
+    bool told = false;
+    int problem;
+    while ((problem = guard_lock()) == EWOULDBLOCK && monotonic_now() < end) {
+        if (!told)
+            fprintf(stderr,
+                    "selene-run: %s: commands of the run before have not ended yet; waiting for "
+                    "them\n",
+                    name.text);
+        told = true;
+        if (!runner_sleep(runner, LOOK_AT_LOCK)) return false;
+    }
+    if (problem == EWOULDBLOCK)
+        fprintf(stderr, "selene-run: %s: they have not ended; going on beside them\n", name.text);
+    else if (problem)
+        fprintf(stderr,
+                "selene-run: %s" GUARD_SUFFIX ": %s; nothing on this store will wait for the "
+                "commands of this run if it is killed\n",
+                name.text, strerror(problem));
+    return true;
 }
 
 void runner_note_window(struct runner *runner) {

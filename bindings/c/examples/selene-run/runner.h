@@ -78,6 +78,14 @@ int runner_signal(struct runner *runner);
 /** Sleeps; false, at once, when the program was asked to end. */
 bool runner_sleep(struct runner *runner, int64_t duration);
 
+/**
+ * Waits for commands of another run on this store, which was killed or did not wait for them, and keeps those of the next
+ * one waiting for the commands of this one. Before the first command. Says on stderr what it waits for.
+ *
+ * @return false, at once, when the program was asked to end
+ */
+bool runner_lock(struct runner *runner, const char *store);
+
 /** A window of a driver has ended. */
 void runner_note_window(struct runner *runner);
 

@@ -131,6 +131,28 @@ static struct text next_chance(const struct session *session, selene_text id) {
     return out;
 }
 
+static bool runs_now(const struct session *session, selene_text id) {
+    const char *now = session->options->now;
+    return now && strlen(now) == (size_t)id.length && memcmp(now, id.data, strlen(now)) == 0;
+}
+
+void show_interrupted(const struct session *session) {
+    const struct workload *workload = session->workload;
+    for (size_t i = 0; i < workload->count; i++) {
+        selene_text id = workload->tasks[i].definition.id;
+        selene_task_info *info;
+        if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
+        if (info->stop_reason == SELENE_STOP_INTERRUPTED) {
+            show_time(session);
+            printf("interrupted: %s was running when its process ended, attempt %u; again: %s\n",
+                   printable(id.data, id.length).text, (unsigned)info->failed_attempt,
+                   runs_now(session, id) ? "now" : next_chance(session, id).text);
+        }
+        selene_task_info_destroy(info);
+    }
+    write_out();
+}
+
 static void show_run_pace(const selene_pace *pace) {
     struct text news = {"-"};
     if (pace->known_runs)

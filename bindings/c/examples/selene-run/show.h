@@ -25,6 +25,9 @@ void show_window(const struct session *session, const char *title, const selene_
 /** Brings what was printed to the outside; if that fails, or has failed, says why on standard error, once. */
 bool write_out(void);
 
+/** The tasks of the workload that were running when their process ended, and when they run again. */
+void show_interrupted(const struct session *session);
+
 /** What ran, what did not and why, and the result. */
 void show_report(const struct session *session, const selene_window *window,
                  const selene_report *report);

@@ -131,7 +131,8 @@ def run_command(
     refuses do not run, and --follow waits until asking again is worth it.
 
     --follow takes over what is edited in WORKLOAD: tasks that are new or changed are registered, those that are gone
-    are cancelled. If this program is killed, its commands end all the same.
+    are cancelled. If this program is killed, its commands end all the same; the next run on the same store waits for
+    that.
     """
     _refuse_together(follow, now, cycles, lanes, profile, reserve, strict_fit)
     if adopt and store is None:
@@ -149,7 +150,7 @@ def run_command(
         observed_range, freshness, max_pending_refresh, max_pending_processing, window.every if follow else 0
     )
     cycles = cycles if cycles is not None else None if follow else 1
-    plan = Plan(window, cycles, follow, now, check, is_live, profile, why, drain / 1e9)
+    plan = Plan(window, cycles, follow, now, check, is_live, profile, why, drain / 1e9, store)
 
     def show_output(id: str, lines: list[str]) -> None:
         stamp = session_time(plan)
@@ -157,7 +158,7 @@ def run_command(
         console.print(text)
 
     with (
-        Guard(grace / 1e9) as guard,
+        Guard(grace / 1e9, store) as guard,
         Workspace(logs) as workspace,
         wire.open_scheduler(store_path(store), limits) as scheduler,
     ):

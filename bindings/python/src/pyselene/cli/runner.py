@@ -131,6 +131,10 @@ class Runner:
 
         return stop
 
+    def lock(self) -> int:
+        """Keeps the next run on the store waiting for the commands of this one; answers as `Guard.lock` does."""
+        return 0 if self._guard is None else self._guard.lock()
+
     @property
     def busy(self) -> bool:
         """Whether a command runs; never waits, so that handlers of signals may ask."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +35,7 @@ from .. import (
     Report,
     Scheduler,
     SeleneError,
+    StopReason,
     StoreError,
     _raw,
 )
@@ -41,6 +44,7 @@ from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
 from .edits import Edits
+from .guard import PATIENCE, SUFFIX
 from .keep import refuse_taken
 from .live import LiveTable
 from .problem import Exit, Problem, printable
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
 _SETTLING = 0.05
 """Age counts from registration.  Too short to be noticed, and long against the time between two
 registrations that priorities, not lines, decide the first window."""
+
+_LOOK_AT_LOCK = 0.02
+"""How often a lock that another process has is asked for."""
 
 _LOOK_AT_WORKLOAD = 1.0
 """With ``--follow`` the workload's file is looked at each second."""
@@ -75,6 +82,7 @@ class Plan:
     profile: str | None = None
     why: bool = False
     drain: float = 0.0
+    store: Path | None = None
 
 
 class Session:
@@ -185,8 +193,11 @@ class Session:
             os.write(bell, b"\0")
 
     def _work(self) -> int:
-        if self._sleep(_SETTLING):
+        runs = self.plan.store is not None and self.plan.cycles != 0
+        if (runs and not self._lock()) or self._sleep(_SETTLING):
             return Exit.DONE
+        if runs:
+            self._tell_interrupted()
         if self.plan.now is not None:
             return self._run_now(self.plan.now)
         if self.plan.follow:
@@ -196,6 +207,43 @@ class Session:
         if self.plan.check and not self.scheduler.closed and any(map(self._has_failed, self._ids())):
             return Exit.TASK_FAILED
         return Exit.DONE
+
+    def _lock(self) -> bool:
+        """Waits for commands of another run on this store, which was killed or did not wait for them.
+
+        Returns:
+            False if a signal came.
+        """
+        store = printable(str(self.plan.store))
+        end = time.monotonic() + PATIENCE
+        told = False
+        while (problem := self.runner.lock()) == errno.EWOULDBLOCK and time.monotonic() < end:
+            if not told:
+                told = True
+                sys.stderr.write(
+                    f"pyselene: {store}: commands of the run before have not ended yet; waiting for them\n"
+                )
+            if self._sleep(_LOOK_AT_LOCK):
+                return False
+        if problem == errno.EWOULDBLOCK:
+            sys.stderr.write(f"pyselene: {store}: they have not ended; going on beside them\n")
+        elif problem:
+            sys.stderr.write(
+                f"pyselene: {store}{SUFFIX}: {os.strerror(problem)}; nothing on this store will wait for the commands"
+                " of this run if it is killed\n"
+            )
+        return True
+
+    def _tell_interrupted(self) -> None:
+        """Tells which tasks were running when their process ended, and when they run again."""
+        for spec in self.workload.tasks:
+            info = self.scheduler.get(spec.id)
+            if info.stop_reason is not StopReason.INTERRUPTED:
+                continue
+            again = "now" if spec.id == self.plan.now else show.next_chance(self.scheduler, spec.id)
+            attempt = 0 if info.last_failure is None else info.last_failure.attempt
+            told = f"interrupted: {printable(spec.id)} was running when its process ended, attempt {attempt}; again: "
+            self.console.print(Text.assemble(session_time(self.plan), told, again))
 
     def _work_by_the_clock(self, cycles: int) -> None:
         for number in range(1, cycles + 1):
