@@ -92,9 +92,9 @@ check: deps-test
 test-targets: deps-test
 	@.ci/test targets wasm
 
-## torture        kills, losses of power, faults, damage, random choices by the thousand, mutants; an hour or more
+## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && bindings/python/test.sh long
+	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test
