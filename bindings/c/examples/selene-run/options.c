@@ -329,7 +329,9 @@ static bool read_option(struct options *options, int option, const char *name) {
     case VERBOSE:
         return options->verbose = true;
     case STORE:
-        if (*optarg == '\0') return refuse("--store: found \"\"; allowed is the name of a file");
+        /* SQLite's name for none: here it would be a file. */
+        if (*optarg == '\0' || strcmp(optarg, ":memory:") == 0)
+            return refuse("--store: found \"%s\"; allowed is the name of a file", optarg);
         options->store = optarg;
         return true;
     case ADOPT:

@@ -78,7 +78,12 @@ def run_command(
     max_pending_processing: o.MaxPendingProcessing = None,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep tasks there, so that they go on after a restart.", show_default=False),
+        typer.Option(
+            parser=o.store_file,
+            metavar="FILE",
+            help="Keep tasks there, so that they go on after a restart.",
+            show_default=False,
+        ),
     ] = None,
     adopt: Annotated[
         bool, typer.Option("--adopt", help="Take over the tasks of other programs and workloads that FILE has.")

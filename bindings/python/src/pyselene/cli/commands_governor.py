@@ -42,7 +42,12 @@ _TWO_READINGS = 0.3
 def signals(
     store: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The store whose signals and free space to show.", show_default=False),
+        typer.Option(
+            parser=o.store_file,
+            metavar="FILE",
+            help="The store whose signals and free space to show.",
+            show_default=False,
+        ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show them until interrupted.")] = False,
     every: Annotated[
@@ -80,7 +85,7 @@ def signals(
 
 @command()
 def forecast(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The store that knows the habits.")],
+    store: Annotated[Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that knows the habits.")],
     profile: o.Profile = None,
     kinds: o.Kinds = None,
     count: Annotated[

@@ -134,7 +134,9 @@ def retry(
 
 @command()
 def cancel(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store in which the tasks live.")
+    ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
@@ -161,7 +163,9 @@ def cancel(
 
 @command()
 def pause(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store in which the tasks live.")
+    ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it now.", show_default=False)
@@ -173,7 +177,9 @@ def pause(
 
 @command()
 def resume(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The store in which the tasks live.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store in which the tasks live.")
+    ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)

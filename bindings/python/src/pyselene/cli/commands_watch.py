@@ -18,7 +18,9 @@ from .program import command, existing, print_line
 
 @command()
 def watch(
-    store: Annotated[Path, typer.Option(metavar="FILE", help="The store that another process has open.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that another process has open.")
+    ],
     as_json: o.Json = False,
 ) -> None:
     """Show what happens in a store that another process has open and serves, as it happens, until that ends."""

@@ -54,6 +54,13 @@ def number(least: int, greatest: int) -> Callable[[str], int]:
     return read
 
 
+def store_file(text: str) -> Path:
+    """A parser of the name of a store. SQLite's name for none would be a file."""
+    if text in ("", ":memory:"):
+        raise typer.BadParameter(f'found "{text}"; allowed is the name of a file')
+    return Path(text)
+
+
 def choice(names: Iterable[object]) -> Callable[[str], str]:
     """A parser of one of these names."""
     known = [str(name) for name in names]
@@ -99,7 +106,10 @@ MaybeWorkloadFile = Annotated[
     str | None,
     typer.Argument(metavar="[WORKLOAD]", help="A workload file in TOML; or use --store.", show_default=False),
 ]
-Store = Annotated[Path | None, typer.Option(metavar="FILE", help="The store in which tasks live.", show_default=False)]
+Store = Annotated[
+    Path | None,
+    typer.Option(parser=store_file, metavar="FILE", help="The store in which tasks live.", show_default=False),
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show what the library says of stores, troubles and drivers.")
 ]
