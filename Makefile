@@ -129,7 +129,10 @@ SWIFT_MODE = -swift-version 6 -warnings-as-errors -parse-as-library -whole-modul
 	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs \
 	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene \
 	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap
-SWIFT_FLAGS = $(SWIFT_MODE) -g -module-cache-path $(COMPILED)/modules $(addprefix -Xcc ,$(FOR_C))
+# Swift says of each function that nothing is thrown through it, which leaves it without what an unwinder needs: what a
+# host's callback throws goes through those that called it (A8).
+UNWINDING = -Xllvm -force-remove-attribute=nounwind -Xcc -fexceptions
+SWIFT_FLAGS = $(SWIFT_MODE) $(UNWINDING) -g -module-cache-path $(COMPILED)/modules $(addprefix -Xcc ,$(FOR_C))
 
 $(COMPILED)/swift.o: $(PACKAGES) $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap \
 	Sources/module.modulemap Makefile

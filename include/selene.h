@@ -178,12 +178,14 @@
  *   one for more than a second counts for max_overrun_threads.
  *
  * Leaving. A callback is meant to return. Where it is left by longjmp, by an exception that is caught further out
- *   (exceptions pass through the library without its noticing; out of a library thread they end the process), or as its
- *   thread ends in pthread_exit, nothing crashes: the run has failed unless it had its outcome, its inline cycle ends,
- *   and a library thread that ended is replaced. It is noticed when the thread ends, or calls the library again from
- *   where the jump led to; until then the thread counts as inside. What the calls in between had allocated is lost, and
- *   the destroy of a scheduler that was closed before it was noticed is not called. On a stack other than the thread's
- *   own, as fibers have them, it is not noticed.
+ *   (exceptions pass through the shared and the static library without its noticing; out of a library thread, where
+ *   nothing catches them, they end the process), or as its thread ends in pthread_exit, nothing crashes: the run has
+ *   failed unless it had its outcome, its inline cycle ends, and a library thread that ended is replaced. It is noticed
+ *   when the thread ends, or calls the library again from where the jump led to; until then the thread counts as
+ *   inside. So a call from deeper on the stack than the callback was, which finds what was left there untouched, is at
+ *   worst answered as one from inside: close, reset and blocking cycles with REENTRANT. What the calls in between had
+ *   allocated is lost, and the destroy of a scheduler that was closed before it was noticed is not called. On a stack
+ *   other than the thread's own, as fibers have them, it is not noticed.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
@@ -1733,8 +1735,8 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
  *                     it at which a task becomes due; not touched for the others. May be NULL
  * @return INVALID_HANDLE (also after the end), UNSUPPORTED_STRUCT, UNSUPPORTED
  *
- * Ownership: the texts of out_run are borrowed until the run's first selene_run_complete returns or the
- * scheduler is closed. Thread: any. Since: 0.1.
+ * Ownership: the texts of out_run are borrowed until the run's first selene_run_complete returns, the scheduler is
+ * closed, or the run was let go (SELENE_EVENT_RELEASED) and 1 024 more after it. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step,
                                            selene_run_info *out_run, int64_t *out_wake_at);

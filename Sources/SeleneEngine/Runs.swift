@@ -8,8 +8,7 @@ struct Runs {
   private(set) var last: UInt64 = 0
   /// Those that have not come back.
   private let out = NumberMap<Run>()
-  /// Pulled ones that were let go: the host may still read their texts.
-  private let lent = NumberMap<Run>()
+  private var lent = LentTexts()
   private var stale = StaleRuns()
 
   // MARK: Finding
@@ -52,11 +51,28 @@ struct Runs {
     if run.isStale { stale.insert(number) }
   }
 
-  /// The host keeps the texts of a run that was let go, until it completes it.
-  func lend(_ run: Run) { lent[Token(rawValue: run.token).number] = run }
+  /// The host keeps the texts of a pulled run that was let go, until it completes it or many more were let go.
+  mutating func lend(_ run: Run) { lent.insert(Token(rawValue: run.token).number, run.definition) }
 
   @inline(__always)
-  func takeBackLent(_ number: UInt64) { if !lent.isEmpty { lent.remove(number) } }
+  func takeBackLent(_ number: UInt64) { lent.remove(number) }
+}
+
+/// The definitions of the last pulled runs that were let go, whose texts the host may still read: a host whose workers die
+/// never completes their runs.
+private struct LentTexts {
+  static let capacity = 1_024
+
+  private let definitions = NumberMap<TaskDefinition>()
+  private var last = LastNumbers()
+
+  mutating func insert(_ number: UInt64, _ definition: TaskDefinition) {
+    if let oldest = last.insert(number, capacity: Self.capacity) { definitions.remove(oldest) }
+    definitions[number] = definition
+  }
+
+  @inline(__always)
+  func remove(_ number: UInt64) { if !definitions.isEmpty { definitions.remove(number) } }
 }
 
 /// The last runs that were stopped or expired, so that a late outcome is told from a second one.
@@ -64,20 +80,31 @@ private struct StaleRuns {
   static let capacity = 65_536
 
   private let numbers = NumberMap<Bool>()
-  private var order: [UInt64] = []
-  private var oldest = 0
+  private var last = LastNumbers()
 
   mutating func insert(_ number: UInt64) {
     guard !contains(number) else { return }
+    if let oldest = last.insert(number, capacity: Self.capacity) { numbers.remove(oldest) }
     numbers[number] = true
-    if order.count < Self.capacity {
-      order.append(number)
-    } else {
-      numbers[order[oldest]] = nil
-      order[oldest] = number
-      oldest = (oldest + 1) % Self.capacity
-    }
   }
 
   func contains(_ number: UInt64) -> Bool { numbers[number] != nil }
+}
+
+/// The last numbers of so many.
+private struct LastNumbers {
+  private var order: [UInt64] = []
+  private var oldest = 0
+
+  /// Adds a number; the oldest one that has to go for it.
+  mutating func insert(_ number: UInt64, capacity: Int) -> UInt64? {
+    guard order.count == capacity else {
+      order.append(number)
+      return nil
+    }
+    let gone = order[oldest]
+    order[oldest] = number
+    oldest = (oldest + 1) % capacity
+    return gone
+  }
 }

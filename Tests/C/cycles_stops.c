@@ -1,9 +1,11 @@
 /*
  * cycles_stops.c - what stops a run in flight, and how long its id stays taken when it does not come back
  *
- * Argument: the filter of check.h.
+ * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many pulled runs are never completed (100 000).
  */
 #include "cycles.h"
+
+#include <malloc.h>
 
 /* ============================================================================
  *  STOPS
@@ -374,6 +376,64 @@ static void test_release_order(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+static uint64_t bytes_in_use(void) {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* A host whose workers die: what is kept of their runs does not grow, and the last texts can be read. */
+static void test_never_completed(void) {
+    enum { KEPT = 1024 };
+    const int64_t count = check_environment("SELENE_TEST_ROUNDS", 100000);
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler;
+    struct work work = {.behaviour = COMPLETE};
+    selene_run first = 0;
+    static selene_run_info last[KEPT];
+    static char input[200];
+    uint64_t before;
+    options.release_after = 0;
+    scheduler = open_virtual(options);
+    add_handler(scheduler, "work", &work);
+    before = bytes_in_use();
+    for (int64_t k = 0; k < count; k++) {
+        selene_run_info *info = &last[k % KEPT];
+        selene_cycle cycle;
+        char id[32];
+        int32_t step = -1;
+        snprintf(id, sizeof id, "task %" PRId64, k);
+        selene_task task = refresh_once(id, 3);
+        task.handler = SELENE_TEXT("work");
+        task.input = input;
+        task.input_length = sizeof input;
+        CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task));
+        cycle = begin(scheduler, window_of(S, 0, 1));
+        *info = (selene_run_info)SELENE_RUN_INFO_INIT;
+        CHECK_OK(selene_cycle_next(cycle, &step, info, NULL));
+        CHECK_INT(SELENE_STEP_RUN, step);
+        if (k == 0) first = info->run;
+        advance(2 * S);
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_OK(selene_task_cancel(scheduler, id, -1, NULL));
+        CHECK_OK(selene_scheduler_prune(scheduler, NULL));
+    }
+    /* About 4 MB are the 65 536 tokens that are known as stale. */
+    CHECK(bytes_in_use() < before + (8 << 20));
+    for (int64_t k = count > KEPT ? count - KEPT : 0; k < count; k++) {
+        const selene_run_info *info = &last[k % KEPT];
+        char id[32];
+        snprintf(id, sizeof id, "task %" PRId64, k);
+        CHECK_TEXT(id, info->id);
+        CHECK_INT(sizeof input, info->input.length);
+        CHECK(memcmp(info->input.data, input, sizeof input) == 0);
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                     selene_run_complete(info->run, SELENE_OUTCOME_NEW_DATA));
+    }
+    CHECK_STATUS(count > 65536 ? SELENE_ERROR_ALREADY_COMPLETED : SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(first, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_release_threads(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
@@ -422,6 +482,8 @@ int main(int argc, char **argv) {
     run_test("C4 what does not come back is let go after release_after, with an event",
              test_release);
     run_test("C4 runs that are let go at one instant are told in their order", test_release_order);
+    run_test("C4 pulled runs that are never completed take no more memory the more there are",
+             test_never_completed);
     run_test("C4 a handler on a library thread is let go too, its thread still counts",
              test_release_threads);
     return check_end();

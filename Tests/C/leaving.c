@@ -5,6 +5,7 @@
  */
 #include "cycles.h"
 
+#include <alloca.h>
 #include <setjmp.h>
 
 static jmp_buf outside, inner;
@@ -63,6 +64,73 @@ static void test_jump(void) {
     for (int i = 0; i < 40; i++)
         CHECK_INT(1, i % 2 ? runs_by_jump(scheduler) : runs_deeper(scheduler));
     check_as_before(scheduler, &work);
+}
+
+/* ---- calls from deeper than where the jump led ------------------------------------------------------------------------ */
+
+static char *left_at;
+
+static void jump_out_marked(struct work *work, selene_run run, const selene_run_info *info) {
+    char here;
+    left_at = &here;
+    jump_out(work, run, info);
+}
+
+/** Calls what `call` is from below the stack that was left, of which nothing is written over. */
+static __attribute__((noinline)) selene_status call_below(selene_status (*call)(selene_scheduler),
+                                                          selene_scheduler scheduler) {
+    char here;
+    const size_t size = &here > left_at ? (size_t)(&here - left_at) + 4096 : 4096;
+    volatile char *untouched = alloca(size);
+    const selene_status status = call(scheduler);
+    untouched[0] = 0;
+    return status;
+}
+
+static selene_status run_inline_window(selene_scheduler scheduler) {
+    selene_window window = window_of(SELENE_HOUR, 0, 1);
+    window.flags = SELENE_WINDOW_INLINE;
+    return selene_cycle_run(scheduler, &window, NULL);
+}
+
+static selene_status get_info(selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    return selene_scheduler_get(scheduler, &info);
+}
+
+/* What was left still stands there: a call may be taken for one from inside, until one from where the jump led to. */
+static void test_below(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = jump_out_marked};
+    add_work(scheduler, "a", &work);
+    for (int i = 0; i < 40; i++) {
+        CHECK_INT(1, runs_by_jump(scheduler));
+        CHECK_OK(call_below(get_info, scheduler));
+        /* Where it is noticed all the same the handler jumps again: over this frame, which is as well. */
+        if (!setjmp(outside))
+            CHECK_STATUS(SELENE_ERROR_REENTRANT, call_below(run_inline_window, scheduler));
+        CHECK_OK(get_info(scheduler));
+        CHECK_INT(SELENE_OUTCOME_FAILED, record(scheduler, "a").last_outcome);
+        CHECK_INT(0, overruns(scheduler));
+    }
+    check_as_before(scheduler, &work);
+}
+
+/* The same of a close, which would end what the frame belongs to. */
+static selene_status close_now(selene_scheduler scheduler) {
+    return selene_scheduler_close(scheduler, 0);
+}
+
+static void test_close_below(void) {
+    selene_scheduler scheduler = open_real();
+    struct work work = {.behaviour = ASK, .ask = jump_out_marked};
+    selene_status status;
+    add_work(scheduler, "a", &work);
+    CHECK_INT(1, runs_by_jump(scheduler));
+    status = call_below(close_now, scheduler);
+    if (status == SELENE_ERROR_REENTRANT) status = close_now(scheduler);
+    CHECK_OK(status);
+    CHECK_INT(1, atomic_load(&work.destroyed));
 }
 
 /* ---- two at a time ------------------------------------------------------------------------------------------------ */
@@ -290,6 +358,9 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("A8 a run whose inline handler is left by a jump has failed, and all goes on",
              test_jump);
+    run_test("A8 a call from below what was left is refused at worst, until one from above",
+             test_below);
+    run_test("A8 a close from below what was left is refused at worst", test_close_below);
     run_test("A8 a jump over a stop function and the handler that waits for it", test_two);
     run_test("A8 a jump out of a stop function into the handler that waits for it",
              test_one_of_two);

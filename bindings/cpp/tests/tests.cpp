@@ -88,6 +88,97 @@ void exceptions() {
     CHECK(scheduler.ids(selene::state::failed) == std::vector<std::string>{"never"});
 }
 
+/** Beneath selene.hpp, which lets nothing through: where functions of C throw what their host catches around a call. */
+struct thrown : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/** What such a function has, and how often it was called and its context ended. */
+struct thrower {
+    selene_scheduler scheduler = 0;
+    std::string id;
+    int calls = 0, ends = 0;
+};
+
+[[noreturn]] void throw_from_run(selene_run, const selene_run_info *, void *context) {
+    static_cast<thrower *>(context)->calls++;
+    throw thrown("from a handler");
+}
+
+/** The handler's own call has its stop function called, which throws through both. */
+void cancel_own(selene_run, const selene_run_info *, void *context) {
+    auto &own = *static_cast<thrower *>(context);
+    own.calls++;
+    selene_task_cancel(own.scheduler, own.id.c_str(), -1, nullptr);
+}
+
+[[noreturn]] void throw_from_stop(selene_run, int32_t, void *) {
+    throw thrown("from a stop function");
+}
+
+[[noreturn]] void throw_from_observer(const selene_event *, void *context) {
+    static_cast<thrower *>(context)->calls++;
+    throw thrown("from an observer");
+}
+
+void count_end(void *context) {
+    static_cast<thrower *>(context)->ends++;
+}
+
+/** What a call throws, whose stack goes through the library. */
+template <typename Call> std::string thrown_by(Call call) {
+    try {
+        call();
+    } catch (const thrown &exception) {
+        return exception.what();
+    }
+    return "nothing";
+}
+
+void thrown_through() {
+    selene::scheduler scheduler = opened();
+    const selene_scheduler raw = scheduler.handle();
+    thrower handler, stopper, observer;
+    stopper.scheduler = raw;
+    stopper.id = "stop";
+    CHECK(selene_handler_register(raw, "run", -1, throw_from_run, nullptr, &handler, count_end) ==
+          SELENE_OK);
+    CHECK(selene_handler_register(raw, "stop", -1, cancel_own, throw_from_stop, &stopper,
+                                  count_end) == SELENE_OK);
+    selene_window window = SELENE_WINDOW_INIT;
+    window.flags = SELENE_WINDOW_INLINE;
+    const auto run = [&] { selene_cycle_run(raw, &window, nullptr); };
+    for (int i = 1; i <= 20; i++) {
+        scheduler.add({"run"});
+        CHECK(thrown_by(run) == "from a handler");
+        CHECK(handler.calls == i);
+        const auto left = scheduler.get("run");
+        CHECK(left.last_outcome == selene::outcome::failed);
+        CHECK(left.failure ==
+              "its handler was left by a jump, an exception or the end of its thread");
+        scheduler.cancel("run");
+        scheduler.add({"stop"});
+        CHECK(thrown_by(run) == "from a stop function");
+        CHECK(stopper.calls == i);
+        CHECK(scheduler.get("stop").state == selene::state::cancelled);
+    }
+    CHECK(selene_scheduler_observe(raw, throw_from_observer, &observer, count_end) == SELENE_OK);
+    for (int i = 1; i <= 20; i++) {
+        const selene::task task = {"task " + std::to_string(i)};
+        CHECK(thrown_by([&] { scheduler.add(task); }) == "from an observer");
+        CHECK(observer.calls == i);
+    }
+    CHECK(selene_scheduler_observe(raw, nullptr, nullptr, nullptr) == SELENE_OK);
+    CHECK(observer.ends == 1);
+    // All goes on as before: nothing is taken for being inside a callback.
+    CHECK(selene_scheduler_reset(raw) == SELENE_OK);
+    scheduler.handler("after", [](selene::run &) {});
+    scheduler.add({"after"});
+    CHECK(scheduler.run_cycle(here()).new_data == 1);
+    scheduler.close();
+    CHECK(handler.ends == 1 && stopper.ends == 1);
+}
+
 void results() {
     selene::scheduler scheduler = opened();
     std::optional<selene::run> kept;
@@ -262,6 +353,8 @@ void memory() {
 
 int main() {
     test("what a handler throws is a failure with its text", exceptions);
+    test("A8 what functions of C throw passes through the library, and all goes on",
+         thrown_through);
     test("what a handler returns is the outcome", results);
     test("what is refused is thrown, and callables go with their handlers", errors);
     test("a run that is cancelled is asked to stop, and close waits for it", stops);
