@@ -66,7 +66,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm page program examples run run-c run-python test test-targets check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-wasm deps-bench benchmarks help
+.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu: for arm64, in build/TARGET
 all: deps libraries program
@@ -184,6 +184,7 @@ interface: deps-test
 	@python3 bindings/tools/api.py
 	@python3 bindings/python/tools/generate.py
 	@python3 bindings/wasm/tools/interface.py
+	@python3 bindings/node/tools/calls.py
 	@python3 bindings/rust/tools/rust.py
 	@mkdir -p build/test
 	@.ci/witness >build/test/witness.c
@@ -201,7 +202,9 @@ WASM = build/wasm
 FOR_WASM = -ISources/CService/include -isystem /usr/include/$(WASI) -I$(WASM)/include
 WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o sqlite.o service.o)
 WASM_FEATURES = bulk-memory mutable-globals sign-ext nontrapping-float-to-int reference-types multivalue
-WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs memory.mjs interface.mjs selene.d.ts package.json README.md) LICENSE
+# What the packages for JavaScript have in common.
+SKIN = scheduler.mjs structs.mjs interface.mjs scheduler.d.ts
+WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs memory.mjs selene.d.ts package.json README.md $(SKIN)) LICENSE
 
 ## wasm           the engine as a WebAssembly module, with its package for JavaScript: build/wasm/package
 wasm: deps-wasm $(WASM)/package/selene.wasm
@@ -231,6 +234,26 @@ $(WASM)/package/selene.wasm: $(WASM_OBJECTS) $(SYMBOLS)
 	  $(addprefix --export=,$(shell cat $(SYMBOLS)) malloc free) /usr/lib/$(WASI)/crt1-reactor.o $(WASM_OBJECTS) \
 	  -L/usr/lib/$(WASI) -lc $(WASI_BUILTINS) -o $(WASM)/linked.wasm
 	@wasm-opt -Oz $(addprefix --enable-,$(WASM_FEATURES)) $(WASM)/linked.wasm -o $@
+	@echo "$@"
+
+# ---- Node.js ----------------------------------------------------------------
+
+# The addon has the engine inside. Its headers lie beside node, or where the system keeps them.
+NODE = build/node
+NODE_HEADERS = $(firstword $(wildcard $(addsuffix /node_api.h,$(abspath $(dir $(realpath $(shell command -v node)))../include/node) \
+	/usr/include/node /usr/include/nodejs/src)))
+NODE_PACKAGE = $(addprefix bindings/node/,selene.mjs memory.mjs selene.d.ts package.json README.md) $(addprefix bindings/wasm/,$(SKIN)) LICENSE
+
+## node           the engine as an addon of Node.js, with its package: build/node/package
+node: deps-node $(NODE)/package/selene.node
+	@cp $(NODE_PACKAGE) $(NODE)/package/
+
+$(NODE)/package/selene.node: bindings/node/addon.c bindings/node/calls.inc $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden -ffile-prefix-map=$(HERE) -Iinclude \
+	  $(addprefix -I,$(dir $(NODE_HEADERS))) -shared -o $@ $< $(ARCHIVE) \
+	  -Wl,-z,nodelete,-z,relro,-z,now,--gc-sections,--as-needed,--exclude-libs,ALL $(LDFLAGS) $(STATIC_LIBS)
+	@strip $@
 	@echo "$@"
 
 # ---- programs that use them -------------------------------------------------
@@ -359,9 +382,11 @@ deps:
 ## deps-test      the same for testing
 deps-test:
 	@.ci/deps test
-## deps-bench     the same for measuring
 deps-wasm:
 	@.ci/deps wasm
+deps-node:
+	@.ci/deps node
+## deps-bench     the same for measuring
 deps-bench:
 	@.ci/deps bench
 

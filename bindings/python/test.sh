@@ -177,8 +177,8 @@ for name in "$@"; do
       step stale-picture "$bin/python" tools/rules.py --check
       ;;
     ruff)
-      step ruff-check "$bin/ruff" check --no-cache . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/Benchmarks/python"
-      step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/Benchmarks/python"
+      step ruff-check "$bin/ruff" check --no-cache . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/bindings/node" "$root/Benchmarks/python"
+      step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/bindings/node" "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "page"
 MODULES = PAGE.parent
+ORDER = ("interface.mjs", "structs.mjs", "memory.mjs", "scheduler.mjs", "selene.mjs")
 PARTS = re.compile(r"const (ENGINE|SCRIPT) = '([^']*)'")
 
 
@@ -24,9 +25,9 @@ def packed(data: bytes) -> str:
 
 def script() -> str:
     """All modules as one: what they import from each other is simply there."""
-    sources = [MODULES / name for name in ("interface.mjs", "memory.mjs", "selene.mjs")] + [PAGE / "play.mjs"]
+    sources = [MODULES / name for name in ORDER] + [PAGE / "play.mjs"]
     text = "\n".join(source.read_text() for source in sources)
-    text = re.sub(r"^import \{[^}]*\} from '[^']*';\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(?:import|export) \{[^}]*\} from '[^']*';\n", "", text, flags=re.MULTILINE)
     # What a page opens is one module, of which it calls start().
     text = re.sub(r"^export (?!async function start)", "", text, flags=re.MULTILINE)
     return text.replace("import.meta.url", "location.href")

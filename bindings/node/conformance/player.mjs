@@ -1,0 +1,148 @@
+// Plays commands of Tests/conformance through the package.
+
+import { createInterface } from 'node:readline';
+import { SeleneError, open } from '../../../build/node/package/selene.mjs';
+import { constants } from '../../../build/node/package/interface.mjs';
+
+const encode = (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+const number = (prefix, name) => constants[`${prefix}_${name.toUpperCase()}`];
+const names = (prefix) =>
+  Object.fromEntries(Object.entries(constants).filter(([key]) => key.startsWith(`${prefix}_`))
+    .map(([key, value]) => [value, key.slice(prefix.length + 1).toLowerCase()]));
+const set = (bits, prefix) => Object.entries(names(prefix)).filter(([bit]) => bits & bit).map(([, name]) => name);
+const conditions = (bits) => ({ network: (bits & 1) !== 0, external_power: (bits & 2) !== 0 });
+
+// The package has milliseconds; instants are whole microseconds here.
+const span = (ns) => Number(ns) / 1e6;
+const spanOut = (ms) => String(Math.round(ms * 1e6));
+const instant = (ms) => (ms === Infinity ? 'never' : String(BigInt(Math.round(ms * 1e3)) * 1000n));
+
+const list = (text) => text.split(',').filter(Boolean).map(decodeURIComponent);
+const enumerated = (prefix) => (text) => names(prefix)[text];
+const OPTIONS = {
+  path: ['path', decodeURIComponent],
+  hold: ['hold', (text) => text === '1'],
+  observed_range: ['observedRange', (text) => text === '1'],
+  permitted: ['permitted', list],
+  max_pending_refresh: ['maxPendingRefresh', unlimited],
+  max_pending_processing: ['maxPendingProcessing', unlimited],
+  minimum_interval_refresh: ['minimumIntervalRefresh', span],
+};
+const TASK = {
+  id: ['id', decodeURIComponent],
+  handler: ['handler', decodeURIComponent],
+  kind: ['kind', enumerated('KIND')],
+  schedule: ['schedule', enumerated('SCHEDULE')],
+  priority: ['priority', Number],
+  existing: ['existing', enumerated('EXISTING')],
+  recurrence: ['recurrence', enumerated('RECURRENCE')],
+  backoff: ['backoff', enumerated('BACKOFF')],
+  backoff_delay: ['backoffDelay', span],
+  response_window: ['responseWindow', Number],
+  max_attempts: ['maxAttempts', Number],
+  constraints: ['requires', (bits) => set(Number(bits), 'CONSTRAINT')],
+  tags: ['tags', list],
+  expected_response: ['expected', span],
+  initial_delay: ['delay', span],
+  period: ['every', span],
+  flex: ['flex', span],
+  timeout: ['timeout', span],
+  input_size: ['input', (size) => new Uint8Array(Number(size))],
+};
+const WINDOW = {
+  budget: ['budget', span],
+  reserve: ['reserve', span],
+  kinds: ['kinds', (bits) => set(Number(bits), 'KIND')],
+  strict: ['strictFit', (text) => text === '1'],
+};
+
+function unlimited(text) {
+  return Number(text) === 0xffff_ffff ? Infinity : Number(text);
+}
+
+/** The fields of a command, as the package has them. */
+function given(fields, table) {
+  return Object.fromEntries(Object.entries(fields).map(([key, text]) => [table[key][0], table[key][1](text)]));
+}
+
+let now = 0;
+let scheduler;
+let cycle;
+let run;
+let heard = [];
+
+const verbs = {
+  clock(ns) {
+    now = Number(BigInt(ns) / 1000n) / 1e3;
+  },
+  open(_, fields) {
+    scheduler?.close();
+    scheduler = open({ maxPendingRefresh: 1, maxPendingProcessing: 10, ...given(fields, OPTIONS), clock: () => now });
+    scheduler.setConditions(conditions(3));
+    heard = [];
+    scheduler.observe(({ type, id }) => heard.push(`${number('EVENT', type)}:${encode(id)}`));
+  },
+  close: () => scheduler.close(),
+  handler: (name) => scheduler.handler(name),
+  conditions: (bits) => scheduler.setConditions(conditions(Number(bits))),
+  enable: (bits) => scheduler.enable(set(Number(bits), 'KIND')),
+  register: (_, fields) => number('DISPOSITION', scheduler.register(given(fields, TASK))),
+  cancel: (id) => scheduler.cancel(id),
+  cancel_tag: (tag) => scheduler.cancelTag(tag),
+  cancel_all: () => scheduler.cancelAll(),
+  pause: (id) => scheduler.pause(id),
+  pause_tag: (tag) => scheduler.pauseTag(tag),
+  resume: (id) => scheduler.resume(id),
+  resume_tag: (tag) => scheduler.resumeTag(tag),
+  retry: (id) => scheduler.retry(id),
+  info(id) {
+    const info = scheduler.get(id);
+    // The package has no error for it.
+    if (!info) throw Object.assign(new Error('no such task'), { code: 'NOT_FOUND' });
+    return [
+      number('STATE', info.state), info.attempts, instant(info.earliestBegin), instant(info.lastRun), spanOut(info.estimate),
+      info.generation, info.appended, info.responseTimes.length, encode(info.failure || '-'),
+    ];
+  },
+  wakeup: () => instant(scheduler.nextWakeup()),
+  plan: (_, fields) => scheduler.plan(given(fields, WINDOW)).runs.map(({ id }) => encode(id)),
+  begin(_, fields) {
+    cycle = scheduler.begin(given(fields, WINDOW));
+  },
+  next() {
+    const step = cycle.next();
+    if (!step.run) return step.done ? 'done' : 'wait';
+    run = step.run;
+    return ['run', encode(run.id), run.score, spanOut(run.estimate), run.attempt];
+  },
+  complete: (outcome) => run.complete(names('OUTCOME')[outcome]),
+  fail: (message) => run.fail(message),
+  stopping: () => number('STOP', run.stopping ?? 'none'),
+  end() {
+    const report = cycle.end();
+    return [
+      number('OUTCOME', report.result), instant(report.endedAt), report.eligible,
+      ...report.runs.map(({ outcome }) => number('OUTCOME', outcome)),
+    ];
+  },
+  events() {
+    const told = heard;
+    heard = [];
+    return told;
+  },
+  exit: () => process.exit(0),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [verb, ...words] = line.split(' ');
+  const fields = Object.fromEntries(words.filter((word) => word.includes('=')).map((word) => word.split('=')));
+  let answer;
+  try {
+    const said = verbs[verb](decodeURIComponent(words.find((word) => !word.includes('=')) ?? ''), fields);
+    answer = ['ok', ...(said === undefined ? [] : [said].flat())];
+  } catch (error) {
+    if (!(error instanceof SeleneError) && error.code !== 'NOT_FOUND') throw error;
+    answer = ['error', error.code, error.message];
+  }
+  process.stdout.write(`${answer.join(' ')}\n`);
+}

@@ -1,0 +1,97 @@
+// The memory of the process, through the addon.
+
+import { Memory } from './structs.mjs';
+
+const ARENA = 65_536;
+
+/** Bytes of a fixed address. */
+class Block {
+  constructor(addon, size) {
+    this.buffer = new ArrayBuffer(size);
+    this.view = new DataView(this.buffer);
+    this.at = addon.address(this.buffer);
+    this.size = size;
+  }
+
+  has(at) {
+    return at >= this.at && at < this.at + this.size;
+  }
+}
+
+export class NativeMemory extends Memory {
+  #addon;
+  // What is taken first is given back last, so an end is all it takes.
+  #arena;
+  #end = 0;
+  // What finds no room there has a block of its own.
+  #large = [];
+  // Where what is the library's is copied to, to be read.
+  #copy;
+
+  constructor(addon) {
+    super(addon, 8);
+    this.#addon = addon;
+    this.#arena = new Block(addon, ARENA);
+    this.#copy = new Block(addon, ARENA);
+  }
+
+  reserve(size) {
+    const taken = Math.max(8, Math.ceil(size / 8) * 8);
+    if (this.#end + taken > ARENA) {
+      const block = new Block(this.#addon, taken);
+      this.#large.push(block);
+      return block.at;
+    }
+    const start = this.#end;
+    this.#end += taken;
+    new Uint8Array(this.#arena.buffer, start, taken).fill(0);
+    return this.#arena.at + start;
+  }
+
+  release(at) {
+    if (this.#arena.has(at)) this.#end = at - this.#arena.at;
+    else this.#large.pop();
+  }
+
+  place(at, size) {
+    let block = this.#arena;
+    if (!block.has(at)) {
+      block = this.#large.find((one) => one.has(at));
+      if (!block) {
+        if (size > this.#copy.size) this.#copy = new Block(this.#addon, size);
+        block = this.#copy;
+        if (size > 0) this.#addon.copy(block.at, at, size);
+        this.view = block.view;
+        return 0;
+      }
+    }
+    this.view = block.view;
+    return at - block.at;
+  }
+
+  decode(at, length) {
+    return this.#addon.text(at, length);
+  }
+
+  string(at) {
+    return this.#addon.text(at, -1);
+  }
+
+  callbacks({ clock, stop, event, destroy }) {
+    const made = this.#addon.callbacks(clock, stop, event, destroy);
+    return { clock: made[0], stop: made[1], event: made[2], destroy: made[3] };
+  }
+
+  lend(number) {
+    return this.#addon.lend(number);
+  }
+
+  /** Calls `readable()` once for each `arm()`, when a descriptor is readable. */
+  watch(fd, readable) {
+    const watch = this.#addon.watch(fd, readable);
+    return {
+      arm: () => this.#addon.arm(watch),
+      close: () => this.#addon.unwatch(watch),
+    };
+  }
+}

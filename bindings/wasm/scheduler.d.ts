@@ -1,0 +1,318 @@
+// Times are milliseconds: instants since 1970 in scheduler time, to the microsecond, spans as they are. What is refused by the library throws a
+// SeleneError; what could not be handed to it (a text where a number belongs, an unknown word or field) a TypeError.
+
+export type Kind = 'refresh' | 'processing';
+export type Schedule = 'standing' | 'once' | 'periodic';
+export type Priority = 1 | 2 | 3 | 4 | 5 | 'very_low' | 'low' | 'normal' | 'high' | 'very_high';
+export type Constraint = 'network' | 'external_power';
+export type Outcome = 'new_data' | 'no_data' | 'failed' | 'abandoned' | 'expired' | 'stopped';
+export type State = 'enqueued' | 'held' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+export type Disposition = 'added' | 'replaced' | 'updated' | 'kept' | 'appended' | 'held';
+/** Why a run is asked to stop. */
+export type StopReason =
+  | 'expiring' | 'preempted' | 'constraint_lost' | 'replaced' | 'cancelled' | 'shutdown' | 'interrupted' | 'timed_out';
+
+/** A call that the library refused. */
+export class SeleneError extends Error {
+  /** The name of the status: "INVALID_ARGUMENT", "NOT_FOUND", "STALE_RUN", … */
+  readonly code: string;
+  readonly status: number;
+  /** What was refused, what was found there, and what is allowed; each may be "". */
+  readonly field: string;
+  readonly found: string;
+  readonly allowed: string;
+}
+
+export interface Options {
+  /** Where tasks are kept; default: in memory. Node.js only: elsewhere it is refused. */
+  path?: string;
+  /** Whose store it is; another name is refused with STORE_FOREIGN. */
+  owner?: string;
+  /** The last calls may be lost in a power loss; in a crash of the process nothing is. */
+  relaxed?: boolean;
+  /** Scheduler time, in milliseconds since 1970; default: the system's clock. A clock of the host makes everything repeatable. */
+  clock?: () => number;
+  /** Seed of the jitter. */
+  seed?: number | bigint;
+  /** Ranks by the freshness rule. */
+  freshness?: boolean;
+  /** Scores with the observed range. */
+  observedRange?: boolean;
+  /** Tasks beyond the limits wait instead of being refused. */
+  hold?: boolean;
+  /** Ids that may be registered; one that ends in ".*" permits all that begin so. */
+  permitted?: string[];
+  /** Once and periodic tasks that may wait or run at a time; default Infinity. */
+  maxPendingRefresh?: number;
+  maxPendingProcessing?: number;
+  minimumBackoff?: number;
+  maximumBackoff?: number;
+  minimumIntervalRefresh?: number;
+  minimumIntervalProcessing?: number;
+  releaseAfter?: number;
+  /** Per mille by which each backoff may be shortened. */
+  backoffJitter?: number;
+  stopGrace?: number;
+}
+
+export interface Task {
+  /** 1 to 255 bytes of UTF-8. */
+  id: string;
+  /** The name of its handler; default: the id. */
+  handler?: string;
+  /** Default "refresh". */
+  kind?: Kind;
+  /** Default "periodic" with `every`, else "standing". */
+  schedule?: Schedule;
+  /** Default 3. */
+  priority?: Priority;
+  existing?: 'default' | 'keep' | 'replace' | 'update' | 'append' | 'append_or_replace';
+  recurrence?: 'after_completion' | 'anchored';
+  backoff?: 'default' | 'none' | 'linear' | 'exponential';
+  backoffDelay?: number;
+  /** Response times that the estimate is the mean of; 0 to 30, default 3. */
+  responseWindow?: number;
+  /** Default 0: no limit. */
+  maxAttempts?: number;
+  requires?: Constraint | Iterable<Constraint>;
+  tags?: string[];
+  /** What a run is expected to take while nothing is known; default 5 000. */
+  expected?: number;
+  /** Until its first run; default 0. */
+  delay?: number;
+  /** The period of a periodic task. */
+  every?: number;
+  flex?: number;
+  /** After which a run is asked to stop; default 0: none. */
+  timeout?: number;
+  /** Its outcomes are not learnt from (freshness rule). */
+  steady?: boolean;
+  /** Handed to each run, as bytes. */
+  input?: Uint8Array | string;
+}
+
+export interface Window {
+  /** Default "refresh". */
+  kinds?: Kind | Iterable<Kind>;
+  /** From its begin to its deadline; default 30 000. */
+  budget?: number;
+  /** Kept free at the end, in which runs are asked to stop; default a twentieth. */
+  reserve?: number;
+  /** Runs at a time; 1 to 64, default 1. */
+  lanes?: number;
+  /** Nothing is picked whose estimate does not fit, not even first. */
+  strictFit?: boolean;
+  /** Each pick looks at what is eligible at that moment. */
+  rolling?: boolean;
+  /** The one task that shall run now. */
+  task?: string;
+}
+
+/** How `runForever` opens windows. */
+export interface Driver {
+  /** Ends it; what runs then has `grace`. */
+  signal?: AbortSignal;
+  /** Default 0. */
+  grace?: number;
+  /** Called after each window. What it throws ends `runForever`, as does a promise that is rejected. */
+  report?: (report: Report) => unknown;
+  /** Of the windows that it opens; default both. */
+  kinds?: Kind | Iterable<Kind>;
+  /** Default 30 000. */
+  refreshBudget?: number;
+  /** Default 600 000. */
+  processingBudget?: number;
+  /** Runs at a time; 1 to 64, default 1. */
+  refreshLanes?: number;
+  processingLanes?: number;
+  /** Kept free at the end of each window; default a twentieth. */
+  reserve?: number;
+  /** Least time from begin to begin of windows of one kind; default 0. */
+  every?: number;
+  /** Nothing is picked whose estimate does not fit, not even first. */
+  strictFit?: boolean;
+  /** One window at a time, for all kinds that are due. */
+  together?: boolean;
+  /** What becomes eligible while a window is open waits for the next one. */
+  frozen?: boolean;
+  /** Asks no governor and keeps no ledger. */
+  ungoverned?: boolean;
+}
+
+export interface TaskInfo {
+  id: string;
+  handler: string;
+  tags: string[];
+  kind: Kind;
+  schedule: Schedule;
+  priority: number;
+  requires: Constraint[];
+  state: State;
+  attempts: number;
+  lastOutcome: Outcome | null;
+  generation: number;
+  /** Successors that wait behind it. */
+  appended: number;
+  expected: number;
+  every: number;
+  registeredAt: number;
+  earliestBegin: number;
+  lastRun: number;
+  estimate: number;
+  /** At most 30, oldest first. */
+  responseTimes: number[];
+  /** Why its last run failed; "" if it did not. */
+  failure: string;
+  failedAt: number | null;
+}
+
+export interface Explanation {
+  state: State;
+  /** Empty: nothing but a window is missing. */
+  reasons: { reason: string; missing: Constraint[]; mayChangeAt: number }[];
+  /** From 1; 0: it is not eligible. */
+  rank: number;
+  eligible: number;
+  score: number;
+  estimate: number;
+  /** Failures in a row, and the run in flight. */
+  attempts: number;
+  /** The rest is 0 unless the scheduler ranks by freshness. */
+  freshSince: number;
+  cost: number;
+  knownRuns: number;
+  newsRuns: number;
+  /** 1: that of a task of priority 3 that takes 5 s and always finds something new. */
+  pace: number;
+}
+
+export interface Plan {
+  eligible: number;
+  runs: { id: string; score: number; estimate: number; startsAt: number }[];
+}
+
+export interface Report {
+  result: Outcome;
+  beganAt: number;
+  endedAt: number;
+  deadline: number;
+  budget: number;
+  reserve: number;
+  eligible: number;
+  didNotFit: number;
+  newData: number;
+  noData: number;
+  failed: number;
+  abandoned: number;
+  expired: number;
+  stopped: number;
+  runs: {
+    id: string;
+    outcome: Outcome;
+    stopReason: StopReason | null;
+    attempt: number;
+    priority: number;
+    score: number;
+    estimate: number;
+    startedAt: number;
+    responseTime: number;
+  }[];
+}
+
+export interface Event {
+  number: number;
+  type: string;
+  state: State | null;
+  time: number;
+  id: string;
+  detail: number;
+  attempts: number;
+  timeAt: number;
+  kinds: Kind[];
+  message: string;
+}
+
+/** A loaded engine. */
+export interface Selene {
+  readonly version: string;
+  open(options?: Options): Scheduler;
+}
+
+export class Scheduler {
+  private constructor();
+  /** Scheduler time, which never goes back. */
+  readonly now: number;
+  /** Tasks by state, and runs dispatched. */
+  readonly counts: Record<State | 'dispatched', number>;
+  /** Registers a handler; `work` is called by `run`. It returns false for nothing new, and throws to fail. */
+  handler(name: string, work?: ((run: Run) => unknown) | null): void;
+  register(task: Task): Disposition;
+  /** Cancels a task and what waits behind it; gives how many records. Throws NOT_FOUND. */
+  cancel(id: string): number;
+  cancelTag(tag: string): number;
+  cancelAll(): number;
+  /** Pauses a task and what waits behind it, or every task that carries a tag; gives how many records. */
+  pause(id: string): number;
+  pauseTag(tag: string): number;
+  /** Lets them go on. */
+  resume(id: string): number;
+  resumeTag(tag: string): number;
+  /** Enqueues a failed task again. */
+  retry(id: string): void;
+  get(id: string): TaskInfo | undefined;
+  list(which?: { tag?: string; state?: State }): string[];
+  /** Why a task does not run now. */
+  explain(id: string): Explanation;
+  /** What such a window would pick now. */
+  plan(window?: Window): Plan;
+  /** Begins a window whose runs are pulled. */
+  begin(window?: Window): Cycle;
+  /** Runs a window with the handlers' functions; its report comes by the deadline. */
+  run(window?: Window): Promise<Report>;
+  /**
+   * Opens a window whenever something can run and the governor grants one, until `signal` is aborted or the scheduler is
+   * closed. Node.js only: elsewhere it is refused.
+   */
+  runForever(driver?: Driver): Promise<void>;
+  /** When a window is worth opening; Infinity: when something changes. */
+  nextWakeup(): number;
+  /** What the host knows; null gives a condition back. */
+  setConditions(conditions: Partial<Record<Constraint, boolean | null>>): void;
+  enable(kinds: Kind | Iterable<Kind>): void;
+  /** What it throws is the host's uncaught exception. */
+  observe(observer: ((event: Event) => void) | null): void;
+  /** Runs in flight are asked to stop (shutdown), and their tasks wait as before. Closing twice does nothing. */
+  close(): void;
+}
+
+export class Cycle {
+  private constructor();
+  next(): { run: Run; until?: undefined; done?: undefined } | { until: number; run?: undefined; done?: undefined } | { done: true; run?: undefined; until?: undefined };
+  /** Dispatches nothing more; what runs has so many milliseconds, default 0. */
+  drain(grace?: number): void;
+  end(): Report;
+}
+
+export class Run {
+  private constructor();
+  readonly id: string;
+  readonly handler: string;
+  readonly input: Uint8Array;
+  readonly kind: Kind;
+  readonly priority: number;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly score: number;
+  readonly estimate: number;
+  readonly startedAt: number;
+  readonly expiresAt: number;
+  readonly deadline: number;
+  /** Aborted when the run is asked to stop; the reason is a StopReason. */
+  readonly signal: AbortSignal;
+  /** Why it should stop, or null; throws once the run is over. */
+  readonly stopping: StopReason | null;
+  complete(outcome?: 'new_data' | 'no_data' | 'failed' | 'abandoned'): void;
+  /** Gives an outcome where it may come too late: what was stopped, is over or has its outcome stays as it is. */
+  settle(give: () => void): void;
+  fail(message?: string, how?: { delay?: number; abandon?: boolean }): void;
+}

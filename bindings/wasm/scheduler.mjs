@@ -1,0 +1,932 @@
+// Selene for JavaScript, over the engine as WebAssembly or as an addon of node. Times are milliseconds; what JavaScript
+// cannot block for is awaited.
+
+import { constants } from './interface.mjs';
+
+const NEVER = 2n ** 63n - 1n;
+const UNLIMITED = 0xffff_ffff;
+const MILLISECOND = 1_000_000n;
+
+/** What the numbers of an enum are called: "new_data", with `OUTCOME`. */
+function names(prefix) {
+  const entries = Object.entries(constants)
+    .filter(([key]) => key.startsWith(`${prefix}_`))
+    .map(([key, value]) => [value, key.slice(prefix.length + 1).toLowerCase()]);
+  const byNumber = new Map(entries);
+  const byName = new Map(entries.map(([value, name]) => [name, value]));
+  return {
+    name: (number) => byNumber.get(number) ?? String(number),
+    number(name, field) {
+      const number = byName.get(name);
+      if (number === undefined) {
+        throw new TypeError(`${field}: ${JSON.stringify(name)} is unknown, known are ${[...byName.keys()].join(', ')}`);
+      }
+      return number;
+    },
+    all: [...byName.keys()],
+  };
+}
+
+const statuses = new Map([[0, 'OK'], ...Object.entries(constants)
+  .filter(([key]) => key.startsWith('ERROR_'))
+  .map(([key, value]) => [value, key.slice('ERROR_'.length)])]);
+const kinds = names('KIND');
+const schedules = names('SCHEDULE');
+const priorities = names('PRIORITY');
+const existings = names('EXISTING');
+const recurrences = names('RECURRENCE');
+const backoffs = names('BACKOFF');
+const dispositions = names('DISPOSITION');
+const states = names('STATE');
+const outcomes = names('OUTCOME');
+const stops = names('STOP');
+const reasons = names('REASON');
+const events = names('EVENT');
+const constraintNames = names('CONSTRAINT');
+
+/** A call that the library refused. `code` is the header's name: "INVALID_ARGUMENT", "STALE_RUN", … */
+export class SeleneError extends Error {
+  constructor(status, fault) {
+    super(fault.detail || fault.message);
+    this.name = 'SeleneError';
+    this.code = statuses.get(status) ?? String(status);
+    this.status = status;
+    /** The field that was refused, what was found, and what is allowed; each may be "". */
+    this.field = fault.field;
+    this.found = fault.found;
+    this.allowed = fault.allowed;
+  }
+}
+
+/** Milliseconds as the library counts them. */
+export function nanoseconds(milliseconds, field) {
+  if (milliseconds === Infinity) return NEVER;
+  if (typeof milliseconds !== 'number' || !Number.isFinite(milliseconds) || Math.abs(milliseconds) > 9e12) {
+    throw new TypeError(`${field}: ${String(milliseconds)} is not a number of milliseconds`);
+  }
+  const whole = Math.trunc(milliseconds);
+  // A number as large as an instant has no nanoseconds, but whole microseconds.
+  const step = Math.abs(whole) < 1e10 ? 1 : 1000;
+  return BigInt(whole) * MILLISECOND + BigInt(Math.round(((milliseconds - whole) * 1e6) / step) * step);
+}
+
+function milliseconds(span) {
+  return span === NEVER ? Infinity : Number(span / MILLISECOND) + Number(span % MILLISECOND) / 1e6;
+}
+
+/** Bits of what is asked for by name. */
+function bits(wanted, table, field) {
+  const list = typeof wanted === 'string' ? [wanted] : [...wanted];
+  return list.reduce((sum, name) => sum | table.number(name, field), 0);
+}
+
+/** The names of what is set. */
+function named(set, table) {
+  return table.all.filter((name) => set & table.number(name));
+}
+
+function integer(value, field, least = 0, greatest = UNLIMITED) {
+  if (!Number.isInteger(value) || value < least || value > greatest) {
+    throw new TypeError(`${field}: ${String(value)} is not a whole number from ${least} to ${greatest}`);
+  }
+  return value;
+}
+
+function count(value, field) {
+  return value === Infinity ? UNLIMITED : integer(value, field);
+}
+
+// How each field of a task or an option is written: its name in the header, then what brings it there.
+const TASK = {
+  kind: ['kind', (value) => kinds.number(value, 'kind')],
+  schedule: ['schedule', (value) => schedules.number(value, 'schedule')],
+  priority: ['priority', (value) => (typeof value === 'string' ? priorities.number(value, 'priority') : integer(value, 'priority', -(2 ** 31), 2 ** 31 - 1))],
+  existing: ['existing', (value) => existings.number(value, 'existing')],
+  recurrence: ['recurrence', (value) => recurrences.number(value, 'recurrence')],
+  backoff: ['backoff', (value) => backoffs.number(value, 'backoff')],
+  responseWindow: ['response_window', (value) => integer(value, 'responseWindow', -(2 ** 31), 2 ** 31 - 1)],
+  maxAttempts: ['max_attempts', (value) => integer(value, 'maxAttempts')],
+  requires: ['constraints', (value) => bits(value, constraintNames, 'requires')],
+  expected: ['expected_response', (value) => nanoseconds(value, 'expected')],
+  delay: ['initial_delay', (value) => nanoseconds(value, 'delay')],
+  every: ['period', (value) => nanoseconds(value, 'every')],
+  flex: ['flex', (value) => nanoseconds(value, 'flex')],
+  backoffDelay: ['backoff_delay', (value) => nanoseconds(value, 'backoffDelay')],
+  timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
+};
+const OPTIONS = {
+  maxPendingRefresh: ['max_pending_refresh', (value) => count(value, 'maxPendingRefresh')],
+  maxPendingProcessing: ['max_pending_processing', (value) => count(value, 'maxPendingProcessing')],
+  minimumBackoff: ['minimum_backoff', (value) => nanoseconds(value, 'minimumBackoff')],
+  maximumBackoff: ['maximum_backoff', (value) => nanoseconds(value, 'maximumBackoff')],
+  minimumIntervalRefresh: ['minimum_interval_refresh', (value) => nanoseconds(value, 'minimumIntervalRefresh')],
+  minimumIntervalProcessing: ['minimum_interval_processing', (value) => nanoseconds(value, 'minimumIntervalProcessing')],
+  releaseAfter: ['release_after', (value) => nanoseconds(value, 'releaseAfter')],
+  backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
+  stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
+  seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
+};
+const DRIVER = {
+  kinds: ['kinds', (value) => bits(value, kinds, 'kinds')],
+  refreshBudget: ['refresh_budget', (value) => nanoseconds(value, 'refreshBudget')],
+  processingBudget: ['processing_budget', (value) => nanoseconds(value, 'processingBudget')],
+  refreshLanes: ['refresh_lanes', (value) => integer(value, 'refreshLanes')],
+  processingLanes: ['processing_lanes', (value) => integer(value, 'processingLanes')],
+  reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
+  every: ['every', (value) => nanoseconds(value, 'every')],
+};
+const WINDOW = {
+  kinds: ['kinds', (value) => bits(value, kinds, 'kinds')],
+  lanes: ['lanes', (value) => integer(value, 'lanes')],
+  budget: ['budget', (value) => nanoseconds(value, 'budget')],
+  reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
+};
+
+/** The fields of `given` that `table` knows, as the header has them; `others` are read elsewhere. */
+function fields(given, table, others, what) {
+  const result = {};
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined || others.includes(key)) continue;
+    const known = Object.hasOwn(table, key) ? table[key] : undefined;
+    if (!known) {
+      throw new TypeError(`${what}: ${key} is unknown, known are ${[...others, ...Object.keys(table)].join(', ')}`);
+    }
+    result[known[0]] = known[1](value);
+  }
+  return result;
+}
+
+/** What goes wrong where nothing can be thrown, as in a function that C calls, is told to the host. */
+function tellHost(error) {
+  if (globalThis.reportError) globalThis.reportError(error);
+  else queueMicrotask(() => { throw error; });
+}
+
+/** A loop waits for a ring, which is not lost when it comes before. */
+class Bell {
+  #rung = false;
+  #resolve = null;
+
+  ring() {
+    this.#rung = true;
+    this.#resolve?.();
+  }
+
+  /** Until it rings, at most so many milliseconds. */
+  async wait(longest = Infinity) {
+    if (!this.#rung) {
+      let timer;
+      await new Promise((resolve) => {
+        this.#resolve = resolve;
+        if (longest !== Infinity) timer = setTimeout(resolve, Math.min(Math.max(0, Math.ceil(longest)), 2 ** 31 - 1));
+      });
+      this.#resolve = null;
+      clearTimeout(timer);
+    }
+    this.#rung = false;
+  }
+}
+
+/** A loaded engine, in which any number of schedulers can be opened. */
+export class Selene {
+  constructor(memory) {
+    this.memory = memory;
+    this.c = memory.calls;
+    // One function for each signature; C's context says whose it is.
+    this.objects = new Map();
+    this.nextObject = 1;
+    const call = (method) => (...values) => {
+      try {
+        return this.objects.get(values.pop())?.[method](...values);
+      } catch (error) {
+        return tellHost(error);
+      }
+    };
+    this.callbacks = memory.callbacks({
+      clock: call('readClock'),
+      stop: call('stopRun'),
+      event: call('tell'),
+      destroy: (number) => this.objects.delete(number),
+    });
+  }
+
+  get version() {
+    return this.memory.string(this.c.selene_version_string());
+  }
+
+  /** Opens a scheduler; see Options in selene.d.ts. */
+  open(options = {}) {
+    return new Scheduler(this, options);
+  }
+
+  check(status) {
+    if (status === 0) return;
+    const fault = this.memory.read('fault', this.c.selene_status_fault());
+    fault.detail = this.memory.string(this.c.selene_status_detail());
+    fault.message = this.memory.string(this.c.selene_status_message(status));
+    throw new SeleneError(status, fault);
+  }
+
+  /** Keeps an object for callbacks until C releases it, and gives C's context. */
+  lend(object) {
+    const number = this.nextObject++;
+    this.objects.set(number, object);
+    return this.memory.lend(number);
+  }
+
+  /** Writes the defaults of a struct that a scope has made. */
+  defaults(name, at) {
+    this.check(this.c[`selene_${name}_init`](at, this.memory.layout(name).size));
+  }
+}
+
+export class Scheduler {
+  #selene;
+  #handle = 0n;
+  #handlers = new Map();
+  // The runs in flight by token, and the loops to wake when something may have become eligible.
+  #open = { runs: new Map(), bells: new Set() };
+  #watches = new Set();
+
+  constructor(selene, options) {
+    this.#selene = selene;
+    const { memory, c } = selene;
+    const given = { maxPendingRefresh: Infinity, maxPendingProcessing: Infinity, ...options };
+    memory.scope(({ room, struct, text }) => {
+      const at = struct('options');
+      selene.defaults('options', at);
+      const others = ['path', 'owner', 'relaxed', 'clock', 'hold', 'observedRange', 'freshness', 'permitted'];
+      const values = fields(given, OPTIONS, others, 'open');
+      values.flags =
+        constants.OPTIONS_NO_THREADS |
+        (given.relaxed ? constants.OPTIONS_RELAXED : 0) |
+        (given.hold ? constants.OPTIONS_HOLD : 0) |
+        (given.observedRange ? constants.OPTIONS_OBSERVED_RANGE : 0) |
+        (given.freshness ? constants.OPTIONS_FRESHNESS : 0);
+      if (given.permitted) Object.assign(values, this.#texts('permitted', given.permitted, room, text, BigInt));
+      if (given.path !== undefined) values.path = text(given.path);
+      if (given.owner !== undefined) values.owner = text(given.owner);
+      if (given.clock) {
+        const { clock } = given;
+        values.clock = selene.callbacks.clock;
+        let last = 0n;
+        const readClock = () => {
+          try {
+            last = nanoseconds(clock(), 'clock');
+          } catch (error) {
+            tellHost(error);
+          }
+          return last;
+        };
+        values.clock_context = selene.lend({ readClock });
+        values.clock_destroy = selene.callbacks.destroy;
+      }
+      memory.write('options', at, values);
+      const out = room(8);
+      selene.check(c.selene_scheduler_open(at, out));
+      this.#handle = memory.get('u64', out);
+    });
+  }
+
+  /** An array of texts with its number, as the fields that a struct has for them. */
+  #texts(name, list, room, text, number) {
+    const { memory } = this.#selene;
+    const { size } = memory.layout('text');
+    const at = room(size * list.length);
+    list.forEach((string, index) => memory.write('text', at + index * size, text(string)));
+    return { [name]: at, [`${name.replace(/s$/, '')}_count`]: number(list.length) };
+  }
+
+  /** Calls a function of the header that takes an id or a name after the handle. */
+  #named(call, string, ...rest) {
+    return this.#selene.memory.scope(({ text }) => {
+      const { data, length } = text(string);
+      this.#selene.check(this.#selene.c[call](this.#handle, data, length, ...rest));
+    });
+  }
+
+  /** The number that a function writes through its last parameter. */
+  #out(type, call, ...values) {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room }) => {
+      const out = room(8);
+      this.#selene.check(c[call](this.#handle, ...values, out));
+      return memory.get(type, out);
+    });
+  }
+
+  /** Scheduler time, in milliseconds since 1970. */
+  get now() {
+    return milliseconds(this.#out('i64', 'selene_scheduler_now'));
+  }
+
+  /** How many tasks there are in each state, and runs so far. */
+  get counts() {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ struct }) => {
+      const at = struct('scheduler_info');
+      this.#selene.defaults('scheduler_info', at);
+      this.#selene.check(c.selene_scheduler_get(this.#handle, at));
+      const info = memory.read('scheduler_info', at);
+      return Object.fromEntries([...states.all, 'dispatched'].map((key) => [key, Number(info[key])]));
+    });
+  }
+
+  /** Registers a handler under a name. `work(run)` is called by `run()`; without it the name serves pulled cycles only. */
+  handler(name, work = null) {
+    const { c, callbacks } = this.#selene;
+    const context = this.#selene.lend(this);
+    this.#selene.memory.scope(({ text }) => {
+      const { data, length } = text(name);
+      const { stop, destroy } = callbacks;
+      this.#selene.check(c.selene_handler_register(this.#handle, data, length, 0, stop, context, destroy));
+    });
+    this.#handlers.set(name, work);
+  }
+
+  /** Registers a task; gives what happened: "added", "updated", "kept", … */
+  register(task) {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room, struct, text, bytes }) => {
+      const at = struct('task');
+      this.#selene.defaults('task', at);
+      const others = ['id', 'handler', 'steady', 'tags', 'input'];
+      const values = fields(task, TASK, others, 'task');
+      values.id = text(task.id ?? '');
+      if (task.handler !== undefined) values.handler = text(task.handler);
+      if (task.steady) values.flags = constants.TASK_STEADY;
+      if (task.every !== undefined && task.schedule === undefined) values.schedule = constants.SCHEDULE_PERIODIC;
+      if (task.tags) {
+        const { tags, tag_count } = this.#texts('tags', task.tags, room, text, Number);
+        Object.assign(values, { tags, tag_count });
+      }
+      if (task.input !== undefined) {
+        const input = typeof task.input === 'string' ? text(task.input) : bytes(task.input);
+        values.input = input.data;
+        values.input_length = input.length;
+      }
+      memory.write('task', at, values);
+      const out = room(4);
+      this.#selene.check(c.selene_task_register(this.#handle, at, out));
+      this.#wake();
+      return dispositions.name(memory.get('i32', out));
+    });
+  }
+
+  /** Cancels a task and what waits behind it; gives how many records. */
+  cancel(id) {
+    return this.#counted('selene_task_cancel', id);
+  }
+
+  cancelTag(tag) {
+    return this.#counted('selene_task_cancel_tag', tag);
+  }
+
+  cancelAll() {
+    const count = Number(this.#out('u64', 'selene_task_cancel_all'));
+    this.#wake();
+    return count;
+  }
+
+  #counted(call, string) {
+    const { memory } = this.#selene;
+    return memory.scope(({ room }) => {
+      const out = room(8);
+      this.#named(call, string, out);
+      this.#wake();
+      return Number(memory.get('u64', out));
+    });
+  }
+
+  /** Pauses a task and what waits behind it, or lets them go on; gives how many records. */
+  pause(id) {
+    return this.#counted('selene_task_pause', id);
+  }
+
+  resume(id) {
+    return this.#counted('selene_task_resume', id);
+  }
+
+  pauseTag(tag) {
+    return this.#counted('selene_task_pause_tag', tag);
+  }
+
+  resumeTag(tag) {
+    return this.#counted('selene_task_resume_tag', tag);
+  }
+
+  /** Enqueues a failed task again. */
+  retry(id) {
+    this.#named('selene_task_retry', id);
+    this.#wake();
+  }
+
+  /** A task's record, or undefined if there is none. */
+  get(id) {
+    try {
+      return this.#owned('task_info', 'selene_task_info_destroy', (out) => this.#named('selene_task_get', id, 0n, out), taskInfo);
+    } catch (error) {
+      if (error.code === 'NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  /** The ids of all tasks, or of those with a tag or in a state. */
+  list({ tag, state } = {}) {
+    const { c, memory } = this.#selene;
+    const read = (ids) => memory.readArray('text', ids.ids, ids.count);
+    const destroy = 'selene_task_ids_destroy';
+    if (state !== undefined) {
+      const number = states.number(state, 'state');
+      return this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list_state(this.#handle, number, out)), read);
+    }
+    if (tag !== undefined) return this.#owned('task_ids', destroy, (out) => this.#named('selene_task_list', tag, out), read);
+    return this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list(this.#handle, 0, 0n, out)), read);
+  }
+
+  /** Reads what a function gives its caller, and frees it. */
+  #owned(struct, destroy, call, read) {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room }) => {
+      const out = room(8);
+      call(out);
+      const at = memory.get('ptr', out);
+      try {
+        return read(memory.read(struct, at), memory, at);
+      } finally {
+        c[destroy](at);
+      }
+    });
+  }
+
+  /** Why a task does not run now, and its rank, score and estimate. */
+  explain(id) {
+    const { memory } = this.#selene;
+    return memory.scope(({ struct }) => {
+      const at = struct('explanation');
+      this.#selene.defaults('explanation', at);
+      this.#named('selene_task_explain', id, at);
+      return explanation(memory.read('explanation', at));
+    });
+  }
+
+  /** What such a window would pick now. */
+  plan(window = {}) {
+    const { c } = this.#selene;
+    return this.#window(window, (at) =>
+      this.#owned('plan', 'selene_plan_destroy', (out) => this.#selene.check(c.selene_cycle_plan(this.#handle, at, out)), plan),
+    );
+  }
+
+  /** Begins a pulled cycle: take its runs with `next()`. */
+  begin(window = {}) {
+    const { c, memory } = this.#selene;
+    return this.#window(window, (at) =>
+      memory.scope(({ room }) => {
+        const out = room(8);
+        this.#selene.check(c.selene_cycle_begin(this.#handle, at, out));
+        return new Cycle(this.#selene, memory.get('u64', out), this.#open);
+      }),
+    );
+  }
+
+  #window(window, use) {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ struct, text }) => {
+      const at = struct('window');
+      this.#selene.defaults('window', at);
+      const values = fields(window, WINDOW, ['task', 'strictFit', 'rolling'], 'window');
+      values.flags =
+        (window.strictFit ? constants.WINDOW_STRICT_FIT : 0) | (window.rolling ? constants.WINDOW_ROLLING : 0);
+      if (window.task !== undefined) values.task = text(window.task);
+      memory.write('window', at, values);
+      return use(at);
+    });
+  }
+
+  /**
+   * Runs a window with the handlers' functions, as many at a time as it has lanes, and gives its report by the deadline.
+   * What a handler returns is the outcome: false for nothing new, anything else for new data; what it throws is its failure.
+   */
+  async run(window = {}) {
+    return this.#through(this.begin(window));
+  }
+
+  /** Works through a cycle. */
+  async #through(cycle) {
+    const bell = this.#bell();
+    let report;
+    try {
+      for (;;) {
+        const step = cycle.next();
+        if (step.done) break;
+        if (step.run) this.#work(step.run).finally(() => bell.ring());
+        else await bell.wait(step.until - this.now);
+      }
+    } finally {
+      this.#open.bells.delete(bell);
+      report = cycle.end();
+    }
+    return report;
+  }
+
+  /** A bell that rings when something may have become eligible. */
+  #bell() {
+    const bell = new Bell();
+    this.#open.bells.add(bell);
+    return bell;
+  }
+
+  #wake() {
+    for (const bell of this.#open.bells) bell.ring();
+  }
+
+  /**
+   * Opens a window whenever something can run and the governor grants one, and works through it, until `signal` is
+   * aborted; then what runs has `grace` milliseconds. `report(report)` is called after each window.
+   */
+  async runForever({ signal, grace = 0, report = () => {}, ...driver } = {}) {
+    const { memory, c } = this.#selene;
+    const fd = memory.scope(({ struct, room }) => {
+      const at = struct('driver');
+      this.#selene.defaults('driver', at);
+      const values = fields(driver, DRIVER, ['signal', 'grace', 'report', 'strictFit', 'together', 'frozen', 'ungoverned'], 'runForever');
+      values.flags =
+        (driver.strictFit ? constants.DRIVER_STRICT_FIT : 0) |
+        (driver.together ? constants.DRIVER_TOGETHER : 0) |
+        (driver.frozen ? constants.DRIVER_FROZEN : 0) |
+        (driver.ungoverned ? constants.DRIVER_UNGOVERNED : 0);
+      memory.write('driver', at, values);
+      const out = room(4);
+      this.#selene.check(c.selene_driver_open(this.#handle, at, out));
+      return memory.get('i32', out);
+    });
+    const bell = this.#bell();
+    const watch = memory.watch(fd, () => bell.ring());
+    this.#watches.add(watch);
+    const stop = () => bell.ring();
+    signal?.addEventListener('abort', stop);
+    const windows = new Map();
+    let trouble;
+    try {
+      while (this.#handle !== 0n && !signal?.aborted && !trouble) {
+        const { cycle, until } = this.#step();
+        if (cycle) {
+          const done = this.#through(cycle)
+            .then(report)
+            .catch((error) => { if (this.#handle !== 0n) trouble ??= error; })
+            .finally(() => { windows.delete(cycle); bell.ring(); });
+          windows.set(cycle, done);
+          continue;
+        }
+        watch.arm();
+        await bell.wait(until - this.now);
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.#open.bells.delete(bell);
+      this.#unwatch(watch);
+      if (this.#handle !== 0n) {
+        this.#selene.check(c.selene_driver_stop(this.#handle, 0n));
+        for (const cycle of windows.keys()) cycle.drain(grace);
+        this.#wake();
+      }
+      await Promise.all(windows.values());
+    }
+    if (trouble) throw trouble;
+  }
+
+  /** What a driver does now: a window to work through, or until when it waits. */
+  #step() {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room }) => {
+      const [cycle, wake] = [room(8), room(8)];
+      this.#selene.check(c.selene_driver_step(this.#handle, cycle, wake));
+      const handle = memory.get('u64', cycle);
+      if (handle === 0n) return { until: milliseconds(memory.get('i64', wake)) };
+      return { cycle: new Cycle(this.#selene, handle, this.#open) };
+    });
+  }
+
+  #unwatch(watch) {
+    if (this.#watches.delete(watch)) watch.close();
+  }
+
+  async #work(run) {
+    // After this turn, so that a handler that does not wait keeps no other from beginning.
+    await null;
+    try {
+      const work = this.#handlers.get(run.handler);
+      if (!work) throw new Error(`the handler ${run.handler} has no function`);
+      const result = await work(run);
+      run.settle(() => run.complete(result === false ? 'no_data' : 'new_data'));
+    } catch (error) {
+      run.settle(() => run.fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
+    }
+  }
+
+  /** When a window is worth opening next, in scheduler time; Infinity if never. */
+  nextWakeup() {
+    return milliseconds(this.#out('i64', 'selene_scheduler_next_wakeup'));
+  }
+
+  /** Sets conditions: `{ network: false }`; null gives one back to the system, where both hold. */
+  setConditions(given) {
+    const { c } = this.#selene;
+    this.conditions = { ...this.conditions, ...given };
+    let [set, satisfied] = [0, 0];
+    for (const [name, value] of Object.entries(this.conditions)) {
+      if (value === null || value === undefined) continue;
+      const bit = constraintNames.number(name, 'conditions');
+      set |= bit;
+      if (value) satisfied |= bit;
+    }
+    this.#selene.check(c.selene_conditions_set(this.#handle, set, satisfied));
+    this.#wake();
+  }
+
+  /** Switches these kinds on, and all others off. */
+  enable(wanted) {
+    this.#selene.check(this.#selene.c.selene_scheduler_enable(this.#handle, bits(wanted, kinds, 'kinds')));
+    this.#wake();
+  }
+
+  /** Calls `observer(event)` for each change from now on; null: no longer. */
+  observe(observer) {
+    const { c, callbacks, memory } = this.#selene;
+    if (!observer) {
+      this.#selene.check(c.selene_scheduler_observe(this.#handle, 0, 0, 0));
+      return;
+    }
+    const context = this.#selene.lend({ tell: (at) => observer(event(memory.read('event', at))) });
+    this.#selene.check(c.selene_scheduler_observe(this.#handle, callbacks.event, context, callbacks.destroy));
+  }
+
+  /** Closes it; runs in flight are stopped. A closed scheduler refuses every call. */
+  close() {
+    if (this.#handle === 0n) return;
+    const handle = this.#handle;
+    this.#handle = 0n;
+    for (const watch of this.#watches) this.#unwatch(watch);
+    try {
+      this.#selene.check(this.#selene.c.selene_scheduler_close(handle, 0n));
+    } catch (error) {
+      this.#handle = handle;
+      throw error;
+    }
+    this.#wake();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.close();
+  }
+
+  /** C's stop function. */
+  stopRun(token, reason) {
+    this.#open.runs.get(token)?.stopped(stops.name(reason));
+  }
+}
+
+/** A window that is open. */
+export class Cycle {
+  #selene;
+  #handle;
+  #open;
+
+  constructor(selene, handle, open) {
+    this.#selene = selene;
+    this.#handle = handle;
+    this.#open = open;
+  }
+
+  /** `{ run }`: work on it and give its outcome; `{ until }`: ask again after an outcome, or then; `{ done: true }`. */
+  next() {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ struct, room }) => {
+      const info = struct('run_info');
+      const [step, wake] = [room(4), room(8)];
+      memory.set('u32', info, memory.layout('run_info').size);
+      this.#selene.check(c.selene_cycle_next(this.#handle, step, info, wake));
+      const found = memory.get('i32', step);
+      if (found === constants.STEP_DONE) return { done: true };
+      if (found === constants.STEP_WAIT) return { until: milliseconds(memory.get('i64', wake)) };
+      return { run: new Run(this.#selene, info, this.#open) };
+    });
+  }
+
+  /** Dispatches nothing more; what runs has so many milliseconds. */
+  drain(grace = 0) {
+    this.#selene.check(this.#selene.c.selene_cycle_drain(this.#handle, nanoseconds(grace, 'grace')));
+  }
+
+  /** Ends the window; runs that are open are over, counted as failed. */
+  end() {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room }) => {
+      const out = room(8);
+      this.#selene.check(c.selene_cycle_end(this.#handle, out));
+      for (const run of this.#open.runs.values()) run.over(this.#handle);
+      const at = memory.get('ptr', out);
+      try {
+        return report(memory.read('report', at), memory);
+      } finally {
+        c.selene_report_destroy(at);
+      }
+    });
+  }
+}
+
+/** One dispatch of one task. */
+export class Run {
+  #selene;
+  #open;
+  #token;
+  #cycle;
+  #reason;
+  #controller;
+
+  constructor(selene, at, open) {
+    const { memory } = selene;
+    const info = memory.read('run_info', at);
+    this.#selene = selene;
+    this.#open = open;
+    this.#token = info.run;
+    this.#cycle = info.cycle;
+    this.id = info.id;
+    this.handler = info.handler;
+    const place = memory.place(at, memory.layout('run_info').size) + memory.layout('run_info').fields.input.offset;
+    const input = memory.text(place);
+    /** The task's input, as bytes. */
+    this.input = memory.bytes(input.at, input.length).slice();
+    this.kind = kinds.name(info.kind);
+    this.priority = info.priority;
+    this.attempt = info.attempt;
+    this.score = info.score;
+    this.estimate = milliseconds(info.estimate);
+    this.startedAt = milliseconds(info.started_at);
+    this.expiresAt = milliseconds(info.expires_at);
+    this.deadline = milliseconds(info.deadline);
+    open.runs.set(this.#token, this);
+  }
+
+  /** Aborted when the run is asked to stop; its reason is "expiring", "cancelled", … */
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  stopped(reason) {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Why it should stop, or null. */
+  get stopping() {
+    const { memory, c } = this.#selene;
+    return memory.scope(({ room }) => {
+      const out = room(4);
+      this.#selene.check(c.selene_run_stopping(this.#token, out));
+      const reason = memory.get('i32', out);
+      return reason === constants.STOP_NONE ? null : stops.name(reason);
+    });
+  }
+
+  /** Its cycle has ended: C tells nothing more of it. */
+  over(cycle) {
+    if (cycle === this.#cycle) this.#open.runs.delete(this.#token);
+  }
+
+  /** Gives the outcome: "new_data", "no_data", "failed" or "abandoned". */
+  complete(outcome = 'new_data') {
+    this.#give(this.#selene.c.selene_run_complete(this.#token, outcomes.number(outcome, 'outcome')));
+  }
+
+  /** Fails, and says why. `delay`: until it is tried again; `abandon`: never again. */
+  fail(message = '', { delay, abandon = false } = {}) {
+    this.#selene.memory.scope(({ text }) => {
+      const said = text(message);
+      const outcome = outcomes.number(abandon ? 'abandoned' : 'failed');
+      const wait = delay === undefined ? -1n : nanoseconds(delay, 'delay');
+      this.#give(this.#selene.c.selene_run_fail(this.#token, outcome, wait, said.data, said.length));
+    });
+  }
+
+  #give(status) {
+    if (status !== constants.ERROR_INVALID_ARGUMENT) this.#open.runs.delete(this.#token);
+    this.#selene.check(status);
+    for (const bell of this.#open.bells) bell.ring();
+  }
+
+  /** Gives an outcome that comes too late without a word: the run was stopped, is over, or has its outcome. */
+  settle(give) {
+    try {
+      give();
+    } catch (error) {
+      if (!['STALE_RUN', 'ALREADY_COMPLETED', 'INVALID_HANDLE'].includes(error.code)) throw error;
+    }
+  }
+}
+
+// ---- What structs look like to JavaScript ----
+
+function taskInfo(info, memory) {
+  return {
+    id: info.id,
+    handler: info.handler,
+    tags: memory.readArray('text', info.tags, info.tag_count),
+    kind: kinds.name(info.kind),
+    schedule: schedules.name(info.schedule),
+    priority: info.priority,
+    requires: named(info.constraints, constraintNames),
+    state: states.name(info.state),
+    attempts: info.attempts,
+    lastOutcome: info.last_outcome < 0 ? null : outcomes.name(info.last_outcome),
+    generation: info.generation,
+    appended: Number(info.appended),
+    expected: milliseconds(info.expected_response),
+    every: milliseconds(info.period),
+    registeredAt: milliseconds(info.registered_at),
+    earliestBegin: milliseconds(info.earliest_begin),
+    lastRun: milliseconds(info.last_run),
+    estimate: milliseconds(info.estimate),
+    responseTimes: info.response_times.slice(0, Number(info.response_time_count)).map(milliseconds),
+    failure: info.failure,
+    failedAt: info.failed_at === 0n ? null : milliseconds(info.failed_at),
+  };
+}
+
+function explanation(found) {
+  return {
+    state: states.name(found.state),
+    reasons: found.reasons.slice(0, found.reason_count).map((one) => ({
+      reason: reasons.name(one.reason),
+      missing: named(one.constraints, constraintNames),
+      mayChangeAt: milliseconds(one.may_change_at),
+    })),
+    rank: Number(found.rank),
+    eligible: Number(found.eligible),
+    score: found.score,
+    estimate: milliseconds(found.estimate),
+    attempts: found.attempts,
+    freshSince: milliseconds(found.fresh_since),
+    cost: milliseconds(found.cost),
+    knownRuns: found.known_runs,
+    newsRuns: found.news_runs,
+    pace: Number(found.pace) / 1000,
+  };
+}
+
+function plan(found, memory) {
+  return {
+    eligible: Number(found.eligible),
+    runs: memory.readArray('plan_run', found.runs, found.run_count).map((run) => ({
+      id: run.id,
+      score: run.score,
+      estimate: milliseconds(run.estimate),
+      startsAt: milliseconds(run.starts_at),
+    })),
+  };
+}
+
+function report(found, memory) {
+  const counted = ['eligible', 'did_not_fit', 'new_data', 'no_data', 'failed', 'abandoned', 'expired', 'stopped'];
+  const camel = (key) => key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+  return {
+    result: outcomes.name(found.result),
+    beganAt: milliseconds(found.began_at),
+    endedAt: milliseconds(found.ended_at),
+    deadline: milliseconds(found.deadline),
+    budget: milliseconds(found.budget),
+    reserve: milliseconds(found.reserve),
+    ...Object.fromEntries(counted.map((key) => [camel(key), Number(found[key])])),
+    runs: memory.readArray('report_run', found.runs, found.run_count).map((run) => ({
+      id: run.id,
+      outcome: outcomes.name(run.outcome),
+      stopReason: run.stop_reason === 0 ? null : stops.name(run.stop_reason),
+      attempt: run.attempt,
+      priority: run.priority,
+      score: run.score,
+      estimate: milliseconds(run.estimate),
+      startedAt: milliseconds(run.started_at),
+      responseTime: milliseconds(run.response_time),
+    })),
+  };
+}
+
+function event(found) {
+  return {
+    number: Number(found.number),
+    type: events.name(found.type),
+    state: found.state < 0 ? null : states.name(found.state),
+    time: milliseconds(found.time),
+    id: found.id,
+    detail: found.detail,
+    attempts: found.attempts,
+    timeAt: milliseconds(found.time_at),
+    kinds: named(found.kinds, kinds),
+    message: found.message,
+  };
+}

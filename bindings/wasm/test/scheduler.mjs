@@ -1,0 +1,143 @@
+// What every package for JavaScript does, as its users call it: over WebAssembly, over the addon of node.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+/** A scheduler on a clock that the test moves. */
+export function virtual(engine, options = {}) {
+  const clock = { now: 1_000_000 };
+  return { clock, scheduler: engine.open({ clock: () => clock.now, ...options }) };
+}
+
+/** The tests. `selene.open(options)` opens a scheduler. */
+export function tests(selene) {
+  test('a window runs its tasks by score, and the report says what they did', async () => {
+    const { scheduler, clock } = virtual(selene);
+    const order = [];
+    scheduler.handler('mail', async (run) => { order.push(run.id); });
+    scheduler.handler('news', () => { order.push('news'); return false; });
+    scheduler.handler('backup', () => { throw new TypeError('no disk'); });
+    for (const [id, priority] of [['news', 2], ['mail', 'very_high'], ['backup', 1]]) scheduler.register({ id, priority, expected: 100 });
+    clock.now += 1_000;
+    const report = await scheduler.run({ budget: 5_000 });
+    assert.deepEqual(order, ['mail', 'news']);
+    assert.deepEqual(report.runs.map((run) => [run.id, run.outcome]), [['mail', 'new_data'], ['news', 'no_data'], ['backup', 'failed']]);
+    assert.equal(scheduler.get('backup').failure, 'TypeError: no disk');
+    assert.equal(report.result, 'new_data');
+    scheduler.close();
+  });
+
+  test('lanes run side by side', async () => {
+    const { scheduler } = virtual(selene);
+    let [running, most] = [0, 0];
+    scheduler.handler('work', async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+    });
+    for (let number = 0; number < 6; number += 1) scheduler.register({ id: `t${number}`, handler: 'work', expected: 1 });
+    const report = await scheduler.run({ budget: 20_000, lanes: 3 });
+    assert.equal(report.newData, 6);
+    assert.equal(most, 3);
+    scheduler.close();
+  });
+
+  test('C7 the report comes by the deadline whatever a handler does, and its signal is aborted before', async () => {
+    const { scheduler, clock } = virtual(selene);
+    const passes = setInterval(() => { clock.now += 10; }, 1);
+    let [signal, aborted] = [];
+    scheduler.handler('hang', (run) => {
+      signal = run.signal;
+      signal.addEventListener('abort', () => { aborted = clock.now; });
+      return new Promise(() => {});
+    });
+    scheduler.register({ id: 'hang' });
+    const report = await scheduler.run({ budget: 60, reserve: 30 });
+    clearInterval(passes);
+    assert.equal(report.expired, 1);
+    assert.equal(signal.reason, 'expiring');
+    assert.ok(aborted >= report.beganAt + 30 && aborted <= clock.now);
+    assert.ok(report.endedAt >= report.deadline);
+    scheduler.close();
+  });
+
+  test('a run that is cancelled hears it at once, and its late outcome disturbs nobody', async () => {
+    const { scheduler } = virtual(selene);
+    let heard;
+    scheduler.handler('slow', async (run) => {
+      setTimeout(() => scheduler.cancel('slow'), 5);
+      await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
+      heard = run.signal.reason;
+    });
+    scheduler.register({ id: 'slow', schedule: 'once' });
+    const report = await scheduler.run({ budget: 10_000 });
+    assert.equal(heard, 'cancelled');
+    assert.deepEqual(report.runs.map((run) => [run.outcome, run.stopReason]), [['stopped', 'cancelled']]);
+    assert.equal(scheduler.get('slow').state, 'cancelled');
+    scheduler.close();
+  });
+
+  test('what is refused says which field, what was found and what is allowed', () => {
+    const { scheduler } = virtual(selene);
+    assert.throws(() => scheduler.register({ id: 'a', priority: 9 }), {
+      name: 'SeleneError', code: 'INVALID_ARGUMENT', field: 'priority', found: '9', allowed: '1 … 5',
+    });
+    assert.throws(() => scheduler.register({ id: '' }), { code: 'INVALID_ARGUMENT', field: 'id' });
+    assert.throws(() => scheduler.register({ id: 'a', prioritty: 3 }), /prioritty is unknown, known are id, handler/);
+    assert.throws(() => scheduler.register({ id: 'a', kind: 'fast' }), /kind: "fast" is unknown, known are refresh, processing/);
+    assert.throws(() => scheduler.register({ id: 'a', expected: '5 s' }), TypeError);
+    assert.throws(() => scheduler.cancel('nobody'), { code: 'NOT_FOUND' });
+    assert.throws(() => scheduler.begin({ task: 'nobody' }), { code: 'NOT_FOUND' });
+    assert.deepEqual(scheduler.list(), []);
+    assert.equal(scheduler.get('nobody'), undefined);
+    scheduler.close();
+    assert.throws(() => scheduler.list(), { code: 'INVALID_HANDLE' });
+    scheduler.close();
+  });
+
+  test('texts and inputs come back as they went in', () => {
+    const { scheduler } = virtual(selene);
+    scheduler.handler('résumé ☾');
+    scheduler.register({ id: 'größe', handler: 'résumé ☾', tags: ['ä', 'b'], input: new Uint8Array([0, 255, 7]) });
+    assert.deepEqual(scheduler.get('größe').tags, ['ä', 'b']);
+    assert.deepEqual(scheduler.list({ tag: 'ä' }), ['größe']);
+    const { run } = scheduler.begin().next();
+    assert.deepEqual([...run.input], [0, 255, 7]);
+    assert.equal(run.handler, 'résumé ☾');
+    run.complete();
+    assert.throws(() => run.complete(), (error) => ['ALREADY_COMPLETED', 'STALE_RUN'].includes(error.code));
+    scheduler.close();
+  });
+
+  test('explain and nextWakeup say what a task waits for', () => {
+    const { scheduler, clock } = virtual(selene);
+    scheduler.handler('sync');
+    scheduler.setConditions({ network: false });
+    scheduler.register({ id: 'sync', schedule: 'once', requires: 'network', delay: 60_000 });
+    assert.deepEqual(scheduler.explain('sync').reasons.map((one) => [one.reason, one.missing, one.mayChangeAt]), [
+      ['not_due', [], clock.now + 60_000],
+      ['constraints', ['network'], Infinity],
+    ]);
+    scheduler.setConditions({ network: true });
+    assert.equal(scheduler.nextWakeup(), clock.now + 60_000);
+    clock.now += 60_000;
+    assert.equal(scheduler.explain('sync').rank, 1);
+    assert.deepEqual(scheduler.plan().runs.map((run) => run.id), ['sync']);
+    scheduler.close();
+  });
+
+  test('an observer hears each change once', () => {
+    const { scheduler } = virtual(selene);
+    const heard = [];
+    scheduler.observe((event) => heard.push([event.type, event.id]));
+    scheduler.handler('a');
+    scheduler.register({ id: 'a' });
+    const cycle = scheduler.begin();
+    cycle.next().run.complete('no_data');
+    cycle.end();
+    scheduler.observe(null);
+    scheduler.cancel('a');
+    assert.deepEqual(heard, [['registered', 'a'], ['cycle_begun', ''], ['started', 'a'], ['completed', 'a'], ['cycle_ended', '']]);
+    scheduler.close();
+  });
+}
