@@ -1067,6 +1067,10 @@ typedef struct selene_task {
      *  scheduler's stop_grace, never past the deadline of its window; then it is over, expired, which counts as failed, and
      *  its lane goes to the next task. 0 … 24 h; default 0: none. Since: 0.2. */
     int64_t timeout;
+    /** ns without a call of selene_run_progress, or from dispatch to the first, after which a run is asked to stop
+     *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. 0 … 24 h; default 0: none.
+     *  Since: 0.2. */
+    int64_t stall_limit;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1074,7 +1078,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL,          \
-            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0, 0                             \
+            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0                          \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1137,8 +1141,8 @@ typedef struct selene_task_info {
     int64_t failed_at;
     /** Which attempt that was, from 1; 0 if there was none. Since: 0.2. */
     uint64_t failed_attempt;
-    /** Why, in the words of selene_run_fail; "the window ended", "timed out" or "the process ended" where the run could
-     *  not say it; else empty. Since: 0.2. */
+    /** Why, in the words of selene_run_fail; "the window ended", "timed out", "made no progress" or "the process ended"
+     *  where the run could not say it; else empty. Since: 0.2. */
     selene_text failure;
     /** 0: none. Since: 0.2. */
     int64_t timeout;
@@ -1146,6 +1150,14 @@ typedef struct selene_task_info {
     uint32_t paused;
     /** 0. */
     uint32_t reserved;
+    /** 0: none. Since: 0.2. */
+    int64_t stall_limit;
+    /** When the run in flight last called selene_run_progress, and what it said then; 0 and empty where it has not, and
+     *  where none is in flight. Since: 0.2. */
+    int64_t progress_at;
+    int64_t progress_done;
+    int64_t progress_total;
+    selene_text progress_text;
 } selene_task_info;
 
 /** The ids of some tasks. Made by selene_task_list. */
@@ -1530,14 +1542,14 @@ enum {
     SELENE_OUTCOME_FAILED = 2,
     /** Failed for good. */
     SELENE_OUTCOME_ABANDONED = 3,
-    /** In reports only: open after the deadline, or after the grace of its timeout; counts as failed. */
+    /** In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed. */
     SELENE_OUTCOME_EXPIRED = 4,
     /** In reports only: ended by a stop. */
     SELENE_OUTCOME_STOPPED = 5
 };
 
 /** Why a run is asked to stop. A later, larger one replaces an earlier one, and each of PREEMPTED … SHUTDOWN also
- *  TIMED_OUT. */
+ *  TIMED_OUT and STALLED. */
 enum {
     SELENE_STOP_NONE = 0,
     /** The reserve of the window has begun; completing is still possible until the deadline. */
@@ -1554,7 +1566,9 @@ enum {
     /** In records only: its process ended while it ran; counts as failed. */
     SELENE_STOP_INTERRUPTED = 7,
     /** Its task's timeout has passed; completing is still possible for stop_grace. Since: 0.2. */
-    SELENE_STOP_TIMED_OUT = 8
+    SELENE_STOP_TIMED_OUT = 8,
+    /** It told no progress for its task's stall_limit; completing is still possible for stop_grace. Since: 0.2. */
+    SELENE_STOP_STALLED = 9
 };
 
 /** One run of a report, in order of dispatch. */
@@ -1662,12 +1676,20 @@ typedef struct selene_run_info {
     int64_t expires_at;
     /** When it is over: the window's deadline, or the end of its timeout's grace before that. */
     int64_t deadline;
+    /** From selene_run_get: when it last called selene_run_progress, and what it said then; 0 and empty where it has
+     *  not. Since: 0.2. */
+    int64_t progress_at;
+    int64_t progress_done;
+    int64_t progress_total;
+    selene_text progress_text;
 } selene_run_info;
 
 #define SELENE_RUN_INFO_INIT                                                                       \
     {                                                                                              \
         SELENE_SIZE(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0, 0.0,   \
-            0, 0, 0, 0                                                                             \
+            0, 0, 0, 0, 0, 0, 0, {                                                                 \
+            NULL, 0                                                                                \
+        }                                                                                          \
     }
 
 /**
@@ -2006,7 +2028,8 @@ SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason
 /**
  * Says how much time a run has until it is asked to stop.
  *
- * @param out_remaining  ns until deadline − reserve; 0 when that is past or the run was stopped
+ * @param out_remaining  ns until deadline − reserve, or until its timeout or its stall limit before that, as long as it
+ *                       tells no progress; 0 when that is past or the run was stopped
  * @return as selene_run_stopping
  *
  * Thread: any. Since: 0.1.
@@ -2014,10 +2037,30 @@ SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason
 SELENE_API selene_status selene_run_remaining(selene_run run, int64_t *out_remaining);
 
 /**
+ * Tells how far an open run has come, for those who look at its task, and so that its stall limit begins anew.
+ *
+ * What was said last is in selene_task_get and selene_run_get until the run is over, and told as SELENE_EVENT_PROGRESS, at
+ * most four times a second. Every call counts for the stall limit, also with the numbers of the one before; one that comes
+ * after the run was asked to stop (STALLED) does not take that back. Nothing of it is stored.
+ *
+ * @param done         how much is done, in any unit; from 0, and it may exceed total
+ * @param total        of how much; 0: unknown
+ * @param text         for people, UTF-8 without NUL; more than 1 024 bytes are cut between two characters. NULL: none
+ * @param text_length  bytes; −1: NUL-terminated
+ * @return INVALID_ARGUMENT (a negative number, not text), INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run is
+ *         over
+ *
+ * Thread: any; cheap enough to be called in a loop. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_progress(selene_run run, int64_t done, int64_t total,
+                                             const char *text, int64_t text_length);
+
+/**
  * Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work
  * on it, since what a callback is given lives only until that returns.
  *
- * @param out_info  the facts; expires_at and deadline are those of its dispatch
+ * @param out_info  the facts; expires_at and deadline are those of its dispatch, but deadline of a run that was asked to
+ *                  stop because it made no progress is the end of its grace
  * @return as selene_run_stopping
  *
  * Ownership: the caller frees them, with their texts, with selene_run_info_destroy. Thread: any. Since: 0.2.
@@ -2067,8 +2110,8 @@ enum {
     SELENE_EVENT_REGISTERED = 1,
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
-    /** A run was asked to stop; with every reason but EXPIRING and TIMED_OUT it is over. With SHUTDOWN it may be told
-     *  twice: of a close with a grace the first one asks, and the state is RUNNING. */
+    /** A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over. With SHUTDOWN it may be
+     *  told twice: of a close with a grace the first one asks, and the state is RUNNING. */
     SELENE_EVENT_STOPPED = 3,
     /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
@@ -2103,7 +2146,10 @@ enum {
     /** A task was paused. Since: 0.2. */
     SELENE_EVENT_PAUSED = 19,
     /** A task that was paused goes on. Since: 0.2. */
-    SELENE_EVENT_RESUMED = 20
+    SELENE_EVENT_RESUMED = 20,
+    /** A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a
+     *  second of scheduler time, always the last; what was not told yet comes before the end of the run. Since: 0.2. */
+    SELENE_EVENT_PROGRESS = 21
 };
 
 /** One change. */
@@ -2140,7 +2186,8 @@ typedef struct selene_event {
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
-     *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as selene_task_info has it. Else empty. Since: 0.2. */
+     *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as
+     *  selene_task_info has it. PROGRESS: its text. Else empty. Since: 0.2. */
     selene_text message;
     /** Of a task whose scheduler has SELENE_OPTIONS_FRESHNESS what its turn follows from after the change, as in
      *  selene_explanation; STARTED: as it was picked. Else 0. Since: 0.2. */
@@ -2150,12 +2197,15 @@ typedef struct selene_event {
     uint32_t news_runs;
     int32_t pace;
     int32_t pace_class;
+    /** PROGRESS: how much is done, of how much (0: unknown). Else 0. Since: 0.2. */
+    int64_t progress_done;
+    int64_t progress_total;
 } selene_event;
 
 #define SELENE_EVENT_INIT                                                                          \
     {                                                                                              \
         SELENE_SIZE(selene_event), 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, \
-            0, 0, 0, 0                                                                             \
+            0, 0, 0, 0, 0, 0                                                                       \
     }
 
 /**

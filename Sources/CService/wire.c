@@ -54,7 +54,7 @@ typedef struct shape {
     char letter;
     uint8_t parts_count;
     uint16_t size;
-    part parts[5];
+    part parts[6];
 } shape;
 
 #define TEXT_AT(type, field)                                                                       \
@@ -68,14 +68,15 @@ static const shape shapes[] = {
       {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16},
       {PART_BYTES, 0, offsetof(selene_task, input), 0, 0}}},
     {'I',
-     5,
+     6,
      sizeof(selene_task_info),
      {TEXT_AT(selene_task_info, id),
       TEXT_AT(selene_task_info, handler),
       TEXT_AT(selene_task_info, input),
       {PART_TEXTS, 4, offsetof(selene_task_info, tags), offsetof(selene_task_info, tag_count),
        UINT64_MAX},
-      TEXT_AT(selene_task_info, failure)}},
+      TEXT_AT(selene_task_info, failure),
+      TEXT_AT(selene_task_info, progress_text)}},
     {'L',
      1,
      sizeof(selene_task_ids),

@@ -51,7 +51,8 @@ extension selene_event: SizedStruct {
     time_at = change.timeAt
     kinds = change.definition.map { KindSet($0.kind).rawValue } ?? change.kinds.rawValue
     status = change.status
-    message = lend(change.message?.buffer ?? noText)
+    message = lend((change.message ?? change.progress?.text)?.buffer ?? noText)
+    if let progress = change.progress { (progress_done, progress_total) = (progress.done, progress.total) }
     guard let terms = change.pace else { return }
     let told = selene_pace(terms)
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)

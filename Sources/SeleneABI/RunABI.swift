@@ -92,6 +92,19 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
   }
 }
 
+@_cdecl("selene_run_progress") @implementation
+public func selene_run_progress(
+  _ run: selene_run, _ done: Int64, _ total: Int64, _ text: UnsafePointer<CChar>!, _ text_length: Int64
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    let text = try LastFailure.message(
+      try borrow(text, text_length, "text", atMost: LastFailure.longestMessage), "text")
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.progress(number, done: done, total: total, text, at: moment)
+    }
+  }
+}
+
 @_cdecl("selene_run_get") @implementation
 public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
   -> selene_status
@@ -100,11 +113,16 @@ public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<U
     let out = try require(out_info, "out_info")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       let run = try scheduler.run(number)
+      let (progress, deadline) = (scheduler.progress(ofRun: run.token), scheduler.deadline(of: run))
       return Block.make { block in
         var info = selene_run_info(run)
         info.id = block.text(run.definition.id)
         info.handler = block.text(run.definition.handler)
         info.input = block.text(run.definition.input)
+        info.deadline = deadline
+        info.progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
+        guard let progress else { return info }
+        (info.progress_at, info.progress_done, info.progress_total) = (progress.at, progress.done, progress.total)
         return info
       }
     }

@@ -33,6 +33,7 @@ private protocol TaskFields {
   var flex: Int64 { get set }
   var backoff_delay: Int64 { get set }
   var timeout: Int64 { get set }
+  var stall_limit: Int64 { get set }
 }
 
 extension selene_task: TaskFields {}
@@ -58,6 +59,7 @@ extension TaskFields {
     way.copy(&flex, &numbers.flex)
     way.copy(&backoff_delay, &numbers.backoffDelay)
     way.copy(&timeout, &numbers.timeout)
+    way.copy(&stall_limit, &numbers.stallLimit)
   }
 }
 
@@ -271,7 +273,8 @@ public func selene_task_get(
     out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       // Under the lock, because a record's history is not copied with it.
       let (record, waiting) = try scheduler.record(id, position: position)
-      return Block.make { block in selene_task_info(record, waiting: waiting, in: &block) }
+      let progress = scheduler.progress(ofRun: record.run)
+      return Block.make { block in selene_task_info(record, waiting: waiting, progress, in: &block) }
     }
   }
 }
@@ -345,7 +348,7 @@ public func selene_task_explain(
 }
 
 extension selene_task_info {
-  fileprivate init(_ record: TaskRecord, waiting: Int, in block: inout Block) {
+  fileprivate init(_ record: TaskRecord, waiting: Int, _ progress: Progress?, in block: inout Block) {
     self.init()
     let definition = record.definition
     struct_size = UInt32(MemoryLayout<selene_task_info>.size)
@@ -378,6 +381,9 @@ extension selene_task_info {
     failed_attempt = UInt64(last?.attempt ?? 0)
     failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     paused = record.isPaused ? 1 : 0
+    progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
+    guard let progress else { return }
+    (progress_at, progress_done, progress_total) = (progress.at, progress.done, progress.total)
   }
 }
 

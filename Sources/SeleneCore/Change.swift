@@ -22,6 +22,7 @@ package enum EventType: Int32, Sendable {
   case trouble = 18
   case paused = 19
   case resumed = 20
+  case progress = 21
 }
 
 /// One change.
@@ -42,6 +43,8 @@ package struct Change {
   package var timeAt: Instant = 0
   /// What the turn of the task follows from, under the freshness rule (F10).
   package var pace: PaceTerms?
+  /// What a run told of itself (W6).
+  package var progress: Progress?
   /// Of a trouble that begins: what calls are refused with.
   package var status: Int32 = 0
   /// Of a trouble that begins, and of a run that failed: why. The last field, a pointer: its spare bits mark a notice

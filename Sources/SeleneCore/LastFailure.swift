@@ -17,20 +17,23 @@ package final class LastFailure: Sendable {
   /// Takes over what a run said, as much as is kept; the cut is between two characters. Nil if it said nothing.
   ///
   /// - Throws: `invalidArgument` if that is not text.
-  package static func message(_ text: UnsafeRawBufferPointer) throws(SeleneError) -> Bytes? {
+  package static func message(
+    _ text: UnsafeRawBufferPointer, _ field: Literal = "message"
+  ) throws(SeleneError) -> Bytes? {
     var end = min(text.count, longestMessage)
     if end < text.count {
       for _ in 0..<3 where text[end] & 0xC0 == 0x80 { end -= 1 }
     }
     guard end > 0 else { return nil }
     let kept = UnsafeRawBufferPointer(rebasing: text[..<end])
-    try Identifier.check(characters: kept, "message")
+    try Identifier.check(characters: kept, field)
     return Bytes(copying: kept)
   }
 
   // What the library says of a run that cannot.
   package static let windowEnded = Bytes("the window ended")
   package static let timedOut = Bytes("timed out")
+  package static let madeNoProgress = Bytes("made no progress")
   package static let handlerLeft = Bytes("its handler was left by a jump, an exception or the end of its thread")
   package static let processEnded = Bytes("the process ended")
 }

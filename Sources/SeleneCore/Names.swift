@@ -53,6 +53,7 @@ extension StopReason {
     case .shutdown: "shutdown"
     case .interrupted: "interrupted"
     case .timedOut: "timed_out"
+    case .stalled: "stalled"
     }
   }
 }
@@ -122,6 +123,7 @@ extension EventType {
     case .trouble: "trouble"
     case .paused: "paused"
     case .resumed: "resumed"
+    case .progress: "progress"
     }
   }
 }

@@ -31,11 +31,16 @@ package enum StopReason: Int32, Sendable {
   case interrupted = 7
   /// It took longer than its task's timeout (R3).
   case timedOut = 8
+  /// It told no progress for its task's stall limit (W6).
+  case stalled = 9
+
+  /// Whether a limit of the task says so, rather than the window or the host.
+  package var isOfTask: Bool { self == .timedOut || self == .stalled }
 
   /// Whether a run that is asked so may still complete.
-  package var isRequest: Bool { self == .expiring || self == .timedOut }
+  package var isRequest: Bool { self == .expiring || isOfTask }
 
-  /// Whether it replaces another: of requests the timeout is the stronger one, and what ends a run goes before both.
+  /// Whether it replaces another: of requests those of the task are the stronger ones, and what ends a run goes before all.
   package func replaces(_ other: StopReason) -> Bool {
     isRequest == other.isRequest || other == .none ? rawValue > other.rawValue : !isRequest
   }

@@ -80,6 +80,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard (0...Time.longestRun).contains(numbers.timeout) else {
       throw .range("timeout", numbers.timeout, 0, Time.longestRun, .duration)
     }
+    guard (0...Time.longestRun).contains(numbers.stallLimit) else {
+      throw .range("stall_limit", numbers.stallLimit, 0, Time.longestRun, .duration)
+    }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
@@ -162,6 +165,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// The effective one, within the scheduler's bounds.
   package var backoffDelay: Span { terms.numbers.backoffDelay }
   package var timeout: Span { terms.numbers.timeout }
+  package var stallLimit: Span { terms.numbers.stallLimit }
+  /// Whether its runs may be asked to stop before their window ends.
+  package var hasLimits: Bool { timeout | stallLimit > 0 }
   package var maxAttempts: UInt32 { terms.numbers.maxAttempts }
   /// The flag of a task whose outcomes the freshness rule does not learn from (F9).
   package static let steady: UInt32 = 1

@@ -25,6 +25,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var timeout: Span = 0
   /// `TaskDefinition.steady` (F9).
   package var flags: UInt32 = 0
+  /// Without progress, after which a run is asked to stop; 0: none (W6).
+  package var stallLimit: Span = 0
 
   package init() {}
 
@@ -55,6 +57,7 @@ package struct TaskNumbers: Equatable, Sendable {
   package mutating func visitLater(_ visitor: inout some TaskNumberVisitor) {
     visitor.visit(1, &timeout, usually: 0)
     visitor.visit(2, &flags, usually: 0)
+    visitor.visit(3, &stallLimit, usually: 0)
   }
 }
 

@@ -17,16 +17,16 @@ extension TaskRecord {
   ///   - responseTime: from the run's dispatch to its completion.
   ///   - retryDelay: the failure's own delay, which replaces the backoff; nil for none.
   ///   - message: why it failed, if it did.
-  ///   - timedOut: it expired by its own timeout.
+  ///   - reason: why the run was asked to stop, if it was.
   package mutating func complete(
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, because message: Bytes? = nil,
-    timedOut: Bool = false,
+    asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     lastRun = now
     changedAt = now
     lastOutcome = outcome
-    stopReason = outcome == .expired ? timedOut ? .timedOut : .expiring : .none
+    stopReason = outcome == .expired ? reason.isOfTask ? reason : .expiring : .none
     endRun(outcome, at: now, responseTime: responseTime)
     failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
 

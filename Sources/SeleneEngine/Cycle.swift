@@ -57,8 +57,8 @@ package final class Cycle {
   var waiter: UInt64 = 0
   /// Runs that are not decided.
   var openRuns = 0
-  /// One of its runs had a timeout (R3).
-  var hasTimeouts = false
+  /// To one of its runs something happened by time alone: a timeout (R3), a stall limit, news of its progress (W6).
+  var hasTimedRuns = false
   /// Runs in flight were asked to stop (C7).
   var hasExpired = false
   /// Its report is made; nothing more is dispatched.

@@ -105,15 +105,8 @@ package final class Run {
   /// When its timeout asks it to stop (R3).
   var timesOutAt: Instant { definition.timeout > 0 ? startedAt.adding(definition.timeout) : Time.never }
 
-  /// When its timeout does something to it by itself: asks it to stop, then ends it; completing is possible until then.
-  func nextTimeout(_ stopGrace: Span) -> Instant {
-    let at = timesOutAt
-    guard at != Time.never else { return at }
-    return isInItsGrace ? at.adding(stopGrace).adding(1) : at
-  }
-
-  /// Its timeout ends it next, rather than asks: it was asked before, by its timeout or a close.
-  var isInItsGrace: Bool { stopReason == .timedOut || stopReason == .shutdown }
+  /// A limit of its task ends it next, rather than asks: it was asked before, by one or by a close.
+  var isInItsGrace: Bool { stopReason.isOfTask || stopReason == .shutdown }
 
   var handler: Handler { handlerInUse.takeUnretainedValue() }
 
@@ -124,7 +117,13 @@ package final class Run {
   var cycle: Cycle? { openCycle?.takeUnretainedValue() }
 
   /// What its failure says where it expired.
-  var whyExpired: Bytes { stopReason == .timedOut ? LastFailure.timedOut : LastFailure.windowEnded }
+  var whyExpired: Bytes {
+    switch stopReason {
+    case .timedOut: LastFailure.timedOut
+    case .stalled: LastFailure.madeNoProgress
+    default: LastFailure.windowEnded
+    }
+  }
 
   /// Its cycle has not ended.
   var isInCycle: Bool { openCycle != nil }

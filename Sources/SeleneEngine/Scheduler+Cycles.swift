@@ -173,12 +173,12 @@ extension Scheduler {
     return step
   }
 
-  /// When time alone changes something for the runs of a cycle: its next expiry, or a timeout.
+  /// When time alone changes something for the runs of a cycle: its next expiry, or what is a run's own.
   func nextExpiry(of cycle: Cycle, after now: Instant) -> Instant {
     var expiry = cycle.time.nextExpiry(after: now)
-    if cycle.hasTimeouts && cycle.openRuns > 0 {
+    if cycle.hasTimedRuns && cycle.openRuns > 0 {
       runs.forEach { run in
-        if run.isOpen && run.cycle === cycle { expiry = min(expiry, run.nextTimeout(options.stopGrace)) }
+        if run.isOpen && run.cycle === cycle { expiry = min(expiry, nextInstant(of: run)) }
       }
     }
     return expiry

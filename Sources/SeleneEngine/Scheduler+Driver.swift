@@ -214,7 +214,7 @@ extension Scheduler {
       if !$0.isOpen {
         view.nextEffect = min(view.nextEffect, $0.endedAt.adding(options.releaseAfter))
       } else if !$0.mode.callsHandlers {
-        view.nextEffect = min(view.nextEffect, $0.nextTimeout(options.stopGrace))
+        view.nextEffect = min(view.nextEffect, nextInstant(of: $0))
       }
     }
     view.nextLook = governance.nextLook

@@ -244,7 +244,8 @@ extension Scheduler {
       advance(to: now)
       guard run.isOpen else { return }
       if try !settleDeliveries() {
-        slot.monitor.wait(Budget.nextExpiry(run.expiresAt, run.deadline, after: now).subtracting(now))
+        let expiry = Budget.nextExpiry(run.expiresAt, run.deadline, after: now)
+        slot.monitor.wait(min(expiry, nextInstant(of: run)).subtracting(now))
       }
     }
   }

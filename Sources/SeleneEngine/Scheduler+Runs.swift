@@ -33,7 +33,7 @@ extension Scheduler {
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
-    if run.timesOutAt != Time.never { watchTimeout(of: run, in: cycle) }
+    if run.definition.hasLimits { watchLimits(of: run) }
     return run
   }
 
@@ -49,15 +49,6 @@ extension Scheduler {
     else { return }
     table.spend(slot)
     rolling.spent.append((slot, sequence))
-  }
-
-  /// Who waits for time to pass waits no longer than until a run times out.
-  @inline(never)
-  private func watchTimeout(of run: Run, in cycle: Cycle) {
-    cycle.hasTimeouts = true
-    nextDue = min(nextDue, run.timesOutAt)
-    cycle.watch?.poke()
-    slot.monitor.broadcast()
   }
 
   private func started(_ run: Run, _ pace: PaceTerms?) -> Change {
@@ -125,7 +116,7 @@ extension Scheduler {
     reason: StopReason, remaining: Span
   ) {
     let run = try runs.find(number)
-    let remaining = run.isOpen ? max(0, run.expiresAt.subtracting(moment.now)) : 0
+    let remaining = run.isOpen ? max(0, min(run.expiresAt, stallsAt(run)).subtracting(moment.now)) : 0
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
   }
 
@@ -164,11 +155,12 @@ extension Scheduler {
     guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, because: message, timedOut: run.stopReason == .timedOut,
+      retryDelay: outcome == .failed ? retryDelay : nil, because: message, asked: run.stopReason,
       &changes)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
+    if !progress.isEmpty { endProgress(of: run, at: now) }
     run.outcome = outcome
     run.endedAt = now
     record {

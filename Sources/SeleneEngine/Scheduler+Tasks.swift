@@ -185,7 +185,7 @@ extension Scheduler {
     var explanation = table.explain(
       slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probe),
       observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
-      runDeadline: runs[Token(rawValue: record.run).number]?.deadline,
+      runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) },
       releaseAt: releaseAt ?? Time.never, at: moment.now)
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))

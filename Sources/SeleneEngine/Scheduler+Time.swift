@@ -8,7 +8,7 @@ extension Scheduler {
     case expire(Cycle)
     case expireRuns(Cycle)
     case end(Cycle)
-    case timeOut(Run)
+    case actOn(Run)
     case letGo(Run)
     case lookAtVetoes
   }
@@ -26,7 +26,7 @@ extension Scheduler {
       case .expire(let cycle): expire(cycle)
       case .expireRuns(let cycle): expireRuns(of: cycle)
       case .end(let cycle): _ = end(cycle, at: now)
-      case .timeOut(let run): timeOut(run, at: at)
+      case .actOn(let run): actOn(run, at: at)
       case .letGo(let run): letGo(run)
       case .lookAtVetoes: lookAtVetoes(at: at)
       }
@@ -58,11 +58,11 @@ extension Scheduler {
     var first: (run: Run, at: Instant)?
     runs.forEach { run in
       guard !run.isBack && (run.isOpen || !saver.isAtWork) else { return }
-      let at = run.isOpen ? run.nextTimeout(options.stopGrace) : run.endedAt.adding(options.releaseAfter)
+      let at = run.isOpen ? nextInstant(of: run) : run.endedAt.adding(options.releaseAfter)
       if let best = first, best.at < at || (best.at == at && best.run.token < run.token) { return }
       first = (run, at)
     }
-    if let first, isNext(first.at) { next = (nextDue, first.run.isOpen ? .timeOut(first.run) : .letGo(first.run)) }
+    if let first, isNext(first.at) { next = (nextDue, first.run.isOpen ? .actOn(first.run) : .letGo(first.run)) }
     return next
   }
 
@@ -72,9 +72,11 @@ extension Scheduler {
     for run in cycle.runs where run.isOpen && run.stopReason == .none { stop(run, .expiring, at: cycle.time.expiresAt) }
   }
 
-  /// A run has reached its timeout, and is asked to stop, or the end of its grace, and is over (R3).
-  private func timeOut(_ run: Run, at instant: Instant) {
-    guard run.isInItsGrace else { return stop(run, .timedOut, at: instant) }
+  /// What is next of a run: its progress is told; it has reached a limit of its task and is asked to stop, or the end of its
+  /// grace and is over (R3, W6).
+  private func actOn(_ run: Run, at instant: Instant) {
+    guard !tellProgress(of: run, at: instant) else { return }
+    guard run.isInItsGrace else { return stop(run, limitReached(by: run), at: instant) }
     expire(run, at: instant.subtracting(1))
     slot.monitor.broadcast()
   }

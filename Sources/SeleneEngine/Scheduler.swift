@@ -35,6 +35,8 @@ package final class Scheduler: @unchecked Sendable {
   /// Lanes by number.
   let lanes = NumberMap<Lane>()
   var runs = Runs()
+  /// Of open runs that have told their progress, or have a stall limit, by the number of their token (W6).
+  let progress = NumberMap<ProgressWatch>()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 

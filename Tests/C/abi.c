@@ -117,7 +117,8 @@ FIELD(selene_task, backoff_delay, 120, 8);
 FIELD(selene_task, input, 128, 8);
 FIELD(selene_task, input_length, 136, 8);
 FIELD(selene_task, timeout, 144, 8);
-SIZE(selene_task, timeout, 152);
+FIELD(selene_task, stall_limit, 152, 8);
+SIZE(selene_task, stall_limit, 160);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -162,7 +163,12 @@ FIELD(selene_task_info, failure, 496, 16);
 FIELD(selene_task_info, timeout, 512, 8);
 FIELD(selene_task_info, paused, 520, 4);
 FIELD(selene_task_info, reserved, 524, 4);
-SIZE(selene_task_info, reserved, 528);
+FIELD(selene_task_info, stall_limit, 528, 8);
+FIELD(selene_task_info, progress_at, 536, 8);
+FIELD(selene_task_info, progress_done, 544, 8);
+FIELD(selene_task_info, progress_total, 552, 8);
+FIELD(selene_task_info, progress_text, 560, 16);
+SIZE(selene_task_info, progress_text, 576);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);
@@ -275,7 +281,11 @@ FIELD(selene_run_info, estimate, 96, 8);
 FIELD(selene_run_info, started_at, 104, 8);
 FIELD(selene_run_info, expires_at, 112, 8);
 FIELD(selene_run_info, deadline, 120, 8);
-SIZE(selene_run_info, deadline, 128);
+FIELD(selene_run_info, progress_at, 128, 8);
+FIELD(selene_run_info, progress_done, 136, 8);
+FIELD(selene_run_info, progress_total, 144, 8);
+FIELD(selene_run_info, progress_text, 152, 16);
+SIZE(selene_run_info, progress_text, 168);
 
 FIELD(selene_event, struct_size, 0, 4);
 FIELD(selene_event, flags, 4, 4);
@@ -298,7 +308,9 @@ FIELD(selene_event, known_runs, 120, 4);
 FIELD(selene_event, news_runs, 124, 4);
 FIELD(selene_event, pace, 128, 4);
 FIELD(selene_event, pace_class, 132, 4);
-SIZE(selene_event, pace_class, 136);
+FIELD(selene_event, progress_done, 136, 8);
+FIELD(selene_event, progress_total, 144, 8);
+SIZE(selene_event, progress_total, 152);
 
 FIELD(selene_store_info, struct_size, 0, 4);
 FIELD(selene_store_info, flags, 4, 4);
@@ -598,6 +610,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_STOP_SHUTDOWN, 6, "shutdown", selene_stop_name),
     NUMBER(SELENE_STOP_INTERRUPTED, 7, "interrupted", selene_stop_name),
     NUMBER(SELENE_STOP_TIMED_OUT, 8, "timed_out", selene_stop_name),
+    NUMBER(SELENE_STOP_STALLED, 9, "stalled", selene_stop_name),
     NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_LANES, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_STRICT_FIT, 2, NULL, NULL),
@@ -633,6 +646,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_TROUBLE, 18, "trouble", selene_event_name),
     NUMBER(SELENE_EVENT_PAUSED, 19, "paused", selene_event_name),
     NUMBER(SELENE_EVENT_RESUMED, 20, "resumed", selene_event_name),
+    NUMBER(SELENE_EVENT_PROGRESS, 21, "progress", selene_event_name),
 
     NUMBER(SELENE_LOG_ERROR, 1, NULL, NULL),
     NUMBER(SELENE_LOG_WARNING, 2, NULL, NULL),

@@ -99,6 +99,7 @@ static struct function functions[] = {
     FUNCTION(selene_run_complete, "ihi"),
     FUNCTION(selene_run_retry, "ihl"),
     FUNCTION(selene_run_fail, "ihilpl"),
+    FUNCTION(selene_run_progress, "ihllpl"),
     FUNCTION(selene_run_stopping, "ihp"),
     FUNCTION(selene_run_remaining, "ihp"),
     FUNCTION(selene_conditions_set, "ihuu"),
@@ -468,8 +469,12 @@ static void test_every_function(void) {
     CHECK_INT(run.expires_at, at);
     CALL_OK("selene_run_stopping", u64(run.run), ptr(&number));
     CHECK_INT(SELENE_STOP_NONE, number);
+    CALL_OK("selene_run_progress", u64(run.run), i64(1), i64(4), ptr("a quarter"), i64(-1));
     CALL_OK("selene_run_get", u64(run.run), ptr(&told));
     CHECK_TEXT("b", told->id);
+    CHECK_INT(1, told->progress_done);
+    CHECK_INT(4, told->progress_total);
+    CHECK_TEXT("a quarter", told->progress_text);
     CALL("selene_run_info_destroy", ptr(told));
     CALL_OK("selene_run_remaining", u64(run.run), ptr(&delay));
     CHECK_INT(30 * SELENE_SECOND - 30 * SELENE_SECOND / 20, delay);

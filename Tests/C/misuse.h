@@ -138,6 +138,11 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add_text(picture, info->failure);
     picture_add(picture, &info->timeout, sizeof info->timeout);
     picture_add(picture, &info->paused, sizeof info->paused);
+    picture_add(picture, &info->stall_limit, sizeof info->stall_limit);
+    picture_add(picture, &info->progress_at, sizeof info->progress_at);
+    picture_add(picture, &info->progress_done, sizeof info->progress_done);
+    picture_add(picture, &info->progress_total, sizeof info->progress_total);
+    picture_add_text(picture, info->progress_text);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
@@ -509,6 +514,10 @@ static selene_status call_run_complete(uint64_t h) {
 static selene_status call_run_retry(uint64_t h) {
     return selene_run_retry(h, SELENE_SECOND);
 }
+static selene_status call_run_progress(uint64_t h) {
+    return selene_run_progress(h, 1, 2, "half", -1);
+}
+
 static selene_status call_run_fail(uint64_t h) {
     return selene_run_fail(h, SELENE_OUTCOME_FAILED, -1, "why", -1);
 }
@@ -620,6 +629,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},
     {"selene_run_retry", TAKES_RUN, call_run_retry, 0},
     {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
+    {"selene_run_progress", TAKES_RUN, call_run_progress, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
     {"selene_run_get", TAKES_RUN, call_run_get, 0},

@@ -109,6 +109,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_remaining", selene_run_remaining(run, NULL));
     REFUSED(invalid, "out_info", selene_run_get(run, NULL));
     REFUSED(invalid, "message", selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 4));
+    REFUSED(invalid, "text", selene_run_progress(run, 1, 2, NULL, 4));
+    REFUSED(invalid, "text", selene_run_progress(run, 1, 2, "x", -2));
+    REFUSED(invalid, "text", selene_run_progress(run, 1, 2, "\xFF", -1));
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(s, 0));

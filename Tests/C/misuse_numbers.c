@@ -288,6 +288,9 @@ static void test_call_numbers(void) {
         if (no_delays[i] != -1)
             REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay",
                     selene_run_fail(run, SELENE_OUTCOME_ABANDONED, no_delays[i], "", -1));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "done", selene_run_progress(run, -1, 0, NULL, 0));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "done", selene_run_progress(run, INT64_MIN, 0, NULL, 0));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "total", selene_run_progress(run, 0, -1, NULL, 0));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "state", selene_task_list_state(s, -1, &outs.task_ids));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "state", selene_task_list_state(s, 7, &outs.task_ids));
     CHECK_OK(selene_run_retry(run, TEN_YEARS));

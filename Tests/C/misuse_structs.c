@@ -118,6 +118,7 @@ static void test_struct_size_missing_fields(void) {
     task.input = "12345";
     task.input_length = 5;
     task.timeout = SELENE_HOUR;
+    task.stall_limit = SELENE_HOUR;
     for (size = offsetof(selene_task, kind); size <= sizeof task; size += 4) {
         cut = malloc(size);
         CHECK(cut);
@@ -139,6 +140,7 @@ static void test_struct_size_missing_fields(void) {
         CHECK_INT(COVERED(backoff_delay) ? SELENE_HOUR : 30 * SELENE_SECOND, info->backoff_delay);
         CHECK_INT(COVERED(input_length) ? 5 : 0, info->input.length);
         CHECK_INT(COVERED(timeout) ? SELENE_HOUR : 0, info->timeout);
+        CHECK_INT(COVERED(stall_limit) ? SELENE_HOUR : 0, info->stall_limit);
 #undef COVERED
         selene_task_info_destroy(info);
         CHECK_OK(selene_task_cancel(s, "cut", -1, NULL));

@@ -283,6 +283,45 @@ static void test_coming_and_going(void) {
     close_store(owner);
 }
 
+/** A client sees how far a run of the owner is. */
+static void test_progress(void) {
+    const char *file = path("t.db");
+    selene_options how = store_options(file);
+    selene_scheduler owner = open_with(how);
+    selene_task_info *info = NULL;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_cycle cycle = 0;
+    selene_event event;
+    int32_t step = -1;
+    serve(owner);
+    selene_scheduler connection = connect_to(file);
+    CHECK_OK(selene_handler_register(owner, "work", -1, NULL, NULL, NULL, NULL));
+    selene_task task = task_of("a");
+    task.stall_limit = 90 * S;
+    CHECK_OK(selene_task_register(connection, &task, NULL));
+    CHECK_OK(selene_cycle_begin(owner, NULL, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_events_open(connection, 1000, NULL));
+    CHECK_OK(selene_run_progress(run.run, 3, 10, "three", -1));
+    next_event(connection, &event);
+    CHECK_INT(SELENE_EVENT_PROGRESS, event.type);
+    CHECK_INT(3, event.progress_done);
+    CHECK_INT(10, event.progress_total);
+    CHECK_TEXT("three", event.message);
+    CHECK_OK(selene_task_get(connection, "a", -1, 0, &info));
+    CHECK_INT(90 * S, info->stall_limit);
+    CHECK_INT(3, info->progress_done);
+    CHECK_INT(10, info->progress_total);
+    CHECK_TEXT("three", info->progress_text);
+    CHECK(info->progress_at > 0);
+    selene_task_info_destroy(info);
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(connection, 0));
+    close_store(owner);
+}
+
 /** One socket has calls and events, as a client by hand may have it; it is told of them once. */
 static void test_one_socket(void) {
     static char body[65536];
@@ -330,6 +369,7 @@ int main(int argc, char **argv) {
              test_close_while_read);
     run_test("L18 clients come and go, and each hears all that happens while it is there",
              test_coming_and_going);
+    run_test("W6 L18 a client sees how far a run of the owner is", test_progress);
     run_test("L18 calls and events may share a socket", test_one_socket);
     tools_end();
     return check_end();

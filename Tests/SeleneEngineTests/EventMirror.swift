@@ -92,6 +92,8 @@ final class EventMirror {
       states[id] = .cancelled
     case .paused, .resumed:
       expect(change.state?.isTerminal == false, "\(id) paused while \(String(describing: change.state))")
+    case .progress:
+      expect(openRuns[change.run] == id, "run \(change.run) of \(id) told its progress, but is not open")
     default: break
     }
   }
@@ -101,7 +103,7 @@ final class EventMirror {
       expect(openRuns[change.run] != nil, "run \(change.run) expires, but is not open")
       // Whoever was asked because the window ends may still be asked because it took too long.
       let before = askedRuns.updateValue(reason, forKey: change.run)
-      return expect(before == nil || (before == .expiring && reason == .timedOut), "run \(change.run) was asked twice")
+      return expect(before == nil || (before == .expiring && reason.isOfTask), "run \(change.run) was asked twice")
     }
     expect(openRuns.removeValue(forKey: change.run) == id, "run \(change.run) stopped, but is not open")
     // Stopped for a reason that is not its own, it waits again; else an event of its own tells what became of it.

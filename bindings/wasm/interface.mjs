@@ -90,7 +90,8 @@ export const structs = {
   "backoff_delay": "i64",
   "input": "ptr",
   "input_length": "i64",
-  "timeout": "i64"
+  "timeout": "i64",
+  "stall_limit": "i64"
  },
  "task_info": {
   "struct_size": "u32",
@@ -135,7 +136,12 @@ export const structs = {
   "failure": "text",
   "timeout": "i64",
   "paused": "u32",
-  "reserved": "u32"
+  "reserved": "u32",
+  "stall_limit": "i64",
+  "progress_at": "i64",
+  "progress_done": "i64",
+  "progress_total": "i64",
+  "progress_text": "text"
  },
  "task_ids": {
   "struct_size": "u32",
@@ -249,7 +255,11 @@ export const structs = {
   "estimate": "i64",
   "started_at": "i64",
   "expires_at": "i64",
-  "deadline": "i64"
+  "deadline": "i64",
+  "progress_at": "i64",
+  "progress_done": "i64",
+  "progress_total": "i64",
+  "progress_text": "text"
  },
  "event": {
   "struct_size": "u32",
@@ -272,7 +282,9 @@ export const structs = {
   "known_runs": "u32",
   "news_runs": "u32",
   "pace": "i32",
-  "pace_class": "i32"
+  "pace_class": "i32",
+  "progress_done": "i64",
+  "progress_total": "i64"
  },
  "store_info": {
   "struct_size": "u32",
@@ -556,6 +568,7 @@ export const constants = {
  "STOP_SHUTDOWN": 6,
  "STOP_INTERRUPTED": 7,
  "STOP_TIMED_OUT": 8,
+ "STOP_STALLED": 9,
  "REPORT_NOT_STORED": 1,
  "STEP_RUN": 0,
  "STEP_WAIT": 1,
@@ -580,6 +593,7 @@ export const constants = {
  "EVENT_TROUBLE": 18,
  "EVENT_PAUSED": 19,
  "EVENT_RESUMED": 20,
+ "EVENT_PROGRESS": 21,
  "LOG_ERROR": 1,
  "LOG_WARNING": 2,
  "LOG_INFO": 3,

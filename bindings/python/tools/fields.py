@@ -133,6 +133,12 @@ TASK = (
     Field("backoff", BACKOFF, "None"),
     Field("max_attempts", LIMIT, "None"),
     Field("timeout", TIMEOUT, "None", doc="The longest that a run may take, in seconds; None is no limit."),
+    Field(
+        "stall_limit",
+        TIMEOUT,
+        "None",
+        doc="The longest that a run may tell no progress, in seconds; None is no limit.",
+    ),
     Field("steady", STEADY, "False", "flags"),
     Field("input", INPUT, 'b""'),
 )
@@ -162,6 +168,15 @@ RECORD = (
     Field("run", NUMBER),
     Field("paused", replace(BOOL, read="bool(row.{c})")),
     Field(
+        "progress",
+        Type(
+            "",
+            "Progress | None",
+            "told_progress(row.progress_at, row.progress_done, row.progress_total, "
+            "row.progress_text, row.progress_text_length)",
+        ),
+    ),
+    Field(
         "response_times",
         Type("", "tuple[int, ...]", "times", shown="tuple[float, ...]", show="tuple(map(seconds, self.{name}_ns))"),
         doc="The last response times in seconds, oldest first, at most 30.",
@@ -183,7 +198,8 @@ from . import _raw
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
-from ._names import texts, truth
+from ._names import texts, truth, whole
+from ._progress import Progress, told_progress
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
 from ._terms import (
     Backoff,
@@ -201,7 +217,6 @@ from ._terms import (
     told_bytes,
     told_info,
     told_texts,
-    whole,
 )
 from ._time import Duration, duration_ns, instant, maybe_seconds, seconds
 

@@ -672,7 +672,7 @@ pub enum Outcome {
     Failed,
     /// Failed for good.
     Abandoned,
-    /// In reports only: open after the deadline, or after the grace of its timeout; counts as failed.
+    /// In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed.
     Expired,
     /// In reports only: ended by a stop.
     Stopped,
@@ -747,6 +747,8 @@ pub enum Stop {
     Interrupted,
     /// Its task's timeout has passed; completing is still possible for stop_grace.
     TimedOut,
+    /// It told no progress for its task's stall_limit; completing is still possible for stop_grace.
+    Stalled,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -763,6 +765,7 @@ impl Stop {
             Stop::Shutdown => raw::SELENE_STOP_SHUTDOWN,
             Stop::Interrupted => raw::SELENE_STOP_INTERRUPTED,
             Stop::TimedOut => raw::SELENE_STOP_TIMED_OUT,
+            Stop::Stalled => raw::SELENE_STOP_STALLED,
             Stop::Other(number) => number,
         }
     }
@@ -778,6 +781,7 @@ impl Stop {
             raw::SELENE_STOP_SHUTDOWN => Stop::Shutdown,
             raw::SELENE_STOP_INTERRUPTED => Stop::Interrupted,
             raw::SELENE_STOP_TIMED_OUT => Stop::TimedOut,
+            raw::SELENE_STOP_STALLED => Stop::Stalled,
             other => Stop::Other(other),
         }
     }
@@ -793,6 +797,7 @@ impl Stop {
             Stop::Shutdown => "shutdown",
             Stop::Interrupted => "interrupted",
             Stop::TimedOut => "timed_out",
+            Stop::Stalled => "stalled",
             Stop::Other(_) => "unknown",
         }
     }
@@ -959,7 +964,7 @@ pub enum EventType {
     Registered,
     /// A run was dispatched.
     Started,
-    /// A run was asked to stop; with every reason but EXPIRING and TIMED_OUT it is over.
+    /// A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over.
     Stopped,
     /// A run is decided; or, without a run, a successor failed before it started.
     Completed,
@@ -995,6 +1000,8 @@ pub enum EventType {
     Paused,
     /// A task that was paused goes on.
     Resumed,
+    /// A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
+    Progress,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -1023,6 +1030,7 @@ impl EventType {
             EventType::Trouble => raw::SELENE_EVENT_TROUBLE,
             EventType::Paused => raw::SELENE_EVENT_PAUSED,
             EventType::Resumed => raw::SELENE_EVENT_RESUMED,
+            EventType::Progress => raw::SELENE_EVENT_PROGRESS,
             EventType::Other(number) => number,
         }
     }
@@ -1050,6 +1058,7 @@ impl EventType {
             raw::SELENE_EVENT_TROUBLE => EventType::Trouble,
             raw::SELENE_EVENT_PAUSED => EventType::Paused,
             raw::SELENE_EVENT_RESUMED => EventType::Resumed,
+            raw::SELENE_EVENT_PROGRESS => EventType::Progress,
             other => EventType::Other(other),
         }
     }
@@ -1077,6 +1086,7 @@ impl EventType {
             EventType::Trouble => "trouble",
             EventType::Paused => "paused",
             EventType::Resumed => "resumed",
+            EventType::Progress => "progress",
             EventType::Other(_) => "unknown",
         }
     }

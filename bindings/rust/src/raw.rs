@@ -149,6 +149,7 @@ pub const SELENE_STOP_CANCELLED: i32 = 5;
 pub const SELENE_STOP_SHUTDOWN: i32 = 6;
 pub const SELENE_STOP_INTERRUPTED: i32 = 7;
 pub const SELENE_STOP_TIMED_OUT: i32 = 8;
+pub const SELENE_STOP_STALLED: i32 = 9;
 pub const SELENE_REPORT_NOT_STORED: i32 = 1;
 pub const SELENE_STEP_RUN: i32 = 0;
 pub const SELENE_STEP_WAIT: i32 = 1;
@@ -173,6 +174,7 @@ pub const SELENE_EVENT_TRACE_ENDED: i32 = 17;
 pub const SELENE_EVENT_TROUBLE: i32 = 18;
 pub const SELENE_EVENT_PAUSED: i32 = 19;
 pub const SELENE_EVENT_RESUMED: i32 = 20;
+pub const SELENE_EVENT_PROGRESS: i32 = 21;
 pub const SELENE_LOG_ERROR: i32 = 1;
 pub const SELENE_LOG_WARNING: i32 = 2;
 pub const SELENE_LOG_INFO: i32 = 3;
@@ -375,6 +377,7 @@ pub struct selene_task {
     pub input: *const c_void,
     pub input_length: i64,
     pub timeout: i64,
+    pub stall_limit: i64,
 }
 
 #[repr(C)]
@@ -423,6 +426,11 @@ pub struct selene_task_info {
     pub timeout: i64,
     pub paused: u32,
     pub reserved: u32,
+    pub stall_limit: i64,
+    pub progress_at: i64,
+    pub progress_done: i64,
+    pub progress_total: i64,
+    pub progress_text: selene_text,
 }
 
 #[repr(C)]
@@ -567,6 +575,10 @@ pub struct selene_run_info {
     pub started_at: i64,
     pub expires_at: i64,
     pub deadline: i64,
+    pub progress_at: i64,
+    pub progress_done: i64,
+    pub progress_total: i64,
+    pub progress_text: selene_text,
 }
 
 #[repr(C)]
@@ -593,6 +605,8 @@ pub struct selene_event {
     pub news_runs: u32,
     pub pace: i32,
     pub pace_class: i32,
+    pub progress_done: i64,
+    pub progress_total: i64,
 }
 
 #[repr(C)]
@@ -837,6 +851,7 @@ extern "C" {
     pub fn selene_run_fail(run: selene_run, outcome: i32, delay: i64, message: *const c_char, message_length: i64) -> selene_status;
     pub fn selene_run_stopping(run: selene_run, out_reason: *mut i32) -> selene_status;
     pub fn selene_run_remaining(run: selene_run, out_remaining: *mut i64) -> selene_status;
+    pub fn selene_run_progress(run: selene_run, done: i64, total: i64, text: *const c_char, text_length: i64) -> selene_status;
     pub fn selene_run_get(run: selene_run, out_info: *mut *mut selene_run_info) -> selene_status;
     pub fn selene_run_info_destroy(info: *mut selene_run_info);
     pub fn selene_conditions_set(scheduler: selene_scheduler, constraints: u32, satisfied: u32) -> selene_status;
@@ -987,7 +1002,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (152, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (160, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1011,7 +1026,8 @@ mod layout {
         assert_eq!(offset!(selene_task, input), 128);
         assert_eq!(offset!(selene_task, input_length), 136);
         assert_eq!(offset!(selene_task, timeout), 144);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (528, 8));
+        assert_eq!(offset!(selene_task, stall_limit), 152);
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (576, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1055,6 +1071,11 @@ mod layout {
         assert_eq!(offset!(selene_task_info, timeout), 512);
         assert_eq!(offset!(selene_task_info, paused), 520);
         assert_eq!(offset!(selene_task_info, reserved), 524);
+        assert_eq!(offset!(selene_task_info, stall_limit), 528);
+        assert_eq!(offset!(selene_task_info, progress_at), 536);
+        assert_eq!(offset!(selene_task_info, progress_done), 544);
+        assert_eq!(offset!(selene_task_info, progress_total), 552);
+        assert_eq!(offset!(selene_task_info, progress_text), 560);
         assert_eq!((size_of::<selene_task_ids>(), align_of::<selene_task_ids>()), (24, 8));
         assert_eq!(offset!(selene_task_ids, struct_size), 0);
         assert_eq!(offset!(selene_task_ids, flags), 4);
@@ -1142,7 +1163,7 @@ mod layout {
         assert_eq!(offset!(selene_plan, eligible), 8);
         assert_eq!(offset!(selene_plan, run_count), 16);
         assert_eq!(offset!(selene_plan, runs), 24);
-        assert_eq!((size_of::<selene_run_info>(), align_of::<selene_run_info>()), (128, 8));
+        assert_eq!((size_of::<selene_run_info>(), align_of::<selene_run_info>()), (168, 8));
         assert_eq!(offset!(selene_run_info, struct_size), 0);
         assert_eq!(offset!(selene_run_info, flags), 4);
         assert_eq!(offset!(selene_run_info, run), 8);
@@ -1159,7 +1180,11 @@ mod layout {
         assert_eq!(offset!(selene_run_info, started_at), 104);
         assert_eq!(offset!(selene_run_info, expires_at), 112);
         assert_eq!(offset!(selene_run_info, deadline), 120);
-        assert_eq!((size_of::<selene_event>(), align_of::<selene_event>()), (136, 8));
+        assert_eq!(offset!(selene_run_info, progress_at), 128);
+        assert_eq!(offset!(selene_run_info, progress_done), 136);
+        assert_eq!(offset!(selene_run_info, progress_total), 144);
+        assert_eq!(offset!(selene_run_info, progress_text), 152);
+        assert_eq!((size_of::<selene_event>(), align_of::<selene_event>()), (152, 8));
         assert_eq!(offset!(selene_event, struct_size), 0);
         assert_eq!(offset!(selene_event, flags), 4);
         assert_eq!(offset!(selene_event, number), 8);
@@ -1181,6 +1206,8 @@ mod layout {
         assert_eq!(offset!(selene_event, news_runs), 124);
         assert_eq!(offset!(selene_event, pace), 128);
         assert_eq!(offset!(selene_event, pace_class), 132);
+        assert_eq!(offset!(selene_event, progress_done), 136);
+        assert_eq!(offset!(selene_event, progress_total), 144);
         assert_eq!((size_of::<selene_store_info>(), align_of::<selene_store_info>()), (96, 8));
         assert_eq!(offset!(selene_store_info, struct_size), 0);
         assert_eq!(offset!(selene_store_info, flags), 4);

@@ -33,6 +33,7 @@ from ._info import SchedulerInfo
 from ._library import library_version
 from ._pace import Pace
 from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
+from ._progress import Progress
 from ._report import Plan, PlanRun, Report, ReportRun
 from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
 from ._scheduler import Scheduler
@@ -84,6 +85,7 @@ __all__ = [
     "Presence",
     "Priority",
     "Profile",
+    "Progress",
     "Quota",
     "Reading",
     "Reason",

@@ -15,10 +15,10 @@ from ._callbacks import kept, take_kept
 from ._errors import Closed
 from ._handler import make_run
 from ._library import encode, fast, out_pointer
-from ._names import truth
+from ._names import truth, whole
 from ._report import Report, take_report
 from ._run import RUN_SIZE, Run
-from ._terms import Kinds, kind_bits, whole
+from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns, instant
 
 if TYPE_CHECKING:

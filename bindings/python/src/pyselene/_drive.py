@@ -36,8 +36,8 @@ class Drive:
         #: Lanes that no thread has yet.
         self.spare: int = window.lanes
         self.lanes: set[Lane] = set()
-        #: Runs that have timed out and may still complete.
-        self.delayed: set[Run] = set()
+        #: Runs that have reached a limit of their task and may still complete, and when they are over.
+        self.delayed: dict[Run, int] = {}
         self.over = False
         self.fatal: BaseException | None = None
         self.exceptions: dict[int, BaseException] = {}
@@ -90,16 +90,18 @@ class Drive:
         self.tell()
 
     def delay(self, run: Run) -> None:
-        """A run has timed out: when its grace is over it is, too, and another thread takes the lane."""
+        """A run has reached a limit of its task: when its grace is over another thread takes the lane."""
+        over_at = self.engine.over_at(run)
         with self.condition:
-            self.delayed.add(run)
+            self.delayed[run] = over_at
         self.tell()
 
     def _replace_delayed(self) -> None:
         with self.condition:
             now = self.engine.now_ns()
-            ended = {run for run in self.delayed if run._completed or now > run.deadline_ns}
-            self.delayed -= ended
+            ended = [run for run, over_at in self.delayed.items() if run._completed or now > over_at]
+            for run in ended:
+                del self.delayed[run]
         for run in ended:
             if not run._completed and run._lane is not None:
                 run._lane.abandon()

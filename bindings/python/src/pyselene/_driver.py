@@ -21,9 +21,9 @@ from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._errors import Closed, InvalidHandle, SeleneError
 from ._library import fast, library
+from ._names import whole
 from ._report import Report
 from ._run import Kind
-from ._terms import whole
 from ._time import SECOND, Duration, duration_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:

@@ -272,6 +272,21 @@ class Engine:
         status = fast.selene_run_remaining(run.token, ctypes.byref(left))
         return 0 if status else left.value
 
+    def over_at(self, run: Run) -> int:
+        """When a run that was asked to stop is over at the latest; 0 where it is."""
+        info = ctypes.POINTER(_raw.selene_run_info)()
+        if self.calls.selene_run_get(run.token, ctypes.byref(info)):
+            return 0
+        deadline: int = info.contents.deadline
+        self.calls.selene_run_info_destroy(info)
+        return deadline
+
+    def progress(self, run: Run, done: int, total: int, text: bytes) -> None:
+        """Tells how far a run has come; of one that is over, nothing."""
+        status = self.calls.selene_run_progress(run.token, done, total, text, len(text))
+        if status and status not in _OVER:
+            raise self.error(status)
+
     def wait_for_stop(self, run: Run, latch: Latch, left: int | None) -> bool:
         """Waits until a run is asked to stop; on a virtual clock by advancing it."""
         if self.clock is not None and self.clock.virtual is not None:

@@ -18,6 +18,7 @@ from ._library import error_told, read, text
 from ._names import Named
 from ._pace import Pace, pace_of
 from ._profile import Factor
+from ._progress import Progress
 from ._run import Kind, Outcome, StopReason
 from ._terms import Disposition, State, kinds_of
 from ._time import instant, maybe_instant, never_is_none
@@ -46,6 +47,7 @@ class EventType(Named):
     TROUBLE = _raw.SELENE_EVENT_TROUBLE
     PAUSED = _raw.SELENE_EVENT_PAUSED
     RESUMED = _raw.SELENE_EVENT_RESUMED
+    PROGRESS = _raw.SELENE_EVENT_PROGRESS
 
 
 class Trouble(Named):
@@ -82,7 +84,8 @@ class Event:
     of a trouble; None: it is over. `message` is why a run failed (completed, interrupted). `pace` is what the turn of
     the task follows from now under the freshness rule (started: as it was picked). `time_at` is when it is due
     again (retry), the deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a
-    signal changes). `kinds` are those of the task, the cycle or the decision.
+    signal changes). `progress` is what a run told of itself (progress). `kinds` are those of the task, the cycle or the
+    decision.
     """
 
     number: int
@@ -99,6 +102,7 @@ class Event:
     error: SeleneError | None = field(default=None, compare=False)
     message: str = ""
     pace: Pace | None = None
+    progress: Progress | None = None
 
     @property
     def time(self) -> datetime:
@@ -118,6 +122,7 @@ class Event:
         if self.type is EventType.TROUBLE:
             words += ["is over" if self.error is None else str(self.error)]
         words += [self.message] if self.message else []
+        words += [str(self.progress)] if self.progress is not None else []
         return " ".join(words)
 
 
@@ -125,10 +130,11 @@ def read_event(address: int) -> Event:
     """Reads an event of the library."""
     # fmt: off
     (_, _, number, kind, state, time, data, length, run, cycle, detail, attempts, time_at, kinds, status,
-     data_of_message, length_of_message, *pace) = read(_raw.selene_event, address)
+     data_of_message, length_of_message, *pace, done, total) = read(_raw.selene_event, address)
     # fmt: on
     meaning: Any = _DETAILS.get(kind)
     message = text(data_of_message, length_of_message)
+    is_progress = kind == EventType.PROGRESS
     return Event(
         number=number,
         type=EventType(kind),
@@ -142,8 +148,9 @@ def read_event(address: int) -> Event:
         time_at_ns=never_is_none(time_at) or None,
         kinds=kinds_of(kinds),
         error=error_told(status, message) if status else None,
-        message="" if status else message,
+        message="" if status or is_progress else message,
         pace=pace_of(pace),
+        progress=Progress(time, done, total, message) if is_progress else None,
     )
 
 

@@ -12,7 +12,8 @@ from . import _raw
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
-from ._names import texts, truth
+from ._names import texts, truth, whole
+from ._progress import Progress, told_progress
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
 from ._terms import (
     Backoff,
@@ -30,7 +31,6 @@ from ._terms import (
     told_bytes,
     told_info,
     told_texts,
-    whole,
 )
 from ._time import Duration, duration_ns, instant, maybe_seconds, seconds
 
@@ -49,6 +49,7 @@ class OnceFields(TypedDict, total=False):
     backoff: Backoff | None
     max_attempts: int | None
     timeout: Duration | None
+    stall_limit: Duration | None
     steady: bool
     input: bytes
 
@@ -84,6 +85,7 @@ class TaskRow:
     backoff: Backoff | None = field(default=None, kw_only=True)
     max_attempts: int | None = field(default=None, kw_only=True)
     timeout: Duration | None = field(default=None, kw_only=True)
+    stall_limit: Duration | None = field(default=None, kw_only=True)
     steady: bool = field(default=False, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
 
@@ -113,6 +115,8 @@ def check(task: TaskRow) -> None:
     limit(task.max_attempts, "max_attempts")
     if task.timeout is not None:
         duration_ns(task.timeout, "timeout")
+    if task.stall_limit is not None:
+        duration_ns(task.stall_limit, "stall_limit")
     truth(task.steady, "steady")
     put(task, "input", bytes_of(task.input, "input"))
 
@@ -146,6 +150,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.max_attempts = task.max_attempts
     if task.timeout is not None:
         raw.timeout = duration_ns(task.timeout, "timeout")
+    if task.stall_limit is not None:
+        raw.stall_limit = duration_ns(task.stall_limit, "stall_limit")
     if task.steady:
         raw.flags |= _raw.SELENE_TASK_STEADY
     if task.input:
@@ -173,6 +179,7 @@ class TaskInfo:
     backoff: Backoff
     max_attempts: int | None
     timeout_ns: int | None
+    stall_limit_ns: int | None
     steady: bool
     input: bytes
     has_handler: bool
@@ -191,6 +198,7 @@ class TaskInfo:
     estimate_ns: int
     run: int
     paused: bool
+    progress: Progress | None
     response_times_ns: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -220,6 +228,11 @@ class TaskInfo:
     def timeout(self) -> float | None:
         """The longest that a run may take, in seconds; None is no limit."""
         return maybe_seconds(self.timeout_ns)
+
+    @property
+    def stall_limit(self) -> float | None:
+        """The longest that a run may tell no progress, in seconds; None is no limit."""
+        return maybe_seconds(self.stall_limit_ns)
 
     @property
     def registered_at(self) -> datetime:
@@ -272,6 +285,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         told_backoff(row.backoff, row.backoff_delay),
         row.max_attempts or None,
         row.timeout or None,
+        row.stall_limit or None,
         bool(row.flags & _raw.SELENE_TASK_STEADY),
         told_bytes(row.input, row.input_length),
         bool(row.has_handler),
@@ -290,5 +304,6 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.estimate,
         row.run,
         bool(row.paused),
+        told_progress(row.progress_at, row.progress_done, row.progress_total, row.progress_text, row.progress_text_length),
         times,
     )

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from . import _raw
 from ._decision import Decision, take_decision
 from ._library import layout, library, out_pointer, read_array
-from ._names import truth
+from ._names import truth, whole
 from ._profile import BuiltIn, Profile, raw_profile
 from ._run import Kind
-from ._terms import whole
 from ._time import Duration, duration_ns, instant, instant_ns, maybe_instant, never_is_none, seconds
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ class Lane:
         self.drive.replace(self)
 
     def delay(self, run: Run) -> None:
-        """The run has timed out: unless it completes in its grace another thread may take its place."""
+        """The run has reached a limit of its task: when its grace is over another thread may take its place."""
         self.drive.delay(run)
 
     def work(self) -> None:

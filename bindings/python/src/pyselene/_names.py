@@ -39,6 +39,15 @@ def truth(value: bool, what: str) -> bool:
     return value
 
 
+def whole(value: int, what: str, limit: int = 1 << 64) -> int:
+    """A whole number from 0 to below a limit."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
+    if not 0 <= value < limit:
+        raise ValueError(f"{what} is {value}; allowed: 0 … {limit - 1}")
+    return value
+
+
 def texts(value: str | Iterable[str], what: str) -> tuple[str, ...]:
     """The texts of a parameter that takes several; a single str is one of them, not its letters."""
     if not isinstance(value, Iterable):

@@ -166,6 +166,7 @@ SELENE_STOP_CANCELLED = 5
 SELENE_STOP_SHUTDOWN = 6
 SELENE_STOP_INTERRUPTED = 7
 SELENE_STOP_TIMED_OUT = 8
+SELENE_STOP_STALLED = 9
 SELENE_REPORT_NOT_STORED = 1
 SELENE_STEP_RUN = 0
 SELENE_STEP_WAIT = 1
@@ -190,6 +191,7 @@ SELENE_EVENT_TRACE_ENDED = 17
 SELENE_EVENT_TROUBLE = 18
 SELENE_EVENT_PAUSED = 19
 SELENE_EVENT_RESUMED = 20
+SELENE_EVENT_PROGRESS = 21
 SELENE_LOG_ERROR = 1
 SELENE_LOG_WARNING = 2
 SELENE_LOG_INFO = 3
@@ -392,6 +394,7 @@ class selene_task(Structure):
         ("input", c_void_p),
         ("input_length", c_int64),
         ("timeout", c_int64),
+        ("stall_limit", c_int64),
     )
 
 
@@ -441,6 +444,11 @@ class selene_task_info(Structure):
         ("timeout", c_int64),
         ("paused", c_uint32),
         ("reserved", c_uint32),
+        ("stall_limit", c_int64),
+        ("progress_at", c_int64),
+        ("progress_done", c_int64),
+        ("progress_total", c_int64),
+        ("progress_text", selene_text),
     )
 
 
@@ -491,6 +499,12 @@ class selene_task_info_row(NamedTuple):
     timeout: int
     paused: int
     reserved: int
+    stall_limit: int
+    progress_at: int
+    progress_done: int
+    progress_total: int
+    progress_text: int
+    progress_text_length: int
 
 
 class selene_task_ids(Structure):
@@ -644,6 +658,10 @@ class selene_run_info(Structure):
         ("started_at", c_int64),
         ("expires_at", c_int64),
         ("deadline", c_int64),
+        ("progress_at", c_int64),
+        ("progress_done", c_int64),
+        ("progress_total", c_int64),
+        ("progress_text", selene_text),
     )
 
 
@@ -671,6 +689,8 @@ class selene_event(Structure):
         ("news_runs", c_uint32),
         ("pace", c_int32),
         ("pace_class", c_int32),
+        ("progress_done", c_int64),
+        ("progress_total", c_int64),
     )
 
 
@@ -973,6 +993,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_fail": (c_int32, (c_uint64, c_int32, c_int64, c_char_p, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_run_progress": (c_int32, (c_uint64, c_int64, c_int64, c_char_p, c_int64)),
     "selene_run_get": (c_int32, (c_uint64, POINTER(POINTER(selene_run_info)))),
     "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
@@ -1106,6 +1127,7 @@ class Functions:
         "selene_run_fail",
         "selene_run_stopping",
         "selene_run_remaining",
+        "selene_run_progress",
         "selene_run_get",
         "selene_run_info_destroy",
         "selene_conditions_set",
@@ -1234,6 +1256,7 @@ class Functions:
     selene_run_fail: Any
     selene_run_stopping: Any
     selene_run_remaining: Any
+    selene_run_progress: Any
     selene_run_get: Any
     selene_run_info_destroy: Any
     selene_conditions_set: Any

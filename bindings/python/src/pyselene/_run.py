@@ -11,7 +11,7 @@ from . import _raw
 from ._callbacks import caught, kept, raise_kept
 from ._failure import encode_message
 from ._library import layout
-from ._names import Named
+from ._names import Named, whole
 from ._roles import Host, Place
 from ._time import Duration, duration_ns, instant, seconds
 
@@ -59,7 +59,7 @@ OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
 
 
 class StopReason(Named):
-    """Why a run is asked to stop. After `expiring` and `timed_out` it may still complete; else it is over.
+    """Why a run is asked to stop. After `expiring`, `timed_out` and `stalled` it may still complete; else it is over.
 
     After `shutdown` it may complete for as long as the close waits; if it fails, its task is enqueued as before.
     """
@@ -73,11 +73,16 @@ class StopReason(Named):
     SHUTDOWN = _raw.SELENE_STOP_SHUTDOWN
     INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
     TIMED_OUT = _raw.SELENE_STOP_TIMED_OUT
+    STALLED = _raw.SELENE_STOP_STALLED
+
+
+#: Limits of the task.
+_LIMITS = (_raw.SELENE_STOP_TIMED_OUT, _raw.SELENE_STOP_STALLED)
 
 
 def is_over(reason: int) -> bool:
     """Whether a run that is asked to stop for a reason cannot complete any more."""
-    return reason > _raw.SELENE_STOP_EXPIRING and reason != _raw.SELENE_STOP_TIMED_OUT
+    return reason > _raw.SELENE_STOP_EXPIRING and reason not in _LIMITS
 
 
 #: The 10 years that a retry may be away.
@@ -320,6 +325,15 @@ class Run:
         """Whether the run is asked to stop: `if run.stopping: …`, `run.stopping.wait(1.5)`, `run.stopping.reason`."""
         return Stopping(self)
 
+    def progress(self, done: int, total: int = 0, text: str = "") -> None:
+        """Tells how far it has come, from any thread: how much is done of how much (0: unknown), and a text.
+
+        `scheduler.get()` has it as `progress` until the run is over, and events tell it, at most four times a second.
+        With each call the task's `stall_limit` begins anew. A run that is over tells nothing.
+        """
+        most = 1 << 63
+        self._engine.progress(self, whole(done, "done", most), whole(total, "total", most), encode_message(text))
+
     @property
     def completed(self) -> bool:
         """Whether its outcome was given here."""
@@ -381,7 +395,7 @@ class Run:
             cancel()
         if self._lane is not None and is_over(reason) and reason != _raw.SELENE_STOP_SHUTDOWN:
             self._lane.abandon()
-        elif self._lane is not None and reason == _raw.SELENE_STOP_TIMED_OUT:
+        elif self._lane is not None and reason in _LIMITS:
             self._lane.delay(self)
         on_stop = mine.pop("_on_stop", None)
         if on_stop is not None:

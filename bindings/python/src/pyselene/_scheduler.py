@@ -17,12 +17,12 @@ from ._event import Event, EventStream, Mailbox, Subscription
 from ._governor import Governor
 from ._info import SchedulerInfo, scheduler_info
 from ._library import encode, fast, library, out_pointer
-from ._names import texts, truth
+from ._names import texts, truth, whole
 from ._scheduler_cycles import CycleCalls
 from ._server import Peer, Server
 from ._signals import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
-from ._terms import Kinds, kind_bits, raw_texts, whole
+from ._terms import Kinds, kind_bits, raw_texts
 from ._time import Duration, duration_ns, instant, maybe_instant, never_is_none, seconds
 from ._trace import Trace
 

@@ -15,9 +15,10 @@ from ._explanation import Explanation, explanation
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
+from ._names import whole
 from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
-from ._terms import Disposition, Existing, Schedule, State, StateName, whole
+from ._terms import Disposition, Existing, Schedule, State, StateName
 from ._time import instant_ns
 
 

@@ -13,8 +13,8 @@ from typing import Literal, NoReturn, Self, TypeAlias
 from . import _raw
 from ._engine import Engine
 from ._library import fast, layout, library
+from ._names import whole
 from ._store import Path, path_bytes
-from ._terms import whole
 
 
 class Right(IntFlag):

@@ -26,6 +26,8 @@ class Task(TaskRow):
     - `backoff`: by default none for standing tasks, else Exponential(30). `max_attempts`: None is no limit.
     - `timeout`: after that long a run is asked to stop (timed_out); it may still complete for the scheduler's
       `stop_grace`, then it is over, expired, and its lane goes to the next task. None is no limit.
+    - `stall_limit`: after that long without `run.progress()` a run is asked to stop (stalled), and it goes on as with
+      `timeout`. None is no limit.
     - `steady`: a scheduler with the freshness rule does not learn from its outcomes: for work whose every run counts.
     - `input`: bytes handed to each run.
 

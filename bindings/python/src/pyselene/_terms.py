@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from . import _raw
 from ._library import encode, read_array, text
-from ._names import Named
+from ._names import Named, whole
 from ._run import Kind, KindName
 from ._time import Duration, duration_ns, seconds, show
 
@@ -136,15 +136,6 @@ class Exponential(Backoff):
 
 
 _BACKOFFS = (NoBackoff, Linear, Exponential)
-
-
-def whole(value: int, what: str, limit: int = 1 << 64) -> int:
-    """A whole number from 0 to below a limit."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
-    if not 0 <= value < limit:
-        raise ValueError(f"{what} is {value}; allowed: 0 … {limit - 1}")
-    return value
 
 
 def limit(value: int | None, what: str) -> None:
