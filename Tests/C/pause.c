@@ -165,6 +165,16 @@ static void test_waiting(void) {
     CHECK_INT(3, let_go(scheduler, "a"));
     for (int i = 0; i < 4; i++)
         CHECK_INT(1, pull(scheduler, window_of(30 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    /* One that fails with what it waits for is over, and nothing is left to pause. */
+    for (int i = 0; i < 2; i++)
+        add(scheduler, task);
+    selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
+    selene_run run = next(cycle, "a");
+    CHECK_INT(2, hold(scheduler, "a"));
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_ABANDONED));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(SELENE_STATE_FAILED, record(scheduler, "a").state);
+    CHECK(!is_paused(scheduler, "a"));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -3,6 +3,9 @@
  */
 #include "server_tools.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 /* ---- what a connection is ------------------------------------------------------------- */
 
 static void test_same_answers(void) {
@@ -294,6 +297,35 @@ static void test_owner_killed_in_flight(void) {
     }
 }
 
+/** Until the owner of a connection has been asked something that it has not read. */
+static void await_question(void) {
+    int unread = 0;
+    while (unread == 0) {
+        for (int descriptor = 3; descriptor < 64 && unread == 0; descriptor++)
+            if (ioctl(descriptor, SIOCOUTQ, &unread) != 0) unread = 0;
+        check_sleep(MS);
+    }
+}
+
+/** What may have been done is not asked of the next owner as well. */
+static void test_asked_once(void) {
+    const char *file = path("t.db");
+    pid_t owner = start_owner(file);
+    struct asked asked = {0};
+    pthread_t thread;
+    CHECK_OK(try_connect(file, PATIENCE, &asked.connection));
+    stop_owner(owner);
+    CHECK(pthread_create(&thread, NULL, ask_one, &asked) == 0);
+    await_question();
+    end_owner(owner, SIGKILL);
+    owner = start_owner(file);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(SELENE_ERROR_OWNER_AWAY, asked.status);
+    CHECK(strstr(asked.detail, "may have been done") != NULL);
+    end_owner(owner, SIGKILL);
+    CHECK_OK(selene_scheduler_close(asked.connection, 0));
+}
+
 static void *listen_to_one(void *context) {
     struct asked *own = context;
     selene_event event = SELENE_EVENT_INIT;
@@ -494,9 +526,20 @@ static void test_many_clients(void) {
 static selene_scheduler inherited, inherited_owner;
 static selene_server inherited_server;
 
+static int sockets_before;
+
+static int count_sockets(void) {
+    struct stat found;
+    int count = 0;
+    for (int descriptor = 0; descriptor < 256; descriptor++)
+        count += fstat(descriptor, &found) == 0 && S_ISSOCK(found.st_mode);
+    return count;
+}
+
 static void test_in_forked(void) {
     selene_server_info info = SELENE_SERVER_INFO_INIT;
     int64_t now;
+    CHECK_INT(sockets_before, count_sockets());
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_scheduler_now(inherited, &now));
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_scheduler_reset(inherited));
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_scheduler_close(inherited, 0));
@@ -514,6 +557,7 @@ static void test_fork(void) {
     char byte;
     int64_t now;
     served_file = path("t.db");
+    sockets_before = count_sockets();
     inherited_owner = open_store(served_file);
     inherited_server = serve(inherited_owner);
     inherited = connect_to(served_file);
@@ -632,6 +676,7 @@ int main(int argc, char **argv) {
              test_owner_killed);
     run_test("L10 a call in flight when the owner is killed says whether it may have been done",
              test_owner_killed_in_flight);
+    run_test("L10 what may have been done is not asked of the next owner as well", test_asked_once);
     run_test(
         "L10 who waits for an event when the owner is killed is told, and may listen to the next",
         test_owner_killed_while_heard);

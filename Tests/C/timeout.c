@@ -129,7 +129,13 @@ static void test_window(void) {
     add_handler(scheduler, "slow", &work);
     add(scheduler, timed("slow", 25 * S));
     selene_cycle cycle = begin(scheduler, window_of(30 * S, 10 * S, 1));
-    selene_run run = next(cycle, "slow");
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_INT(START + 20 * S, info.expires_at);
+    CHECK_INT(START + 30 * S, info.deadline);
+    selene_run run = info.run;
     CHECK_INT(START + 20 * S, waits_until(cycle));
     advance(20 * S);
     CHECK_INT(SELENE_STOP_EXPIRING, reason_of(run));
