@@ -41,7 +41,7 @@ def served(folder: Path) -> Iterator[Scheduler]:
     with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
         scheduler.register_handler("h", lambda run: None)
         scheduler.register(Task("report", "h", every=3600, tags={"daily"}))
-        scheduler.enqueue("mail", handler="h", delay=5)
+        scheduler.enqueue("mail", handler="h", delay=3600)
         yield scheduler
 
 
