@@ -364,7 +364,17 @@ static napi_value js_arm(napi_env env, napi_callback_info info) {
     return nothing();
 }
 
-/** unwatch(watch): once, before its descriptor is closed. */
+/** disarm(watch): before its descriptor is closed. */
+static napi_value js_disarm(napi_env env, napi_callback_info info) {
+    napi_value given[1];
+    void *found = NULL;
+    arguments(env, info, 1, given);
+    if (napi_get_value_external(env, given[0], &found) == napi_ok)
+        uv_poll_stop(&((watch *)found)->poll);
+    return nothing();
+}
+
+/** unwatch(watch): once, before another descriptor has its number. */
 static napi_value js_unwatch(napi_env env, napi_callback_info info) {
     napi_value given[1];
     void *found = NULL;
@@ -391,6 +401,7 @@ NAPI_MODULE_INIT() {
         FUNCTION(text),
         FUNCTION(watch),
         FUNCTION(arm),
+        FUNCTION(disarm),
         FUNCTION(unwatch),
     };
     instance *here = calloc(1, sizeof *here);

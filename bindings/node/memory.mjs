@@ -44,7 +44,6 @@ export class NativeMemory extends Memory {
     }
     const start = this.#end;
     this.#end += taken;
-    new Uint8Array(this.#arena.buffer, start, taken).fill(0);
     return this.#arena.at + start;
   }
 
@@ -91,6 +90,7 @@ export class NativeMemory extends Memory {
     const watch = this.#addon.watch(fd, readable);
     return {
       arm: () => this.#addon.arm(watch),
+      disarm: () => this.#addon.disarm(watch),
       close: () => this.#addon.unwatch(watch),
     };
   }

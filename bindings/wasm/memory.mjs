@@ -40,7 +40,6 @@ export class LinearMemory extends Memory {
   reserve(size) {
     const at = this.calls.malloc(Math.max(1, size));
     if (at === 0) throw new RangeError('WebAssembly: no memory left');
-    this.bytes(at, size).fill(0);
     return at;
   }
 

@@ -233,7 +233,8 @@ export interface Event {
 }
 
 /** A loaded engine. */
-export interface Selene {
+export class Selene {
+  private constructor();
   readonly version: string;
   open(options?: Options): Scheduler;
 }

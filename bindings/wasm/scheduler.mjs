@@ -70,10 +70,6 @@ export function nanoseconds(milliseconds, field) {
   return BigInt(whole) * MILLISECOND + BigInt(Math.round(((milliseconds - whole) * 1e6) / step) * step);
 }
 
-function milliseconds(span) {
-  return span === NEVER ? Infinity : Number(span / MILLISECOND) + Number(span % MILLISECOND) / 1e6;
-}
-
 /** Bits of what is asked for by name. */
 function bits(wanted, table, field) {
   const list = typeof wanted === 'string' ? [wanted] : [...wanted];
@@ -317,7 +313,7 @@ export class Scheduler {
 
   /** Scheduler time, in milliseconds since 1970. */
   get now() {
-    return milliseconds(this.#out('i64', 'selene_scheduler_now'));
+    return this.#out('i64', 'selene_scheduler_now');
   }
 
   /** How many tasks there are in each state, and runs so far. */
@@ -596,6 +592,10 @@ export class Scheduler {
     if (trouble) throw trouble;
   }
 
+  #unwatch(watch) {
+    if (this.#watches.delete(watch)) watch.close();
+  }
+
   /** What a driver does now: a window to work through, or until when it waits. */
   #step() {
     const { memory, c } = this.#selene;
@@ -603,13 +603,9 @@ export class Scheduler {
       const [cycle, wake] = [room(8), room(8)];
       this.#selene.check(c.selene_driver_step(this.#handle, cycle, wake));
       const handle = memory.get('u64', cycle);
-      if (handle === 0n) return { until: milliseconds(memory.get('i64', wake)) };
+      if (handle === 0n) return { until: memory.get('i64', wake) };
       return { cycle: new Cycle(this.#selene, handle, this.#open) };
     });
-  }
-
-  #unwatch(watch) {
-    if (this.#watches.delete(watch)) watch.close();
   }
 
   async #work(run) {
@@ -627,7 +623,7 @@ export class Scheduler {
 
   /** When a window is worth opening next, in scheduler time; Infinity if never. */
   nextWakeup() {
-    return milliseconds(this.#out('i64', 'selene_scheduler_next_wakeup'));
+    return this.#out('i64', 'selene_scheduler_next_wakeup');
   }
 
   /** Sets conditions: `{ network: false }`; null gives one back to the system, where both hold. */
@@ -667,14 +663,17 @@ export class Scheduler {
     if (this.#handle === 0n) return;
     const handle = this.#handle;
     this.#handle = 0n;
-    for (const watch of this.#watches) this.#unwatch(watch);
+    // Closing takes their descriptors away; where it is refused, they are armed again.
+    for (const watch of this.#watches) watch.disarm();
     try {
       this.#selene.check(this.#selene.c.selene_scheduler_close(handle, 0n));
+      for (const watch of this.#watches) this.#unwatch(watch);
     } catch (error) {
       this.#handle = handle;
       throw error;
+    } finally {
+      this.#wake();
     }
-    this.#wake();
   }
 
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
@@ -702,16 +701,20 @@ export class Cycle {
   /** `{ run }`: work on it and give its outcome; `{ until }`: ask again after an outcome, or then; `{ done: true }`. */
   next() {
     const { memory, c } = this.#selene;
-    return memory.scope(({ struct, room }) => {
-      const info = struct('run_info');
-      const [step, wake] = [room(4), room(8)];
-      memory.set('u32', info, memory.layout('run_info').size);
-      this.#selene.check(c.selene_cycle_next(this.#handle, step, info, wake));
-      const found = memory.get('i32', step);
-      if (found === constants.STEP_DONE) return { done: true };
-      if (found === constants.STEP_WAIT) return { until: milliseconds(memory.get('i64', wake)) };
-      return { run: new Run(this.#selene, info, this.#open) };
-    });
+    const { size } = memory.layout('run_info');
+    // The struct, then the step and the instant.
+    const info = memory.reserve(size + 16);
+    try {
+      memory.set('u32', info, size);
+      memory.set('u32', info + 4, 0);
+      this.#selene.check(c.selene_cycle_next(this.#handle, info + size, info, info + size + 8));
+      const step = memory.get('i32', info + size);
+      if (step === constants.STEP_DONE) return { done: true };
+      if (step === constants.STEP_WAIT) return { until: memory.get('i64', info + size + 8) };
+      return { run: new Run(this.#selene, info, this.#open, this.#handle) };
+    } finally {
+      memory.release(info);
+    }
   }
 
   /** Dispatches nothing more; what runs has so many milliseconds. */
@@ -745,27 +748,26 @@ export class Run {
   #reason;
   #controller;
 
-  constructor(selene, at, open) {
+  constructor(selene, at, open, cycle) {
     const { memory } = selene;
-    const info = memory.read('run_info', at);
+    const { size, fields } = memory.layout('run_info');
+    const place = memory.place(at, size);
     this.#selene = selene;
     this.#open = open;
-    this.#token = info.run;
-    this.#cycle = info.cycle;
-    this.id = info.id;
-    this.handler = info.handler;
-    const place = memory.place(at, memory.layout('run_info').size) + memory.layout('run_info').fields.input.offset;
-    const input = memory.text(place);
+    this.#token = memory.value(fields.run, place);
+    this.#cycle = cycle;
+    this.id = memory.value(fields.id, place);
+    this.handler = memory.value(fields.handler, place);
+    this.kind = kinds.name(memory.value(fields.kind, place));
+    this.priority = memory.value(fields.priority, place);
+    this.attempt = memory.value(fields.attempt, place);
+    this.score = memory.value(fields.score, place);
+    this.estimate = memory.value(fields.estimate, place);
+    this.startedAt = memory.value(fields.started_at, place);
+    this.expiresAt = memory.value(fields.expires_at, place);
+    this.deadline = memory.value(fields.deadline, place);
     /** The task's input, as bytes. */
-    this.input = memory.bytes(input.at, input.length).slice();
-    this.kind = kinds.name(info.kind);
-    this.priority = info.priority;
-    this.attempt = info.attempt;
-    this.score = info.score;
-    this.estimate = milliseconds(info.estimate);
-    this.startedAt = milliseconds(info.started_at);
-    this.expiresAt = milliseconds(info.expires_at);
-    this.deadline = milliseconds(info.deadline);
+    this.input = memory.bytesAt(place + fields.input.offset);
     open.runs.set(this.#token, this);
   }
 
@@ -817,7 +819,7 @@ export class Run {
   #give(status) {
     if (status !== constants.ERROR_INVALID_ARGUMENT) this.#open.runs.delete(this.#token);
     this.#selene.check(status);
-    for (const bell of this.#open.bells) bell.ring();
+    if (this.#open.bells.size) for (const bell of this.#open.bells) bell.ring();
   }
 
   /** Gives an outcome that comes too late without a word: the run was stopped, is over, or has its outcome. */
@@ -846,15 +848,15 @@ function taskInfo(info, memory) {
     lastOutcome: info.last_outcome < 0 ? null : outcomes.name(info.last_outcome),
     generation: info.generation,
     appended: Number(info.appended),
-    expected: milliseconds(info.expected_response),
-    every: milliseconds(info.period),
-    registeredAt: milliseconds(info.registered_at),
-    earliestBegin: milliseconds(info.earliest_begin),
-    lastRun: milliseconds(info.last_run),
-    estimate: milliseconds(info.estimate),
-    responseTimes: info.response_times.slice(0, Number(info.response_time_count)).map(milliseconds),
+    expected: info.expected_response,
+    every: info.period,
+    registeredAt: info.registered_at,
+    earliestBegin: info.earliest_begin,
+    lastRun: info.last_run,
+    estimate: info.estimate,
+    responseTimes: info.response_times.slice(0, Number(info.response_time_count)),
     failure: info.failure,
-    failedAt: info.failed_at === 0n ? null : milliseconds(info.failed_at),
+    failedAt: info.failed_at === 0 ? null : info.failed_at,
   };
 }
 
@@ -864,15 +866,15 @@ function explanation(found) {
     reasons: found.reasons.slice(0, found.reason_count).map((one) => ({
       reason: reasons.name(one.reason),
       missing: named(one.constraints, constraintNames),
-      mayChangeAt: milliseconds(one.may_change_at),
+      mayChangeAt: one.may_change_at,
     })),
     rank: Number(found.rank),
     eligible: Number(found.eligible),
     score: found.score,
-    estimate: milliseconds(found.estimate),
+    estimate: found.estimate,
     attempts: found.attempts,
-    freshSince: milliseconds(found.fresh_since),
-    cost: milliseconds(found.cost),
+    freshSince: found.fresh_since,
+    cost: found.cost,
     knownRuns: found.known_runs,
     newsRuns: found.news_runs,
     pace: Number(found.pace) / 1000,
@@ -885,8 +887,8 @@ function plan(found, memory) {
     runs: memory.readArray('plan_run', found.runs, found.run_count).map((run) => ({
       id: run.id,
       score: run.score,
-      estimate: milliseconds(run.estimate),
-      startsAt: milliseconds(run.starts_at),
+      estimate: run.estimate,
+      startsAt: run.starts_at,
     })),
   };
 }
@@ -896,24 +898,36 @@ function report(found, memory) {
   const camel = (key) => key.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
   return {
     result: outcomes.name(found.result),
-    beganAt: milliseconds(found.began_at),
-    endedAt: milliseconds(found.ended_at),
-    deadline: milliseconds(found.deadline),
-    budget: milliseconds(found.budget),
-    reserve: milliseconds(found.reserve),
+    beganAt: found.began_at,
+    endedAt: found.ended_at,
+    deadline: found.deadline,
+    budget: found.budget,
+    reserve: found.reserve,
     ...Object.fromEntries(counted.map((key) => [camel(key), Number(found[key])])),
-    runs: memory.readArray('report_run', found.runs, found.run_count).map((run) => ({
-      id: run.id,
-      outcome: outcomes.name(run.outcome),
-      stopReason: run.stop_reason === 0 ? null : stops.name(run.stop_reason),
-      attempt: run.attempt,
-      priority: run.priority,
-      score: run.score,
-      estimate: milliseconds(run.estimate),
-      startedAt: milliseconds(run.started_at),
-      responseTime: milliseconds(run.response_time),
-    })),
+    runs: reportRuns(found, memory),
   };
+}
+
+/** There may be many, so their fields are read one by one, without an object between. */
+function reportRuns({ runs, run_count: count }, memory) {
+  const { size, fields } = memory.layout('report_run');
+  const length = Number(count);
+  const first = memory.place(runs, size * length);
+  return Array.from({ length }, (_, index) => {
+    const place = first + index * size;
+    const stop = memory.value(fields.stop_reason, place);
+    return {
+      id: memory.value(fields.id, place),
+      outcome: outcomes.name(memory.value(fields.outcome, place)),
+      stopReason: stop === 0 ? null : stops.name(stop),
+      attempt: memory.value(fields.attempt, place),
+      priority: memory.value(fields.priority, place),
+      score: memory.value(fields.score, place),
+      estimate: memory.value(fields.estimate, place),
+      startedAt: memory.value(fields.started_at, place),
+      responseTime: memory.value(fields.response_time, place),
+    };
+  });
 }
 
 function event(found) {
@@ -921,11 +935,11 @@ function event(found) {
     number: Number(found.number),
     type: events.name(found.type),
     state: found.state < 0 ? null : states.name(found.state),
-    time: milliseconds(found.time),
+    time: found.time,
     id: found.id,
     detail: found.detail,
     attempts: found.attempts,
-    timeAt: milliseconds(found.time_at),
+    timeAt: found.time_at,
     kinds: named(found.kinds, kinds),
     message: found.message,
   };

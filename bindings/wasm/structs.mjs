@@ -3,10 +3,22 @@
 import { structs } from './interface.mjs';
 
 const WIDE = 2 ** 32;
+
+/** A time, without BigInt: 2^32 ns are 4 294 ms and 967 296 ns, and no sum here is above 2^53. */
+function milliseconds(view, at) {
+  const high = view.getInt32(at + 4, true);
+  const low = view.getUint32(at, true);
+  if (high === 0x7fff_ffff && low === 0xffff_ffff) return Infinity;
+  const rest = high * 967_296 + low;
+  const whole = Math.floor(rest / 1e6);
+  return high * 4_294 + whole + (rest - whole * 1e6) / 1e6;
+}
+
 const SCALARS = {
   i32: { size: 4, get: (view, at) => view.getInt32(at, true), set: (view, at, value) => view.setInt32(at, value, true) },
   u32: { size: 4, get: (view, at) => view.getUint32(at, true), set: (view, at, value) => view.setUint32(at, value, true) },
-  i64: { size: 8, get: (view, at) => view.getBigInt64(at, true), set: (view, at, value) => view.setBigInt64(at, value, true) },
+  // Every i64 that is read is a time: nanoseconds there, milliseconds here.
+  i64: { size: 8, get: milliseconds, set: (view, at, value) => view.setBigInt64(at, value, true) },
   u64: { size: 8, get: (view, at) => view.getBigUint64(at, true), set: (view, at, value) => view.setBigUint64(at, value, true) },
   f64: { size: 8, get: (view, at) => view.getFloat64(at, true), set: (view, at, value) => view.setFloat64(at, value, true) },
 };
@@ -20,12 +32,13 @@ const WIDE_POINTER = {
   },
 };
 const encoder = new TextEncoder();
+const EMPTY = new Uint8Array();
 
 /**
  * What the library and JavaScript share. Subclasses say where it is:
  * `calls`: the functions of the header, and `callbacks({ clock, stop, event, destroy })`: pointers to functions;
  * `lend(number)`: the context with which C calls them for an object of that number;
- * `reserve(size)`: zeroed bytes, until `release(at)`, last first;
+ * `reserve(size)`: room for bytes, until `release(at)`, last first;
  * `place(at, size)`: makes `view` a DataView in which these bytes can be read, and says where;
  * `decode(at, length)`, `string(at)`: texts, the second one with a NUL at its end.
  */
@@ -49,7 +62,7 @@ export class Memory {
       const one = this.scalars[type] ?? this.layout(type);
       const aligned = one.alignment ?? one.size;
       size = Math.ceil(size / aligned) * aligned;
-      fields[key] = { key, offset: size, type, count: count && Number(count), size: one.size };
+      fields[key] = { key, offset: size, type, count: count && Number(count), size: one.size, scalar: this.scalars[type] };
       size += one.size * (count ?? 1);
       alignment = Math.max(alignment, aligned);
     }
@@ -101,21 +114,32 @@ export class Memory {
   #field(type, place) {
     const scalar = this.scalars[type];
     if (scalar) return scalar.get(this.view, place);
-    if (type === 'text') {
-      const { at, length } = this.text(place);
-      return length === 0 ? '' : this.decode(at, length);
-    }
+    if (type === 'text') return this.textAt(place);
     const result = {};
-    for (const { key, offset, type: one, count, size } of this.layout(type).list) {
+    for (const field of this.layout(type).list) {
+      const { key, offset, type: one, count, size, scalar } = field;
       const at = place + offset;
-      result[key] = count ? Array.from({ length: count }, (_, index) => this.#field(one, at + index * size)) : this.#field(one, at);
+      if (count) result[key] = Array.from({ length: count }, (_, index) => this.#field(one, at + index * size));
+      else result[key] = scalar ? scalar.get(this.view, at) : this.#field(one, at);
     }
     return result;
   }
 
-  /** Where the bytes of a text are that has its place in the view, and how many. */
-  text(place) {
-    return { at: this.scalars.ptr.get(this.view, place), length: this.scalars.u32.get(this.view, place + 8) };
+  /** A field, scalar or text, of a struct that is at a place in the view. */
+  value(field, place) {
+    return field.scalar ? field.scalar.get(this.view, place + field.offset) : this.textAt(place + field.offset);
+  }
+
+  /** The text whose struct is at a place in the view. */
+  textAt(place) {
+    const length = this.view.getUint32(place + 8, true);
+    return length === 0 ? '' : this.decode(this.scalars.ptr.get(this.view, place), length);
+  }
+
+  /** A copy of its bytes. */
+  bytesAt(place) {
+    const length = this.view.getUint32(place + 8, true);
+    return length === 0 ? EMPTY : this.bytes(this.scalars.ptr.get(this.view, place), length).slice();
   }
 
   get(type, at) {
