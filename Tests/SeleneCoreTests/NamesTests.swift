@@ -21,9 +21,9 @@ import Testing
       names(0...9) { (outcome: Outcome) in outcome.name }
         == ["new_data", "no_data", "failed", "abandoned", "expired", "stopped"])
     #expect(
-      names(0...9) { (reason: StopReason) in reason.name } == [
+      names(0...19) { (reason: StopReason) in reason.name } == [
         "none", "expiring", "preempted", "constraint_lost", "replaced", "cancelled", "shutdown", "interrupted",
-        "timed_out",
+        "timed_out", "stalled",
       ])
     #expect(
       names(0...9) { (disposition: Disposition) in disposition.name }

@@ -117,6 +117,7 @@ enum class stop : std::int32_t {
     shutdown = SELENE_STOP_SHUTDOWN,
     interrupted = SELENE_STOP_INTERRUPTED,
     timed_out = SELENE_STOP_TIMED_OUT,
+    stalled = SELENE_STOP_STALLED,
 };
 
 /** Bits of conditions that a task may ask for. */
@@ -277,6 +278,8 @@ struct task {
     nanoseconds flex{0};
     /** 0: none. */
     nanoseconds timeout{0};
+    /** After which a run that tells no progress is asked to stop; 0: none. */
+    nanoseconds stall_limit{0};
     /** 0: no limit. */
     std::uint32_t max_attempts = 0;
     /** network | external_power. */
@@ -286,6 +289,15 @@ struct task {
     std::string input{};
     /** The freshness rule does not learn from its outcomes. */
     bool steady = false;
+};
+
+/** How far a run has come, as it told by run::progress. */
+struct progress {
+    std::int64_t done;
+    /** 0: unknown. */
+    std::int64_t total;
+    std::string text;
+    instant at;
 };
 
 /** A task's record. */
@@ -305,6 +317,8 @@ struct task_info {
     std::optional<instant> failed_at;
     nanoseconds estimate;
     std::vector<nanoseconds> response_times;
+    /** Of the run in flight, if it has told any. */
+    std::optional<selene::progress> progress;
 };
 
 /** An opportunity to work. */
@@ -360,6 +374,8 @@ struct event {
     std::uint32_t attempts;
     /** Events that found no room before this one. */
     std::uint64_t lost;
+    /** SELENE_EVENT_PROGRESS: how much is done, of how much (0: unknown). */
+    std::int64_t progress_done, progress_total;
 
     const char *name() const {
         return selene_event_name(type);
@@ -452,6 +468,11 @@ class run {
         std::int64_t remaining = 0;
         detail::check(selene_run_remaining(token_, &remaining));
         return nanoseconds(remaining);
+    }
+
+    /** Tells how far it has come, from any thread: how much is done of how much (0: unknown), and a text. */
+    void progress(std::int64_t done, std::int64_t total = 0, std::string_view text = {}) const {
+        detail::check(selene_run_progress(token_, done, total, text.data(), detail::length(text)));
     }
 
     /** Gives the outcome, once, from any thread. */
@@ -820,6 +841,7 @@ class scheduler {
         raw.input = given.input.data();
         raw.input_length = detail::length(given.input);
         raw.timeout = given.timeout.count();
+        raw.stall_limit = given.stall_limit.count();
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);
@@ -853,11 +875,16 @@ class scheduler {
                        detail::at(raw->last_run),
                        {},
                        nanoseconds(raw->estimate),
+                       {},
                        {}};
         if (raw->last_outcome >= 0) made.last_outcome = static_cast<outcome>(raw->last_outcome);
         if (raw->failed_at != 0) made.failed_at = detail::at(raw->failed_at);
         for (std::uint64_t i = 0; i < raw->response_time_count; i++)
             made.response_times.emplace_back(raw->response_times[i]);
+        if (raw->progress_at != 0)
+            made.progress =
+                selene::progress{raw->progress_done, raw->progress_total,
+                                 detail::string(raw->progress_text), detail::at(raw->progress_at)};
         return made;
     }
     /** The same; selene::error NOT_FOUND if there is none. */
@@ -992,7 +1019,9 @@ class scheduler {
                      detail::string(raw.message),
                      raw.detail,
                      raw.attempts,
-                     lost};
+                     lost,
+                     raw.progress_done,
+                     raw.progress_total};
     }
     void close_events() {
         detail::check(selene_events_close(handle_));

@@ -179,6 +179,39 @@ void thrown_through() {
     CHECK(handler.ends == 1 && stopper.ends == 1);
 }
 
+void progress() {
+    selene::options options;
+    options.clock = selene::instant{std::chrono::hours(1000)};
+    options.stop_grace = std::chrono::seconds(1);
+    selene::scheduler scheduler = opened(options);
+    selene::task task = once("pages");
+    task.stall_limit = std::chrono::minutes(1);
+    task.max_attempts = 1;
+    scheduler.open_events(100);
+    scheduler.add(task);
+    scheduler.handler("pages", [&](selene::run &run) {
+        CHECK(!scheduler.get("pages").progress);
+        run.progress(3, 10, "three");
+        const selene::progress told = scheduler.get("pages").progress.value();
+        CHECK(told.done == 3 && told.total == 10 && told.text == "three");
+        CHECK(told.at == scheduler.now());
+        CHECK(refused([&] { run.progress(-1); }) == SELENE_ERROR_INVALID_ARGUMENT);
+        scheduler.set_clock(scheduler.now() + std::chrono::minutes(1));
+        CHECK(run.stopping() == selene::stop::stalled);
+        scheduler.set_clock(scheduler.now() + std::chrono::seconds(2));
+        CHECK(refused([&] { run.progress(4); }) == SELENE_ERROR_STALE_RUN);
+    });
+    selene::window window = here();
+    window.budget = hours(1);
+    CHECK(scheduler.run_cycle(window).expired == 1);
+    CHECK(scheduler.get("pages").failure == "made no progress");
+    bool heard = false;
+    while (const std::optional<selene::event> event = scheduler.next_event())
+        heard = heard || (event->type == SELENE_EVENT_PROGRESS && event->progress_done == 3 &&
+                          event->progress_total == 10 && event->message == "three");
+    CHECK(heard);
+}
+
 void results() {
     selene::scheduler scheduler = opened();
     std::optional<selene::run> kept;
@@ -356,6 +389,7 @@ int main() {
     test("A8 what functions of C throw passes through the library, and all goes on",
          thrown_through);
     test("what a handler returns is the outcome", results);
+    test("a run tells its progress, and stops where it makes none", progress);
     test("what is refused is thrown, and callables go with their handlers", errors);
     test("a run that is cancelled is asked to stop, and close waits for it", stops);
     test("a clock of a test drives the driver", told_clock);

@@ -152,6 +152,15 @@ impl Run {
         }
     }
 
+    /// Tells how far it has come, from any thread: how much is done of how much (0: unknown), and a text. Every call lets the
+    /// task's [`stall_limit`](crate::Task::stall_limit) begin anew.
+    pub fn progress(&self, done: u64, total: u64, text: &str) -> Result<()> {
+        let [done, total] = [done, total].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        check(unsafe {
+            raw::selene_run_progress(self.token, done, total, text.as_ptr().cast(), length(text.as_bytes()))
+        })
+    }
+
     /// Gives the outcome, once, from any thread: whatever a handler may return.
     pub fn complete(&self, verdict: impl IntoVerdict) -> Result<()> {
         check(give(self.token, &verdict.into_verdict()))

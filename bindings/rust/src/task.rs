@@ -115,6 +115,11 @@ impl Task {
         self.raw.timeout = nanoseconds(timeout);
         self
     }
+    /// After which a run that tells no progress is asked to stop.
+    pub fn stall_limit(mut self, limit: Duration) -> Task {
+        self.raw.stall_limit = nanoseconds(limit);
+        self
+    }
     /// 0: no limit.
     pub fn max_attempts(mut self, count: u32) -> Task {
         self.raw.max_attempts = count;
@@ -159,6 +164,20 @@ impl fmt::Debug for Task {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.debug_struct("Task").field("id", &self.id).field("handler", &self.handler).finish_non_exhaustive()
     }
+}
+
+/// How far a run has come, as it told by [`Run::progress`](crate::Run::progress).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How much is done.
+    pub done: u64,
+    /// Of how much; 0: unknown.
+    pub total: u64,
+    /// For people.
+    pub text: String,
+    /// When it was told.
+    pub at: SystemTime,
 }
 
 /// A task's record.
@@ -211,6 +230,8 @@ pub struct TaskInfo {
     pub failure: String,
     /// When.
     pub failed_at: Option<SystemTime>,
+    /// Of the run in flight, if it has told any.
+    pub progress: Option<Progress>,
 }
 
 impl TaskInfo {
@@ -244,6 +265,12 @@ impl TaskInfo {
                 .collect(),
             failure: string(&raw.failure),
             failed_at: (raw.failed_at != 0).then(|| instant(raw.failed_at)),
+            progress: (raw.progress_at != 0).then(|| Progress {
+                done: raw.progress_done.unsigned_abs(),
+                total: raw.progress_total.unsigned_abs(),
+                text: string(&raw.progress_text),
+                at: instant(raw.progress_at),
+            }),
         }
     }
 }

@@ -136,6 +136,30 @@ fn what_is_refused_is_an_error_and_closures_go_with_their_handlers() {
 }
 
 #[test]
+fn a_run_tells_its_progress_and_stops_where_it_makes_none() {
+    let scheduler = opened(Options::new().clock(UNIX_EPOCH + HOUR).no_threads());
+    scheduler.pulled_handler("a").unwrap();
+    scheduler.register(&Task::once("a").stall_limit(Duration::from_secs(60))).unwrap();
+    let mut cycle = scheduler.begin(&Window::new(LONG)).unwrap();
+    let run = match cycle.next().unwrap() {
+        Step::Run(run) => run,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(scheduler.get("a").unwrap().unwrap().progress, None);
+    run.progress(3, 10, "three").unwrap();
+    let told = scheduler.get("a").unwrap().unwrap().progress.unwrap();
+    assert_eq!((told.done, told.total, told.text.as_str(), told.at), (3, 10, "three", UNIX_EPOCH + HOUR));
+    run.progress(u64::MAX, 0, "").unwrap();
+    assert_eq!(run.progress(0, 0, "a\0b").unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(run.stopping(), None);
+    scheduler.set_clock(UNIX_EPOCH + HOUR + Duration::from_secs(60)).unwrap();
+    assert_eq!(run.stopping(), Some(Stop::Stalled));
+    run.complete(()).unwrap();
+    assert_eq!(run.progress(1, 1, "").unwrap_err().status(), Status::AlreadyCompleted);
+    cycle.end().unwrap();
+}
+
+#[test]
 fn use_after_close_is_an_error_whatever_the_order() {
     let scheduler = opened(Options::new().clock(UNIX_EPOCH).no_threads());
     scheduler.pulled_handler("a").unwrap();

@@ -72,7 +72,8 @@ static void ask_to_stop(struct runner *runner, struct job *job, int32_t reason) 
     if (job->stopping) return;
     job->stopping = true;
     job->kill_at = monotonic_now() + runner->grace;
-    if ((reason == SELENE_STOP_EXPIRING || reason == SELENE_STOP_TIMED_OUT) &&
+    if ((reason == SELENE_STOP_EXPIRING || reason == SELENE_STOP_TIMED_OUT ||
+         reason == SELENE_STOP_STALLED) &&
         job->kill_at > job->last_call)
         job->kill_at = job->last_call;
     child_signal(&job->child, SIGTERM);

@@ -650,9 +650,10 @@ void show_event(const struct session *session, const selene_event *event) {
         break;
     case SELENE_EVENT_COMPLETED:
     case SELENE_EVENT_STOPPED:
-        /* What expires or has timed out may still complete. */
+        /* What expires, has timed out or makes no progress may still complete. */
         if (event->type == SELENE_EVENT_STOPPED &&
-            (event->detail == SELENE_STOP_EXPIRING || event->detail == SELENE_STOP_TIMED_OUT))
+            (event->detail == SELENE_STOP_EXPIRING || event->detail == SELENE_STOP_TIMED_OUT ||
+             event->detail == SELENE_STOP_STALLED))
             break;
         show_time(session);
         printf("  ");

@@ -125,7 +125,7 @@ class Runner:
             if not told:
                 told = True
                 self.board.stop(run.token, str(reason))
-            if reason in (StopReason.EXPIRING, StopReason.TIMED_OUT):
+            if reason in (StopReason.EXPIRING, StopReason.TIMED_OUT, StopReason.STALLED):
                 return max(0.0, min(self.grace, last_call - time.monotonic()))
             return self.grace
 
