@@ -418,6 +418,10 @@ int32_t platform_frame_take(platform_frame *frame) {
     return 1;
 }
 
+int32_t platform_frame_is_any(void) {
+    return frames.count != 0;
+}
+
 int32_t platform_frame_within(uint64_t owner) {
     for (size_t i = frames.count; i > 0; i--) {
         if (frames.list[i - 1].owner == owner) return 1;

@@ -52,6 +52,8 @@ private final class TaskHistory {
 
   @_optimize(speed)
   func add(_ time: Span, window: UInt8, byFreshness: Bool) {
+    // As many as the memory for four has room for; growing one by one costs more than the rest.
+    if times.isEmpty { times.reserveCapacity(5) }
     if times.count < TaskDefinition.mostResponseTimes {
       times.append(time)
     } else {

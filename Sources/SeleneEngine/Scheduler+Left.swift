@@ -7,7 +7,6 @@ extension Scheduler {
   // MARK: Finding
 
   /// Drops what this thread has left, before it calls. It holds no lock.
-  @inline(__always)
   static func dropLeft() {
     var frame = platform_frame()
     while platform_frame_take_left(nil, &frame) != 0 { drop(frame) }

@@ -41,7 +41,6 @@ extension Scheduler {
   /// - Parameter handsOver: whether this thread has something to do that does not wait for the host at all.
   /// - Throws: `forked`, as `leave`.
   func emptyOutbox(handsOver: Bool) throws(SeleneError) {
-    guard !outbox.isEmpty else { return }
     guard hasTellers else { return try deliver { $0.outbox.takeDelivery() } }
     if !handsOver && outbox.hasOwn && !isWorkingForCycle {
       let own = (outbox.lastBefore + 1)...outbox.lastDelivery

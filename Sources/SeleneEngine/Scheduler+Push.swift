@@ -157,7 +157,12 @@ extension Scheduler {
   }
 
   /// Lets lanes that wait in rolling cycles look again if the table is not what they saw.
+  @inline(__always)
   func wakeLanes() {
+    if workers.hasWatches || workers.rollingWaiters > 0 { wakeWaitingLanes() }
+  }
+
+  private func wakeWaitingLanes() {
     if workers.hasWatches { for cycle in cycles { cycle.watch?.follow(cycle, table.stamp) } }
     guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
     workers.rolledStamp = table.stamp

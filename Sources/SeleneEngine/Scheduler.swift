@@ -298,6 +298,7 @@ package final class Scheduler: @unchecked Sendable {
 
   @inline(__always)
   static func refuseInsideClock() throws(SeleneError) {
+    guard platform_frame_is_any() != 0 else { return }
     dropLeft()
     guard platform_frame_within(PLATFORM_CLOSED_OWNER) == 0 else {
       throw SeleneError(.reentrant, "a host clock or a log function may not call the library")
@@ -339,10 +340,10 @@ package final class Scheduler: @unchecked Sendable {
   ///   otherwise, and whoever gets it touches nothing and throws it on.
   func leave(handsOver: Bool = false) throws(SeleneError) {
     table.checkInvariants()
-    flushTrace()
+    if governance.recording != nil { flushTrace() }
     governance.driver?.follow(table.stamp)
     wakeLanes()
-    try emptyOutbox(handsOver: handsOver)
+    if !outbox.isEmpty { try emptyOutbox(handsOver: handsOver) }
     // Where there are threads of the library they tell, so that nothing waits for a log function.
     let isForOthers = Log.isWaiting && hasTellers && callTeller()
     unlock()

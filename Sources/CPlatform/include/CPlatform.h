@@ -139,6 +139,8 @@ int32_t platform_frame_take_left(const platform_mark *_Nullable mark,
 int32_t platform_frame_take(platform_frame *_Nonnull frame);
 // What a thread calls that ends with frames.
 void platform_on_thread_end(void (*_Nonnull function)(void));
+// Whether this thread is inside a callback, or has left one.
+int32_t platform_frame_is_any(void);
 // Whether this thread is inside a callback of the owner.
 int32_t platform_frame_within(uint64_t owner);
 

@@ -133,6 +133,10 @@ void platform_on_thread_end(void (*function)(void)) {
     (void)function;
 }
 
+int32_t platform_frame_is_any(void) {
+    return frame_count != 0;
+}
+
 int32_t platform_frame_within(uint64_t owner) {
     for (size_t i = frame_count; i > 0; i--) {
         if (frames[i - 1].owner == owner) return 1;
