@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,9 +204,20 @@ void platform_remove_file(const char *path) {
     unlink(path);
 }
 
+// The texts of the C locale, whatever the host's is. Whichever thread comes first leaves the locale for all others.
 const char *platform_error_text(int32_t error) {
-    const char *text = strerrordesc_np(error);
-    return text != NULL ? text : "unknown error";
+    static _Atomic(locale_t) plain;
+    locale_t locale = plain;
+    if (locale == NULL) {
+        locale_t none = NULL;
+        locale = newlocale(LC_ALL_MASK, "C", NULL);
+        if (locale == NULL) return "unknown error";
+        if (!atomic_compare_exchange_strong(&plain, &none, locale)) {
+            freelocale(locale);
+            locale = none;
+        }
+    }
+    return strerror_l(error, locale);
 }
 
 void platform_keep_log(sqlite3 *database, int32_t keep) {

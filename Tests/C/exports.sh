@@ -132,6 +132,12 @@ check_shared() {
   nothing "8.8 $2 has nothing that is both writable and executable"
   nm -D --undefined-only "$library" | awk '$NF ~ /^(swift_|_swift|\$s|selene_)/ { print $NF }' >"$work/log"
   nothing "8.8 $2 needs no Swift runtime"
+  # Functions of threads moved into libc.so.6 then; before, they were in a library that is not among the needs. The headers
+  # of glibc 2.38 and later rename some functions, which no source can help.
+  nm -D --undefined-only "$library" | sed -n 's/.* \(.*\)@GLIBC_\([0-9.]*\)$/\2 \1/p' | sort -V >"$work/versions"
+  awk '{ split($1, part, "."); if ((part[1] != 2 || part[2] > 34) && $2 !~ /^__isoc23_/) print }' "$work/versions" >"$work/log"
+  [ -s "$work/versions" ] || echo "no function of glibc has a version" >>"$work/log"
+  nothing "X1 $2 needs nothing that glibc has only since after 2.34"
 }
 
 check_archive() {

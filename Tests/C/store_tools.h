@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
