@@ -35,22 +35,30 @@ SWIFT_SOURCES := $(sort $(shell find Sources -name '*.swift'))
 C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CService/*.c))
 C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/include/*.h Sources/CService/*.h Sources/CService/include/*.h)
 SYMBOLS = Sources/SeleneABI/symbols.txt
-# TARGET: another machine to build for, by the name with which its tools begin; everything is in build/TARGET then. The C
-# library is that of Debian's cross compilers; SQLite's packages for that machine are unpacked into a folder of their own.
-# Swift has no standard library of Linux for it, and needs none: that of bare metal is the same code, and CLANG_TARGET says
-# how it is called.
+# TARGET: another machine or C library to build for, by the name with which its tools begin; everything is in build/TARGET
+# then. glibc is that of Debian's cross compilers, musl that of its packages, which are unpacked into a folder of their own as
+# SQLite is. Swift has no standard library of Linux for another machine, and needs none: that of bare metal is the same code,
+# and CLANG_TARGET says how it is called. The modules import no C library, so musl takes what was compiled for glibc: TWIN.
 TARGET =
 BUILD = build$(addprefix /,$(TARGET))
-CROSS = $(addsuffix -,$(TARGET))
+TARGETS = aarch64-linux-gnu aarch64-linux-musl x86_64-linux-musl
+CROSS = $(addsuffix -,$(TARGET:-musl=-gnu))
 ifneq ($(TARGET),)
-BARE = $(or $($(TARGET)),$(error TARGET $(TARGET) is unknown, known is aarch64-linux-gnu))
-aarch64-linux-gnu = aarch64-none-none-elf
-CC = $(CROSS)gcc
+$(if $(filter $(TARGETS),$(TARGET)),,$(error TARGET $(TARGET) is unknown, known are $(TARGETS)))
 SYSROOT = $(BUILD)/sysroot
+LDFLAGS = -L$(SYSROOT)/usr/lib/$(TARGET) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(TARGET)
+ifneq ($(filter %-musl,$(TARGET)),)
+TWIN = $(filter-out $(shell uname -m)-linux-gnu,$(TARGET:-musl=-gnu))
+CC = $(SYSROOT)/cc
+CLANG_TARGET = --target=$(TARGET) -nostdlibinc -isystem $(SYSROOT)/usr/include/$(TARGET) $(if $(filter aarch64-%,$(TARGET)),-mno-outline-atomics)
+PROGRAM_FLAGS = -static
+else
+BARE = $(TARGET:-linux-gnu=-none-none-elf)
+CC = $(CROSS)gcc
 HEADERS = -isystem /usr/$(TARGET)/include -isystem $(SYSROOT)/usr/include
 SWIFT_TARGET = -target $(BARE) -Xfrontend -clang-target -Xfrontend $(subst -linux,-unknown-linux,$(TARGET)) $(addprefix -Xcc ,$(HEADERS))
 CLANG_TARGET = --target=$(TARGET) $(HEADERS)
-LDFLAGS = -L$(SYSROOT)/usr/lib/$(TARGET) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(TARGET)
+endif
 endif
 # OUT: where the libraries are put; everything else stays in BUILD.
 OUT = $(BUILD)
@@ -68,7 +76,7 @@ QUIETLY = .ci/quietly
 .DELETE_ON_ERROR:
 .PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
 
-## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu: for arm64, in build/TARGET
+## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
 libraries: $(SHARED) $(ARCHIVE)
 
@@ -136,9 +144,14 @@ SWIFT_FLAGS = $(SWIFT_MODE) $(UNWINDING) -g -module-cache-path $(COMPILED)/modul
 
 $(COMPILED)/swift.o: $(PACKAGES) $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap \
 	Sources/module.modulemap Makefile
-	@echo "compiling Sources"
 	@mkdir -p $(COMPILED)
+ifneq ($(filter %-musl,$(TARGET)),)
+	@$(MAKE) --no-print-directory TARGET=$(TWIN) build$(addprefix /,$(TWIN))/compiled/swift.o
+	@cp build$(addprefix /,$(TWIN))/compiled/swift.o $@
+else
+	@echo "compiling Sources"
 	@$(QUIETLY) swiftc $(SWIFT_TARGET) $(SWIFT_FLAGS) -c $(SWIFT_SOURCES) -o $@
+endif
 
 FROM_C = mkdir -p $(COMPILED) && $(QUIETLY) clang $(CLANG_TARGET) -std=gnu17 -Os -Wall -Wextra -Werror $(FOR_C) \
 	-Iinclude -ISources/CPlatform/include -ISources/CService/include
@@ -277,7 +290,7 @@ program: $(PROGRAM) $(if $(TARGET),,$(PROGRAM).1)
 
 $(PROGRAM): $(RUNNER_SOURCES) $(ARCHIVE)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(LDFLAGS) $(STATIC_LIBS)
+	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
 	@$(CROSS)strip $@
 
 $(PROGRAM).1: .ci/man $(PROGRAM)
