@@ -74,7 +74,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench install uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
+.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -102,7 +102,7 @@ test-targets: deps-test
 
 ## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && bindings/python/test.sh long
+	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/dist && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test
@@ -286,15 +286,21 @@ build/selene-run: $(RUNNER_SOURCES) $(SHARED)
 # What is installed of it: with the library inside, so that it runs wherever it is put, and its manual page.
 PROGRAM = $(BUILD)/install/selene-run
 # The manual page is written by the program itself.
-program: $(PROGRAM) $(if $(TARGET),,$(PROGRAM).1)
+program: $(PROGRAM) $(PROGRAM).1
 
 $(PROGRAM): $(RUNNER_SOURCES) $(ARCHIVE)
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
 	@$(CROSS)strip $@
 
+ifeq ($(TARGET),)
 $(PROGRAM).1: .ci/man $(PROGRAM)
 	@$^ $(VERSION) >$@
+else
+$(PROGRAM).1: .ci/man $(RUNNER_SOURCES) $(PROGRAM)
+	@$(MAKE) --no-print-directory TARGET= OUT=build build/install/selene-run.1
+	@cp build/install/selene-run.1 $@
+endif
 
 BENCHMARKS := $(patsubst Benchmarks/%.c,build/bench/%,$(wildcard Benchmarks/*.c))
 PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/peers/*.c))
@@ -341,7 +347,7 @@ install: $(if $(wildcard $(SHARED)),,deps) libraries program
 	@install -m 644 bindings/cpp/include/selene.hpp '$(DESTDIR)$(INCLUDEDIR)/selene.hpp'
 	@install -m 644 include/api.json '$(DESTDIR)$(DATADIR)/api.json'
 	@install -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
-	@objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
+	@$(CROSS)objcopy --remove-section=.gnu_debuglink '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
 	@ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	@ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libselene.so'
 	@install -m 644 $(ARCHIVE) '$(DESTDIR)$(LIBDIR)/libselene.a'
@@ -360,6 +366,10 @@ install: $(if $(wildcard $(SHARED)),,deps) libraries program
 	    install -m 644 /dev/stdin '$(DESTDIR)$(UNITDIR)/'$$unit || exit; \
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX)"
+
+## dist           what is released, in build/dist: sources, binaries, Debian packages, wheels, sums; DIST=TARGET…: for these
+dist: deps
+	@.ci/dist $(DIST)
 
 ## uninstall      removes what install put there, with the same PREFIX, LIBDIR and DESTDIR
 uninstall:

@@ -71,11 +71,15 @@ class NativeWheel(bdist_wheel):
         if library is None:
             library = next(HERE.glob("build/lib*/pyselene/libselene.so"), None)
         if library is not None and platform.startswith("linux_"):
-            told = subprocess.run(["readelf", "--version-info", library], capture_output=True, text=True, check=True)
+            command = ["readelf", "--dynamic", "--version-info", library]
+            told = subprocess.run(command, capture_output=True, text=True, check=True)
             versions = [tuple(map(int, found)) for found in re.findall(r"GLIBC_(\d+)\.(\d+)", told.stdout)]
             if versions:
                 # Below 2.17 there is no such name for this kind of processor.
                 platform = platform.replace("linux_", "manylinux_{}_{}_".format(*max(*versions, (2, 17))))
+            elif re.search(r"NEEDED.*\[libc\.(so|musl-.*)\]", told.stdout):
+                # musl has no versions of symbols; 1.2 is that of today, and all of it is compatible.
+                platform = platform.replace("linux_", "musllinux_1_2_")
         return "py3", "none", platform
 
 
