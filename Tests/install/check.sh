@@ -74,6 +74,32 @@ readme_cmake() { # PREFIX
     prints_version "$work/readme/build/host" shared
 }
 
+# Those that build it with the project, here from this tree and with what is built in it.
+readme_fetch_content() {
+  mkdir -p "$work/fetch"
+  cp Tests/install/host.c "$work/fetch/"
+  { printf 'cmake_minimum_required(VERSION 3.14)\nproject(readme C)\nadd_executable(host host.c)\n'
+    .ci/extract README.md cmake 2
+    printf 'add_executable(static host.c)\ntarget_link_libraries(static PRIVATE Selene::selene_static)\n'
+  } >"$work/fetch/CMakeLists.txt"
+  cmake -S "$work/fetch" -B "$work/fetch/build" -DFETCHCONTENT_SOURCE_DIR_SELENE="$tree" -DSELENE_BUILD="$tree/build" &&
+    cmake --build "$work/fetch/build" &&
+    prints_version "$work/fetch/build/host" shared && prints_version "$work/fetch/build/static" static
+}
+
+readme_meson() {
+  mkdir -p "$work/meson/subprojects"
+  ln -s "$tree" "$work/meson/subprojects/selene"
+  cp Tests/install/host.c "$work/meson/"
+  { printf "project('readme', 'c')\n"
+    .ci/extract README.md meson 1
+    printf "executable('static', 'host.c', dependencies: subproject('selene').get_variable('selene_static_dep'))\n"
+  } >"$work/meson/meson.build"
+  env -u PKG_CONFIG_PATH meson setup --fatal-meson-warnings -Dselene:selene_build="$tree/build" \
+    --force-fallback-for=selene "$work/meson/build" "$work/meson" && ninja -C "$work/meson/build" &&
+    prints_version "$work/meson/build/host" shared && prints_version "$work/meson/build/static" static
+}
+
 # The lines that the README of the C++ binding shows, with the program of its first example.
 cpp_by_cmake() { # PREFIX
   mkdir -p "$work/cpp"
@@ -180,6 +206,8 @@ done
 check "what README.md says of pkg-config" readme_pkg_config
 check "what README.md says of CMake" readme_cmake "$work/moved/elsewhere"
 check "what bindings/cpp/README.md says of CMake" cpp_by_cmake "$work/moved/elsewhere"
+check "what README.md says of FetchContent" readme_fetch_content
+check "what README.md says of Meson" readme_meson
 check "CMake refuses another minor version" wrong_version_is_refused "$work/moved/elsewhere"
 
 lib64=(DESTDIR="$work/lib64" PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu)
