@@ -1257,6 +1257,22 @@ SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const cha
                                            int64_t id_length);
 
 /**
+ * Says when a live task is due next, in place of the instant that was or will be computed: the calendar of a host.
+ *
+ * While it waits, that is its earliest begin from now on, whatever that was, an initial delay or a backoff among them; its
+ * anchor stays. While it runs, it is due then when the run is over, however that ends, unless a once task is over with it.
+ * It counts once: after the run that begins then the next instant is computed again, or said again. Kept in the store, and
+ * by updates.
+ *
+ * @param next  ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; what has passed: at once
+ * @return INVALID_ARGUMENT (also: the task is over), NOT_FOUND
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_set_next(selene_scheduler scheduler, const char *id,
+                                              int64_t id_length, int64_t next);
+
+/**
  * Pauses a task and all that wait behind it: they stay as they are, and none begins until selene_task_resume. A run in
  * flight goes on. It is kept in the store, and by updates; a task that is replaced, retried or appended is not paused.
  *
@@ -2014,6 +2030,19 @@ SELENE_API selene_status selene_run_retry(selene_run run, int64_t delay);
  */
 SELENE_API selene_status selene_run_fail(selene_run run, int32_t outcome, int64_t delay,
                                          const char *message, int64_t message_length);
+
+/**
+ * Gives a run's outcome and says when its task is due next, in place of the instant that is computed: the next period, the
+ * next begin of a standing task, or the retry of a failure (selene_task_set_next). A once task that is over with that
+ * outcome stays so.
+ *
+ * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
+ * @param next     ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; what has passed: at once
+ * @return INVALID_ARGUMENT (the run is still open then), else as selene_run_complete
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_complete_until(selene_run run, int32_t outcome, int64_t next);
 
 /**
  * Asks whether a run should stop.

@@ -31,6 +31,7 @@ SERVICE(29, TASK_PAUSE_TAG, ENQUEUE, 0, "t>l", selene_task_pause_tag(s, a[0].poi
 SERVICE(30, TASK_RESUME, ENQUEUE, 0, "t>l", selene_task_resume(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(31, TASK_RESUME_TAG, ENQUEUE, 0, "t>l", selene_task_resume_tag(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(32, CYCLE_PLAN, LOOK, 1, "sW>pP", selene_cycle_plan(s, a[0].pointer, a[1].pointer))
+SERVICE(33, TASK_SET_NEXT, ENQUEUE, 0, "tl", selene_task_set_next(s, a[0].pointer, a[1].number, a[2].number))
 SERVICE(48, CONDITIONS_SET, MANAGE, 1, "ii", selene_conditions_set(s, (uint32_t)a[0].number, (uint32_t)a[1].number))
 SERVICE(49, CONDITIONS_GET, LOOK, 1, ">ii", selene_conditions_get(s, a[0].pointer, a[1].pointer))
 SERVICE(56, STORE_GET, LOOK, 1, ">pF", selene_store_get(s, a[0].pointer))

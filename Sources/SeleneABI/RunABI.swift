@@ -72,6 +72,15 @@ public func selene_run_fail(
   }
 }
 
+@_cdecl("selene_run_complete_until") @implementation
+public func selene_run_complete_until(_ run: selene_run, _ outcome: Int32, _ next: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      try scheduler.complete(number, outcome, retryDelay: nil, until: next, at: moment)
+    }
+  }
+}
+
 @_cdecl("selene_run_stopping") @implementation
 public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePointer<Int32>!) -> selene_status {
   attempt { () throws(SeleneError) in

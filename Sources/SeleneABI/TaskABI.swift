@@ -221,6 +221,18 @@ public func selene_task_retry(
   }
 }
 
+@_cdecl("selene_task_set_next") @implementation
+public func selene_task_set_next(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64, _ next: Int64
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_SET_NEXT, word(id), word(id_length), word(next)) { () throws(SeleneError) in
+    let id = try borrow(id, id_length, "id")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.setNext(id, next, at: moment)
+    }
+  }
+}
+
 @_cdecl("selene_task_pause") @implementation
 public func selene_task_pause(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,

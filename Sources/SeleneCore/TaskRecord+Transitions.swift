@@ -6,6 +6,7 @@ extension TaskRecord {
     state = .running
     changedAt = now
     attempts = attempts == .max ? .max : attempts + 1
+    isNextSaid = false
     self.run = run
   }
 
@@ -16,17 +17,19 @@ extension TaskRecord {
   ///   - now: the instant of the completion.
   ///   - responseTime: from the run's dispatch to its completion.
   ///   - retryDelay: the failure's own delay, which replaces the backoff; nil for none.
+  ///   - next: when the task is due again, in place of what is computed (W7); nil for that.
   ///   - message: why it failed, if it did.
   ///   - reason: why the run was asked to stop, if it was.
   package mutating func complete(
-    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, because message: Bytes? = nil,
-    asked reason: StopReason = .none,
+    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
+    because message: Bytes? = nil, asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     lastRun = now
     changedAt = now
     lastOutcome = outcome
     stopReason = outcome == .expired ? reason.isOfTask ? reason : .expiring : .none
+    if let next { sayNext(next) }
     endRun(outcome, at: now, responseTime: responseTime)
     failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
 
@@ -74,7 +77,7 @@ extension TaskRecord {
       let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
         .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
       state = .enqueued
-      wait(until: now.adding(max(own, pause)))
+      waitAgain(until: now.adding(max(own, pause)))
     }
   }
 
@@ -109,7 +112,7 @@ extension TaskRecord {
     definition = new
     generation = generation == .max ? .max : generation + 1
     let isStandingThatRan = new.schedule == .standing && hasRun
-    guard attempts == 0, !isStandingThatRan else { return }
+    guard attempts == 0, !isStandingThatRan, !isNextSaid else { return }
     if new.schedule == .periodic && periodBase != Self.onRegistration {
       wait(until: nextPeriod(after: periodBase))
     } else {
@@ -117,11 +120,18 @@ extension TaskRecord {
     }
   }
 
+  /// It is due then, once, whatever would be computed (W7).
+  package mutating func sayNext(_ next: Instant) {
+    wait(until: next)
+    isNextSaid = true
+  }
+
   package mutating func end(as terminal: TaskState, at now: Instant) {
     state = terminal
     run = 0
     changedAt = now
     isPaused = false
+    isNextSaid = false
   }
 
   private var hasAttemptsLeft: Bool { definition.maxAttempts == 0 || attempts < definition.maxAttempts }
@@ -129,15 +139,18 @@ extension TaskRecord {
   private mutating func enqueue(at begin: Instant) {
     state = .enqueued
     attempts = 0
-    wait(until: begin)
+    waitAgain(until: begin)
   }
 
   private mutating func retry(at now: Instant, _ own: Span?, _ bounds: BackoffBounds, _ generator: inout Generator) {
     let delay =
       own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
     state = .enqueued
-    wait(until: now.adding(delay))
+    waitAgain(until: now.adding(delay))
   }
+
+  /// What a host said during the run, or with its end, goes before what is computed.
+  private mutating func waitAgain(until begin: Instant) { if !isNextSaid { wait(until: begin) } }
 
   /// now + period, or the first instant after now on the anchor's grid.
   private func nextPeriod(after now: Instant) -> Instant {

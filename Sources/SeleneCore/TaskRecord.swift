@@ -198,6 +198,8 @@ package struct TaskRecord {
   var place = IndexPlace()
   /// The store has something else of its slot.
   var isUnsaved = false
+  /// A host said its earliest begin (W7): until it begins then, nothing computes another.
+  package var isNextSaid = false
   private(set) var traits: TaskTraits
 
   /// Ranks by the freshness rule, or does not: as its table does.
@@ -229,7 +231,8 @@ package struct TaskRecord {
     stored definition: TaskDefinition, sequence: UInt64, state: TaskState, attempts: UInt32, generation: UInt32,
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
-    freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false
+    freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
+    isNextSaid: Bool = false
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -250,6 +253,7 @@ package struct TaskRecord {
     self.freshSince = freshSince ?? lastRun
     self.outcomes = outcomes
     self.isPaused = isPaused
+    self.isNextSaid = isNextSaid
   }
 
   // MARK: History

@@ -42,6 +42,18 @@ extension TaskTable {
     if let again = find(id, hash) { modify(again) { $0.takeOver(failed, at: now) } }
   }
 
+  /// A live task is due at that instant, once, whatever would be computed (W7).
+  ///
+  /// - Throws: `notFound`, `invalidArgument` (it is over).
+  package func setNext(_ id: UnsafeRawBufferPointer, _ next: Instant) throws(SeleneError) {
+    guard let slot = find(id) else { throw .noTask(id) }
+    let record = self[slot]
+    guard record.isLive else {
+      throw SeleneError(.invalidArgument, "id", name: id, "is \(record.state.name); only a live task can be due again")
+    }
+    modify(slot) { $0.sayNext(next) }
+  }
+
   private func refuse(_ task: TaskDefinition, unlessIn enabled: KindSet) throws(SeleneError) {
     guard policy.permits.permits(task.id) else {
       throw SeleneError(.notPermitted, "id", name: task.id, "is not among the permitted ids")

@@ -36,7 +36,7 @@ extension TaskTable {
   @_optimize(speed)
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
-    because message: Bytes? = nil, asked reason: StopReason = .none,
+    until next: Instant? = nil, because message: Bytes? = nil, asked reason: StopReason = .none,
     _ changes: inout Changes
   ) {
     let record = records.at(slot)
@@ -44,8 +44,8 @@ extension TaskTable {
     var generator = generator
     modify(slot) {
       $0.complete(
-        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, because: message, asked: reason,
-        bounds: policy.backoff, using: &generator)
+        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, until: next, because: message,
+        asked: reason, bounds: policy.backoff, using: &generator)
     }
     self.generator = generator
     changes.add(withMessage(message, Change(.completed, self[slot], detail: outcome.rawValue, run: run)))

@@ -66,11 +66,13 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - retryDelay: a failure's own delay, or nil.
+  ///   - next: when its task is due again (W7), or nil.
   ///   - message: why it failed, or nil.
   /// - Throws: `invalidArgument`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
   @_optimize(speed)
   package func complete(
-    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, because message: Bytes? = nil, at moment: Moment
+    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
+    at moment: Moment
   ) throws(SeleneError) {
     guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
       throw .range("outcome", outcome, 0, 3, .number, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
@@ -78,6 +80,7 @@ extension Scheduler {
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
       throw .range("delay", retryDelay, 0, Time.tenYears, .duration)
     }
+    if let next { try checkNext(next, at: moment.now) }
     runs.takeBackLent(number)
     let run = try runs.find(number)
     run.wasGivenOutcome = true
@@ -85,14 +88,17 @@ extension Scheduler {
       comeBackIfDone(run)
       throw run.isStale ? .stale(run.stopReason) : .completedBefore
     }
-    give(run, outcome, retryDelay: retryDelay, because: message, at: moment.now)
+    give(run, outcome, retryDelay: retryDelay, until: next, because: message, at: moment.now)
     comeBackIfDone(run)
   }
 
   /// What a host says of an open run. A failure that follows the request of a close is none: its task waits again (R6).
-  func give(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
+  func give(
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
+    at now: Instant
+  ) {
     guard outcome == .failed && run.stopReason == .shutdown else {
-      return decide(run, outcome, retryDelay: retryDelay, because: message, at: now)
+      return decide(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now)
     }
     decide(run, .stopped, retryDelay: nil, at: now)
     publish(stopped(run), at: now)
@@ -127,36 +133,41 @@ extension Scheduler {
   package func run(_ number: UInt64) throws(SeleneError) -> Run { try runs.find(number) }
 
   /// Decides an open run by an outcome and lets its record take the consequences; stored with the next save (D2).
-  func decide(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes? = nil, at now: Instant) {
+  func decide(
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
+    at now: Instant
+  ) {
     guard !saver.isAtWork else {
-      owe(.outcome(run, outcome, retryDelay: retryDelay, because: message, at: now))
+      owe(.outcome(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now))
       return close(run, outcome, at: now)
     }
     var changes = newChanges()
-    settle(run, outcome, retryDelay: retryDelay, because: message, at: now, &changes)
+    settle(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now, &changes)
     accept()
     close(run, outcome, at: now)
     publish(changes, at: now)
   }
 
   /// The same for the record of a run that was decided while the store was at work.
-  func settle(_ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, at now: Instant) {
+  func settle(
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, until next: Instant?, because message: Bytes?, at now: Instant
+  ) {
     var changes = newChanges()
-    settle(run, outcome, retryDelay: retryDelay, because: message, at: now, &changes)
+    settle(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now, &changes)
     accept()
     publish(changes, at: now)
   }
 
   /// The consequences of an outcome for the record, if it is still this run's.
   private func settle(
-    _ run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, at now: Instant,
+    _ run: Run, _ outcome: Outcome, retryDelay: Span?, until next: Instant?, because message: Bytes?, at now: Instant,
     _ changes: inout Changes
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
     guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, because: message, asked: run.stopReason,
+      retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, asked: run.stopReason,
       &changes)
   }
 
@@ -189,7 +200,7 @@ extension Scheduler {
     let settled = try transaction(at: now) {
       runs.map { run in
         var changes = newChanges()
-        settle(run, .expired, retryDelay: nil, because: run.whyExpired, at: over, &changes)
+        settle(run, .expired, retryDelay: nil, until: nil, because: run.whyExpired, at: over, &changes)
         return (run, changes)
       }
     }

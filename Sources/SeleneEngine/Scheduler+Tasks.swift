@@ -103,6 +103,21 @@ extension Scheduler {
     return count
   }
 
+  /// Says when a task is due next (W7).
+  ///
+  /// - Throws: `invalidArgument` (also: it is over), `notFound`.
+  package func setNext(_ id: UnsafeRawBufferPointer, _ next: Instant, at moment: Moment) throws(SeleneError) {
+    try Identifier.check(id, "id")
+    try checkNext(next, at: moment.now)
+    try transaction(at: moment.now) { () throws(SeleneError) in try table.setNext(id, next) }
+    governance.driver?.welcome()
+  }
+
+  func checkNext(_ next: Instant, at now: Instant) throws(SeleneError) {
+    let last = now.adding(Time.tenYears)
+    guard (0...last).contains(next) else { throw .range("next", next, 0, last, .instant) }
+  }
+
   /// Removes terminal records.
   package func prune(at moment: Moment) throws(SeleneError) -> UInt64 {
     try transaction(at: moment.now) { table.prune(endedBefore: nil) }

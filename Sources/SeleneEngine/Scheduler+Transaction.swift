@@ -31,7 +31,7 @@ struct Saver {
 /// What is done once the store is no longer at work.
 enum Owed {
   /// A run was decided.
-  case outcome(Run, Outcome, retryDelay: Span?, because: Bytes?, at: Instant)
+  case outcome(Run, Outcome, retryDelay: Span?, until: Instant?, because: Bytes?, at: Instant)
   /// A run may have come back.
   case comeBack(Run)
   /// The last use of a handler has ended.
@@ -180,8 +180,8 @@ extension Scheduler {
     saver.owed = []
     for debt in debts {
       switch debt {
-      case .outcome(let run, let outcome, let retryDelay, let message, let at):
-        settle(run, outcome, retryDelay: retryDelay, because: message, at: at)
+      case .outcome(let run, let outcome, let retryDelay, let next, let message, let at):
+        settle(run, outcome, retryDelay: retryDelay, until: next, because: message, at: at)
       case .comeBack(let run): comeBackIfDone(run)
       case .handler(let handler): finish(handler)
       case .books(let cycle, let at): book(endOf: cycle, at: at)

@@ -67,6 +67,7 @@ static struct function functions[] = {
     FUNCTION(selene_task_get, "ihplhp"),
     FUNCTION(selene_task_info_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
+    FUNCTION(selene_task_set_next, "ihpll"),
     FUNCTION(selene_task_pause, "ihplp"),
     FUNCTION(selene_task_pause_tag, "ihplp"),
     FUNCTION(selene_task_resume, "ihplp"),
@@ -100,6 +101,7 @@ static struct function functions[] = {
     FUNCTION(selene_run_retry, "ihl"),
     FUNCTION(selene_run_fail, "ihilpl"),
     FUNCTION(selene_run_progress, "ihllpl"),
+    FUNCTION(selene_run_complete_until, "ihil"),
     FUNCTION(selene_run_stopping, "ihp"),
     FUNCTION(selene_run_remaining, "ihp"),
     FUNCTION(selene_conditions_set, "ihuu"),
@@ -483,6 +485,8 @@ static void test_every_function(void) {
             ptr("why"), i64(-1));
     CALL_STATUS(SELENE_ERROR_ALREADY_COMPLETED, "selene_run_retry", u64(other.run),
                 i64(7 * SELENE_SECOND));
+    CALL_STATUS(SELENE_ERROR_ALREADY_COMPLETED, "selene_run_complete_until", u64(other.run),
+                i32(SELENE_OUTCOME_NEW_DATA), i64(7 * SELENE_SECOND));
     CALL_OK("selene_cycle_end", u64(cycle), ptr(&report));
     CHECK_INT(2, report->run_count);
     CHECK_INT(1, report->failed);
@@ -542,6 +546,7 @@ static void test_every_function(void) {
     CALL_OK("selene_scheduler_get", u64(scheduler), ptr(&counts));
     CHECK_INT(2, counts.enqueued);
     CHECK_INT(4, counts.dispatched);
+    CALL_OK("selene_task_set_next", u64(scheduler), ptr("b"), i64(-1), i64(0));
     CALL_OK("selene_task_pause", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     CALL_OK("selene_task_resume", u64(scheduler), ptr("b"), i64(-1), ptr(&count));

@@ -375,6 +375,9 @@ static selene_status call_task_list_state(uint64_t h) {
 static selene_status call_task_retry(uint64_t h) {
     return selene_task_retry(h, "task", -1);
 }
+static selene_status call_task_set_next(uint64_t h) {
+    return selene_task_set_next(h, "task", -1, 0);
+}
 static selene_status call_task_pause(uint64_t h) {
     return selene_task_pause(h, "task", -1, &outs.count);
 }
@@ -518,6 +521,9 @@ static selene_status call_run_progress(uint64_t h) {
     return selene_run_progress(h, 1, 2, "half", -1);
 }
 
+static selene_status call_run_complete_until(uint64_t h) {
+    return selene_run_complete_until(h, SELENE_OUTCOME_NO_DATA, 0);
+}
 static selene_status call_run_fail(uint64_t h) {
     return selene_run_fail(h, SELENE_OUTCOME_FAILED, -1, "why", -1);
 }
@@ -583,6 +589,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
     {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
     {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},
+    {"selene_task_set_next", TAKES_SCHEDULER, call_task_set_next, 0},
     {"selene_task_pause", TAKES_SCHEDULER, call_task_pause, 0},
     {"selene_task_pause_tag", TAKES_SCHEDULER, call_task_pause_tag, 0},
     {"selene_task_resume", TAKES_SCHEDULER, call_task_resume, 0},
@@ -628,6 +635,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_lane_close", TAKES_LANE, call_lane_close, 0},
     {"selene_run_complete", TAKES_RUN, call_run_complete, 0},
     {"selene_run_retry", TAKES_RUN, call_run_retry, 0},
+    {"selene_run_complete_until", TAKES_RUN, call_run_complete_until, 0},
     {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
     {"selene_run_progress", TAKES_RUN, call_run_progress, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},

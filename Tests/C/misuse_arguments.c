@@ -49,6 +49,10 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_ids", selene_task_list_state(s, SELENE_STATE_FAILED, NULL));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
+    REFUSED(invalid, "id", selene_task_set_next(s, NULL, -1, 0));
+    REFUSED(invalid, "id", selene_task_set_next(s, NULL, 4, 0));
+    REFUSED(invalid, "next", selene_task_set_next(s, "standing", -1, -1));
+    REFUSED(invalid, "next", selene_task_set_next(s, "standing", -1, SELENE_NEVER));
     REFUSED(invalid, "id", selene_task_pause(s, NULL, -1, &outs.count));
     REFUSED(invalid, "id", selene_task_pause(s, NULL, 4, &outs.count));
     REFUSED(invalid, "tag", selene_task_pause_tag(s, NULL, -1, &outs.count));

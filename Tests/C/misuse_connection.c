@@ -162,6 +162,8 @@ static void test_wrong_arguments(void) {
     BOTH(selene_task_cancel(s, NULL, -1, NULL));
     BOTH(selene_task_cancel(s, NULL, 4, &outs.count));
     BOTH(selene_task_cancel(s, "no such task", -1, &outs.count));
+    BOTH(selene_task_set_next(s, "no such task", -1, 0));
+    BOTH(selene_task_set_next(s, "once", -1, -1));
     BOTH(selene_task_pause(s, "no such task", -1, &outs.count));
     BOTH(selene_task_resume(s, "no such task", -1, &outs.count));
     BOTH(selene_task_cancel(s, longer, 299, &outs.count));
@@ -169,6 +171,7 @@ static void test_wrong_arguments(void) {
     for (size_t i = 0; i < COUNT(lengths); i++) {
         BOTH(selene_task_get(s, bytes, lengths[i], 0, &outs.task_info));
         BOTH(selene_task_cancel_tag(s, bytes, lengths[i], &outs.count));
+        BOTH(selene_task_set_next(s, bytes, lengths[i], 0));
         BOTH(selene_task_pause(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_pause_tag(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_resume(s, bytes, lengths[i], &outs.count));

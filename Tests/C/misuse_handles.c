@@ -296,6 +296,12 @@ static void test_complete_unknown(void) {
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome",
                 selene_run_complete(live.run, outcomes[i]));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "delay", selene_run_retry(live.run, -1));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "next",
+            selene_run_complete_until(live.run, SELENE_OUTCOME_NO_DATA, -1));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "next",
+            selene_run_complete_until(live.run, SELENE_OUTCOME_NO_DATA, SELENE_NEVER));
+    REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "outcome",
+            selene_run_complete_until(live.run, SELENE_OUTCOME_EXPIRED, 0));
     /* A wrong outcome is no outcome. */
     CHECK_OK(selene_run_complete(live.run, SELENE_OUTCOME_ABANDONED));
     CHECK_OK(selene_cycle_end(live.cycle, &report));

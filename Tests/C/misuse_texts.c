@@ -66,6 +66,10 @@ static selene_status text_retry(selene_scheduler s, const char *data, int64_t le
     return selene_task_retry(s, data, length);
 }
 
+static selene_status text_set_next(selene_scheduler s, const char *data, int64_t length) {
+    return selene_task_set_next(s, data, length, 0);
+}
+
 static selene_status text_pause(selene_scheduler s, const char *data, int64_t length) {
     return selene_task_pause(s, data, length, &outs.count);
 }
@@ -114,16 +118,13 @@ static selene_status text_owner(selene_scheduler s, const char *data, int64_t le
 }
 
 static const struct text_use text_uses[] = {
-    {"id", 0, text_id},           {"handler", 1, text_handler},
-    {"tag", 0, text_tag},         {"name", 0, text_name},
-    {"name", 0, text_unregister}, {"id", 0, text_cancel},
-    {"tag", 0, text_cancel_tag},  {"id", 0, text_get},
-    {"tag", 1, text_list},        {"id", 0, text_retry},
-    {"id", 0, text_explain},      {"task", 1, text_window},
-    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
-    {"owner", 1, text_owner},     {"id", 0, text_pause},
-    {"id", 0, text_resume},       {"tag", 0, text_pause_tag},
-    {"tag", 0, text_resume_tag},
+    {"id", 0, text_id},          {"handler", 1, text_handler}, {"tag", 0, text_tag},
+    {"name", 0, text_name},      {"name", 0, text_unregister}, {"id", 0, text_cancel},
+    {"tag", 0, text_cancel_tag}, {"id", 0, text_get},          {"tag", 1, text_list},
+    {"id", 0, text_retry},       {"id", 0, text_set_next},     {"id", 0, text_explain},
+    {"task", 1, text_window},    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
+    {"owner", 1, text_owner},    {"id", 0, text_pause},        {"id", 0, text_resume},
+    {"tag", 0, text_pause_tag},  {"tag", 0, text_resume_tag},
 };
 
 /** Literal and its length without the NUL at its end. */

@@ -296,6 +296,7 @@ static void turn_cancel(uint64_t *random) {
     static const char *const tags[TAGS] = {"a", "b", "c", "d"};
     char id[16];
     uint64_t count = 0;
+    int64_t now = 0;
     snprintf(id, sizeof id, "task %u", (unsigned)below(random, TASKS));
     switch (below(random, 40)) {
     case 0:
@@ -318,6 +319,10 @@ static void turn_cancel(uint64_t *random) {
             CHECK_OK(selene_task_resume_tag(scheduler, tags[tag], -1, &count));
         break;
     case 6:
+        CHECK_OK(selene_scheduler_now(scheduler, &now));
+        ONE_OF(selene_task_set_next(scheduler, id, -1,
+                                    now + (int64_t)below(random, SELENE_MILLISECOND)),
+               SELENE_OK, SELENE_ERROR_NOT_FOUND, SELENE_ERROR_INVALID_ARGUMENT);
         ONE_OF(selene_task_pause(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
         ONE_OF(selene_task_resume(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
         break;

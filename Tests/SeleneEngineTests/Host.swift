@@ -72,6 +72,10 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try tag.withBytes { bytes in try enter { try $0.cancel(tag: bytes, at: $1) } }
   }
 
+  func setNext(_ id: String, _ next: Instant) throws {
+    try id.withBytes { bytes in try enter { try $0.setNext(bytes, next, at: $1) } }
+  }
+
   func pause(_ isPaused: Bool, _ id: String) throws -> UInt64 {
     try id.withBytes { bytes in try enter { try $0.pause(isPaused, id: bytes, at: $1) } }
   }
@@ -164,13 +168,13 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     }
   }
 
-  func complete(_ run: UInt64, _ outcome: Outcome, retryDelay: Span? = nil) throws {
-    try complete(run, raw: outcome.rawValue, retryDelay: retryDelay)
+  func complete(_ run: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, until next: Instant? = nil) throws {
+    try complete(run, raw: outcome.rawValue, retryDelay: retryDelay, until: next)
   }
 
-  func complete(_ run: UInt64, raw outcome: Int32, retryDelay: Span? = nil) throws {
+  func complete(_ run: UInt64, raw outcome: Int32, retryDelay: Span? = nil, until next: Instant? = nil) throws {
     try Scheduler.enter(run: run) { scheduler, number, moment throws(SeleneError) in
-      try scheduler.complete(number, outcome, retryDelay: retryDelay, at: moment)
+      try scheduler.complete(number, outcome, retryDelay: retryDelay, until: next, at: moment)
     }
   }
 

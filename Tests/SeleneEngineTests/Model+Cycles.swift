@@ -114,6 +114,7 @@ extension Model {
       return
     }
     (sight.state, sight.attempts, sight.run) = (.running, sight.attempts + 1, run.token)
+    sight.isNextSaid = false
     write(sight)
     let timeout = sight.definition.timeout
     let (timesOutAt, isOverAt) = timeout > 0 ? (now + timeout, now + timeout + stopGrace) : (Time.never, Time.never)
@@ -131,18 +132,20 @@ extension Model {
 
   // MARK: Outcomes
 
-  func complete(_ token: UInt64, _ outcome: Outcome, retryDelay: Span?) throws {
+  func complete(_ token: UInt64, _ outcome: Outcome, retryDelay: Span?, until next: Instant?) throws {
     guard let run = runs[token] else { throw Refused(.invalidHandle) }
     defer { comeBack(token) }
     switch run.outcome {
-    case nil: decide(token, outcome, retryDelay: retryDelay, at: now)
+    case nil: decide(token, outcome, retryDelay: retryDelay, until: next, at: now)
     case .stopped, .expired: throw Refused(.staleRun)
     default: throw Refused(.alreadyCompleted)
     }
   }
 
   /// A run is decided by an outcome: rule C9.
-  func decide(_ token: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, at instant: Instant) {
+  func decide(
+    _ token: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, until next: Instant? = nil, at instant: Instant
+  ) {
     guard var run = runs[token] else { return }
     (run.outcome, run.endedAt) = (outcome, instant)
     if outcome == .expired {
@@ -161,6 +164,8 @@ extension Model {
     let definition = sight.definition
     let attemptsLeft = definition.maxAttempts == 0 || sight.attempts < definition.maxAttempts
     let failed = outcome == .failed || outcome == .expired
+    if let next { (sight.earliestBegin, sight.isNextSaid) = (next, true) }
+    let said = sight.isNextSaid ? sight.earliestBegin : nil
     switch definition.schedule {
     case .standing where failed, .once where failed && attemptsLeft, .periodic where failed && attemptsLeft:
       sight.state = .enqueued
@@ -174,6 +179,7 @@ extension Model {
       (sight.state, sight.attempts, sight.periodBase) = (.enqueued, 0, instant)
       sight.earliestBegin = nextPeriod(sight, after: instant)
     }
+    if let said { sight.earliestBegin = said }
     write(sight)
     settle(sight, at: instant)
     promote()
@@ -232,6 +238,7 @@ extension Model {
     (sight.failedAt, sight.failedAttempt) = (now, sight.attempts)
     let definition = sight.definition
     let isOver = definition.maxAttempts > 0 && sight.attempts >= definition.maxAttempts
+    let said = sight.isNextSaid ? sight.earliestBegin : nil
     switch definition.schedule {
     case .once where isOver:
       (sight.state, sight.endedAt) = (.failed, now)
@@ -244,6 +251,7 @@ extension Model {
       sight.state = .enqueued
       sight.earliestBegin = now + max(backoff(definition, sight.attempts), pause)
     }
+    if let said { sight.earliestBegin = said }
     write(sight)
     settle(sight, at: now)
   }

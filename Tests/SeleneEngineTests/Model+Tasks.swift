@@ -50,7 +50,7 @@ extension Model {
     var sight = old.with(new)
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
-    if old.attempts == 0 && !hasRun {
+    if old.attempts == 0 && !hasRun && !old.isNextSaid {
       if new.schedule == .periodic && old.periodBase != TaskRecord.onRegistration {
         sight.earliestBegin = nextPeriod(sight, after: old.periodBase)
       } else {
@@ -155,6 +155,15 @@ extension Model {
       write(sight)
     }
     return UInt64(changing.count)
+  }
+
+  // MARK: Next time (W7)
+
+  func setNext(_ id: String, _ next: Instant) throws {
+    guard var sight = self[id] else { throw Refused(.notFound) }
+    guard sight.isLive else { throw Refused(.invalidArgument) }
+    (sight.earliestBegin, sight.isNextSaid) = (next, true)
+    write(sight)
   }
 
   // MARK: Retention

@@ -136,8 +136,11 @@ final class Model {
   /// A record changed: it waits for the next cycle (C2).
   func write(_ sight: Sight) {
     records[sight.sequence] = sight
-    // Nothing is left to pause of what is over.
-    if sight.state.isTerminal { records[sight.sequence]?.isPaused = false }
+    // Nothing is left to pause of what is over, and it is due no more.
+    if sight.state.isTerminal {
+      records[sight.sequence]?.isPaused = false
+      records[sight.sequence]?.isNextSaid = false
+    }
     for index in cycles.indices { cycles[index].candidates.removeAll { $0.sequence == sight.sequence } }
   }
 
@@ -235,7 +238,7 @@ extension Sight {
     (record.earliestBegin, record.anchor, record.periodBase) = (earliestBegin, anchor, periodBase)
     (record.lastRun, record.changedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
     (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
-    record.isPaused = isPaused
+    (record.isPaused, record.isNextSaid) = (isPaused, isNextSaid)
     if let failedAt, let failedAttempt { record.failure = LastFailure(at: failedAt, attempt: failedAttempt, nil) }
     return Sight(record)
   }

@@ -26,6 +26,8 @@ struct Sight: Equatable, PlainTask {
   var failedAttempt: UInt32?
   var run: UInt64
   var isPaused: Bool
+  /// A host said its earliest begin, which counts once (W7).
+  var isNextSaid: Bool
 
   init(_ record: TaskRecord) {
     definition = record.definition
@@ -46,6 +48,7 @@ struct Sight: Equatable, PlainTask {
     failedAttempt = record.failure?.attempt
     run = record.run
     isPaused = record.isPaused
+    isNextSaid = record.isNextSaid
   }
 
   var id: String { definition.id.text }
@@ -63,7 +66,7 @@ struct Sight: Equatable, PlainTask {
       && a.anchor == b.anchor && a.periodBase == b.periodBase && a.lastRun == b.lastRun && a.endedAt == b.endedAt
       && a.responseTimes == b.responseTimes && a.lastOutcome == b.lastOutcome && a.stopReason == b.stopReason
       && a.failedAt == b.failedAt && a.failedAttempt == b.failedAttempt && a.run == b.run
-      && a.isPaused == b.isPaused
+      && a.isPaused == b.isPaused && a.isNextSaid == b.isNextSaid
   }
 }
 

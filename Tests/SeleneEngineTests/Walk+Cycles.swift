@@ -97,11 +97,12 @@ extension Walk {
     let token = out.isEmpty || chance.once(in: 5) ? chance.pick(tokens.suffix(12)) : chance.pick(out)
     let outcome = chance.pick([Outcome.newData, .newData, .noData, .failed, .failed, .abandoned])
     let delay = outcome == .failed && chance.once(in: 3) ? chance.pick([0, Time.second, Time.hour]) : nil
+    let next = chance.once(in: 8) ? soon() : nil
     try both("complete \(token & 0xFFFF) of \(model.runs[token]?.id ?? "") \(outcome)") {
-      try model.complete(token, outcome, retryDelay: delay)
+      try model.complete(token, outcome, retryDelay: delay, until: next)
       return 0
     } engine: {
-      try host.complete(token, outcome, retryDelay: delay)
+      try host.complete(token, outcome, retryDelay: delay, until: next)
       return 0
     }
   }

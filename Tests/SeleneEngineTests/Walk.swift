@@ -84,7 +84,7 @@ final class Walk {
     case 24..<27: try cancel()
     case 27..<30: try changeHandlers()
     case 30..<33: try changeConditions()
-    case 33..<34: try pause()
+    case 33..<34: try chance.once(in: 3) ? setNext() : pause()
     case 34..<35: try switchKinds()
     case 35..<40: try begin()
     case 40..<43: try beginNow()
@@ -278,6 +278,22 @@ final class Walk {
         try host.pause(isPaused, id)
       }
     }
+  }
+
+  private func setNext() throws {
+    let (id, next) = (chance.pick(Self.ids), soon())
+    try both("set next of \(id) to \(next)") {
+      try model.setNext(id, next)
+      return 0
+    } engine: {
+      try host.setNext(id, next)
+      return 0
+    }
+  }
+
+  /// An instant that a host may say (W7), also one that has passed.
+  func soon() -> Instant {
+    max(0, host.now + chance.pick([-Time.hour, 0, Time.second, 20 * Time.minute, Time.hour]))
   }
 
   private func addHandler(_ name: String) throws {

@@ -253,6 +253,7 @@ export class Scheduler {
   cancelTag(tag: string): number;
   cancelAll(): number;
   /** Pauses a task and what waits behind it, or every task that carries a tag; gives how many records. */
+  setNext(id: string, next: number): void;
   pause(id: string): number;
   pauseTag(tag: string): number;
   /** Lets them go on. */

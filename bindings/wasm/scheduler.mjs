@@ -394,6 +394,11 @@ export class Scheduler {
     });
   }
 
+  /** Says when a live task is due next, once, in place of the instant that was or will be computed. */
+  setNext(id, next) {
+    this.#named('selene_task_set_next', id, nanoseconds(next, 'next'));
+  }
+
   /** Pauses a task and what waits behind it, or lets them go on; gives how many records. */
   pause(id) {
     return this.#counted('selene_task_pause', id);

@@ -479,6 +479,11 @@ class run {
     void complete(outcome given = outcome::new_data) const {
         detail::check(selene_run_complete(token_, static_cast<std::int32_t>(given)));
     }
+    /** The same, and says when the task is due next, in place of the instant that is computed. */
+    void complete_until(instant next, outcome given = outcome::new_data) const {
+        detail::check(selene_run_complete_until(token_, static_cast<std::int32_t>(given),
+                                                next.time_since_epoch().count()));
+    }
     /** Gives the outcome failed and says why; a delay replaces the backoff of this attempt. */
     void fail(std::string_view why, std::optional<nanoseconds> delay = {}) const {
         detail::check(selene_run_fail(token_, SELENE_OUTCOME_FAILED, delay ? delay->count() : -1,
@@ -918,6 +923,11 @@ class scheduler {
         std::uint64_t count = 0;
         detail::check(selene_task_cancel_all(handle_, &count));
         return count;
+    }
+    /** Says when a live task is due next, once, in place of the instant that was or will be computed. */
+    void set_next(std::string_view id, instant next) {
+        detail::check(selene_task_set_next(handle_, id.data(), detail::length(id),
+                                           next.time_since_epoch().count()));
     }
     /** Pauses a task and what waits behind it, or lets them go on; says how many records. */
     std::uint64_t pause(std::string_view id) {

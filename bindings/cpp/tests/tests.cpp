@@ -85,6 +85,10 @@ void exceptions() {
     CHECK(scheduler.get("late").failure == "later");
     CHECK(scheduler.get("late").earliest_begin - scheduler.now() > hours(1));
     CHECK(scheduler.get("never").failure == "of no use");
+    const selene::instant at = scheduler.now() + hours(9);
+    scheduler.set_next("late", at);
+    CHECK(scheduler.get("late").earliest_begin == at);
+    CHECK(refused([&] { scheduler.set_next("never", at); }) == SELENE_ERROR_INVALID_ARGUMENT);
     CHECK(scheduler.ids(selene::state::failed) == std::vector<std::string>{"never"});
 }
 

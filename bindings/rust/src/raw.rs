@@ -819,6 +819,7 @@ extern "C" {
     pub fn selene_task_cancel_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_cancel_all(scheduler: selene_scheduler, out_count: *mut u64) -> selene_status;
     pub fn selene_task_retry(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
+    pub fn selene_task_set_next(scheduler: selene_scheduler, id: *const c_char, id_length: i64, next: i64) -> selene_status;
     pub fn selene_task_pause(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_pause_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_resume(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
@@ -849,6 +850,7 @@ extern "C" {
     pub fn selene_run_complete(run: selene_run, outcome: i32) -> selene_status;
     pub fn selene_run_retry(run: selene_run, delay: i64) -> selene_status;
     pub fn selene_run_fail(run: selene_run, outcome: i32, delay: i64, message: *const c_char, message_length: i64) -> selene_status;
+    pub fn selene_run_complete_until(run: selene_run, outcome: i32, next: i64) -> selene_status;
     pub fn selene_run_stopping(run: selene_run, out_reason: *mut i32) -> selene_status;
     pub fn selene_run_remaining(run: selene_run, out_remaining: *mut i64) -> selene_status;
     pub fn selene_run_progress(run: selene_run, done: i64, total: i64, text: *const c_char, text_length: i64) -> selene_status;

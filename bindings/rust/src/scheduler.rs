@@ -372,6 +372,11 @@ impl Scheduler {
         check(unsafe { raw::selene_task_cancel_tag(self.handle(), data, length, &mut count) })?;
         Ok(count)
     }
+    /// Says when a live task is due next, once, in place of the instant that was or will be computed.
+    pub fn set_next(&self, id: &str, next: SystemTime) -> Result<()> {
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_set_next(self.handle(), data, length, since_epoch(next)) })
+    }
     /// Pauses a task and what waits behind it: they stay as they are, and none begins.
     pub fn pause_task(&self, id: &str) -> Result<u64> {
         let mut count = 0;

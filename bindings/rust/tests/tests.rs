@@ -108,6 +108,9 @@ fn what_a_handler_returns_is_the_outcome() {
     assert_eq!(scheduler.get("false").unwrap().unwrap().last_outcome, Some(Outcome::NoData));
     assert_eq!(scheduler.run(&here().task("counts")).unwrap().failed, 1);
     assert_eq!(scheduler.get("nobody"), Ok(None));
+    let at = scheduler.now().unwrap() + LONG;
+    scheduler.set_next("false", at).unwrap();
+    assert_eq!(scheduler.get("false").unwrap().unwrap().earliest_begin, at);
 }
 
 #[test]

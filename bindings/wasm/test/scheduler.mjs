@@ -27,6 +27,19 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a task is due when the host says, once', async () => {
+    const { scheduler, clock } = virtual(selene);
+    scheduler.handler('calendar', () => { scheduler.setNext('calendar', clock.now + 7_000); });
+    scheduler.register({ id: 'calendar', schedule: 'periodic', every: 60_000 });
+    scheduler.setNext('calendar', clock.now + 5_000);
+    assert.equal(scheduler.get('calendar').earliestBegin, clock.now + 5_000);
+    clock.now += 5_000;
+    await scheduler.run();
+    assert.equal(scheduler.get('calendar').earliestBegin, clock.now + 7_000);
+    assert.throws(() => scheduler.setNext('calendar', -1), { code: 'INVALID_ARGUMENT' });
+    scheduler.close();
+  });
+
   test('lanes run side by side', async () => {
     const { scheduler } = virtual(selene);
     let [running, most] = [0, 0];

@@ -287,6 +287,10 @@ class Engine:
         if status and status not in _OVER:
             raise self.error(status)
 
+    def set_next(self, key: bytes, at: int) -> None:
+        """Says when a task is due next."""
+        self.check(self.calls.selene_task_set_next(self.handle, key, len(key), at))
+
     def wait_for_stop(self, run: Run, latch: Latch, left: int | None) -> bool:
         """Waits until a run is asked to stop; on a virtual clock by advancing it."""
         if self.clock is not None and self.clock.virtual is not None:

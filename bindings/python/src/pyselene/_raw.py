@@ -940,6 +940,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_cancel_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_cancel_all": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_task_retry": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_set_next": (c_int32, (c_uint64, c_char_p, c_int64, c_int64)),
     "selene_task_pause": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_pause_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_resume": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
@@ -991,6 +992,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_complete": (c_int32, (c_uint64, c_int32)),
     "selene_run_retry": (c_int32, (c_uint64, c_int64)),
     "selene_run_fail": (c_int32, (c_uint64, c_int32, c_int64, c_char_p, c_int64)),
+    "selene_run_complete_until": (c_int32, (c_uint64, c_int32, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_run_progress": (c_int32, (c_uint64, c_int64, c_int64, c_char_p, c_int64)),
@@ -1095,6 +1097,7 @@ class Functions:
         "selene_task_cancel_tag",
         "selene_task_cancel_all",
         "selene_task_retry",
+        "selene_task_set_next",
         "selene_task_pause",
         "selene_task_pause_tag",
         "selene_task_resume",
@@ -1125,6 +1128,7 @@ class Functions:
         "selene_run_complete",
         "selene_run_retry",
         "selene_run_fail",
+        "selene_run_complete_until",
         "selene_run_stopping",
         "selene_run_remaining",
         "selene_run_progress",
@@ -1224,6 +1228,7 @@ class Functions:
     selene_task_cancel_tag: Any
     selene_task_cancel_all: Any
     selene_task_retry: Any
+    selene_task_set_next: Any
     selene_task_pause: Any
     selene_task_pause_tag: Any
     selene_task_resume: Any
@@ -1254,6 +1259,7 @@ class Functions:
     selene_run_complete: Any
     selene_run_retry: Any
     selene_run_fail: Any
+    selene_run_complete_until: Any
     selene_run_stopping: Any
     selene_run_remaining: Any
     selene_run_progress: Any

@@ -13,7 +13,7 @@ from ._failure import encode_message
 from ._library import layout
 from ._names import Named, whole
 from ._roles import Host, Place
-from ._time import Duration, duration_ns, instant, seconds
+from ._time import Duration, duration_ns, instant, instant_ns, seconds
 
 
 class Kind(Named):
@@ -364,6 +364,10 @@ class Run:
         """
         delay = None if after is None else duration_ns(after, "after")
         self._engine.complete(self, Outcome.FAILED, delay, encode_message(why))
+
+    def set_next(self, at: datetime) -> None:
+        """Says when its task is due next, in place of the instant that is computed when this run is over."""
+        self._engine.set_next(self._key, instant_ns(at, "at"))
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""

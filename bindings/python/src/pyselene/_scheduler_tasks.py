@@ -233,6 +233,14 @@ class TaskCalls(HandlerCalls):
         """Cancels every live task; says how many."""
         return self._count(library.selene_task_cancel_all)
 
+    def set_next(self, id: str, at: datetime) -> None:
+        """Says when a task is due next, once, in place of the instant that was or will be computed.
+
+        While it runs, it is due then when the run is over, however that ends. The store keeps it, and so do updates.
+        NotFound; ValueError for a task that is over.
+        """
+        self._engine.set_next(encode(id, "id"), instant_ns(at, "at"))
+
     def pause(self, id: str | None = None, *, tag: str | None = None) -> int:
         """Pauses a task and all that wait behind it, or every live task that carries the tag now; says how many.
 
