@@ -55,9 +55,10 @@ export function tests(selene) {
     scheduler.close();
   });
 
-  test('C7 the report comes by the deadline whatever a handler does, and its signal is aborted before', async () => {
+  test('C7 the report comes by the deadline whatever a handler does, and its signal is aborted before', async (context) => {
     const { scheduler, clock } = virtual(selene);
     const passes = setInterval(() => { clock.now += 10; }, 1);
+    context.after(() => clearInterval(passes));
     let [signal, aborted] = [];
     scheduler.handler('hang', (run) => {
       signal = run.signal;
@@ -66,7 +67,6 @@ export function tests(selene) {
     });
     scheduler.register({ id: 'hang' });
     const report = await scheduler.run({ budget: 60, reserve: 30 });
-    clearInterval(passes);
     assert.equal(report.expired, 1);
     assert.equal(signal.reason, 'expiring');
     assert.ok(aborted >= report.beganAt + 30 && aborted <= clock.now);
