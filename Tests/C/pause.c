@@ -87,6 +87,11 @@ static void test_id(void) {
     /* It is over, and nothing is left to pause. */
     CHECK_INT(0, hold(scheduler, "a"));
     CHECK(!is_paused(scheduler, "a"));
+    add(scheduler, work_of("c"));
+    CHECK_INT(1, hold(scheduler, "c"));
+    CHECK_OK(selene_task_cancel(scheduler, "c", -1, NULL));
+    CHECK_INT(SELENE_STATE_CANCELLED, record(scheduler, "c").state);
+    CHECK(!is_paused(scheduler, "c"));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_pause(scheduler, "b", -1, &count));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_resume(scheduler, "b", -1, &count));
     CHECK_INT(99, count);
