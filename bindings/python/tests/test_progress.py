@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
 import pyselene as selene
+from pyselene.cli.progress import ProgressFile
 from pyselene.testing import VirtualClock
+from test_cli import SOURCES, command, environment, folder, here, wait_for, write
+
+__all__ = ["folder"]
+
+RUNNER = SOURCES.parents[2] / "build/selene-run"
 
 
 def test_what_a_run_tells_of_its_progress_is_shown_until_it_is_over() -> None:
@@ -128,3 +137,70 @@ def test_a_coroutine_may_tell_its_progress() -> None:
         await scheduler.close_async()
 
     asyncio.run(main())
+
+
+def test_the_last_whole_line_of_a_file_is_told_once(tmp_path: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    def look() -> list[tuple[int, int, str]]:
+        told.clear()
+        file.look(lambda *line: told.append(line))
+        return told
+
+    path = tmp_path / "a.progress"
+    file = ProgressFile(path)
+    assert look() == []
+    path.write_text("1/10\n2/10 pages\n3/1")
+    assert look() == [(2, 10, "pages")]
+    assert look() == []
+    path.write_text(f"{'x' * 5000}\n99999999999999999999\n")
+    assert look() == [((1 << 63) - 1, 0, "")]
+    for line, found in (
+        ("3/", (0, 0, "3/")),
+        ("-3", (0, 0, "-3")),
+        ("3/10x", (0, 0, "3/10x")),
+        ("  4 of 5 ", (4, 0, "of 5")),
+    ):
+        path.write_text(f"{line}\n")
+        assert look() == [found]
+    path.write_bytes(b"7 \xff\x1b[2J\n")
+    assert look() == [(7, 0, "\\xff\\u001b[2J")]
+    path.unlink()
+    path.mkdir()
+    assert look() == []
+    path.rmdir()
+    file.close()
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_commands_tell_their_progress(folder: Path, program: str) -> None:
+    assert RUNNER.exists(), "make build/selene-run builds it"
+    script = "echo 3/10 pages >$SELENE_PROGRESS; until test -e go; do sleep 0.1; done"
+    if program == "pyselene":
+        work = f"[tasks.pages]\nstall_limit = '20h'\ncommand = '{script}'\n"
+        arguments = command(
+            "run", write(folder, work), "--follow", "--cycles", "1", "--budget", "1h", "--store", "t.db"
+        )
+    else:
+        work = write(folder, f"pages stall_limit=20h -- {script}\n", "w")
+        arguments = [str(RUNNER), "--follow", "--cycles", "1", "--budget", "1h", "--store", "t.db", work]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(arguments, env=environment(), stdout=log, stderr=log)
+    try:
+        wait_for(lambda: (folder / "t.db-sock").exists() or process.poll() is not None)
+        assert process.poll() is None, (folder / "log").read_text()
+        with selene.connect(folder / "t.db") as scheduler:
+            wait_for(lambda: scheduler.get("pages").progress is not None)
+            told = scheduler.get("pages").progress
+            assert told is not None
+            assert (told.done, told.total, told.text) == (3, 10, "pages")
+            assert scheduler.get("pages").stall_limit == 72_000
+        (listed,) = json.loads(here("list", "--store", "t.db", "--json").stdout)
+        assert (listed["stall_limit"], listed["progress"]) == (72_000, {"done": 3, "total": 10, "text": "pages"})
+        (folder / "go").touch()
+        assert process.wait(600) == 0, (folder / "log").read_text()
+    finally:
+        process.kill()
+        process.wait()
+    if program == "selene-run":
+        assert "[######--------------] 3/10 pages" in (folder / "log").read_text()

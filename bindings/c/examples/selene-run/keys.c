@@ -66,6 +66,7 @@ static const struct key keys[KEYS] = {
     {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
     {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
     {"timeout", DURATION, FIELD(timeout), NULL, 0, SELENE_DAY},
+    {"stall_limit", DURATION, FIELD(stall_limit), NULL, 0, SELENE_DAY},
     {"steady", CHOICE, FIELD(flags), truths, 0, 0},
     {"requires", BITS, FIELD(constraints), requirements, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},

@@ -12,17 +12,19 @@
 #include "guard.h"
 #include "log.h"
 #include "printable.h"
+#include "progress.h"
 
 #define NOT_STARTED (-1)
 
-/* How often the log of a command that writes without end is cut to its limit. */
-#define LOOK_AT_LOG SELENE_SECOND
+/* How often what a command writes is looked at: a log without end is cut to its limit, progress is told. */
+#define LOOK_AT_FILES SELENE_SECOND
 
 /* A run whose command is a child now; lives on the stack of its handler's thread. */
 struct job {
     selene_run run;
     struct child child;
     struct log *log;
+    struct progress progress;
     /* Monotonic: when the group must be gone, so that the rest is done by the deadline. */
     int64_t last_call;
     int64_t kill_at;
@@ -96,11 +98,12 @@ static void wait_for_child(struct runner *runner, struct job *job) {
             child_signal(&job->child, SIGKILL);
             job->kill_at = SELENE_NEVER;
         }
-        look_at = monotonic_now() + LOOK_AT_LOG;
+        look_at = monotonic_now() + LOOK_AT_FILES;
         wait_until(runner, job->kill_at < look_at ? job->kill_at : look_at);
         if (monotonic_now() < look_at) continue;
         pthread_mutex_unlock(&runner->lock);
         log_bound(job->log);
+        progress_look(&job->progress, job->run);
         pthread_mutex_lock(&runner->lock);
     }
     guard_remove(job->child.pid);
@@ -118,7 +121,7 @@ static bool start(struct runner *runner, struct job *job, const selene_run_info 
     int problem;
     if (runner->signal || runner->leaving) return false;
     problem = child_start(&job->child, info->input.data, info->id.data, info->attempt,
-                          job->log->file, &runner->command_mask, guard_add);
+                          job->progress.path, job->log->file, &runner->command_mask, guard_add);
     if (problem) {
         fprintf(stderr, "selene-run: %s: /bin/sh: %s\n", printable(info->id.data, -1).text,
                 strerror(problem));
@@ -136,6 +139,7 @@ static int run_child(struct runner *runner, const selene_run_info *info, struct 
     int32_t reason = SELENE_STOP_NONE;
     int status = NOT_STARTED;
     bool started;
+    progress_open(&job.progress, log);
     selene_run_remaining(info->run, &remaining);
     job.last_call = monotonic_now() + remaining + reserve - reserve / 4;
 
@@ -156,6 +160,8 @@ static int run_child(struct runner *runner, const selene_run_info *info, struct 
     }
     remember_end(runner, info->run, status);
     pthread_mutex_unlock(&runner->lock);
+    progress_look(&job.progress, info->run);
+    progress_close(&job.progress);
     return status;
 }
 

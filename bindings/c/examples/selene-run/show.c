@@ -11,6 +11,9 @@
 #include "printable.h"
 #include "timestamp.h"
 
+/* Cells of a bar of progress. */
+#define BAR 20
+
 static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
 
 struct text {
@@ -437,6 +440,7 @@ static void show_definition(const selene_task_info *info) {
     if (info->constraints) printf(", needs %s", constraint_names(info->constraints).text);
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
     if (info->timeout) printf(", timeout %s", duration_text(info->timeout).text);
+    if (info->stall_limit) printf(", stall limit %s", duration_text(info->stall_limit).text);
     if (info->flags & SELENE_TASK_STEADY) printf(", steady");
     puts("");
     for (uint32_t i = 0; i < info->tag_count; i++)
@@ -641,6 +645,22 @@ static const char *window_name(const selene_event *event) {
     return selene_kind_name((int32_t)event->kinds);
 }
 
+/* [######--------------] 3/10 text */
+static void show_progress(const selene_event *event) {
+    const int64_t done = event->progress_done, total = event->progress_total;
+    if (total > 0) {
+        const int full = done >= total ? BAR : (int)((double)done * BAR / (double)total);
+        char bar[BAR + 1] = "";
+        memset(bar, '-', BAR);
+        memset(bar, '#', (size_t)full);
+        printf("[%s] %lld/%lld", bar, (long long)done, (long long)total);
+    } else if (done > 0) {
+        printf("%lld", (long long)done);
+    }
+    printf("%s%s\n", (total > 0 || done > 0) && event->message.length > 0 ? " " : "",
+           printable(event->message.data, event->message.length).text);
+}
+
 void show_event(const struct session *session, const selene_event *event) {
     switch (event->type) {
     case SELENE_EVENT_CYCLE_BEGUN:
@@ -664,6 +684,12 @@ void show_event(const struct session *session, const selene_event *event) {
                event->type == SELENE_EVENT_COMPLETED ? runner_end(session->runner, event->run).text
                                                      : "",
                next_chance(session, event->id).text);
+        break;
+    case SELENE_EVENT_PROGRESS:
+        show_time(session);
+        printf("  ");
+        print_id(session, event->id.data);
+        show_progress(event);
         break;
     case SELENE_EVENT_CYCLE_ENDED:
         show_time(session);

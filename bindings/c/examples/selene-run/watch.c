@@ -63,6 +63,9 @@ static void print_event(const selene_event *event) {
             first = 0;
         }
     if (*detail) printf("  %s", detail);
+    if (event->type == SELENE_EVENT_PROGRESS && event->progress_total > 0)
+        printf("  %lld/%lld", (long long)event->progress_done, (long long)event->progress_total);
+    else if (event->progress_done > 0) printf("  %lld", (long long)event->progress_done);
     if (event->message.length > 0)
         printf(": %s", printable(event->message.data, event->message.length).text);
     else if (event->type == SELENE_EVENT_TROUBLE && event->status == SELENE_OK) printf(" is over");

@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 
-from .. import Event, EventType, Pace
+from .. import Event, EventType, Pace, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,10 @@ class Active:
     """Monotonic seconds."""
     stopping: str = ""
     """Why it was asked to stop."""
+    share: float | None = None
+    """How much of the whole it says is done, from 0 to 1."""
+    progress: str = ""
+    """What it says of its progress."""
     pace: Pace | None = None
     """What its turn followed from under the freshness rule."""
 
@@ -72,6 +76,13 @@ class Board:
         if event.type is EventType.STARTED and event.pace is not None:
             with self._lock:
                 self._paces[event.run] = event.pace
+
+    def progress(self, token: int, done: int, total: int, text: str) -> None:
+        """A run told how far it has come."""
+        told = Progress(0, done, total, text)
+        with self._lock:
+            if token in self._active:
+                self._active[token] = replace(self._active[token], share=told.share, progress=str(told))
 
     def stop(self, token: int, reason: str) -> None:
         """A run was asked to stop."""

@@ -15,7 +15,7 @@ from typing import Final
 from .guard import Guard
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
-_GATE: Final = 'read -r _ && exec </dev/null && exec /bin/sh -c "$@"'
+_GATE: Final = 'read -r _ && exec </dev/null && export SELENE_PROGRESS="$1" && shift && exec /bin/sh -c "$@"'
 """A command begins when its guard knows it: one that this process is killed before ends with the pipe."""
 
 _LOOK_EVERY: Final = 0.05
@@ -42,14 +42,16 @@ def reap_strays() -> None:
 class Child:
     """A command that runs as ``/bin/sh -c COMMAND ID ATTEMPT``; it has nothing to read, and writes to a file."""
 
-    def __init__(self, command: str, id: str, attempt: int, output: int, guard: Guard | None = None) -> None:
+    def __init__(
+        self, command: str, id: str, attempt: int, output: int, guard: Guard | None = None, progress: str = ""
+    ) -> None:
         gate, opener = os.pipe()
         try:
             # A command does not inherit what this process blocks or ignores.
             signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
             self.pid = os.posix_spawn(
                 "/bin/sh",
-                ["sh", "-c", _GATE, "sh", command, id, str(attempt)],
+                ["sh", "-c", _GATE, "sh", progress, command, id, str(attempt)],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, gate, 0),

@@ -85,9 +85,13 @@ def render(
         )
     for run in active:
         told = f"stopping: {words(run.stopping)}" if run.stopping else f"score {run.score:.3f}"
-        if run.pace and not run.stopping:
+        if run.progress and not run.stopping:
+            told = run.progress
+        elif run.pace and not run.stopping:
             told += ", pace {}, news {}".format(*run.pace.words)
-        part = run.elapsed / run.estimate if run.estimate else 1.0
+        # What it says itself goes before what is expected.
+        expected = run.elapsed / run.estimate if run.estimate else 1.0
+        part = expected if run.share is None else run.share
         rows.add_row(
             Text("runs", "bold cyan"),
             Text(run.id, "bold"),

@@ -29,6 +29,8 @@ class Log:
         # Another id has another file: what no name may have, and the sign for it, are written as in addresses.
         name = id.replace("%", "%25").replace("/", "%2F").encode()[:_ID_LENGTH_IN_NAMES].decode(errors="ignore")
         self._path = folder / f"{name}.log"
+        self.progress = folder / f"{name}.progress"
+        """Where the command may tell its progress."""
         self._attempt = attempt
         self.file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         self.bound()

@@ -169,6 +169,7 @@ class _Reader:
             backoff_delay=table.optional("backoff_delay", table.duration(), 30 * duration.SECOND),
             max_attempts=table.optional("max_attempts", table.number(0, 2**31 - 1), 0),
             timeout=table.optional("timeout", table.duration(0, duration.DAY), 0),
+            stall_limit=table.optional("stall_limit", table.duration(0, duration.DAY), 0),
             steady=table.optional("steady", table.truth, False),
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
             tags=table.optional("tags", lambda key: self.tags(table, key), ()),

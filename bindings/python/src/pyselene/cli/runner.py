@@ -14,6 +14,7 @@ from .board import Active, Board, Done
 from .child import Child, end_text
 from .guard import Guard
 from .log import Log
+from .progress import ProgressFile
 from .workspace import Workspace
 
 _OUTCOMES: Final = {0: Outcome.NEW_DATA, 77: Outcome.NO_DATA, 99: Outcome.ABANDONED}
@@ -78,8 +79,7 @@ class Runner:
         try:
             log = Log(self.workspace.logs, run.id, run.attempt)
             try:
-                child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard)
-                status = child.wait(self._stop_of(run), log.bound)
+                status = self._wait(run, log)
                 lines, last = log.lines(), log.last_line()
             except OSError as error:
                 problem = error.strerror or str(error)
@@ -98,6 +98,25 @@ class Runner:
             # It is not a failure of the command, whose outcome counts before all else is stopped.
             self.on_lost()
         return outcome
+
+    def _wait(self, run: Run, log: Log) -> int:
+        progress = ProgressFile(log.progress)
+
+        def look() -> None:
+            log.bound()
+            progress.look(tell)
+
+        def tell(done: int, total: int, text: str) -> None:
+            run.progress(done, total, text)
+            self.board.progress(run.token, done, total, text)
+
+        try:
+            child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard, str(progress.path))
+            status = child.wait(self._stop_of(run), look)
+            progress.look(tell)
+            return status
+        finally:
+            progress.close()
 
     def _show(self, id: str, lines: list[str]) -> None:
         if self._show_output is None or not lines or self.lost:

@@ -320,13 +320,16 @@ def show_explanation(
     schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
     attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
     timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
+    stalls = f"stall limit {show(info.stall_limit_ns)}" if info.stall_limit_ns else ""
     priority = f"priority {words(info.priority)}"
     steady = "steady" if info.steady else ""
-    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout, steady))))
+    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout, stalls, steady))))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
     fact("state", _state(info), _STATE_STYLES[info.state])
+    if info.progress is not None:
+        fact("progress", str(info.progress))
     if not info.state.terminal:
         fact("due", from_now(info.earliest_begin_ns, now))
     fact("attempts", str(info.attempts) if info.attempts else "")

@@ -53,11 +53,15 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "backoff_delay": info.backoff.delay,
         "max_attempts": info.max_attempts,
         "timeout": info.timeout,
+        "stall_limit": info.stall_limit,
         "steady": info.steady,
         "expected": info.expected,
         "estimate": info.estimate,
         "state": str(info.state),
         "paused": info.paused,
+        "progress": None
+        if info.progress is None
+        else {"done": info.progress.done, "total": info.progress.total, "text": info.progress.text},
         "attempts": info.attempts,
         "appended": info.appended,
         "generation": info.generation,

@@ -116,6 +116,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         backoff=backoff,
         max_attempts=spec.max_attempts or None,
         timeout=spec.timeout / SECOND if spec.timeout else None,
+        stall_limit=spec.stall_limit / SECOND if spec.stall_limit else None,
         steady=spec.steady,
         input=(spec.command or "").encode(),
     )

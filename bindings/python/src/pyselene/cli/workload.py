@@ -62,6 +62,7 @@ class TaskSpec:
     backoff_delay: int = 30 * duration.SECOND
     max_attempts: int = 0
     timeout: int = 0
+    stall_limit: int = 0
     steady: bool = False
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
