@@ -24,8 +24,8 @@
  *   cycle       the use of one window: rank, pick, dispatch, complete, report
  *   run         one dispatch of one task, known by a 64-bit token
  *   estimate    the response time expected of a task's next run: the mean of
- *               its last n response times (n: response_window), or what the
- *               definition declares while there are none
+ *               its last n response times (n: response_window); while there are
+ *               none, what the definition says, or else the mean of its handler's
  *
  * Ranking. Among the eligible tasks (enqueued, of the window's kind, handler
  * present, due, constraints satisfied, id permitted and not taken by an earlier
@@ -1048,7 +1048,9 @@ typedef struct selene_task {
     uint32_t tag_count;
     /** The tags; repeated ones count once. */
     const selene_text *tags;
-    /** Response time expected while none is known, ns; 0 … 24 h, default 5 s. */
+    /** Response time expected while none is known, ns; 0 … 24 h. Default −1, not said: the mean of the last response_window
+     *  response times of its handler's runs, of whatever task, when it is registered, updated or started as a successor;
+     *  5 s while its handler has none, or if response_window is 0. */
     int64_t expected_response;
     /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
     int64_t initial_delay;
@@ -1077,8 +1079,8 @@ typedef struct selene_task {
     {                                                                                              \
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
-            SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL,          \
-            5 * SELENE_SECOND, 0, 0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0                          \
+            SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0                                                \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1116,6 +1118,7 @@ typedef struct selene_task_info {
     uint64_t sequence;
     /** Successors that wait behind it. */
     uint64_t appended;
+    /** −1: not said. */
     int64_t expected_response;
     int64_t initial_delay;
     int64_t period;

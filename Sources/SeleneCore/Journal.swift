@@ -10,6 +10,8 @@ package struct Journal {
     /// Which slot the id of a slot's record showed.
     case shown(Int?, Int)
     case chain(Int, [Int]?)
+    /// What stood in a place of the handlers' times.
+    case timed(Int, OldTimes?)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
   }
@@ -18,6 +20,11 @@ package struct Journal {
   final class Old {
     let record: TaskRecord
     init(_ record: TaskRecord) { self.record = record }
+  }
+
+  final class OldTimes {
+    let times: HandlerTimes
+    init(_ times: HandlerTimes) { self.times = times }
   }
 
   private var steps: [Step] = []
@@ -37,6 +44,9 @@ package struct Journal {
   package var isEmpty: Bool { stored.isEmpty }
 
   mutating func note(_ step: Step) { steps.append(step) }
+
+  /// The times of a handler are others from now on.
+  mutating func note(_ place: Int, _ old: HandlerTimes?) { steps.append(.timed(place, old.map { OldTimes($0) })) }
 
   /// A sequence is given out; what the last one is before.
   mutating func note(sequence last: UInt64) { if sequence == nil { sequence = last } }

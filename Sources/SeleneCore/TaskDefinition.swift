@@ -33,7 +33,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range("schedule", numbers.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
     }
     guard (1...5).contains(numbers.priority) else { throw .range("priority", numbers.priority, 1, 5) }
-    guard (0...Time.longestRun).contains(numbers.expectedResponse) else {
+    guard (-1...Time.longestRun).contains(numbers.expectedResponse) else {
       throw .range("expected_response", numbers.expectedResponse, 0, Time.longestRun, .duration)
     }
     guard (0...Int32(mostResponseTimes)).contains(numbers.responseWindow) else {
@@ -158,7 +158,13 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   // MARK: Numbers
 
+  /// −1: not said.
   package var expectedResponse: Span { terms.numbers.expectedResponse }
+  /// Whether it says what its first run takes (R8).
+  var saysResponse: Bool { @inline(__always) get { terms.numbers.expectedResponse >= 0 } }
+  /// What a run is expected to take while nothing is known, of its handler neither.
+  var usualResponse: Span { @inline(__always) get { saysResponse ? expectedResponse : Self.unknownResponse } }
+  static let unknownResponse = 5 * Time.second
   package var initialDelay: Span { terms.numbers.initialDelay }
   package var period: Span { terms.numbers.period }
   package var flex: Span { terms.numbers.flex }

@@ -15,7 +15,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var responseWindow: Int32 = 3
   package var maxAttempts: UInt32 = 0
   package var constraints: UInt32 = 0
-  package var expectedResponse: Span = 5 * Time.second
+  /// −1: not said (R8).
+  package var expectedResponse: Span = -1
   package var initialDelay: Span = 0
   package var period: Span = 0
   package var flex: Span = 0

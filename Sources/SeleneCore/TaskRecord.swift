@@ -169,11 +169,15 @@ package struct TaskRecord {
       let isFresh = traits.isFresh
       traits = TaskTraits(definition)
       traits.isFresh = isFresh
+      expected = definition.usualResponse
       let window = definition.responseWindow
       if history != nil { own { $0.average(window, byFreshness: isFresh) } }
     }
   }
   fileprivate var history: TaskHistory?
+  /// What its run is expected to take while it has no response time: what its definition says, else what its handler's runs
+  /// took when it was registered, updated, or started as a successor (R8).
+  package internal(set) var expected: Span
   /// Ever-growing number of the record, never reused.
   package let sequence: UInt64
   package var registeredAt: Instant
@@ -215,9 +219,12 @@ package struct TaskRecord {
   package static let onRegistration: Instant = .min
 
   /// A record that counts from now (T4).
-  package init(_ definition: TaskDefinition, sequence: UInt64, state: TaskState, at now: Instant) {
+  package init(
+    _ definition: TaskDefinition, sequence: UInt64, state: TaskState, expected: Span? = nil, at now: Instant
+  ) {
     self.definition = definition
     traits = TaskTraits(definition)
+    self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state
     registeredAt = now
@@ -232,10 +239,11 @@ package struct TaskRecord {
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
     freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
-    isNextSaid: Bool = false
+    isNextSaid: Bool = false, expected: Span? = nil
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
+    self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state
     self.attempts = attempts
@@ -424,7 +432,10 @@ package struct TaskRecord {
   package var holdsPlace: Bool { traits.schedule != .standing && (state == .enqueued || state == .running) }
 
   /// The response time expected of the next run (S5, F5).
-  package var estimate: Span { history?.estimate ?? definition.expectedResponse }
+  package var estimate: Span { history?.estimate ?? expected }
+
+  /// Its handler's runs say what is expected of it, and not the definition.
+  package var isExpectationLearnt: Bool { expected != definition.usualResponse }
 
   /// What its turn follows from (F2, F3, F4, F6); nil unless the freshness rule ranks.
   package var turn: PaceTerms? { traits.isFresh ? paceTerms : nil }
@@ -433,7 +444,7 @@ package struct TaskRecord {
   package var paceTerms: PaceTerms {
     let isDeclared = definition.responseWindow == 0
     let measured = isDeclared ? nil : history?.cost
-    let cost = Freshness.cost(measured: measured, declared: definition.expectedResponse, isDeclared: isDeclared)
+    let cost = Freshness.cost(measured: measured, declared: expected, isDeclared: isDeclared)
     let known = traits.isSteady ? (count: 0, news: 0) : outcomes
     let news = UInt8(truncatingIfNeeded: known.news.nonzeroBitCount)
     let pace = Freshness.pace(cost: cost, priority: priority, runs: known.count, news: news, attempts: attempts)
@@ -456,7 +467,7 @@ extension UnsafeMutablePointer<TaskRecord> {
   }
 
   var estimate: Span {
-    @inline(__always) get { pointee.history?.estimate ?? pointee.definition.terms.numbers.expectedResponse }
+    @inline(__always) get { pointee.history?.estimate ?? pointee.expected }
   }
 
   /// What it is ranked by in its line, the least first.

@@ -25,7 +25,10 @@ extension TaskTable {
     roster.retire(number)
   }
 
-  package func freeHandler(_ number: Int) { roster.free(number) }
+  package func freeHandler(_ number: Int) {
+    roster.free(number)
+    handlerTimes.free(number)
+  }
 
   /// The number of the handler of a definition, or −1.
   func handlerNumber(_ definition: TaskDefinition) -> Int32 {
@@ -33,6 +36,30 @@ extension TaskTable {
     let number = Int32(roster.find(definition.handler) ?? -1)
     if definition.terms.handler != nil { known = (definition.terms, number) }
     return number
+  }
+
+  // MARK: What their runs take (R8)
+
+  /// What a run of a definition takes while its task has no response time of its own.
+  @inline(__always)
+  func expected(of definition: TaskDefinition) -> Span {
+    let said = definition.expectedResponse
+    return said >= 0 ? said : learntResponse(of: definition)
+  }
+
+  @inline(never)
+  private func learntResponse(of definition: TaskDefinition) -> Span {
+    handlerTimes.mean(definition, handler: handlerNumber(definition)) ?? definition.usualResponse
+  }
+
+  /// A run of the record in a slot took a time.
+  @inline(__always)
+  func learn(_ responseTime: Span, of slot: Int) {
+    let isKept = journal != nil
+    if !isKept && handlerTimes.add(responseTime, ofKnown: records.at(slot).pointee.handler) { return }
+    let changed = handlerTimes.add(
+      responseTime, of: records.at(slot).pointee.definition, handler: records.at(slot).pointee.handler, isKept: isKept)
+    if isKept { journal?.note(changed.place, changed.old) }
   }
 
   // MARK: Handlers that are stuck (R4)

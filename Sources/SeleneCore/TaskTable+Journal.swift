@@ -18,6 +18,7 @@ extension TaskTable {
         } else {
           visible.remove(definition.id) { records[$0].definition.id }
         }
+      case .timed(let place, let old): handlerTimes.restore(place, old?.times)
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }
@@ -46,6 +47,7 @@ extension TaskTable {
       guard let slot = journal?.stored[index].slot, slot < records.count else { continue }
       records[slot].isUnsaved = false
     }
+    handlerTimes.noteSaved()
     journal?.clear()
   }
 }

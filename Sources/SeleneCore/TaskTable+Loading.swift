@@ -20,6 +20,11 @@ extension TaskTable {
     return true
   }
 
+  /// Takes the times of the next handler from the store.
+  ///
+  /// - Returns: false if that cannot be.
+  package func load(_ times: HandlerTimes) -> Bool { handlerTimes.load(times) }
+
   /// Every record was taken: those that ended are looked at in the order of their end.
   package func finishLoading() {
     var order = ended.map { Ordered(records[$0.slot].changedAt, $0.slot) }

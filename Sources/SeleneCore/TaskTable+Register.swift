@@ -101,9 +101,10 @@ extension TaskTable {
     guard old.schedule == new.schedule else {
       throw SeleneError(.invalidArgument, "schedule", "cannot change in an update; use SELENE_EXISTING_REPLACE")
     }
-    let handler = handlerNumber(new)
+    let (handler, expected) = (handlerNumber(new), expected(of: new))
     modify(slot) {
       $0.update(new, at: now)
+      $0.expected = expected
       $0.handler = handler
     }
     redefine(slot, from: old)

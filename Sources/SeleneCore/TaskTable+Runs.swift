@@ -48,6 +48,7 @@ extension TaskTable {
         asked: reason, bounds: policy.backoff, using: &generator)
     }
     self.generator = generator
+    learn(responseTime, of: slot)
     changes.add(withMessage(message, Change(.completed, self[slot], detail: outcome.rawValue, run: run)))
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
       changes.add(withTime(self[slot].earliestBegin, Change(.retry, self[slot])))
@@ -79,7 +80,11 @@ extension TaskTable {
       let fails = self[head].state != .succeeded && self[next].definition.existing == .append
       setWaiting(behind: head, [])
       remove(head)
-      modify(next) { $0.restart(as: fails ? .failed : .enqueued, at: now) }
+      let expected = expected(of: self[next].definition)
+      modify(next) {
+        $0.restart(as: fails ? .failed : .enqueued, at: now)
+        $0.expected = expected
+      }
       show(next)
       changes.add(
         fails

@@ -34,6 +34,8 @@ package final class TaskTable {
   /// Where the tasks that wait are listed.
   let index: TaskIndex
   var tags = TagIndex()
+  /// What the handlers' runs took (R8).
+  package internal(set) var handlerTimes = HandlerTimesList()
   /// Taken places.
   private var taken = PerKind<UInt32>(repeating: 0)
   private var counts = InlineArray<7, UInt64>(repeating: 0)
@@ -150,7 +152,8 @@ package final class TaskTable {
   package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
     journal?.note(sequence: lastSequence)
     lastSequence += 1
-    return add(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
+    return add(
+      TaskRecord(definition, sequence: lastSequence, state: state, expected: expected(of: definition), at: now))
   }
 
   /// Puts a record into a free slot.
@@ -241,6 +244,7 @@ package final class TaskTable {
     records.removeAll()
     index.removeAll()
     tags.removeAll()
+    handlerTimes.removeAll()
     chains.removeAll()
     (freeSlots, ended, endedHead) = ([], [], 0)
     (aside, returning) = ([], [])

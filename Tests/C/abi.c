@@ -838,7 +838,7 @@ static void test_defaults(void) {
     CHECK_INT(SELENE_EXISTING_DEFAULT, task.existing);
     CHECK_INT(SELENE_BACKOFF_DEFAULT, task.backoff);
     CHECK_INT(3, task.response_window);
-    CHECK_INT(5 * SELENE_SECOND, task.expected_response);
+    CHECK_INT(-1, task.expected_response);
     CHECK_INT(30 * SELENE_SECOND, task.backoff_delay);
     CHECK_INT(SELENE_KIND_REFRESH, window.kinds);
     CHECK_INT(1, window.lanes);

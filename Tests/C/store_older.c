@@ -199,7 +199,7 @@ static void test_fields(void) {
     CHECK_INT(SELENE_EXISTING_UPDATE, info->existing);
     CHECK_INT(SELENE_BACKOFF_NONE, info->backoff);
     CHECK_INT(defaults.response_window, info->response_window);
-    CHECK_INT(defaults.expected_response, info->expected_response);
+    CHECK_INT(5 * S, info->expected_response); /* the default of then */
     CHECK_INT(defaults.backoff_delay, info->backoff_delay);
     CHECK_INT(WRITTEN, info->registered_at);
     selene_task_info_destroy(info);

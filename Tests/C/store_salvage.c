@@ -404,6 +404,7 @@ static void make_older(const char *sql) {
     CHECK_INT(SQLITE_OK, sqlite3_exec(database,
                                       "ALTER TABLE scheduler DROP COLUMN owner;"
                                       "ALTER TABLE scheduler DROP COLUMN relaxed;"
+                                      "DROP TABLE handler;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -436,12 +437,12 @@ static void test_older(void) {
     scheduler = open_store(path("store"));
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(3, info->schema_version);
+    CHECK_INT(4, info->schema_version);
     selene_store_info_destroy(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
-    CHECK_INT(3, findings.schema_version);
+    CHECK_INT(4, findings.schema_version);
 
     /* What is refused stays an older one. */
     make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");

@@ -261,7 +261,9 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         task.tags = tags = texts_of(item, &count);
         task.tag_count = (uint32_t)count;
     }
-    task.expected_response = take_ms(step, "expected_ms", task.expected_response);
+    item = take(step, "expected_ms");
+    if (!cJSON_IsNull(item))
+        task.expected_response = (item ? integer_of(item) : 5000) * SELENE_MILLISECOND;
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);

@@ -34,10 +34,10 @@ import Testing
 
   @Test("H5 lengths of time have their unit, and ranges are told in the largest that fits")
   func duration() throws {
-    let error = try refusal { _ = try Recipe("a") { $0.expectedResponse = -1 }.define() }
+    let error = try refusal { _ = try Recipe("a") { $0.expectedResponse = -2 }.define() }
     #expect(error.fault.unit == .duration)
-    #expect((error.fault.value, error.fault.least, error.fault.greatest) == (-1, 0, Time.day))
-    #expect(text(error.detail) == "expected_response: -1 ns is out of range, allowed are 0 … 24 h")
+    #expect((error.fault.value, error.fault.least, error.fault.greatest) == (-2, 0, Time.day))
+    #expect(text(error.detail) == "expected_response: -2 ns is out of range, allowed are 0 … 24 h")
     let shown = [
       0: "0", 1: "1 ns", 1_000_000: "1 ms", 9_500_000_000: "9500 ms", Time.second: "1 s", Time.minute: "60 s",
       Time.day: "24 h", Time.tenYears: "10 years",

@@ -2,7 +2,8 @@
 
 import SeleneCore
 
-/// A task as a test writes it down; a number that is not set has its default, those of `TaskNumbers` are set as there.
+/// A task as a test writes it down; a number that is not set has its default, those of `TaskNumbers` are set as there. What
+/// runs take is said, 5 s, unless a test is about that (R8).
 @dynamicMemberLookup
 struct Recipe {
   var id: String
@@ -19,6 +20,7 @@ struct Recipe {
     numbers.schedule = Int32(schedule.rawValue)
     numbers.kind = Int32(kind.rawValue)
     numbers.priority = priority
+    numbers.expectedResponse = 5 * Time.second
     if let existing { numbers.existing = Int32(existing.rawValue) }
     if schedule == .periodic { numbers.period = Time.hour }
     change(&self)

@@ -14,7 +14,7 @@ import Testing
     #expect(task.kind == .refresh)
     #expect(task.schedule == .standing)
     #expect(task.priority == 3)
-    #expect(task.expectedResponse == 5_000_000_000)
+    #expect(TaskNumbers().expectedResponse == -1)
     #expect(task.responseWindow == 3)
     #expect(task.tagCount == 0)
     #expect(task.constraints == [])
@@ -107,7 +107,9 @@ import Testing
       Field("response_window", [0, 1, 3, 30], not: [-1, 31, 256]) { $0.responseWindow = Int32($1) },
       Field("max_attempts", [0, 1, 4_294_967_295], not: []) { $0.maxAttempts = UInt32($1) },
       Field("constraints", [0, 1, 2, 3], not: [4, 5, 8, 0x8000_0000]) { $0.constraints = UInt32($1) },
-      Field("expected_response", [0, 1, 24 * hour], not: [-1, 24 * hour + 1, .max, .min]) { $0.expectedResponse = $1 },
+      Field("expected_response", [-1, 0, 1, 24 * hour], not: [-2, 24 * hour + 1, .max, .min]) {
+        $0.expectedResponse = $1
+      },
       Field("initial_delay", [0, 1, tenYears], not: [-1, tenYears + 1, .max, .min]) { $0.initialDelay = $1 },
       Field("period", of: .periodic, [1, hour, tenYears], not: [-1, 0, tenYears + 1, .max, .min]) { $0.period = $1 },
       Field("flex", of: .periodic, [0, 1, hour], not: [-1, hour + 1, .max, .min]) { $0.flex = $1 },

@@ -89,6 +89,13 @@ final class JsonObject {
   func text(_ key: String) throws -> String? { try take(key)?.text(key) }
   func texts(_ key: String) throws -> [String]? { try take(key)?.list(key).map { try $0.text(key) } }
 
+  /// Takes a member out if it is null.
+  func takeNull(_ key: String) -> Bool {
+    guard case .null? = members[key] else { return false }
+    members[key] = nil
+    return true
+  }
+
   /// Milliseconds as nanoseconds.
   func milliseconds(_ key: String) throws -> Int64? { try integer(key).map { $0 * 1_000_000 } }
 

@@ -60,7 +60,8 @@ extension VectorPlayer {
     if let attempts = try call.integer("max_attempts") { recipe.maxAttempts = UInt32(attempts) }
     if let names = try call.texts("constraints") { recipe.constraints = try constraints(names).rawValue }
     recipe.tags = try call.texts("tags") ?? []
-    recipe.expectedResponse = try call.milliseconds("expected_ms") ?? recipe.expectedResponse
+    let isNotSaid = call.takeNull("expected_ms")
+    recipe.expectedResponse = isNotSaid ? -1 : try call.milliseconds("expected_ms") ?? 5 * Time.second
     recipe.initialDelay = try call.milliseconds("initial_delay_ms") ?? recipe.initialDelay
     recipe.period = try call.milliseconds("period_ms") ?? recipe.period
     recipe.flex = try call.milliseconds("flex_ms") ?? recipe.flex

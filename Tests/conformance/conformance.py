@@ -137,8 +137,10 @@ class Scenario:
     def register(self, step: dict[str, Any]) -> dict[str, Any]:
         """A task; absent fields have their defaults."""
         fields: dict[str, object] = {}
-        for key, value in step.items():
+        for key, value in {"expected_ms": 5_000, **step}.items():
             name_of = TASK_KEYS.get(key, key)
+            if value is None:
+                continue  # not said
             if name_of.endswith("_ms"):
                 fields[name_of.removesuffix("_ms")] = value * MS
             elif key == "constraints":

@@ -76,7 +76,7 @@ export interface Task {
   maxAttempts?: number;
   requires?: Constraint | Iterable<Constraint>;
   tags?: string[];
-  /** What a run is expected to take while nothing is known; default 5 000. */
+  /** What a run is expected to take while nothing is known; left out: what its handler's runs took. */
   expected?: number;
   /** Until its first run; default 0. */
   delay?: number;
@@ -153,7 +153,8 @@ export interface TaskInfo {
   generation: number;
   /** Successors that wait behind it. */
   appended: number;
-  expected: number;
+  /** null: not said. */
+  expected: number | null;
   every: number;
   registeredAt: number;
   earliestBegin: number;

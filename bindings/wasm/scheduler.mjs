@@ -853,7 +853,7 @@ function taskInfo(info, memory) {
     lastOutcome: info.last_outcome < 0 ? null : outcomes.name(info.last_outcome),
     generation: info.generation,
     appended: Number(info.appended),
-    expected: info.expected_response,
+    expected: info.expected_response < 0 ? null : info.expected_response,
     every: info.period,
     registeredAt: info.registered_at,
     earliestBegin: info.earliest_begin,

@@ -53,6 +53,17 @@ extension StoredBooks {
   }
 }
 
+extension HandlerTimes {
+  /// The checksum of its row.
+  func checksum(at place: Int) -> Int64 {
+    var sum = Checksum()
+    sum.add(Int64(place))
+    sum.add(name.buffer)
+    for time in responseTimes { sum.add(time) }
+    return sum.value
+  }
+}
+
 extension StoredState {
   /// The checksum of its row, in which the owner of the store stands, too.
   func checksum(owner: Bytes?) -> Int64 {

@@ -14,6 +14,8 @@ package final class SQLiteStore: Store {
   private let statements: Statements
   /// What writes many rows, while it does.
   private var sixteen: TaskInsert?
+  /// What writes the times of a handler: not before the file has their table.
+  private var writeTimes: Statement?
   private let isRelaxed: Bool
   private let pageSize: Int64
   /// The application whose store it is, if any said so.
@@ -138,10 +140,27 @@ package final class SQLiteStore: Store {
     // A commit that only changes records has its time in them, and need not write it elsewhere.
     state.lastSeen = max(state.lastSeen, newest)
     remember(state)
+    try loadTimes(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
     // From now on pages are read and written here and there.
     try connection.run("PRAGMA cache_size = -2000")
+  }
+
+  private func loadTimes(into table: TaskTable) throws(SeleneError) {
+    guard try connection.number("PRAGMA user_version") >= Schema.timesVersion else { return }
+    let rows = try connection.prepare(Schema.readTimes)
+    defer { rows.finish() }
+    while try rows.step() {
+      let place = table.handlerTimes.count
+      guard rows.int(0) == Int64(place) + 1,
+        let times = HandlerTimes(Bytes(copying: rows.bytes(1)), stored: rows.numbers(2)),
+        times.checksum(at: place) == rows.int(3), table.load(times)
+      else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the handlers is damaged")
+      }
+    }
   }
 
   // MARK: Saving
@@ -154,11 +173,13 @@ package final class SQLiteStore: Store {
     let mustWriteState =
       isLast || changes.removed > 0 || state.life != written.life || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
-    guard mustWriteState || !journal.isEmpty || books != nil else { return }
+    let times = table.handlerTimes.unsavedPlaces
+    guard mustWriteState || !journal.isEmpty || !times.isEmpty || books != nil else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
-    try transact(isOne: changes.isOne && !mustWriteState && books == nil) {
+    try transact(isOne: changes.isOne && times.isEmpty && !mustWriteState && books == nil) {
       var code = write(changes, journal, of: table)
+      for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
       if let books, code == SQLITE_OK { code = write(books) }
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
@@ -180,6 +201,7 @@ package final class SQLiteStore: Store {
     defer { deleteAll.finish() }
     try transact(isOne: false) {
       var code = deleteAll.execute()
+      if code == SQLITE_OK && (try? connection.run(Schema.deleteTimes)) == nil { code = connection.lastCode }
       if code == SQLITE_OK { code = write(books) }
       if code == SQLITE_OK { code = write(state) }
       return code
@@ -225,6 +247,18 @@ package final class SQLiteStore: Store {
   private func write(_ state: StoredState) -> Int32 {
     state.bind(statements.writeState, owner: owner)
     return statements.writeState.execute()
+  }
+
+  private func write(_ times: HandlerTimes, at place: Int) -> Int32 {
+    if writeTimes == nil { writeTimes = try? connection.prepare(Schema.writeTimes) }
+    guard let writeTimes else { return connection.lastCode }
+    return times.responseTimes.map { $0.littleEndian }.withUnsafeBytes { packed in
+      writeTimes.bind(1, Int64(place) + 1)
+      writeTimes.bindCopy(2, times.name.buffer, isText: true)
+      writeTimes.bindCopy(3, packed, isText: false)
+      writeTimes.bind(4, times.checksum(at: place))
+      return writeTimes.execute()
+    }
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

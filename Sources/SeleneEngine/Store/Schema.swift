@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 3
+  static let version: Int32 = 4
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 3;
+    PRAGMA user_version = 4;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -44,13 +44,27 @@ enum Schema {
       history         BLOB    NOT NULL,
       checksum        INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE handler (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      times     BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
     "ALTER TABLE scheduler ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0 CHECK (relaxed IN (0, 1))",
     "ALTER TABLE scheduler ADD COLUMN owner TEXT",
+    """
+    CREATE TABLE handler (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      times     BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 3"
+  static let setVersion: StaticString = "PRAGMA user_version = 4"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -59,7 +73,9 @@ enum Schema {
   /// How many columns a task has.
   static let columns = 10
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
-  static let otherColumns = 6...10
+  static let otherColumns = 4...10
+  /// How many tables a store has, by version.
+  static let tables: ClosedRange<Int64> = 3...4
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -100,5 +116,11 @@ enum Schema {
   static let writeBooks: StaticString = "INSERT OR REPLACE INTO governor VALUES (1, ?1, ?2, ?3, ?4, ?5)"
   static let readBooks: StaticString =
     "SELECT background_switch, host_presence, ledger, habits, checksum FROM governor"
+  /// The last response times of a handler's runs, oldest first, as little-endian numbers of 64 bits. Places count from 1.
+  static let writeTimes: StaticString = "INSERT OR REPLACE INTO handler VALUES (?1, ?2, ?3, ?4)"
+  static let readTimes: StaticString = "SELECT place, name, times, checksum FROM handler ORDER BY place"
+  static let deleteTimes: StaticString = "DELETE FROM handler"
+  /// The first version that has them.
+  static let timesVersion: Int64 = 4
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

@@ -255,7 +255,7 @@ package enum StoreFile {
         // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
         isWhole =
           copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
-        isOther = (try? reader.number(Schema.countTables)) ?? 3 != 3
+        isOther = !Schema.tables.contains((try? reader.number(Schema.countTables)) ?? 3)
       }
       if let refusal, refusal.code == .storeNewer, isOther { throw refusal }
       if !isWhole { gathered.damaged += pages.copyRows(into: insert) }

@@ -52,7 +52,7 @@ extension TaskRecord {
     guard
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
-        || failure != nil || isPaused || isNextSaid
+        || failure != nil || isPaused || isNextSaid || isExpectationLearnt
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -66,7 +66,7 @@ extension TaskRecord {
     let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
-      || isNextSaid
+      || isNextSaid || isExpectationLearnt
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
     guard hasFields else { return count * 8 }
@@ -80,6 +80,7 @@ extension TaskRecord {
     if learnt.count > 0 { fields.append(field: 5, Int64(learnt.count) << 16 | Int64(learnt.news)) }
     if isPaused { fields.append(field: 6, 1) }
     if isNextSaid { fields.append(field: 7, 1) }
+    if isExpectationLearnt { fields.append(field: 8, expected) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -245,7 +246,9 @@ struct TaskRows {
     let learnt = fields.number(5) ?? 0
     let isPaused = fields.number(6) == 1
     let isNextSaid = fields.number(7) == 1
+    let expected = fields.number(8)
     guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
+      expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
     else { return nil }
     var lastOutcome: Outcome?
@@ -259,7 +262,7 @@ struct TaskRows {
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
-      isNextSaid: isNextSaid)
+      isNextSaid: isNextSaid, expected: expected)
   }
 }
 

@@ -109,7 +109,8 @@ struct player {
         task.recurrence = given.of("recurrence", task.recurrence);
         task.backoff = given.of("backoff", task.backoff);
         task.backoff_delay = given.span("backoff_delay", task.backoff_delay);
-        task.expected_response = given.span("expected_response", task.expected_response);
+        if (given.fields.count("expected_response"))
+            task.expected_response = given.span("expected_response", nanoseconds(0));
         task.response_window =
             static_cast<std::int32_t>(given.number("response_window", task.response_window));
         task.initial_delay = given.span("initial_delay", task.initial_delay);

@@ -271,7 +271,8 @@ struct task {
     selene::recurrence recurrence = selene::recurrence::after_completion;
     selene::backoff backoff = selene::backoff::by_schedule;
     nanoseconds backoff_delay = std::chrono::seconds(30);
-    nanoseconds expected_response = std::chrono::seconds(5);
+    /** What a run takes while none is known; without it, what its handler's runs took. */
+    std::optional<nanoseconds> expected_response{};
     std::int32_t response_window = 3;
     nanoseconds initial_delay{0};
     nanoseconds period{0};
@@ -838,7 +839,7 @@ class scheduler {
         raw.constraints = given.constraints;
         raw.tag_count = static_cast<std::uint32_t>(tags.size());
         raw.tags = tags.data();
-        raw.expected_response = given.expected_response.count();
+        if (given.expected_response) raw.expected_response = given.expected_response->count();
         raw.initial_delay = given.initial_delay.count();
         raw.period = given.period.count();
         raw.flex = given.flex.count();

@@ -367,7 +367,7 @@ def test_the_example_has_the_tasks_of_the_example_in_c() -> None:
             "kind": task.kind,
             "schedule": task.schedule,
             "priority": ["very_low", "low", "normal", "high", "very_high"][task.priority - 1],
-            "expected": duration.write(task.expected),
+            "expected": None if task.expected is None else duration.write(task.expected),
             "max_attempts": str(task.max_attempts),
             "backoff": task.backoff,
             "backoff_delay": duration.write(task.backoff_delay),
@@ -377,7 +377,7 @@ def test_the_example_has_the_tasks_of_the_example_in_c() -> None:
         }
         default = {
             "kind": "refresh", "schedule": "periodic" if "every" in said else "standing", "priority": "normal",
-            "expected": "5s", "max_attempts": "0", "backoff": None, "backoff_delay": "30s", "every": None,
+            "expected": None, "max_attempts": "0", "backoff": None, "backoff_delay": "30s", "every": None,
             "requires": "", "tags": "",
         }  # fmt: skip
         assert found == {**default, **said}

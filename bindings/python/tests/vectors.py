@@ -79,7 +79,10 @@ class Player:
         """A task; absent fields have their defaults."""
         step = dict(step)
         fields: dict[str, Any] = {}
-        for key, name in (("expected_ms", "expected"), ("initial_delay_ms", "delay"), ("flex_ms", "flex")):
+        expected = step.pop("expected_ms", 5_000)
+        if expected is not None:
+            fields["expected"] = milliseconds(expected)
+        for key, name in (("initial_delay_ms", "delay"), ("flex_ms", "flex")):
             if key in step:
                 fields[name] = milliseconds(step.pop(key))
         period = step.pop("period_ms", None)

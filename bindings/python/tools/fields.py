@@ -64,6 +64,7 @@ PERIOD = replace(
 
 
 TIMEOUT = replace(PERIOD, read="row.{c} or None")
+EXPECTED = replace(PERIOD, read="None if row.{c} < 0 else row.{c}")
 DELAY = replace(DURATION, unless="task.{name}")
 FLEX = replace(DURATION, unless="task.every is not None")
 SCHEDULE = Type(
@@ -121,7 +122,7 @@ TASK = (
     Field("kind", of("Kind | KindName", "Kind"), "Kind.REFRESH"),
     Field("schedule", SCHEDULE, "None", once=False),
     Field("priority", of("Priority | PriorityName | int", "Priority"), "Priority.NORMAL"),
-    Field("expected", DURATION, "5.0", "expected_response", "The declared time of a run in seconds."),
+    Field("expected", EXPECTED, "None", "expected_response", "The declared time of a run in seconds; None: not said."),
     Field("response_window", NUMBER, "3"),
     Field("tags", TAGS, "()"),
     Field("requires", of("Requires", "Constraint"), "()", "constraints"),

@@ -90,7 +90,7 @@ impl Task {
         self.raw.backoff_delay = nanoseconds(delay);
         self
     }
-    /// What a run is expected to take while nothing is known.
+    /// What a run is expected to take while nothing is known; unless said, what its handler's runs took.
     pub fn expected_response(mut self, time: Duration) -> Task {
         self.raw.expected_response = nanoseconds(time);
         self

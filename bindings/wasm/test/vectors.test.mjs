@@ -23,7 +23,6 @@ const optionNames = {
   freshness: 'freshness',
 };
 const taskNames = {
-  expected_ms: 'expected',
   initial_delay_ms: 'delay',
   flex_ms: 'flex',
   period_ms: 'every',
@@ -49,8 +48,9 @@ class Player {
   }
 
   register(step) {
-    const { input_size, ...rest } = step;
+    const { input_size, expected_ms = 5_000, ...rest } = step;
     const task = { schedule: 'standing', ...renamed(rest, taskNames) };
+    if (expected_ms !== null) task.expected = expected_ms;
     if (input_size !== undefined) task.input = new Uint8Array(input_size);
     const disposition = this.scheduler.register(task);
     const handler = task.handler ?? task.id;

@@ -40,7 +40,7 @@ class OnceFields(TypedDict, total=False):
 
     kind: Kind | KindName
     priority: Priority | PriorityName | int
-    expected: Duration
+    expected: Duration | None
     response_window: int
     tags: str | Iterable[str]
     requires: Requires
@@ -73,7 +73,7 @@ class TaskRow:
     kind: Kind | KindName = field(default=Kind.REFRESH, kw_only=True)
     schedule: Schedule | ScheduleName | None = field(default=None, kw_only=True)
     priority: Priority | PriorityName | int = field(default=Priority.NORMAL, kw_only=True)
-    expected: Duration = field(default=5.0, kw_only=True)
+    expected: Duration | None = field(default=None, kw_only=True)
     response_window: int = field(default=3, kw_only=True)
     tags: str | Iterable[str] = field(default=(), kw_only=True)
     requires: Requires = field(default=(), kw_only=True)
@@ -99,7 +99,8 @@ def check(task: TaskRow) -> None:
     put(task, "kind", Kind.of(task.kind, "kind"))
     put(task, "schedule", schedule_of(task.schedule, task.every))
     put(task, "priority", Priority.of(task.priority, "priority"))
-    duration_ns(task.expected, "expected")
+    if task.expected is not None:
+        duration_ns(task.expected, "expected")
     whole(task.response_window, "response_window", 31)
     put(task, "tags", texts(task.tags, "tags"))
     put(task, "requires", Constraint.of(task.requires, "requires"))
@@ -129,7 +130,8 @@ def pack(raw: Any, task: Any) -> None:
     raw.kind = task.kind
     raw.schedule = task.schedule
     raw.priority = task.priority
-    raw.expected_response = duration_ns(task.expected, "expected")
+    if task.expected is not None:
+        raw.expected_response = duration_ns(task.expected, "expected")
     raw.response_window = task.response_window
     if task.tags:
         raw.tags, raw.tag_count = raw_texts(task.tags, "tags"), len(task.tags)
@@ -167,7 +169,7 @@ class TaskInfo:
     kind: Kind
     schedule: Schedule
     priority: Priority
-    expected_ns: int
+    expected_ns: int | None
     response_window: int
     tags: frozenset[str]
     requires: Constraint
@@ -205,9 +207,9 @@ class TaskInfo:
         return told_info(self)
 
     @property
-    def expected(self) -> float:
-        """The declared time of a run in seconds."""
-        return seconds(self.expected_ns)
+    def expected(self) -> float | None:
+        """The declared time of a run in seconds; None: not said."""
+        return maybe_seconds(self.expected_ns)
 
     @property
     def delay(self) -> float:
@@ -273,7 +275,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         Kind(row.kind),
         Schedule(row.schedule),
         Priority(row.priority),
-        row.expected_response,
+        None if row.expected_response < 0 else row.expected_response,
         row.response_window,
         told_texts(row.tags, row.tag_count),
         Constraint(row.constraints),

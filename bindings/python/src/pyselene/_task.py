@@ -17,8 +17,9 @@ class Task(TaskRow):
     - `id`: its name; `handler`: the name of the handler that runs it, by default the id.
     - `kind`: refresh (seconds) or processing (minutes). `schedule`: by default periodic if `every` is given, else
       standing.
-    - `priority`: 1 … 5 or a name. `expected`: how long a run takes while none is known; later the estimate is the mean
-      of the last `response_window` (0 … 30) response times.
+    - `priority`: 1 … 5 or a name. `expected`: how long a run takes while none is known; None is by what its handler's
+      runs took, 5 s while there were none. Later the estimate is the mean of its own last `response_window` (0 … 30)
+      response times.
     - `tags`: names to find and cancel it by, at most 16. `requires`: conditions, such as {"network", "power"}.
     - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last

@@ -152,7 +152,8 @@ class _Reader:
         table = Table(self.file, ("tasks", id), tasks.values[id])
         every = table.optional("every", table.duration(1), None)
         schedule = table.optional("schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic")
-        expected = table.optional("expected", table.duration(0, duration.DAY), 5 * duration.SECOND)
+        expected = table.optional("expected", table.duration(0, duration.DAY), None)
+        usual = Behaviour().response if expected is None else expected
         spec = TaskSpec(
             id=id,
             command=table.optional("command", table.text, None),
@@ -175,8 +176,8 @@ class _Reader:
             tags=table.optional("tags", lambda key: self.tags(table, key), ()),
             behaviour=table.optional(
                 "simulate",
-                lambda key: self.task_behaviour(table, key, expected, defaults),
-                replace(defaults, response=expected),
+                lambda key: self.task_behaviour(table, key, usual, defaults),
+                replace(defaults, response=usual),
             ),
         )
         table.end()

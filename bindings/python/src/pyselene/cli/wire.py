@@ -105,7 +105,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         kind=Kind.of(spec.kind, "kind"),
         schedule=Schedule.of(spec.schedule, "schedule"),
         priority=spec.priority,
-        expected=spec.expected / SECOND,
+        expected=None if spec.expected is None else spec.expected / SECOND,
         response_window=spec.response_window,
         tags=spec.tags,
         requires=Constraint.of(spec.requires),

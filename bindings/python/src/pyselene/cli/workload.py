@@ -52,7 +52,7 @@ class TaskSpec:
     kind: str = "refresh"
     schedule: str = "standing"
     priority: int = 3
-    expected: int = 5 * duration.SECOND
+    expected: int | None = None
     response_window: int = 3
     delay: int = 0
     every: int | None = None
