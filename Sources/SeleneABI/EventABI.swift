@@ -28,7 +28,7 @@ public func selene_scheduler_observe(
 }
 
 /// The empty text, which ends with a NUL, too.
-private var noText: UnsafeRawBufferPointer {
+var noText: UnsafeRawBufferPointer {
   UnsafeRawBufferPointer(start: ("" as StaticString).cString, count: 0)
 }
 

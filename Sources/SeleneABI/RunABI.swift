@@ -31,6 +31,7 @@ extension selene_run_info: SizedStruct {
     started_at = run.startedAt
     expires_at = run.expiresAt
     deadline = run.deadline
+    progress_text = lend(noText)
   }
 }
 
@@ -129,8 +130,8 @@ public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<U
         info.handler = block.text(run.definition.handler)
         info.input = block.text(run.definition.input)
         info.deadline = deadline
-        info.progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
         guard let progress else { return info }
+        info.progress_text = block.text(progress.text?.buffer ?? noText)
         (info.progress_at, info.progress_done, info.progress_total) = (progress.at, progress.done, progress.total)
         return info
       }
