@@ -47,8 +47,7 @@ package struct Change {
   package var progress: Progress?
   /// Of a trouble that begins: what calls are refused with.
   package var status: Int32 = 0
-  /// Of a trouble that begins, and of a run that failed: why. The last field, a pointer: its spare bits mark a notice
-  /// that is none, and other bits may not be set then.
+  /// Of a trouble that begins, and of a run that failed: why.
   package var message: Bytes?
 
   package init(_ type: EventType) { self.type = type }

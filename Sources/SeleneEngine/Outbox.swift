@@ -20,10 +20,11 @@ final class HandedReport {
   init(_ report: Report, to receiver: ReportReceiver) { (self.receiver, self.report) = (receiver, report) }
 }
 
-/// What waits for the observer, in order.
-enum Notice {
-  case event(Observer, Event)
-  case end(Observer)
+/// What waits for an observer, in order.
+struct Notice {
+  let observer: Observer
+  /// What it is told; nil: it is ended. An enum of both would be marked by spare bits of the event, which an end has not.
+  let event: Event?
 }
 
 /// The outbox of a scheduler. Guarded by its lock.
@@ -92,7 +93,7 @@ struct Outbox {
       lost += 1
       return lost == 1
     }
-    notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
+    notices.append(Notice(observer: observer, event: Event(number: lastEvent, time: now, change: change)))
     return false
   }
 
@@ -100,7 +101,7 @@ struct Outbox {
   mutating func tellOfLoss(_ change: Change, at now: Instant) {
     guard let observer else { return }
     // The first that found no room comes behind it.
-    notices.append(.event(observer, Event(number: lastEvent, time: now, change: change)))
+    notices.append(Notice(observer: observer, event: Event(number: lastEvent, time: now, change: change)))
     lastEvent += 1
     queueUp(change, at: now)
   }
@@ -123,7 +124,7 @@ struct Outbox {
 
   /// Another observer hears what comes from now on; the one before ends behind what is queued for it.
   mutating func observe(_ other: Observer?) {
-    if let observer { notices.append(.end(observer)) }
+    if let observer { notices.append(Notice(observer: observer, event: nil)) }
     observer = other
     if other != nil { tellEarly() }
   }

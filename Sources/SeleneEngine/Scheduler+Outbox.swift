@@ -147,9 +147,10 @@ extension Scheduler {
     workers.lastCall += 1
     let call = HostCall(kind: .notice, number: workers.lastCall)
     try outsideForCall(call.number) { () throws(SeleneError) in
-      switch notice {
-      case .event(let observer, let event): try callHost(life, call) { observer.observe(event) }
-      case .end(let observer): try observer.finish(life, call)
+      if let event = notice.event {
+        try callHost(life, call) { notice.observer.observe(event) }
+      } else {
+        try notice.observer.finish(life, call)
       }
     }
     noticeIsDelivered()
