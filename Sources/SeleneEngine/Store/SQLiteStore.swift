@@ -147,7 +147,10 @@ package final class SQLiteStore: Store {
     try connection.run("PRAGMA cache_size = -2000")
   }
 
-  private func loadTimes(into table: TaskTable) throws(SeleneError) {
+  /// What the runs of handlers took (R8).
+  ///
+  /// - Throws: a status of stores.
+  func loadTimes(into table: TaskTable) throws(SeleneError) {
     guard try connection.number("PRAGMA user_version") >= Schema.timesVersion else { return }
     let rows = try connection.prepare(Schema.readTimes)
     defer { rows.finish() }

@@ -130,6 +130,7 @@ package enum StoreFile {
     guard findings.damaged == 0 else {
       throw SeleneError(.storeCorrupt, "store", path: file, "\(findings.damaged) rows are not valid tasks")
     }
+    try store.loadTimes(into: table)
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
