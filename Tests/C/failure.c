@@ -4,22 +4,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
-
-/** A store of this test alone; of a folder that the process removes. */
-static char folder[64], file[80];
-
-static void remove_folder(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    CHECK_INT(0, system(command));
-}
-
-static void new_file(void) {
-    strcpy(folder, "/tmp/selene-failure.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(file, sizeof file, "%s/store", folder);
-}
+#include "own_file.h"
 
 static selene_scheduler open_at(const char *file) {
     selene_options options = SELENE_OPTIONS_INIT;

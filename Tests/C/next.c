@@ -3,25 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
-
-/** A store of this test alone; of a folder that the process removes. */
-static char folder[64], file[80];
-
-static void remove_folder(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    CHECK_INT(0, system(command));
-}
-
-static selene_scheduler open_at(const char *path) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
-    if (path) options.path = (selene_text){path, -1};
-    selene_scheduler scheduler = open_virtual(options);
-    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
-    return scheduler;
-}
+#include "own_file.h"
 
 static selene_task task_with(const char *id, int32_t schedule) {
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
@@ -71,7 +53,7 @@ static void test_waiting(void) {
     static const int32_t schedules[] = {SELENE_SCHEDULE_STANDING, SELENE_SCHEDULE_ONCE,
                                         SELENE_SCHEDULE_PERIODIC};
     for (int i = 0; i < 3; i++) {
-        selene_scheduler scheduler = open_at(NULL);
+        selene_scheduler scheduler = open_for_work(NULL);
         selene_task task = task_with("a", schedules[i]);
         const int64_t at = clock_now + 3 * SELENE_HOUR, anchor = clock_now;
         int64_t wakeup = 0;
@@ -107,7 +89,7 @@ static void test_running(void) {
     static const int32_t outcomes[] = {SELENE_OUTCOME_NEW_DATA, SELENE_OUTCOME_FAILED,
                                        SELENE_OUTCOME_ABANDONED};
     for (int i = 0; i < 3; i++) {
-        selene_scheduler scheduler = open_at(NULL);
+        selene_scheduler scheduler = open_for_work(NULL);
         selene_cycle cycle;
         const int64_t at = clock_now + 5 * SELENE_HOUR;
         add(scheduler, task_with("a", SELENE_SCHEDULE_PERIODIC));
@@ -127,7 +109,7 @@ static void test_running(void) {
 }
 
 static void test_stopped(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_cycle cycle;
     const int64_t at = clock_now + SELENE_HOUR;
     add(scheduler, task_with("a", SELENE_SCHEDULE_PERIODIC));
@@ -141,7 +123,7 @@ static void test_stopped(void) {
 }
 
 static void test_complete(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     const int64_t at = clock_now + 2 * SELENE_HOUR;
     add(scheduler, task_with("a", SELENE_SCHEDULE_STANDING));
     run_until(scheduler, "a", SELENE_OUTCOME_NEW_DATA, at);
@@ -172,7 +154,7 @@ static void test_complete(void) {
 }
 
 static void test_over(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_task task = task_with("a", SELENE_SCHEDULE_ONCE);
     task.max_attempts = 2;
     add(scheduler, task);
@@ -195,7 +177,7 @@ static void test_over(void) {
 
 /** One that is killed while it waits, and while it runs. */
 static void die(int is_running) {
-    selene_scheduler scheduler = open_at(file);
+    selene_scheduler scheduler = open_for_work(file);
     add(scheduler, task_with("a", SELENE_SCHEDULE_PERIODIC));
     if (is_running) {
         selene_cycle cycle;
@@ -206,19 +188,14 @@ static void die(int is_running) {
 }
 
 static void test_stored(void) {
-    snprintf(folder, sizeof folder, "/tmp/selene-next-%d", (int)getpid());
-    snprintf(file, sizeof file, "%s/store", folder);
     for (int is_running = 0; is_running < 2; is_running++) {
-        char command[192];
         int status = -1;
-        snprintf(command, sizeof command, "rm -rf '%s'; mkdir '%s'", folder, folder);
-        CHECK_INT(0, system(command));
-        if (!is_running) atexit(remove_folder);
+        new_file();
         const pid_t child = fork();
         if (child == 0) die(is_running);
         CHECK_INT(child, waitpid(child, &status, 0));
         CHECK_INT(0, status);
-        selene_scheduler scheduler = open_at(file);
+        selene_scheduler scheduler = open_for_work(file);
         CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
         CHECK_INT(clock_now + 7 * SELENE_HOUR, due(scheduler, "a"));
         CHECK_INT(is_running, record(scheduler, "a").attempts);
@@ -226,15 +203,16 @@ static void test_stored(void) {
         run(scheduler, "a", SELENE_OUTCOME_NEW_DATA);
         CHECK_INT(clock_now + SELENE_HOUR, due(scheduler, "a"));
         CHECK_OK(selene_scheduler_close(scheduler, 0));
-        scheduler = open_at(file);
+        scheduler = open_for_work(file);
         CHECK_INT(clock_now + SELENE_HOUR, due(scheduler, "a"));
         CHECK_OK(selene_scheduler_close(scheduler, 0));
+        remove_folder();
     }
 }
 
 /** A rolling window and a driver take part in it at once. */
 static void test_at_once(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_window window = window_of(30 * S, 0, 1);
     selene_cycle cycle;
     add(scheduler, task_with("a", SELENE_SCHEDULE_PERIODIC));

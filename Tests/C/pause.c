@@ -3,25 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
-
-/** A store of this test alone; of a folder that the process removes. */
-static char folder[64], file[80];
-
-static void remove_folder(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    CHECK_INT(0, system(command));
-}
-
-static selene_scheduler open_at(const char *path) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
-    if (path) options.path = (selene_text){path, -1};
-    selene_scheduler scheduler = open_virtual(options);
-    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
-    return scheduler;
-}
+#include "own_file.h"
 
 static selene_task work_of(const char *id) {
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
@@ -58,7 +40,7 @@ static void complete(selene_run run) {
 }
 
 static void test_id(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_cycle cycle;
     uint64_t count = 99;
     add(scheduler, work_of("a"));
@@ -99,7 +81,7 @@ static void test_id(void) {
 }
 
 static void test_running(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_task task = work_of("a");
     task.schedule = SELENE_SCHEDULE_PERIODIC;
     task.period = 10 * S;
@@ -123,7 +105,7 @@ static void test_running(void) {
 }
 
 static void test_tag(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     const selene_text tags[] = {SELENE_TEXT("t")};
     uint64_t count = 99;
     selene_task task = work_of("a"), second = work_of("c");
@@ -157,7 +139,7 @@ static void test_tag(void) {
 }
 
 static void test_waiting(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_task task = work_of("a");
     task.existing = SELENE_EXISTING_APPEND;
     for (int i = 0; i < 3; i++)
@@ -184,7 +166,7 @@ static void test_waiting(void) {
 }
 
 static void test_definitions(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     selene_task task = work_of("a");
     selene_cycle cycle;
     add(scheduler, task);
@@ -233,7 +215,7 @@ static void test_held(void) {
 /** In a rolling window it takes part again at once, in another one from the next on. */
 static void test_windows(void) {
     for (int rolls = 0; rolls < 2; rolls++) {
-        selene_scheduler scheduler = open_at(NULL);
+        selene_scheduler scheduler = open_for_work(NULL);
         selene_window window = window_of(30 * S, 0, 2);
         window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
         add(scheduler, work_of("a"));
@@ -256,22 +238,20 @@ static void test_windows(void) {
 }
 
 static void test_kept(void) {
-    strcpy(folder, "/tmp/selene-pause.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(file, sizeof file, "%s/store", folder);
-    selene_scheduler scheduler = open_at(file);
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
     for (int i = 0; i < 3; i++)
         add(scheduler, work_of(i == 0 ? "a" : i == 1 ? "b" : "c"));
     hold(scheduler, "a");
     hold(scheduler, "b");
     let_go(scheduler, "b");
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    scheduler = open_at(file);
+    scheduler = open_for_work(file);
     CHECK(is_paused(scheduler, "a") && !is_paused(scheduler, "b") && !is_paused(scheduler, "c"));
     CHECK_INT(2, pull(scheduler, window_of(30 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
     let_go(scheduler, "a");
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    scheduler = open_at(file);
+    scheduler = open_for_work(file);
     CHECK_INT(1, pull(scheduler, window_of(30 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     remove_folder();
@@ -288,7 +268,7 @@ static void hear(const selene_event *event, void *context) {
 }
 
 static void test_events(void) {
-    selene_scheduler scheduler = open_at(NULL);
+    selene_scheduler scheduler = open_for_work(NULL);
     add(scheduler, work_of("a"));
     CHECK_OK(selene_scheduler_observe(scheduler, hear, NULL, NULL));
     hold(scheduler, "a");
