@@ -535,7 +535,7 @@ typedef struct selene_options {
     uint32_t backoff_jitter;
     /** Threads that may be left behind in handlers that overran; default 16; 0 … 1024. */
     uint32_t max_overrun_threads;
-    /** Seed of the jitter's generator (SplitMix64); default 0 = taken from the clock. */
+    /** Seed of the generator of backoff_jitter and of the tasks' jitter (SplitMix64); default 0 = taken from the clock. */
     uint64_t seed;
     /** Bytes of input that a task may carry; default 10 240; up to 2^29. */
     uint64_t max_input_size;
@@ -1073,6 +1073,13 @@ typedef struct selene_task {
      *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. 0 … 24 h; default 0: none.
      *  Since: 0.2. */
     int64_t stall_limit;
+    /** Makes its initial delay and each of its periods longer by a random part of at most so many per mille, so that a
+     *  fleet does not wake at once. The first begin stays within flex, and anchored periods keep their grid: each begin
+     *  comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from the
+     *  scheduler's seed; an update that changes nothing of this draws nothing. 0 … 1000; default 0. Since: 0.2. */
+    uint32_t jitter;
+    /** 0. */
+    uint32_t reserved;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1080,7 +1087,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0                                                \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0                                          \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1127,7 +1134,7 @@ typedef struct selene_task_info {
     int64_t backoff_delay;
     int64_t registered_at;
     int64_t earliest_begin;
-    /** The first earliest begin: the grid of an anchored period begins here. */
+    /** The first earliest begin, without jitter: the grid of an anchored period begins here. */
     int64_t anchor;
     /** The instant its score's age counts from. */
     int64_t last_run;
@@ -1151,8 +1158,8 @@ typedef struct selene_task_info {
     int64_t timeout;
     /** 1 if the host has paused it (selene_task_pause), else 0. Since: 0.2. */
     uint32_t paused;
-    /** 0. */
-    uint32_t reserved;
+    /** Per mille; 0: none. Since: 0.2. */
+    uint32_t jitter;
     /** 0: none. Since: 0.2. */
     int64_t stall_limit;
     /** When the run in flight last called selene_run_progress, and what it said then; 0 and empty where it has not, and

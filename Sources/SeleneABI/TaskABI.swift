@@ -34,6 +34,7 @@ private protocol TaskFields {
   var backoff_delay: Int64 { get set }
   var timeout: Int64 { get set }
   var stall_limit: Int64 { get set }
+  var jitter: UInt32 { get set }
 }
 
 extension selene_task: TaskFields {}
@@ -60,6 +61,7 @@ extension TaskFields {
     way.copy(&backoff_delay, &numbers.backoffDelay)
     way.copy(&timeout, &numbers.timeout)
     way.copy(&stall_limit, &numbers.stallLimit)
+    way.copy(&jitter, &numbers.jitter)
   }
 }
 

@@ -83,6 +83,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard (0...Time.longestRun).contains(numbers.stallLimit) else {
       throw .range("stall_limit", numbers.stallLimit, 0, Time.longestRun, .duration)
     }
+    guard numbers.jitter <= 1000 else { throw .range("jitter", numbers.jitter, 0, 1000) }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
@@ -170,6 +171,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var flex: Span { terms.numbers.flex }
   /// The effective one, within the scheduler's bounds.
   package var backoffDelay: Span { terms.numbers.backoffDelay }
+  package var jitter: UInt32 { terms.numbers.jitter }
   package var timeout: Span { terms.numbers.timeout }
   package var stallLimit: Span { terms.numbers.stallLimit }
   /// Whether its runs may be asked to stop before their window ends.
@@ -196,10 +198,37 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// Once and periodic tasks take a place of their kind's limit (T6).
   package var takesPlace: Bool { schedule != .standing }
 
-  /// The first instant of a task that counts from here (T4): after its delay, and in the flex of its period.
+  /// The first instant of a task that counts from here (T4): after its delay, and in the flex of its period; without
+  /// jitter.
   package func firstBegin(from start: Instant) -> Instant {
     let begin = start.adding(initialDelay)
     return flex > 0 ? begin.adding(period - flex) : begin
+  }
+
+  /// By how much its first begin may come later, by chance (W11): not past its flex, nor, anchored, its next period.
+  var firstJitter: Span {
+    guard jitter > 0 else { return 0 }
+    let wait = initialDelay.adding(flex > 0 ? period - flex : 0)
+    let most = share(of: wait)
+    return min(most, flex > 0 ? flex - 1 : .max, isOnGrid ? period - 1 : .max)
+  }
+
+  /// The same for each begin after that: not past the period after it, if those stand on a grid.
+  var periodJitter: Span {
+    guard jitter > 0 else { return 0 }
+    return min(share(of: period), isOnGrid ? period - 1 : .max)
+  }
+
+  private var isOnGrid: Bool { schedule == .periodic && recurrence == .anchored }
+
+  /// So many per mille of a time, rounded down; in two parts, because the product may have more than 64 bits.
+  private func share(of time: Span) -> Span { time / 1000 * Int64(jitter) + time % 1000 * Int64(jitter) / 1000 }
+
+  /// Whether begins are computed from the same as those of another definition.
+  func isTimed(as other: TaskDefinition) -> Bool {
+    let (own, old) = (terms.numbers, other.terms.numbers)
+    return own.initialDelay == old.initialDelay && own.period == old.period && own.flex == old.flex
+      && own.recurrence == old.recurrence && own.jitter == old.jitter
   }
 }
 

@@ -28,6 +28,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var flags: UInt32 = 0
   /// Without progress, after which a run is asked to stop; 0: none (W6).
   package var stallLimit: Span = 0
+  /// Per mille, up to which a period or an initial delay becomes longer by chance (W11).
+  package var jitter: UInt32 = 0
 
   package init() {}
 
@@ -59,6 +61,7 @@ package struct TaskNumbers: Equatable, Sendable {
     visitor.visit(1, &timeout, usually: 0)
     visitor.visit(2, &flags, usually: 0)
     visitor.visit(3, &stallLimit, usually: 0)
+    visitor.visit(30, &jitter, usually: 0)
   }
 }
 

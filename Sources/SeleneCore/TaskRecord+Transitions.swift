@@ -51,7 +51,7 @@ extension TaskRecord {
     case .periodic:
       if outcome.isSuccess || outcome == .abandoned || !hasAttemptsLeft {
         periodBase = now
-        enqueue(at: nextPeriod(after: now))
+        enqueue(at: nextPeriod(after: now, using: &generator))
       } else {
         retry(at: now, retryDelay, bounds, &generator)
       }
@@ -71,7 +71,7 @@ extension TaskRecord {
       end(as: .failed, at: now)
     } else if isOver {
       periodBase = now
-      enqueue(at: nextPeriod(after: now))
+      enqueue(at: nextPeriod(after: now, using: &generator))
     } else {
       let own = bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
       let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
@@ -106,18 +106,33 @@ extension TaskRecord {
     lastOutcome = .stopped
   }
 
-  /// Takes a new definition and keeps the history (T5).
-  package mutating func update(_ new: TaskDefinition, at now: Instant) {
+  /// Takes a new definition and keeps the history (T5); a begin that chance has moved stays as long as nothing moves it
+  /// otherwise (W11).
+  package mutating func update(_ new: TaskDefinition, at now: Instant, using generator: inout Generator) {
     changedAt = now
+    let isTimedAsBefore = new.jitter > 0 && new.isTimed(as: definition)
     definition = new
     generation = generation == .max ? .max : generation + 1
     let isStandingThatRan = new.schedule == .standing && hasRun
-    guard attempts == 0, !isStandingThatRan, !isNextSaid else { return }
+    guard attempts == 0, !isStandingThatRan, !isNextSaid, !isTimedAsBefore else { return }
     if new.schedule == .periodic && periodBase != Self.onRegistration {
-      wait(until: nextPeriod(after: periodBase))
+      wait(until: nextPeriod(after: periodBase, using: &generator))
     } else {
       wait(first: new.firstBegin(from: registeredAt))
+      jitterFirst(using: &generator)
     }
+  }
+
+  /// Moves its first begin by chance (W11); its anchor stays, so that the grid does.
+  @inline(__always)
+  package mutating func jitterFirst(using generator: inout Generator) {
+    if definition.jitter > 0 { wait(until: Self.later(earliestBegin, definition.firstJitter, &generator)) }
+  }
+
+  /// Up to so much later, in whole microseconds, which every language tells exactly; each as likely. What cannot move
+  /// draws nothing.
+  private static func later(_ begin: Instant, _ most: Span, _ generator: inout Generator) -> Instant {
+    most < 1_000 ? begin : begin.adding(1_000 * Int64(generator.upTo(UInt64(most / 1_000))))
   }
 
   /// It is due then, once, whatever would be computed (W7).
@@ -151,6 +166,11 @@ extension TaskRecord {
 
   /// What a host said during the run, or with its end, goes before what is computed.
   private mutating func waitAgain(until begin: Instant) { if !isNextSaid { wait(until: begin) } }
+
+  /// The begin of the next period, as much later as chance wants (W11).
+  private func nextPeriod(after now: Instant, using generator: inout Generator) -> Instant {
+    Self.later(nextPeriod(after: now), definition.periodJitter, &generator)
+  }
 
   /// now + period, or the first instant after now on the anchor's grid.
   private func nextPeriod(after now: Instant) -> Instant {

@@ -38,7 +38,7 @@ extension TaskTable {
     try refuse(failed.definition, unlessIn: enabled)
     let state = try admit(failed.definition, freeing: nil)
     remove(slot)
-    introduce(failed.definition, hash, state, state == .held ? .held : .added, at: now, &changes)
+    introduce(failed.definition, hash, state, state == .held ? .held : .added, at: now, isMoved: false, &changes)
     if let again = find(id, hash) { modify(again) { $0.takeOver(failed, at: now) } }
   }
 
@@ -102,11 +102,13 @@ extension TaskTable {
       throw SeleneError(.invalidArgument, "schedule", "cannot change in an update; use SELENE_EXISTING_REPLACE")
     }
     let (handler, expected) = (handlerNumber(new), expected(of: new))
+    var generator = generator
     modify(slot) {
-      $0.update(new, at: now)
+      $0.update(new, at: now, using: &generator)
       $0.expected = expected
       $0.handler = handler
     }
+    self.generator = generator
     redefine(slot, from: old)
     changes.add(Change(.registered, self[slot], detail: Disposition.updated.rawValue))
     return .updated
@@ -136,9 +138,9 @@ extension TaskTable {
   /// Adds a record and shows it; its id, of this hash, shows nothing.
   private func introduce(
     _ new: TaskDefinition, _ hash: UInt32, _ state: TaskState, _ disposition: Disposition, at now: Instant,
-    _ changes: inout Changes
+    isMoved: Bool = true, _ changes: inout Changes
   ) {
-    let slot = add(new, state, at: now)
+    let slot = add(new, state, at: now, isMoved: isMoved)
     show(slot, firstOf: hash)
     changes.add(Change(.registered, self[slot], detail: disposition.rawValue))
     if state == .held { changes.add(Change(.held, self[slot])) }

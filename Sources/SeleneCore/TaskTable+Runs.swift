@@ -81,10 +81,13 @@ extension TaskTable {
       setWaiting(behind: head, [])
       remove(head)
       let expected = expected(of: self[next].definition)
+      var generator = generator
       modify(next) {
         $0.restart(as: fails ? .failed : .enqueued, at: now)
+        if !fails { $0.jitterFirst(using: &generator) }
         $0.expected = expected
       }
+      self.generator = generator
       show(next)
       changes.add(
         fails

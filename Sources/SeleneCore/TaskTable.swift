@@ -149,11 +149,18 @@ package final class TaskTable {
   }
 
   /// Puts a new record into a free slot; it is not visible yet.
-  package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant) -> Int {
+  ///
+  /// - Parameter isMoved: its first begin is moved by its jitter (W11); not if it waits for another task or is over, or if
+  ///   another begin takes the place of this one.
+  package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant, isMoved: Bool = true) -> Int {
     journal?.note(sequence: lastSequence)
     lastSequence += 1
-    return add(
-      TaskRecord(definition, sequence: lastSequence, state: state, expected: expected(of: definition), at: now))
+    var record = TaskRecord(
+      definition, sequence: lastSequence, state: state, expected: expected(of: definition), at: now)
+    if isMoved && definition.jitter > 0 && (state == .enqueued || state == .held) {
+      record.jitterFirst(using: &generator)
+    }
+    return add(record)
   }
 
   /// Puts a record into a free slot.

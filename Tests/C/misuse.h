@@ -138,6 +138,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add_text(picture, info->failure);
     picture_add(picture, &info->timeout, sizeof info->timeout);
     picture_add(picture, &info->paused, sizeof info->paused);
+    picture_add(picture, &info->jitter, sizeof info->jitter);
     picture_add(picture, &info->stall_limit, sizeof info->stall_limit);
     picture_add(picture, &info->progress_at, sizeof info->progress_at);
     picture_add(picture, &info->progress_done, sizeof info->progress_done);

@@ -119,6 +119,7 @@ static void test_struct_size_missing_fields(void) {
     task.input_length = 5;
     task.timeout = SELENE_HOUR;
     task.stall_limit = SELENE_HOUR;
+    task.jitter = 1000;
     for (size = offsetof(selene_task, kind); size <= sizeof task; size += 4) {
         cut = malloc(size);
         CHECK(cut);
@@ -140,6 +141,7 @@ static void test_struct_size_missing_fields(void) {
         CHECK_INT(COVERED(input_length) ? 5 : 0, info->input.length);
         CHECK_INT(COVERED(timeout) ? SELENE_HOUR : 0, info->timeout);
         CHECK_INT(COVERED(stall_limit) ? SELENE_HOUR : 0, info->stall_limit);
+        CHECK_INT(COVERED(jitter) ? 1000 : 0, info->jitter);
 #undef COVERED
         selene_task_info_destroy(info);
         CHECK_OK(selene_task_cancel(s, "cut", -1, NULL));

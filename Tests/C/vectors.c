@@ -267,6 +267,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);
+    if ((item = take(step, "jitter"))) task.jitter = (uint32_t)integer_of(item);
     task.backoff_delay = take_ms(step, "backoff_ms", task.backoff_delay);
     if ((item = take(step, "input_size"))) {
         task.input_length = integer_of(item);
@@ -294,6 +295,7 @@ static void play_count(cJSON *expect, selene_status status, uint64_t count) {
 
 static void play_info(const char *id, cJSON *expect) {
     selene_task_info *info = NULL;
+    const cJSON *exact;
     if (!same_status(expect, selene_task_get(scheduler, id, -1, 0, &info))) {
         CHECK(info == NULL);
         return;
@@ -301,7 +303,11 @@ static void play_info(const char *id, cJSON *expect) {
     same_selene_text("id", id, info->id);
     same_text("state", text_of(take_required(expect, "state")), selene_state_name(info->state));
     same_integer("attempts", integer_of(take_required(expect, "attempts")), info->attempts);
-    same_integer("earliest_begin", take_ms(expect, "earliest_begin_ms", -1), info->earliest_begin);
+    if ((exact = take(expect, "earliest_begin_ns")))
+        same_integer("earliest_begin", integer_of(exact), info->earliest_begin);
+    else
+        same_integer("earliest_begin", take_ms(expect, "earliest_begin_ms", -1),
+                     info->earliest_begin);
     same_integer("last_run", take_ms(expect, "last_run_ms", -1), info->last_run);
     same_integer("estimate", integer_of(take_required(expect, "estimate_ns")), info->estimate);
     same_integer("generation", integer_of(take_required(expect, "generation")), info->generation);
@@ -612,6 +618,7 @@ static void play_scenario(void) {
     if ((item = take(given, "max_pending_refresh"))) options.max_pending_refresh = limit_of(item);
     if ((item = take(given, "max_pending_processing")))
         options.max_pending_processing = limit_of(item);
+    if ((item = take(given, "seed"))) options.seed = (uint64_t)integer_of(item);
     options.minimum_interval_refresh = take_ms(given, "minimum_interval_refresh_ms", 0);
     options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
     nothing_left(given, "options");

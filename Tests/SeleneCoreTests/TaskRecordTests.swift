@@ -55,7 +55,9 @@ import Testing
     #expect(record.estimate == 77)
     record.responseTimes = [5]
     #expect(record.estimate == 5)
-    record.update(try Recipe("a", { ($0.expectedResponse, $0.responseWindow) = (88, 0) }).define(), at: record.lastRun)
+    var generator = Generator(seed: 1)
+    let other = try Recipe("a", { ($0.expectedResponse, $0.responseWindow) = (88, 0) }).define()
+    record.update(other, at: record.lastRun, using: &generator)
     #expect(record.estimate == 88)
   }
 

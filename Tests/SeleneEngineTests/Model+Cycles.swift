@@ -204,8 +204,12 @@ extension Model {
     remove(ended.sequence)
     var sight = next
     (sight.state, sight.registeredAt, sight.lastRun) = (fails ? .failed : .enqueued, instant, instant)
-    sight.earliestBegin = firstBegin(next.definition, from: instant)
-    sight.anchor = sight.earliestBegin
+    if fails {
+      sight.anchor = firstBegin(next.definition, from: instant)
+      sight.earliestBegin = sight.anchor
+    } else {
+      begin(&sight, from: instant)
+    }
     if fails { sight.endedAt = instant }
     write(sight)
     visible[ended.id] = sight.sequence

@@ -50,12 +50,15 @@ extension Model {
     var sight = old.with(new)
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
-    if old.attempts == 0 && !hasRun && !old.isNextSaid {
+    let timing = { (task: TaskDefinition) in
+      [task.initialDelay, task.period, task.flex, Int64(task.recurrence.rawValue), Int64(task.jitter)]
+    }
+    let isMovedAsBefore = new.jitter > 0 && timing(new) == timing(old.definition)
+    if old.attempts == 0 && !hasRun && !old.isNextSaid && !isMovedAsBefore {
       if new.schedule == .periodic && old.periodBase != TaskRecord.onRegistration {
         sight.earliestBegin = nextPeriod(sight, after: old.periodBase)
       } else {
-        sight.earliestBegin = firstBegin(new, from: old.registeredAt)
-        sight.anchor = sight.earliestBegin
+        begin(&sight, from: old.registeredAt)
       }
     }
     write(sight)
@@ -78,7 +81,7 @@ extension Model {
     guard isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
     let state = isPlaceFree(old.kind) ? TaskState.enqueued : .held
     remove(old.sequence)
-    introduce(old.definition, state, shows: true)
+    introduce(old.definition, state, shows: true, isAgain: true)
     diary?.carry(from: old.sequence, to: lastSequence, at: now)
     guard var sight = self[id] else { return }
     (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
@@ -192,11 +195,27 @@ extension Model {
     return start + definition.initialDelay + (flexed ? definition.period - definition.flex : 0)
   }
 
-  /// now + period, or the first instant after now of (anchor + k·period).
+  /// Its first begin, which chance may move, but not out of the flex, nor out of the period on a grid (W11).
+  func begin(_ sight: inout Sight, from start: Instant) {
+    let definition = sight.definition
+    sight.anchor = firstBegin(definition, from: start)
+    let isOnGrid = definition.schedule == .periodic && definition.recurrence == .anchored
+    let bounds = [definition.flex > 0 ? [definition.flex - 1] : [], isOnGrid ? [definition.period - 1] : []]
+    sight.earliestBegin = sight.anchor + moved(sight.anchor - start, definition, within: bounds.joined().min())
+  }
+
+  /// now + period, or the first instant after now of (anchor + k·period); chance moves both.
   func nextPeriod(_ sight: Sight, after now: Instant) -> Instant {
-    let period = sight.definition.period
-    guard sight.definition.recurrence == .anchored else { return now + period }
-    return now < sight.anchor ? sight.anchor : sight.anchor + ((now - sight.anchor) / period + 1) * period
+    let (definition, period) = (sight.definition, sight.definition.period)
+    guard definition.recurrence == .anchored else { return now + period + moved(period, definition, within: nil) }
+    let place = now < sight.anchor ? sight.anchor : sight.anchor + ((now - sight.anchor) / period + 1) * period
+    return place + moved(period, definition, within: period - 1)
+  }
+
+  /// Up to so many per mille of a time, in whole microseconds.
+  private func moved(_ time: Span, _ definition: TaskDefinition, within bound: Span?) -> Span {
+    let most = min(time * Int64(definition.jitter) / 1000, bound ?? .max) / 1000
+    return most > 0 ? 1000 * Int64(generator.upTo(UInt64(most))) : 0
   }
 }
 

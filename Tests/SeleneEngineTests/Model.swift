@@ -64,6 +64,8 @@ final class Model {
   static let forbidden = "x"
 
   var now: Instant
+  /// What jitter draws from (W11).
+  var generator: Generator
   var records: [UInt64: Sight] = [:]
   var visible: [String: UInt64] = [:]
   var chains: [String: [UInt64]] = [:]
@@ -86,6 +88,7 @@ final class Model {
     (holds, observedRange, releaseAfter) = (draft.holds, draft.observedRange, draft.releaseAfter)
     stopGrace = draft.stopGrace
     diary = draft.freshness ? PlainFreshness() : nil
+    generator = Generator(seed: draft.seed)
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     self.now = now
   }
@@ -150,9 +153,11 @@ final class Model {
   }
 
   /// A new record.
-  func introduce(_ definition: TaskDefinition, _ state: TaskState, shows: Bool) {
+  func introduce(_ definition: TaskDefinition, _ state: TaskState, shows: Bool, isAgain: Bool = false) {
     lastSequence += 1
-    write(Sight(TaskRecord(definition, sequence: lastSequence, state: state, at: now)))
+    var sight = Sight(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
+    if !isAgain && (state == .enqueued || state == .held) { begin(&sight, from: now) }
+    write(sight)
     if shows { visible[definition.id.text] = lastSequence }
   }
 
@@ -260,7 +265,7 @@ extension TaskDefinition {
       && priority == other.priority && existing == other.existing && initialDelay == other.initialDelay
       && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
-      && timeout == other.timeout && expectedResponse == other.expectedResponse
+      && timeout == other.timeout && jitter == other.jitter && expectedResponse == other.expectedResponse
       && responseWindow == other.responseWindow
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
   }

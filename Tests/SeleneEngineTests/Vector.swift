@@ -86,6 +86,7 @@ final class VectorPlayer {
             try Self.limit(options.take("max_pending_processing")) ?? draft.maxPendingProcessing
           draft.minimumIntervalRefresh = try options.milliseconds("minimum_interval_refresh_ms") ?? 0
           draft.minimumIntervalProcessing = try options.milliseconds("minimum_interval_processing_ms") ?? 0
+          draft.seed = UInt64(try options.integer("seed") ?? 0)
           try options.finish()
         } catch {
           failure = error
@@ -177,7 +178,8 @@ final class VectorPlayer {
     guard let (record, waiting) = try status(expect, { try host.record(id) }) else { return }
     try same("state", expect.required("state").text("state"), "\(record.state.name)")
     try same("attempts", expect.integer("attempts"), Int64(record.attempts))
-    try same("earliest begin", expect.milliseconds("earliest_begin_ms"), record.earliestBegin)
+    let begin = try expect.integer("earliest_begin_ns") ?? expect.milliseconds("earliest_begin_ms")
+    try same("earliest begin", begin, record.earliestBegin)
     try same("last run", expect.milliseconds("last_run_ms"), record.lastRun)
     try same("estimate", expect.integer("estimate_ns"), record.estimate)
     try same("generation", expect.integer("generation"), Int64(record.generation))

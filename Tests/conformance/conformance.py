@@ -129,6 +129,8 @@ class Scenario:
                 found = {"status": "OK"} | getattr(self, verb)(argument)
             except Refused as refused:
                 found = {"status": str(refused)}
+            if "earliest_begin_ns" in expected and "earliest_begin_ms" in found:
+                found["earliest_begin_ns"] = round(found.pop("earliest_begin_ms") * MS)
             for wanted, pick in zip(expected.get("picked", ()), found.get("picked", ()), strict=False):
                 assert abs(wanted["score"] - pick["score"]) <= 1e-9, f"step {index}: {wanted} is not {pick}"
                 pick["score"] = wanted["score"]
@@ -305,7 +307,7 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/one", f"{folder}/other"]
         now = chance.randrange(10**9) * S
-        options = {"hold": 1, "max_pending_refresh": 5, "max_pending_processing": 3}
+        options = {"hold": 1, "max_pending_refresh": 5, "max_pending_processing": 3, "seed": 7}
 
         def reopen() -> None:
             for ask, path in zip((one, other), paths, strict=True):
@@ -362,6 +364,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "initial_delay": chance.choice([0, S]),
         "response_window": chance.choice([0, 3, 30, 31]),
         "timeout": chance.choice([0, 2 * S]),
+        "jitter": chance.choice([0, 1, 1000]),
         "input_size": chance.choice([0, 10, 10_241]),
     }
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}

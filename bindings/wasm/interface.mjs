@@ -91,7 +91,9 @@ export const structs = {
   "input": "ptr",
   "input_length": "i64",
   "timeout": "i64",
-  "stall_limit": "i64"
+  "stall_limit": "i64",
+  "jitter": "u32",
+  "reserved": "u32"
  },
  "task_info": {
   "struct_size": "u32",
@@ -136,7 +138,7 @@ export const structs = {
   "failure": "text",
   "timeout": "i64",
   "paused": "u32",
-  "reserved": "u32",
+  "jitter": "u32",
   "stall_limit": "i64",
   "progress_at": "i64",
   "progress_done": "i64",

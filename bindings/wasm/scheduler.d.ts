@@ -85,6 +85,8 @@ export interface Task {
   flex?: number;
   /** After which a run is asked to stop; default 0: none. */
   timeout?: number;
+  /** Makes the delay and each period longer by a random part of at most so many per mille; 0 to 1000, default 0. */
+  jitter?: number;
   /** Its outcomes are not learnt from (freshness rule). */
   steady?: boolean;
   /** Handed to each run, as bytes. */

@@ -109,6 +109,7 @@ const TASK = {
   flex: ['flex', (value) => nanoseconds(value, 'flex')],
   backoffDelay: ['backoff_delay', (value) => nanoseconds(value, 'backoffDelay')],
   timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
+  jitter: ['jitter', (value) => integer(value, 'jitter')],
 };
 const OPTIONS = {
   maxPendingRefresh: ['max_pending_refresh', (value) => count(value, 'maxPendingRefresh')],

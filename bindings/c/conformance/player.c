@@ -85,6 +85,7 @@ static selene_status open_scheduler(void) {
     }
     options.max_pending_refresh = (uint32_t)number_of("max_pending_refresh", 1);
     options.max_pending_processing = (uint32_t)number_of("max_pending_processing", 10);
+    options.seed = (uint64_t)number_of("seed", 0);
     options.minimum_interval_refresh = number_of("minimum_interval_refresh", 0);
     if (!status) status = selene_scheduler_open(&options, &scheduler);
     if (!status) status = selene_conditions_set(scheduler, 3, 3);
@@ -114,6 +115,7 @@ static selene_status register_task(int32_t *disposition) {
     task.flex = number_of("flex", 0);
     task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
     task.timeout = number_of("timeout", 0);
+    task.jitter = (uint32_t)number_of("jitter", 0);
     task.input = input;
     task.input_length = number_of("input_size", 0);
     return selene_task_register(scheduler, &task, disposition);

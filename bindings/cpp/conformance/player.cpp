@@ -92,6 +92,7 @@ struct player {
             static_cast<std::uint32_t>(given.number("max_pending_refresh", 1));
         options.max_pending_processing =
             static_cast<std::uint32_t>(given.number("max_pending_processing", 10));
+        options.seed = static_cast<std::uint64_t>(given.number("seed", 0));
         options.minimum_interval_refresh = given.span("minimum_interval_refresh", nanoseconds(0));
         it.emplace(options);
         it->conditions(selene::network | selene::external_power);
@@ -117,6 +118,7 @@ struct player {
         task.period = given.span("period", task.period);
         task.flex = given.span("flex", task.flex);
         task.timeout = given.span("timeout", task.timeout);
+        task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));
         if (given.fields.count("tags")) task.tags = list(given.fields.at("tags"));

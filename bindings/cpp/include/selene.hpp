@@ -281,6 +281,8 @@ struct task {
     nanoseconds timeout{0};
     /** After which a run that tells no progress is asked to stop; 0: none. */
     nanoseconds stall_limit{0};
+    /** Makes initial_delay and each period longer by a random part of at most so many per mille; 0 … 1000. */
+    std::uint32_t jitter = 0;
     /** 0: no limit. */
     std::uint32_t max_attempts = 0;
     /** network | external_power. */
@@ -398,6 +400,8 @@ struct options {
     nanoseconds minimum_interval_refresh{0};
     nanoseconds minimum_interval_processing{0};
     nanoseconds stop_grace = std::chrono::seconds(5);
+    /** Of what is drawn by chance, such as task::jitter; 0: taken from the clock. */
+    std::uint64_t seed = 0;
     bool hold = false;
     bool observed_range = false;
     bool relaxed = false;
@@ -715,6 +719,7 @@ class scheduler {
         raw.minimum_interval_refresh = given.minimum_interval_refresh.count();
         raw.minimum_interval_processing = given.minimum_interval_processing.count();
         raw.stop_grace = given.stop_grace.count();
+        raw.seed = given.seed;
         if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
         if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
         if (given.relaxed) raw.flags |= SELENE_OPTIONS_RELAXED;
@@ -848,6 +853,7 @@ class scheduler {
         raw.input_length = detail::length(given.input);
         raw.timeout = given.timeout.count();
         raw.stall_limit = given.stall_limit.count();
+        raw.jitter = given.jitter;
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);

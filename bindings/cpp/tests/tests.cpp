@@ -192,6 +192,7 @@ void progress() {
     selene::scheduler scheduler = opened(options);
     selene::task task = once("pages");
     task.stall_limit = std::chrono::minutes(1);
+    task.jitter = 250;
     task.max_attempts = 1;
     scheduler.open_events(100);
     scheduler.add(task);

@@ -27,6 +27,7 @@ const OPTIONS = {
   max_pending_refresh: ['maxPendingRefresh', unlimited],
   max_pending_processing: ['maxPendingProcessing', unlimited],
   minimum_interval_refresh: ['minimumIntervalRefresh', span],
+  seed: ['seed', BigInt],
 };
 const TASK = {
   id: ['id', decodeURIComponent],
@@ -47,6 +48,7 @@ const TASK = {
   period: ['every', span],
   flex: ['flex', span],
   timeout: ['timeout', span],
+  jitter: ['jitter', Number],
   input_size: ['input', (size) => new Uint8Array(Number(size))],
 };
 const WINDOW = {

@@ -43,6 +43,8 @@ class Player:
                 options[key] = unquote(value)
             elif key.startswith("minimum_interval"):
                 options[key] = span(value)
+            elif key == "seed":
+                options[key] = int(value)
             elif key.startswith("max_pending"):
                 options[key] = None if int(value) == 0xFFFFFFFF else int(value)
             else:
@@ -81,6 +83,8 @@ class Player:
                 fields["anchored"] = int(value) == 1
             elif key in ("expected_response", "initial_delay", "flex", "timeout"):
                 fields[FIELDS.get(key, key)] = span(value)
+            elif key == "jitter":
+                fields[key] = int(value) / 1000
             elif key == "max_attempts":
                 fields[key] = int(value) or None
             elif key == "constraints":

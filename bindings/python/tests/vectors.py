@@ -68,6 +68,8 @@ class Player:
                 except selene.SeleneError as error:
                     found = {"status": error.name}
                 expect = dict(expect)
+                if "earliest_begin_ns" in expect and "earliest_begin_ms" in found:
+                    found["earliest_begin_ns"] = round(found.pop("earliest_begin_ms") * MS)
                 if "picked" in expect:
                     assert "picked" in found, (step, expect, found)
                     for wanted, pick in zip(expect["picked"], found["picked"], strict=False):
@@ -97,6 +99,7 @@ class Player:
                 fields[name] = step.pop(key)
         if "max_attempts" in step:
             fields["max_attempts"] = step.pop("max_attempts") or None
+        fields["jitter"] = step.pop("jitter", 0) / 1000
         fields["anchored"] = step.pop("recurrence", "after_completion") == "anchored"
         fields["input"] = bytes(step.pop("input_size", 0))
         try:

@@ -77,6 +77,14 @@ ANCHORED = replace(
     BOOL, read="row.{c} == _raw.SELENE_RECURRENCE_ANCHORED", pack="raw.{c} = _raw.SELENE_RECURRENCE_ANCHORED"
 )
 STEADY = replace(BOOL, read="bool(row.{c} & _raw.SELENE_TASK_STEADY)", pack="raw.{c} |= _raw.SELENE_TASK_STEADY")
+JITTER = Type(
+    "float",
+    "float",
+    "row.{c} / 1000",
+    'per_mille(task.{name}, "{name}")',
+    'raw.{c} = per_mille(task.{name}, "{name}")',
+    unless="task.{name}",
+)
 BACKOFF = optional(
     Type(
         "Backoff",
@@ -131,6 +139,7 @@ TASK = (
     Field("every", PERIOD, "None", "period", "The period in seconds; None unless periodic.", once=False),
     Field("flex", FLEX, "0", doc="The flex in seconds.", once=False),
     Field("anchored", ANCHORED, "False", "recurrence", once=False),
+    Field("jitter", JITTER, "0"),
     Field("backoff", BACKOFF, "None"),
     Field("max_attempts", LIMIT, "None"),
     Field("timeout", TIMEOUT, "None", doc="The longest that a run may take, in seconds; None is no limit."),
@@ -211,6 +220,7 @@ from ._terms import (
     State,
     bytes_of,
     limit,
+    per_mille,
     raw_text,
     raw_texts,
     schedule_of,

@@ -90,6 +90,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("period"), Task::period);
     task = with(task, given.span("flex"), Task::flex);
     task = with(task, given.span("timeout"), Task::timeout);
+    task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
     task = given.list("tags").unwrap_or_default().into_iter().fold(task, Task::tag);
@@ -110,6 +111,7 @@ fn open(given: &Given, now: SystemTime) -> Result<Scheduler> {
     let mut options = Options::new().clock(now).no_threads();
     options = with(options, given.text("path"), Options::path);
     options = with(options, given.list("permitted"), Options::permitted);
+    options = with(options, given.number("seed"), |options, seed| options.seed(seed as u64));
     options = with(options, given.span("minimum_interval_refresh"), |options, span| {
         options.minimum_interval(span, Duration::ZERO)
     });

@@ -378,6 +378,8 @@ pub struct selene_task {
     pub input_length: i64,
     pub timeout: i64,
     pub stall_limit: i64,
+    pub jitter: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -425,7 +427,7 @@ pub struct selene_task_info {
     pub failure: selene_text,
     pub timeout: i64,
     pub paused: u32,
-    pub reserved: u32,
+    pub jitter: u32,
     pub stall_limit: i64,
     pub progress_at: i64,
     pub progress_done: i64,
@@ -1004,7 +1006,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (160, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (168, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1029,6 +1031,8 @@ mod layout {
         assert_eq!(offset!(selene_task, input_length), 136);
         assert_eq!(offset!(selene_task, timeout), 144);
         assert_eq!(offset!(selene_task, stall_limit), 152);
+        assert_eq!(offset!(selene_task, jitter), 160);
+        assert_eq!(offset!(selene_task, reserved), 164);
         assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (576, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
@@ -1072,7 +1076,7 @@ mod layout {
         assert_eq!(offset!(selene_task_info, failure), 496);
         assert_eq!(offset!(selene_task_info, timeout), 512);
         assert_eq!(offset!(selene_task_info, paused), 520);
-        assert_eq!(offset!(selene_task_info, reserved), 524);
+        assert_eq!(offset!(selene_task_info, jitter), 524);
         assert_eq!(offset!(selene_task_info, stall_limit), 528);
         assert_eq!(offset!(selene_task_info, progress_at), 536);
         assert_eq!(offset!(selene_task_info, progress_done), 544);

@@ -110,6 +110,11 @@ impl Task {
         self.raw.flex = nanoseconds(flex);
         self
     }
+    /// Makes the initial delay and each period longer by a random part of at most so many per mille, 0 … 1000.
+    pub fn jitter(mut self, per_mille: u32) -> Task {
+        self.raw.jitter = per_mille;
+        self
+    }
     /// After which a run is asked to stop.
     pub fn timeout(mut self, timeout: Duration) -> Task {
         self.raw.timeout = nanoseconds(timeout);

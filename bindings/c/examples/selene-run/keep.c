@@ -51,7 +51,7 @@ static bool same_definition(const selene_task_info *a, const selene_task_info *b
            a->max_attempts == b->max_attempts && a->expected_response == b->expected_response &&
            a->initial_delay == b->initial_delay && a->period == b->period && a->flex == b->flex &&
            a->backoff_delay == b->backoff_delay && a->timeout == b->timeout &&
-           a->stall_limit == b->stall_limit && a->flags == b->flags;
+           a->stall_limit == b->stall_limit && a->jitter == b->jitter && a->flags == b->flags;
 }
 
 /* Without a workload a store is looked at, and all of it counts. */

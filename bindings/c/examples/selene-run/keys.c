@@ -38,7 +38,7 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, BITS, NUMBER, DURATION, TAGS };
+enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, TAGS };
 
 struct key {
     const char *name;
@@ -62,6 +62,7 @@ static const struct key keys[KEYS] = {
     {"every", DURATION, FIELD(period), NULL, 1, LONGEST},
     {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST},
     {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0},
+    {"jitter", PART, FIELD(jitter), NULL, 0, 0},
     {"backoff", CHOICE, FIELD(backoff), backoffs, 0, 0},
     {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
     {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
@@ -176,6 +177,24 @@ static bool read_number(const struct key *key, selene_text value, void *field,
     return true;
 }
 
+/* A part of one, such as 0.25, in per mille. */
+static bool read_part(const struct key *key, selene_text value, void *field,
+                      struct key_problem *problem) {
+    int32_t number = 0;
+    int64_t unit = 1000, i;
+    for (i = 0; i < value.length && number <= 1000; i++) {
+        char digit = value.data[i];
+        if (i == 1 && digit == '.' && value.length > 2) continue;
+        if (digit < '0' || digit > '9' || i == 1) break;
+        number += (int32_t)((digit - '0') * unit);
+        unit /= 10;
+    }
+    if (i < value.length || i == 0 || i > 5 || number > 1000)
+        return refuse(problem, value, key->name, "a number from 0 to 1, in steps of 0.001");
+    *(uint32_t *)field = (uint32_t)number;
+    return true;
+}
+
 static bool read_duration(const struct key *key, selene_text value, void *field,
                           struct key_problem *problem) {
     int64_t duration;
@@ -228,6 +247,8 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         return read_bits(key, value, field, problem);
     case NUMBER:
         return read_number(key, value, field, problem);
+    case PART:
+        return read_part(key, value, field, problem);
     case DURATION:
         return read_duration(key, value, field, problem);
     case TAGS:

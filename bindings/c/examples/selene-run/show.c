@@ -441,6 +441,7 @@ static void show_definition(const selene_task_info *info) {
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
     if (info->timeout) printf(", timeout %s", duration_text(info->timeout).text);
     if (info->stall_limit) printf(", stall limit %s", duration_text(info->stall_limit).text);
+    if (info->jitter) printf(", jitter %g %%", info->jitter / 10.0);
     if (info->flags & SELENE_TASK_STEADY) printf(", steady");
     puts("");
     for (uint32_t i = 0; i < info->tag_count; i++)

@@ -24,6 +24,7 @@ from ._terms import (
     State,
     bytes_of,
     limit,
+    per_mille,
     raw_text,
     raw_texts,
     schedule_of,
@@ -46,6 +47,7 @@ class OnceFields(TypedDict, total=False):
     requires: Requires
     existing: Existing | ExistingName | None
     delay: Duration
+    jitter: float
     backoff: Backoff | None
     max_attempts: int | None
     timeout: Duration | None
@@ -82,6 +84,7 @@ class TaskRow:
     every: Duration | None = field(default=None, kw_only=True)
     flex: Duration = field(default=0, kw_only=True)
     anchored: bool = field(default=False, kw_only=True)
+    jitter: float = field(default=0, kw_only=True)
     backoff: Backoff | None = field(default=None, kw_only=True)
     max_attempts: int | None = field(default=None, kw_only=True)
     timeout: Duration | None = field(default=None, kw_only=True)
@@ -111,6 +114,7 @@ def check(task: TaskRow) -> None:
         duration_ns(task.every, "every")
     duration_ns(task.flex, "flex")
     truth(task.anchored, "anchored")
+    per_mille(task.jitter, "jitter")
     if task.backoff is not None:
         Backoff.check(task.backoff, "backoff")
     limit(task.max_attempts, "max_attempts")
@@ -146,6 +150,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.flex = duration_ns(task.flex, "flex")
     if task.anchored:
         raw.recurrence = _raw.SELENE_RECURRENCE_ANCHORED
+    if task.jitter:
+        raw.jitter = per_mille(task.jitter, "jitter")
     if task.backoff is not None:
         raw.backoff, raw.backoff_delay = task.backoff.policy, task.backoff.delay_ns
     if task.max_attempts:
@@ -178,6 +184,7 @@ class TaskInfo:
     every_ns: int | None
     flex_ns: int
     anchored: bool
+    jitter: float
     backoff: Backoff
     max_attempts: int | None
     timeout_ns: int | None
@@ -284,6 +291,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.period if row.schedule == Schedule.PERIODIC else None,
         row.flex,
         row.recurrence == _raw.SELENE_RECURRENCE_ANCHORED,
+        row.jitter / 1000,
         told_backoff(row.backoff, row.backoff_delay),
         row.max_attempts or None,
         row.timeout or None,

@@ -395,6 +395,8 @@ class selene_task(Structure):
         ("input_length", c_int64),
         ("timeout", c_int64),
         ("stall_limit", c_int64),
+        ("jitter", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -443,7 +445,7 @@ class selene_task_info(Structure):
         ("failure", selene_text),
         ("timeout", c_int64),
         ("paused", c_uint32),
-        ("reserved", c_uint32),
+        ("jitter", c_uint32),
         ("stall_limit", c_int64),
         ("progress_at", c_int64),
         ("progress_done", c_int64),
@@ -498,7 +500,7 @@ class selene_task_info_row(NamedTuple):
     failure_length: int
     timeout: int
     paused: int
-    reserved: int
+    jitter: int
     stall_limit: int
     progress_at: int
     progress_done: int

@@ -24,6 +24,8 @@ class Task(TaskRow):
     - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last
       flex of its period; `anchored`: periods stay on the grid of the first.
+    - `jitter`: 0 … 1; delay and periods become longer by a random part of at most this, so that a fleet does not wake
+      at once: with 0.1 an hour is one of 60 to 66 minutes. Anchored periods keep their grid.
     - `backoff`: by default none for standing tasks, else Exponential(30). `max_attempts`: None is no limit.
     - `timeout`: after that long a run is asked to stop (timed_out); it may still complete for the scheduler's
       `stop_grace`, then it is over, expired, and its lane goes to the next task. None is no limit.

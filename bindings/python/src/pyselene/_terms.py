@@ -144,6 +144,15 @@ def limit(value: int | None, what: str) -> None:
         raise ValueError(f"{what} is 0; allowed: 1 and more, or None for no limit")
 
 
+def per_mille(value: float, what: str) -> int:
+    """A part of one, 0 … 1, as the library has it."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{what} must be a number from 0 to 1, not {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{what} is {value}; allowed: 0 … 1")
+    return round(value * 1000)
+
+
 def schedule_of(value: Schedule | ScheduleName | None, every: Duration | None) -> Schedule:
     """The schedule, which a period alone says, too."""
     if value is None:

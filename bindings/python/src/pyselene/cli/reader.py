@@ -166,6 +166,7 @@ class _Reader:
             every=every,
             flex=table.optional("flex", table.duration(), 0),
             anchored=table.optional("anchored", table.truth, False),
+            jitter=table.optional("jitter", table.part(1), 0.0),
             backoff=table.optional("backoff", table.choice(BACKOFFS), None),
             backoff_delay=table.optional("backoff_delay", table.duration(), 30 * duration.SECOND),
             max_attempts=table.optional("max_attempts", table.number(0, 2**31 - 1), 0),

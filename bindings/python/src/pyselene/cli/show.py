@@ -322,8 +322,10 @@ def show_explanation(
     timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
     stalls = f"stall limit {show(info.stall_limit_ns)}" if info.stall_limit_ns else ""
     priority = f"priority {words(info.priority)}"
+    jitter = f"jitter {info.jitter:.1%}" if info.jitter else ""
     steady = "steady" if info.steady else ""
-    fact("is", ", ".join(filter(None, (str(info.kind), schedule, priority, attempts, timeout, stalls, steady))))
+    parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, jitter, steady)
+    fact("is", ", ".join(filter(None, parts)))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())

@@ -49,6 +49,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "flex": info.flex,
         "delay": info.delay,
         "anchored": info.anchored,
+        "jitter": info.jitter,
         "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
         "backoff_delay": info.backoff.delay,
         "max_attempts": info.max_attempts,

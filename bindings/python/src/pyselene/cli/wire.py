@@ -113,6 +113,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         every=None if spec.every is None else spec.every / SECOND,
         flex=spec.flex / SECOND,
         anchored=spec.anchored,
+        jitter=spec.jitter,
         backoff=backoff,
         max_attempts=spec.max_attempts or None,
         timeout=spec.timeout / SECOND if spec.timeout else None,

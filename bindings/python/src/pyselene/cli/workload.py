@@ -58,6 +58,7 @@ class TaskSpec:
     every: int | None = None
     flex: int = 0
     anchored: bool = False
+    jitter: float = 0.0
     backoff: str | None = None
     backoff_delay: int = 30 * duration.SECOND
     max_attempts: int = 0
