@@ -41,6 +41,17 @@ struct Contenders {
     count += 1
   }
 
+  /// Adds one at its place.
+  mutating func insert(_ new: Contender) {
+    append(new)
+    var place = count - 1
+    while place > 0, new.precedes(base[(place - 1) / 2]) {
+      base[place] = base[(place - 1) / 2]
+      place = (place - 1) / 2
+    }
+    base[place] = new
+  }
+
   /// Puts those that were added in their order.
   mutating func arrange() {
     var place = count / 2

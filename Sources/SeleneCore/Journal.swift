@@ -12,6 +12,8 @@ package struct Journal {
     case chain(Int, [Int]?)
     /// What stood in a place of the handlers' times.
     case timed(Int, OldTimes?)
+    /// What a group was set to.
+    case grouped(TaskGroup, GroupTerms)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
   }

@@ -40,13 +40,18 @@ package final class Ranking {
   /// Of a line the first that was not passed.
   private struct Head {
     let list: Int
-    let taskClass: TaskClass
+    /// The number of its class.
+    let taskClass: Int
+    /// Of its class, which holds it; nil is none.
+    let group: Unmanaged<TaskGroup>?
     /// Of equal scores the higher priority goes first; 0 under the freshness rule.
     let priority: UInt8
     /// `current` had its turn, or cannot have one.
     var isPassed = false
     /// All was passed.
     var isAtEnd = false
+    /// Its class has lost its number: nothing of it is left, and the list may be another's.
+    var isGone = false
     /// What the age of its tasks is multiplied by.
     var factor: UInt64
     /// What stands behind came since begin.
@@ -56,20 +61,38 @@ package final class Ranking {
     var isBySequence: Bool { factor == 0 }
 
     init(
-      list: Int, taskClass: TaskClass, priority: UInt8, factor: UInt64, first: OrderedSlot, end: OrderKey
+      list: Int, taskClass: Int, group: TaskGroup?, priority: UInt8, factor: UInt64, first: OrderedSlot,
+      end: OrderKey
     ) {
       (self.list, self.taskClass, self.priority, self.factor) = (list, taskClass, priority, factor)
+      self.group = group.map { Unmanaged.passUnretained($0) }
       (current, self.end) = (first, end)
     }
   }
 
   /// What it counts, in memory of its own: records that come and go find it without counting references.
   struct Frozen {
-    fileprivate let begin: Instant
-    fileprivate let stamp: UInt64
+    fileprivate var begin: Instant
+    fileprivate var stamp: UInt64
     /// Of the tasks that were eligible at begin in each class, how many did not change since; counted while the ranking
-    /// is open in its table.
-    fileprivate var left = InlineArray<16, Int>(repeating: 0)
+    /// is open in its table. Classes that came later have a number without a place, or with none of these tasks.
+    fileprivate private(set) var left: UnsafeMutablePointer<Int>
+    private var classes: Int
+
+    fileprivate init(begin: Instant, stamp: UInt64, classes: Int) {
+      (self.begin, self.stamp, self.classes) = (begin, stamp, classes)
+      left = .allocate(capacity: classes)
+      left.initialize(repeating: 0, count: classes)
+    }
+
+    fileprivate mutating func renew(begin: Instant, stamp: UInt64, classes: Int) {
+      (self.begin, self.stamp) = (begin, stamp)
+      guard classes != self.classes else { return left.update(repeating: 0, count: classes) }
+      left.deallocate()
+      self = Frozen(begin: begin, stamp: stamp, classes: classes)
+    }
+
+    fileprivate func deallocate() { left.deallocate() }
 
     /// Whether a record did not change since begin.
     @inline(__always)
@@ -80,7 +103,7 @@ package final class Ranking {
     /// A record joins its list as it was, or leaves it.
     @inline(__always)
     mutating func count(_ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int, _ change: Int) {
-      if has(record) { left[taskClass] += change }
+      if has(record) && taskClass < classes { left[taskClass] += change }
     }
   }
 
@@ -90,6 +113,9 @@ package final class Ranking {
   private var room: Int
   /// The heads that have something left, of the classes that the offer of the last look takes.
   private var contenders: Contenders
+  /// Those among them that were passed over because their group had no room, and how many were open then.
+  private var parked: [Int] = []
+  private var openings: UInt64 = 0
   private var looked: Offer
   let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
@@ -106,7 +132,7 @@ package final class Ranking {
     (room, looked) = (table.index.rankedLineCount, offer)
     (heads, contenders) = (.allocate(capacity: room), Contenders(room: room))
     frozen = .allocate(capacity: 1)
-    frozen.initialize(to: Frozen(begin: now, stamp: 0))
+    frozen.initialize(to: Frozen(begin: now, stamp: 0, classes: table.index.classes.room))
     scale = ScoreScale(greatestElapsed: 0)
     freeze(table, offer, at: now)
   }
@@ -124,22 +150,22 @@ package final class Ranking {
     if offer.observedRange { table.keepBirths() }
     let index = table.index
     let byFreshness = table.policy.freshness
-    frozen.pointee = Frozen(begin: now, stamp: table.stamp)
+    frozen.pointee.renew(begin: now, stamp: table.stamp, classes: index.classes.room)
     (headCount, eligibleCount) = (0, 0)
     // What joins a line later is younger than all of it, unless the clock went back.
     let end = index.youngest <= now ? OrderKey(now, table.lastSequence) : nil
     var oldest = now
-    for number in index.rankedClasses {
-      let taskClass = TaskClass(number: number)
-      guard taskClass.isOpen(to: offer) else { continue }
-      index.forEachRanked(taskClass) { list, line in
+    index.rankedClasses.forEach { number in
+      guard index.classes[number].suits(offer) else { return }
+      index.forEachRanked(number) { list, line in
         let aged = index.aged(list)
         guard let first = aged.first, let end = end ?? aged.last?.at else { return }
         let priority = byFreshness ? 0 : UInt8(truncatingIfNeeded: line + 1)
         let factor = byFreshness ? Freshness.weight(line) : UInt64(priority)
         (heads + headCount).initialize(
           to: Head(
-            list: list, taskClass: taskClass, priority: priority, factor: factor, first: first, end: end))
+            list: list, taskClass: number, group: index.classes[number].group, priority: priority, factor: factor,
+            first: first, end: end))
         headCount += 1
         oldest = min(oldest, first.at.key)
         frozen.pointee.left[number] += aged.count
@@ -153,7 +179,7 @@ package final class Ranking {
     } else {
       scale = ScoreScale(greatestElapsed: now.since(oldest))
     }
-    arrange(offer)
+    arrange(offer, index)
     if byFreshness { scale = ScoreScale(greatestIndex: contenders.first?.numerator ?? 0) }
   }
 
@@ -184,10 +210,11 @@ package final class Ranking {
 
   /// Lets the heads compete whose class an offer takes.
   @_optimize(speed)
-  private func arrange(_ offer: Offer) {
+  private func arrange(_ offer: Offer, _ index: TaskIndex) {
     looked = offer
     contenders.removeAll()
-    for place in 0..<headCount where !heads[place].isAtEnd && heads[place].taskClass.isOpen(to: offer) {
+    if !parked.isEmpty { parked.removeAll(keepingCapacity: true) }
+    for place in 0..<headCount where !heads[place].isAtEnd && index.classes[heads[place].taskClass].suits(offer) {
       contenders.append(contender(place))
     }
     contenders.arrange()
@@ -214,12 +241,13 @@ package final class Ranking {
     (heads, contenders) = (.allocate(capacity: 0), Contenders(room: 0))
     eligibleCount = 1
     frozen = .allocate(capacity: 1)
-    frozen.initialize(to: Frozen(begin: now, stamp: table.stamp))
+    frozen.initialize(to: Frozen(begin: now, stamp: table.stamp, classes: 0))
   }
 
   deinit {
     heads.deallocate()
     contenders.free()
+    frozen.pointee.deallocate()
     frozen.deallocate()
   }
 
@@ -234,7 +262,7 @@ package final class Ranking {
   @_optimize(speed)
   package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
-    if !looked.takes(theSameAs: offer) { arrange(offer) }
+    look(table, offer)
     let most = room.map { Cost($0) } ?? .any
     var passed = 0
     // Whether the first of a line still fits is asked when its turn has come: behind it nothing has a greater score.
@@ -242,6 +270,11 @@ package final class Ranking {
       let head = heads + first.head
       guard !head.pointee.isPassed, fits(head, in: table, room, most) else {
         advance(first, in: table, most)
+        continue
+      }
+      guard head.pointee.group?._withUnsafeGuaranteedRef({ $0.isOpen }) ?? true else {
+        contenders.removeFirst()
+        parked.append(first.head)
         continue
       }
       if table.passesStuck(head.pointee.current.slot, &passed) {
@@ -257,6 +290,57 @@ package final class Ranking {
     return nil
   }
 
+  /// Sees to it that those compete whose class the offer takes, and that nobody is passed over whose group has got room.
+  @inline(__always)
+  private func look(_ table: TaskTable, _ offer: Offer) {
+    if !looked.takes(theSameAs: offer) { arrange(offer, table.index) }
+    if !parked.isEmpty && openings != table.terms.groups.openings { unpark() }
+    openings = table.terms.groups.openings
+  }
+
+  @inline(never)
+  private func unpark() {
+    var kept = 0
+    for place in parked where !heads[place].isGone {
+      if heads[place].group?._withUnsafeGuaranteedRef({ $0.isOpen }) ?? true {
+        contenders.insert(contender(place))
+      } else {
+        parked[kept] = place
+        kept += 1
+      }
+    }
+    parked.removeLast(parked.count - kept)
+  }
+
+  /// Whether a task that fits into the room waits for nothing but a run of its group to end.
+  ///
+  /// - Parameter ends: whether such a run is at work.
+  package func awaitsGroup(in table: TaskTable, _ offer: Offer, room: Span?, ends: (TaskGroup) -> Bool) -> Bool {
+    if let only {
+      guard let group = table.group(of: only.slot), group.isFull, !group.isPaused, table.isEligible(only.slot, offer),
+        table.sequence(only.slot) == only.sequence
+      else { return false }
+      return ends(group)
+    }
+    let most = room.map { Cost($0) } ?? .any
+    for place in parked where !heads[place].isGone {
+      guard let group = heads[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused else { continue }
+      while !heads[place].isAtEnd && (heads[place].isPassed || !fits(heads + place, in: table, room, most)) {
+        step(heads + place, in: table, most)
+      }
+      if !heads[place].isAtEnd && ends(group) { return true }
+    }
+    return false
+  }
+
+  /// A class has lost its number, and is empty.
+  func forget(_ taskClass: Int) {
+    for place in 0..<headCount where heads[place].taskClass == taskClass {
+      (heads[place].isGone, heads[place].isAtEnd, heads[place].isPassed) = (true, true, true)
+      heads[place].end = OrderKey(.min, 0)
+    }
+  }
+
   /// A pick had its turn.
   package func remove(_ pick: Pick) {
     guard only == nil else {
@@ -270,14 +354,16 @@ package final class Ranking {
   @inline(__always)
   private func advance(_ first: Contender, in table: TaskTable, _ most: Cost) {
     let head = heads + first.head
+    step(head, in: table, most)
+    if head.pointee.isAtEnd { contenders.removeFirst() } else { contenders.replaceFirst(contender(first.head)) }
+  }
+
+  @inline(__always)
+  private func step(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ most: Cost) {
     let next = table.index.next(
       head.pointee.list, bySequence: head.pointee.isBySequence, after: head.pointee.current.at, costing: most)
-    guard let next, !(head.pointee.end < next.at) else {
-      head.pointee.isAtEnd = true
-      return contenders.removeFirst()
-    }
+    guard let next, !(head.pointee.end < next.at) else { return head.pointee.isAtEnd = true }
     (head.pointee.current, head.pointee.isPassed) = (next, false)
-    contenders.replaceFirst(contender(first.head))
   }
 
   /// Whether an entry did not change since begin and fits.
@@ -324,9 +410,9 @@ package final class Ranking {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: nil) == nil ? 0 : 1 }
     var count = 0
     var last = -1
-    for head in all where head.taskClass.number != last {
-      last = head.taskClass.number
-      if head.taskClass.isOpen(to: offer) { count += frozen.pointee.left[last] }
+    for head in all where head.taskClass != last {
+      last = head.taskClass
+      if !head.isGone && table.index.classes[last].isOpen(to: offer) { count += frozen.pointee.left[last] }
     }
     return count
   }
@@ -338,10 +424,10 @@ package final class Ranking {
     let record = table[slot]
     guard record.place.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
     let list = table.index.list(of: record)
-    guard let own = all.first(where: { $0.list == list }) else { return nil }
+    guard let own = all.first(where: { $0.list == list && !$0.isGone }) else { return nil }
     let numerator = own.isBySequence ? 0 : numerator(own.factor, OrderKey(since(record), record.sequence))
     var before = 0
-    for head in all {
+    for head in all where !head.isGone {
       let slots = head.isBySequence ? table.index.born(head.list) : table.index.aged(head.list)
       before += slots.count { place in
         let other = head.isBySequence ? 0 : self.numerator(head.factor, place)

@@ -41,6 +41,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     }
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
+    if draft.group.count > 0 { try Identifier.check(draft.group, "group") }
     guard numbers.flags & ~steady == 0 else {
       throw SeleneError(.invalidArgument, "flags", "of a task only STEADY (1) is known")
     }
@@ -152,6 +153,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   package var handler: UnsafeRawBufferPointer { terms.handler?.buffer ?? id }
   package var tagCount: Int { terms.tags.count }
   package func tag(_ index: Int) -> UnsafeRawBufferPointer { terms.tags[index].buffer }
+
+  /// The group that it is in, or nil (W3).
+  package var group: TaskGroup? { terms.group }
 
   package func carries(tag: UnsafeRawBufferPointer) -> Bool {
     terms.tags.contains { $0.buffer.equals(tag) }

@@ -11,45 +11,24 @@ enum Standing: UInt8 {
   case held
 }
 
-/// In which order of the index a record is, in which class or kind, and in which line of that.
+/// In which order of the index a record is, in which class, and in which line of that.
 struct IndexPlace {
-  private var bits: UInt16 = 0
+  /// Two bits, seven of the line, the rest of the class.
+  private var bits: UInt32 = 0
 
   init() {}
 
   @inline(__always)
-  init(_ standing: Standing, _ group: Int, line: Int) {
+  init(_ standing: Standing, _ taskClass: Int, line: Int) {
     bits =
-      UInt16(standing.rawValue) | UInt16(truncatingIfNeeded: group & 15) << 2 | UInt16(truncatingIfNeeded: line & 63)
-      << 6
+      UInt32(standing.rawValue) | UInt32(truncatingIfNeeded: line & 127) << 2
+      | UInt32(truncatingIfNeeded: taskClass) << 9
   }
 
   var standing: Standing { @inline(__always) get { Standing(rawValue: UInt8(bits & 3)) ?? .nowhere } }
-  /// The number of the class, or of the kind of what is held.
-  var group: Int { @inline(__always) get { Int(bits >> 2 & 15) } }
-  var line: Int { @inline(__always) get { Int(bits >> 6 & 63) } }
-}
-
-/// Tasks that the same windows can run: of one kind, with the same constraints, all pushed or only pulled.
-struct TaskClass {
-  static let count = 16
-
-  let number: Int
-
-  init(number: Int) { self.number = number }
-
-  init(_ kind: Kind, _ constraints: Constraints, pushes: Bool) {
-    number = kind.index | Int(constraints.rawValue) << 1 | (pushes ? 8 : 0)
-  }
-
-  var kind: Kind { number & 1 == 0 ? .refresh : .processing }
-  private var constraints: Constraints { Constraints(rawValue: UInt32(number >> 1 & 3)) }
-  private var pushes: Bool { number & 8 != 0 }
-
-  /// Whether a window takes its tasks.
-  func isOpen(to offer: Offer) -> Bool {
-    offer.kinds.contains(kind) && constraints.isSubset(of: offer.satisfied) && (pushes || !offer.pushes)
-  }
+  /// The number of the class.
+  var taskClass: Int { @inline(__always) get { Int(bits >> 9) } }
+  var line: Int { @inline(__always) get { Int(bits >> 2 & 127) } }
 }
 
 /// Which of up to 64 places have something, so that the others need no look.
@@ -67,12 +46,6 @@ struct Filled: Sequence, IteratorProtocol {
 
   var isEmpty: Bool { bits == 0 }
   var count: Int { bits.nonzeroBitCount }
-
-  func union(_ other: Filled) -> Filled {
-    var both = self
-    both.bits |= other.bits
-    return both
-  }
 
   @inline(__always)
   mutating func next() -> Int? {
@@ -94,21 +67,22 @@ final class TaskIndex {
 
   /// How many lines a class has.
   private let lines: Int
-  private let ages: UnsafeMutablePointer<OrderedSlots>
+  private(set) var classes = TaskClasses()
+  private var ages: UnsafeMutablePointer<OrderedSlots>
   /// The same tasks in the order of their sequence: what scores 0 has that order under the observed range. Made when
   /// it is first needed.
   private var births: UnsafeMutablePointer<OrderedSlots>?
   /// The lines that have a ranked task, by class, and the classes that have one.
-  private var rankedLines = InlineArray<16, Filled>(repeating: Filled())
-  private(set) var rankedClasses = Filled()
+  private var rankedLines: UnsafeMutablePointer<Filled>
+  private(set) var rankedClasses = ClassSet()
   /// No ranked task is younger; it only grows.
   private(set) var youngest = Instant.min
-  private let dues: UnsafeMutablePointer<OrderedSlots>
+  private var dues: UnsafeMutablePointer<OrderedSlots>
   /// The classes that have a task that is not yet due.
-  private(set) var dueClasses = Filled()
+  private(set) var dueClasses = ClassSet()
   private let helds: UnsafeMutablePointer<OrderedSlots>
   /// Standing tasks among the ranked of each class.
-  private let standings: UnsafeMutablePointer<Int>
+  private var standings: UnsafeMutablePointer<Int>
   /// What is not later than this is due; it only grows.
   private(set) var present = Instant.min
   /// Rankings of open cycles, and what they froze: they count what they lose.
@@ -117,46 +91,87 @@ final class TaskIndex {
 
   init(byFreshness: Bool) {
     lines = byFreshness ? Freshness.paces : Self.priorities
-    ages = Self.lists(TaskClass.count * lines)
-    dues = Self.lists(TaskClass.count)
-    helds = Self.lists(2 * Self.priorities)
-    standings = .allocate(capacity: TaskClass.count)
-    standings.initialize(repeating: 0, count: TaskClass.count)
+    ages = Self.filled(classes.room * lines, OrderedSlots())
+    rankedLines = Self.filled(classes.room, Filled())
+    dues = Self.filled(classes.room, OrderedSlots())
+    helds = Self.filled(2 * Self.priorities, OrderedSlots())
+    standings = Self.filled(classes.room, 0)
   }
 
   deinit {
     removeAll()
     ages.deallocate()
     births?.deallocate()
+    rankedLines.deallocate()
     dues.deallocate()
     helds.deallocate()
     standings.deallocate()
+    rankedClasses.deallocate()
+    dueClasses.deallocate()
+    classes.deallocate()
   }
 
-  private static func lists(_ count: Int) -> UnsafeMutablePointer<OrderedSlots> {
-    let lists = UnsafeMutablePointer<OrderedSlots>.allocate(capacity: count)
-    lists.initialize(repeating: OrderedSlots(), count: count)
-    return lists
+  private static func filled<T>(_ count: Int, _ value: T) -> UnsafeMutablePointer<T> {
+    let new = UnsafeMutablePointer<T>.allocate(capacity: count)
+    new.initialize(repeating: value, count: count)
+    return new
+  }
+
+  private static func widen<T>(_ old: inout UnsafeMutablePointer<T>, _ count: Int, to wider: Int, _ value: T) {
+    let new = UnsafeMutablePointer<T>.allocate(capacity: wider)
+    new.moveInitialize(from: old, count: count)
+    (new + count).initialize(repeating: value, count: wider - count)
+    old.deallocate()
+    old = new
   }
 
   func removeAll() {
-    for list in 0..<(TaskClass.count * lines) {
+    for list in 0..<(classes.room * lines) {
       ages[list].removeAll()
       births?[list].removeAll()
     }
-    for list in 0..<TaskClass.count {
-      dues[list].removeAll()
-      standings[list] = 0
+    for number in 0..<classes.room {
+      dues[number].removeAll()
+      standings[number] = 0
+      rankedLines[number] = Filled()
     }
     for list in 0..<(2 * Self.priorities) { helds[list].removeAll() }
-    rankedLines = InlineArray(repeating: Filled())
-    (rankedClasses, dueClasses) = (Filled(), Filled())
+    rankedClasses.removeAll()
+    dueClasses.removeAll()
+  }
+
+  // MARK: Classes
+
+  /// The number of a class, which it gets if it has none.
+  func number(of taskClass: TaskClass) -> Int {
+    if let known = classes.find(taskClass) { return known }
+    if classes.isFull { makeRoom() }
+    return classes.add(taskClass)
+  }
+
+  /// Frees the classes that are empty, and widens the lists where that gave little.
+  private func makeRoom() {
+    let old = classes.room
+    let freed = classes.sweep { rankedLines[$0].isEmpty && dues[$0].count == 0 }
+    if !rankings.isEmpty { for number in freed { for ranking in rankings { ranking.forget(number) } } }
+    let room = classes.room
+    guard room > old else { return }
+    Self.widen(&ages, old * lines, to: room * lines, OrderedSlots())
+    if var births {
+      Self.widen(&births, old * lines, to: room * lines, OrderedSlots())
+      self.births = births
+    }
+    Self.widen(&rankedLines, old, to: room, Filled())
+    Self.widen(&dues, old, to: room, OrderedSlots())
+    Self.widen(&standings, old, to: room, 0)
+    rankedClasses.makeRoom(room)
+    dueClasses.makeRoom(room)
   }
 
   // MARK: Lists
 
   /// The list in which a ranked record stands.
-  func list(of record: TaskRecord) -> Int { record.place.group * lines + record.place.line }
+  func list(of record: TaskRecord) -> Int { record.place.taskClass * lines + record.place.line }
 
   private static func list(_ kind: Kind, _ priority: UInt8) -> Int { kind.index * priorities + Int(priority) - 1 }
 
@@ -167,24 +182,24 @@ final class TaskIndex {
   func next(_ list: Int, bySequence: Bool, after place: OrderKey, costing most: Cost) -> OrderedSlot? {
     ((bySequence ? births : nil) ?? ages)[list].next(after: place, costing: most)
   }
-  func due(_ taskClass: TaskClass) -> OrderedSlots { dues[taskClass.number] }
+  func due(_ taskClass: Int) -> OrderedSlots { dues[taskClass] }
   /// How many lists have a ranked task.
   var rankedLineCount: Int {
     var count = 0
-    for number in rankedClasses { count += rankedLines[number].count }
+    rankedClasses.forEach { count += rankedLines[$0].count }
     return count
   }
 
   /// The lists of a class that have a ranked task, in the order of their lines.
   @inline(__always)
-  func forEachRanked(_ taskClass: TaskClass, _ body: (_ list: Int, _ line: Int) -> Void) {
-    for line in rankedLines[taskClass.number] { body(taskClass.number * lines + line, line) }
+  func forEachRanked(_ taskClass: Int, _ body: (_ list: Int, _ line: Int) -> Void) {
+    for line in rankedLines[taskClass] { body(taskClass * lines + line, line) }
   }
   /// How many standing tasks and others are ranked.
-  func ranked(_ taskClass: TaskClass) -> (standing: Int, others: Int) {
+  func ranked(_ taskClass: Int) -> (standing: Int, others: Int) {
     var count = 0
     forEachRanked(taskClass) { (list, _) in count += ages[list].count }
-    return (standings[taskClass.number], count - standings[taskClass.number])
+    return (standings[taskClass], count - standings[taskClass])
   }
 
   /// The best of the tasks that wait for a place: higher priority first, then lower sequence (T6).
@@ -207,54 +222,54 @@ final class TaskIndex {
     helds[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: .any)
   }
 
-  func insertDue(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
-    record.pointee.place = IndexPlace(.due, taskClass.number, line: 0)
-    dueClasses[taskClass.number] = true
-    dues[taskClass.number].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
+  func insertDue(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int) {
+    record.pointee.place = IndexPlace(.due, taskClass, line: 0)
+    dueClasses.set(taskClass, true)
+    dues[taskClass].insert(slot, at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence), cost: .any)
   }
 
   @_optimize(speed)
-  func insertRanked(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
+  func insertRanked(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int) {
     let line = record.line
-    let list = taskClass.number * lines + line
-    record.pointee.place = IndexPlace(.ranked, taskClass.number, line: line)
+    let list = taskClass * lines + line
+    record.pointee.place = IndexPlace(.ranked, taskClass, line: line)
     let cost = Cost(record.estimate)
     let since = record.agesSince
     youngest = max(youngest, since)
     ages[list].insert(slot, at: OrderKey(since, record.pointee.sequence), cost: cost)
     births?[list].insert(slot, at: OrderKey(0, record.pointee.sequence), cost: cost)
-    rankedLines[taskClass.number][line] = true
-    rankedClasses[taskClass.number] = true
-    count(record, taskClass.number, 1)
+    rankedLines[taskClass][line] = true
+    rankedClasses.set(taskClass, true)
+    count(record, taskClass, 1)
   }
 
   /// Takes a record from where it is; its fields are as they were when it was put there.
   @_optimize(speed)
   func remove(_ record: UnsafeMutablePointer<TaskRecord>) {
     let place = record.pointee.place
-    let group = place.group
+    let taskClass = place.taskClass
     switch place.standing {
     case .nowhere: return
     case .held: helds[place.line].remove(at: OrderKey(0, record.pointee.sequence))
     case .due:
-      dues[group].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
-      if dues[group].count == 0 { dueClasses[group] = false }
+      dues[taskClass].remove(at: OrderKey(record.pointee.earliestBegin, record.pointee.sequence))
+      if dues[taskClass].count == 0 { dueClasses.set(taskClass, false) }
     case .ranked:
-      let list = group * lines + place.line
+      let list = taskClass * lines + place.line
       ages[list].remove(at: OrderKey(record.agesSince, record.pointee.sequence))
       births?[list].remove(at: OrderKey(0, record.pointee.sequence))
       if ages[list].count == 0 {
-        rankedLines[group][place.line] = false
-        rankedClasses[group] = !rankedLines[group].isEmpty
+        rankedLines[taskClass][place.line] = false
+        if rankedLines[taskClass].isEmpty { rankedClasses.set(taskClass, false) }
       }
-      count(record, group, -1)
+      count(record, taskClass, -1)
     }
     record.pointee.place = IndexPlace()
   }
 
   /// A ranked record came or goes.
   private func count(_ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int, _ change: Int) {
-    if record.pointee.traits.schedule == .standing { standings[taskClass] += change }
+    if record.pointee.traits.isStanding { standings[taskClass] += change }
     var index = frozen.count
     while index > 0 {
       index -= 1
@@ -265,12 +280,12 @@ final class TaskIndex {
   /// Keeps the order of sequences from now on; answers whether the ranked must be given to `insertBirth` for that.
   func keepBirths() -> Bool {
     guard births == nil else { return false }
-    births = Self.lists(TaskClass.count * lines)
+    births = Self.filled(classes.room * lines, OrderedSlots())
     return true
   }
 
-  func insertBirth(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: TaskClass) {
-    births?[taskClass.number * lines + record.line].insert(
+  func insertBirth(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int) {
+    births?[taskClass * lines + record.line].insert(
       slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.estimate))
   }
 

@@ -121,31 +121,39 @@ private final class TaskHistory {
 
 /// What decisions ask most often of a definition, kept in the record.
 struct TaskTraits {
-  let kind: Kind
-  let schedule: Schedule
-  let priority: UInt8
-  /// The constraints, and two bits more.
-  private var bits: UInt8
+  /// Priority, schedule and kind, and two bits more.
+  private var choices: UInt8
+  /// The constraints, and a bit more.
+  private let bits: UInt8
 
-  private static let steady: UInt8 = 0x40
+  private static let steady: UInt8 = 0x80
   private static let fresh: UInt8 = 0x80
+  private static let grouped: UInt8 = 0x40
 
   @inline(__always)
   init(_ definition: TaskDefinition) {
-    kind = definition.kind
-    schedule = definition.schedule
-    priority = definition.priority
+    choices =
+      definition.priority & 7 | definition.schedule.rawValue << 3 | UInt8(truncatingIfNeeded: definition.kind.index)
+      << 5
+      | (definition.group != nil ? Self.grouped : 0)
     bits = UInt8(truncatingIfNeeded: definition.constraints.rawValue) | (definition.isSteady ? Self.steady : 0)
   }
 
-  var constraints: Constraints { Constraints(rawValue: UInt32(bits & 0x3F)) }
+  var kind: Kind { @inline(__always) get { choices & 0x20 == 0 ? .refresh : .processing } }
+  var schedule: Schedule { @inline(__always) get { Schedule(rawValue: choices >> 3 & 3) ?? .standing } }
+  /// Its schedule is standing.
+  var isStanding: Bool { @inline(__always) get { choices & 0x18 == 0 } }
+  var priority: UInt8 { @inline(__always) get { choices & 7 } }
+  /// It is in a group.
+  var isGrouped: Bool { @inline(__always) get { choices & Self.grouped != 0 } }
+  var constraints: Constraints { @inline(__always) get { Constraints(rawValue: UInt32(bits & 0x7F)) } }
   /// Its outcomes are not learnt from (F9).
   var isSteady: Bool { bits & Self.steady != 0 }
 
   /// Whether its table ranks by the freshness rule.
   var isFresh: Bool {
-    @inline(__always) get { bits & Self.fresh != 0 }
-    set { bits = newValue ? bits | Self.fresh : bits & ~Self.fresh }
+    @inline(__always) get { choices & Self.fresh != 0 }
+    set { choices = newValue ? choices | Self.fresh : choices & ~Self.fresh }
   }
 }
 
@@ -429,7 +437,7 @@ package struct TaskRecord {
   package var isLive: Bool { !state.isTerminal }
 
   /// Whether it takes one of the places of its kind (T6).
-  package var holdsPlace: Bool { traits.schedule != .standing && (state == .enqueued || state == .running) }
+  package var holdsPlace: Bool { !traits.isStanding && (state == .enqueued || state == .running) }
 
   /// The response time expected of the next run (S5, F5).
   package var estimate: Span { history?.estimate ?? expected }
@@ -462,7 +470,7 @@ extension UnsafeMutablePointer<TaskRecord> {
 
   var holdsPlace: Bool {
     @inline(__always) get {
-      pointee.traits.schedule != .standing && (pointee.state == .enqueued || pointee.state == .running)
+      !pointee.traits.isStanding && (pointee.state == .enqueued || pointee.state == .running)
     }
   }
 
@@ -481,4 +489,7 @@ extension UnsafeMutablePointer<TaskRecord> {
   }
 
   var run: UInt64 { @inline(__always) get { pointee.history?.run ?? 0 } }
+
+  /// It is enqueued, held or blocked.
+  var isWaiting: Bool { pointee.state.rawValue < TaskState.running.rawValue }
 }

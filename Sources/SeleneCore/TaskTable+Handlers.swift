@@ -132,6 +132,7 @@ extension TaskTable {
   @_optimize(speed)
   package func take(_ slot: Int) {
     outstanding.append(Unmanaged.passUnretained(records.at(slot).pointee.definition))
+    if let group = group(of: slot) { terms.groups.begin(group) }
     touch(slot) { $0.isTaken = true }
   }
 
@@ -142,6 +143,7 @@ extension TaskTable {
     guard let place = outstanding.lastIndex(where: { $0.toOpaque() == address }) else { return }
     let last = outstanding.removeLast()
     if place < outstanding.count { outstanding[place] = last }
+    if let group = definition.group, terms.groups.end(group) { noteOpening() }
     guard outstanding.isEmpty || !isOutstanding(definition.id) else { return }
     if let slot = visibleSlot(of: definition, hint: slot) { touch(slot) { $0.isTaken = false } }
   }

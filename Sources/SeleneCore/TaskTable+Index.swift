@@ -14,10 +14,22 @@ extension TaskTable {
       && record.pointee.bars.isSubset(of: .spent)
   }
 
-  /// The class of a task that has a handler.
-  func taskClass(of record: UnsafeMutablePointer<TaskRecord>) -> TaskClass {
-    TaskClass(
-      record.kind, record.pointee.traits.constraints, pushes: roster.pushes(Int(record.pointee.handler)))
+  /// The number of the class of a task that has a handler.
+  @inline(__always)
+  func taskClass(of record: UnsafeMutablePointer<TaskRecord>) -> Int {
+    let pushes = roster.pushes(Int(record.pointee.handler))
+    guard record.pointee.traits.isGrouped else {
+      return TaskClasses.number(record.kind, record.pointee.traits.constraints, pushes: pushes)
+    }
+    return taskClass(ofGrouped: record, pushes: pushes)
+  }
+
+  @inline(never)
+  private func taskClass(ofGrouped record: UnsafeMutablePointer<TaskRecord>, pushes: Bool) -> Int {
+    index.number(
+      of: TaskClass(
+        kind: record.kind, needs: record.pointee.traits.constraints, pushes: pushes,
+        group: record.pointee.definition.group))
   }
 
   /// Puts a record where it belongs.
@@ -57,8 +69,7 @@ extension TaskTable {
   package func settle(at now: Instant) {
     index.advance(to: now)
     if isMoving { putBack() }
-    for number in index.dueClasses {
-      let taskClass = TaskClass(number: number)
+    index.dueClasses.forEach { taskClass in
       while let first = index.due(taskClass).first, first.at.key <= now {
         unlink(first.slot)
         link(first.slot)

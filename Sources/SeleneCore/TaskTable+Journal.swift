@@ -19,6 +19,8 @@ extension TaskTable {
           visible.remove(definition.id) { records[$0].definition.id }
         }
       case .timed(let place, let old): handlerTimes.restore(place, old?.times)
+      case .grouped(let group, let old):
+        if terms.groups.set(group, old, isKept: true) { noteOpening() }
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }
@@ -48,6 +50,7 @@ extension TaskTable {
       records[slot].isUnsaved = false
     }
     handlerTimes.noteSaved()
+    terms.groups.noteSaved()
     journal?.clear()
   }
 }

@@ -23,8 +23,9 @@ extension TaskTable {
   package func nextDue(_ offer: Offer, at now: Instant) -> Instant {
     settle(at: now)
     var next = Time.never
-    for number in index.dueClasses where TaskClass(number: number).isOpen(to: offer) {
-      if let first = index.due(TaskClass(number: number)).first { next = min(next, first.at.key) }
+    index.dueClasses.forEach { number in
+      guard index.classes[number].isOpen(to: offer), let first = index.due(number).first else { return }
+      next = min(next, first.at.key)
     }
     return next
   }
@@ -35,17 +36,17 @@ extension TaskTable {
   package func nextWakeup(_ offer: Offer, _ pace: PerKind<Pace>, at now: Instant) -> Instant? {
     settle(at: now)
     var earliest = isMoving ? now : nil
-    for number in index.rankedClasses.union(index.dueClasses) {
-      let taskClass = TaskClass(number: number)
-      guard taskClass.isOpen(to: offer) else { continue }
-      let pace = pace[taskClass.kind]
-      let ranked = index.ranked(taskClass)
+    index.rankedClasses.forEach { number in
+      guard index.classes[number].isOpen(to: offer) else { return }
+      let pace = pace[index.classes[number].kind]
+      let ranked = index.ranked(number)
       if ranked.standing > 0 { earliest = min(earliest ?? pace.standingAt, pace.standingAt) }
       if ranked.others > 0 { earliest = min(earliest ?? pace.opensAt, pace.opensAt) }
-      if let first = index.due(taskClass).first {
-        let at = max(first.at.key, pace.opensAt)
-        earliest = min(earliest ?? at, at)
-      }
+    }
+    index.dueClasses.forEach { number in
+      guard index.classes[number].isOpen(to: offer), let first = index.due(number).first else { return }
+      let at = max(first.at.key, pace[index.classes[number].kind].opensAt)
+      earliest = min(earliest ?? at, at)
     }
     return earliest.map { max($0, now) }
   }

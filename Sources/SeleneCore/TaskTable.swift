@@ -115,10 +115,22 @@ package final class TaskTable {
     return limit > taken[kind] ? limit - taken[kind] : 0
   }
 
-  /// S1 without the time, also for what had its run of a rolling window.
+  /// S1 without the time, also for what had its run of a rolling window or whose group has no room.
+  package func isEligible(_ slot: Int, _ offer: Offer) -> Bool {
+    guard !isStuck(handler: records[slot].handler), canRunNow(records.at(slot)) else { return false }
+    let traits = records.at(slot).pointee.traits
+    return offer.kinds.contains(traits.kind) && traits.constraints.isSubset(of: offer.satisfied)
+      && (!offer.pushes || roster.pushes(Int(records.at(slot).pointee.handler)))
+  }
+
+  /// The same, and its group has room.
   package func isRunnable(_ slot: Int, _ offer: Offer) -> Bool {
-    !isStuck(handler: records[slot].handler) && canRunNow(records.at(slot))
-      && taskClass(of: records.at(slot)).isOpen(to: offer)
+    isEligible(slot, offer) && (group(of: slot).map { $0.isOpen } ?? true)
+  }
+
+  /// The group of a record, or nil.
+  package func group(of slot: Int) -> TaskGroup? {
+    records.at(slot).pointee.traits.isGrouped ? records.at(slot).pointee.definition.group : nil
   }
 
   // MARK: Writing: every change of a record goes through these
@@ -258,7 +270,11 @@ package final class TaskTable {
     visible.removeAll()
     taken = PerKind(repeating: 0)
     counts = InlineArray(repeating: 0)
+    terms.groups.removeTasks()
   }
+
+  /// Something was changed that no record shows: whoever follows the stamp looks again.
+  func noteOpening() { stamp += 1 }
 
   /// The record in a slot is about to change.
   private func note(_ slot: Int) {
@@ -286,9 +302,16 @@ package final class TaskTable {
     guard record.pointee.sequence != 0 else { return }
     let state = Int(record.pointee.state.rawValue)
     counts[state] = counts[state] &+ UInt64(bitPattern: Int64(change))
+    if record.pointee.traits.isGrouped { countInGroup(record, by: change) }
     guard record.holdsPlace else { return }
     let kind = record.kind
     taken[kind] = taken[kind] &+ UInt32(bitPattern: Int32(change))
+  }
+
+  @inline(never)
+  private func countInGroup(_ record: UnsafeMutablePointer<TaskRecord>, by change: Int) {
+    guard record.isWaiting, let group = record.pointee.definition.group else { return }
+    group.waiting = group.waiting &+ UInt64(bitPattern: Int64(change))
   }
 
   /// The record in a slot carries the tags of another definition; of one that stays, those that both have stay, too.
@@ -319,6 +342,7 @@ package final class TaskTable {
       var places = PerKind<UInt32>(repeating: 0)
       var states = [UInt64](repeating: 0, count: 7)
       var waiting = 0
+      var waitingInGroups: UInt64 = 0
       for slot in slots where !isVacant(slot) {
         // Where it is: a copy for each would make the tests wait for this.
         let record = records.at(slot)
@@ -327,6 +351,7 @@ package final class TaskTable {
         states[Int(state.rawValue)] += 1
         if record.holdsPlace { places[record.kind] += 1 }
         if state == .blocked { waiting += 1 }
+        if record.isWaiting && record.pointee.definition.group != nil { waitingInGroups += 1 }
         assert(state == .blocked || find(record.pointee.definition.id) == slot, "each id shows one record")
         assert((record.run != 0) == (state == .running), "a run in flight is a running record")
         assert(record.pointee.sequence <= lastSequence)
@@ -340,6 +365,7 @@ package final class TaskTable {
         waiting -= chain.count
       }
       assert(waiting == 0, "every blocked record waits behind another")
+      assert(terms.groups.inUse.reduce(0) { $0 + $1.waiting } == waitingInGroups, "tasks of groups that wait")
       assert(states.indices.allSatisfy { states[$0] == counts[$0] }, "counts by state")
       for kind in Kind.allCases {
         assert(places[kind] == taken[kind], "places")

@@ -6,14 +6,16 @@ package final class TaskTerms: Sendable {
   /// The handler's name, or nil where it is the id.
   package let handler: Bytes?
   let tags: [Bytes]
+  package let group: TaskGroup?
 
-  fileprivate init(_ numbers: TaskNumbers, handler: Bytes?, tags: [Bytes]) {
+  fileprivate init(_ numbers: TaskNumbers, handler: Bytes?, tags: [Bytes], group: TaskGroup?) {
     self.numbers = numbers
     self.handler = handler
     self.tags = tags
+    self.group = group
   }
 
-  static let vacant = TaskTerms(TaskNumbers(), handler: nil, tags: [])
+  static let vacant = TaskTerms(TaskNumbers(), handler: nil, tags: [], group: nil)
 }
 
 /// Terms that were lately used, so that tasks of the same sort share them.
@@ -24,6 +26,8 @@ package struct TermsPool {
   private var places = [TaskTerms?](repeating: nil, count: size)
   /// Which of them goes next.
   private var turn = 0
+  /// The groups that terms name, which stay what they are as long as terms lead to them.
+  package var groups = TaskGroups()
 
   package init() {}
 
@@ -31,15 +35,17 @@ package struct TermsPool {
   @_optimize(speed)
   mutating func terms(_ numbers: TaskNumbers, of draft: borrowing TaskDraft) -> TaskTerms {
     let handler = draft.handler.count > 0 && !draft.handler.equals(draft.id) ? draft.handler : nil
-    let first = Self.place(numbers, handler, tags: draft.tags.count)
+    let group = draft.group.count > 0 ? groups.group(draft.group) : nil
+    let first = Self.place(numbers, handler, tags: draft.tags.count, group)
     for place in first..<(first + Self.ways) {
-      if let known = places[place], known.numbers == numbers, Self.isSame(known.handler, handler),
+      if let known = places[place], known.numbers == numbers, known.group === group,
+        Self.isSame(known.handler, handler),
         Self.isSame(known.tags, draft.tags)
       {
         return known
       }
     }
-    let new = Self.make(numbers, handler, draft.tags)
+    let new = Self.make(numbers, handler, draft.tags, group)
     turn = (turn + 1) % Self.ways
     places[first + turn] = new
     return new
@@ -47,21 +53,25 @@ package struct TermsPool {
 
   @inline(never)
   private static func make(
-    _ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer]
+    _ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer],
+    _ group: TaskGroup?
   ) -> TaskTerms {
     var tags: [Bytes] = []
     for tag in texts where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
-    return TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags)
+    return TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags, group: group)
   }
 
   @_optimize(speed)
-  private static func place(_ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, tags: Int) -> Int {
+  private static func place(
+    _ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, tags: Int, _ group: TaskGroup?
+  ) -> Int {
     // Those in which tasks of one host differ most; where the others differ, terms meet.
     var mix = UInt64(bitPattern: numbers.expectedResponse ^ numbers.period)
     mix ^= UInt64(bitPattern: numbers.initialDelay) << 1 ^ UInt64(numbers.maxAttempts) << 7
     mix ^= UInt64(truncatingIfNeeded: numbers.priority ^ numbers.kind << 4 ^ numbers.schedule << 6) << 13
     mix ^= UInt64(numbers.constraints) << 23 ^ UInt64(tags) << 29
     if let handler { mix ^= UInt64(handler.count) << 37 ^ UInt64(handler[handler.count - 1]) << 43 }
+    if let group { mix ^= UInt64(UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque())) << 5 }
     return Int((mix &* 0x9E37_79B9_7F4A_7C15) >> 59) * ways
   }
 

@@ -51,19 +51,31 @@ struct PlainRanking {
     return (candidate.slot, candidate.score)
   }
 
+  /// Whether one that fits waits for a run of its group to end.
+  func awaitsGroup(in table: TaskTable, _ offer: Offer, room: Span?) -> Bool {
+    candidates.contains { candidate in
+      guard let group = table[candidate.slot].definition.group else { return false }
+      return isFrozen(candidate, table) && table.isEligible(candidate.slot, offer) && group.isFull && !group.isPaused
+        && (room.map { table.estimate(candidate.slot) <= $0 } ?? true)
+    }
+  }
+
   func remaining(in table: TaskTable, _ offer: Offer) -> Int {
     candidates.reduce(0) { $0 + (isLeft($1, table, offer) ? 1 : 0) }
   }
 
   private func isLeft(_ candidate: Candidate, _ table: TaskTable, _ offer: Offer) -> Bool {
-    let record = table[candidate.slot]
-    return record.sequence == candidate.sequence && record.stamp <= stamp && table.isRunnable(candidate.slot, offer)
+    isFrozen(candidate, table) && table.isRunnable(candidate.slot, offer)
+  }
+
+  private func isFrozen(_ candidate: Candidate, _ table: TaskTable) -> Bool {
+    table[candidate.slot].sequence == candidate.sequence && table[candidate.slot].stamp <= stamp
   }
 }
 
 extension TaskTable {
   /// All of S1; the library itself has the tasks that are due in its index.
   func isEligible(_ slot: Int, _ offer: Offer, at now: Instant) -> Bool {
-    self[slot].earliestBegin <= now && !self[slot].isSpent && isRunnable(slot, offer)
+    self[slot].earliestBegin <= now && !self[slot].isSpent && isEligible(slot, offer)
   }
 }

@@ -8,6 +8,7 @@ import SeleneCore
 struct Recipe {
   var id: String
   var handler = ""
+  var group = ""
   var tags: [String] = []
   var input: [UInt8] = []
   private var numbers = TaskNumbers()
@@ -35,7 +36,7 @@ struct Recipe {
 
   /// Lends a draft whose texts live until the body returns.
   func withDraft<R>(_ body: (borrowing TaskDraft) throws -> R) rethrows -> R {
-    let parts = [Array(id.utf8), Array(handler.utf8), input] + tags.map { Array($0.utf8) }
+    let parts = [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + tags.map { Array($0.utf8) }
     return try Array(parts.joined()).withUnsafeBytes { all in
       var texts: [UnsafeRawBufferPointer] = []
       var end = 0
@@ -46,7 +47,8 @@ struct Recipe {
       var draft = TaskDraft()
       draft.numbers = numbers
       (draft.id, draft.handler, draft.input) = (texts[0], texts[1], texts[2])
-      draft.tags = Array(texts[3...])
+      draft.group = texts[3]
+      draft.tags = Array(texts[4...])
       return try body(draft)
     }
   }
@@ -56,6 +58,13 @@ struct Recipe {
     var pool = TermsPool()
     return try withDraft { draft in
       try TaskDefinition.checked(draft, backoff: bounds, maxInput: maxInput, pool: &pool)
+    }
+  }
+
+  /// The same with the terms and groups of a table.
+  func define(in table: TaskTable) throws -> TaskDefinition {
+    try withDraft { draft in
+      try TaskDefinition.checked(draft, backoff: BackoffBounds(), maxInput: 10_240, pool: &table.terms)
     }
   }
 }

@@ -13,6 +13,12 @@ import Testing
     private var unreturned: [TaskDefinition] = []
     private var next = 0
     private let estimates: [Span]
+    /// How many groups there are; half of the tasks are in one.
+    private let groups: Int
+    /// Of the groups the runs that have not come back.
+    private var running: [String: UInt32] = [:]
+    /// Runs that went on for a while.
+    private var lingering: [(slot: Int, definition: TaskDefinition)] = []
     /// The diary of the freshness rule, if that ranks.
     private(set) var diary: PlainFreshness?
 
@@ -26,6 +32,7 @@ import Testing
       self.table = table
       _ = try "pushed".withBytes { try table.addHandler($0, pushes: true) }
       _ = try "pulled".withBytes { try table.addHandler($0, pushes: false) }
+      groups = chance.pick([0, 1, 3, 40])
       // From all equal to all different; some cost nothing, some more than any window has.
       estimates = chance.pick([
         [5], [0, 1, 2, 3], [0, 1 << 16, 1 << 17, 1 << 40, Time.day],
@@ -44,11 +51,12 @@ import Testing
         $0.initialDelay = chance.once(in: 5) ? chance.anySpan(upTo: Time.minute) : 0
         $0.existing = chance.once(in: 3) ? Int32(ExistingPolicy.replace.rawValue) : -1
         $0.flags = chance.once(in: 6) ? TaskDefinition.steady : 0
+        $0.group = groups > 0 && chance.once(in: 2) ? "group.\(chance.below(groups))" : ""
         $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []
       }
       var changes = Changes(isObserved: false)
       // Some updates are refused, because kind or schedule differ.
-      _ = try? table.register(recipe.define(), at: now, enabled: .all, &changes)
+      _ = try? table.register(recipe.define(in: table), at: now, enabled: .all, &changes)
     }
 
     func grow(by count: Int, _ chance: inout Chance) throws {
@@ -65,6 +73,7 @@ import Testing
       table.dispatch(slot, as: lastRun, at: now)
       dispatched()
       table.take(slot)
+      if let group = definition.group { running[group.name.buffer.text, default: 0] += 1 }
       if chance.once(in: 2) { now += chance.anySpan(upTo: Time.second) }
       guard !chance.once(in: 6) else { return unreturned.append(definition) }
       var changes = Changes(isObserved: false)
@@ -72,12 +81,45 @@ import Testing
       let time = chance.pick(estimates)
       diary?.note(table[slot], outcome, took: time, at: now)
       table.complete(slot, outcome, at: now, responseTime: time, retryDelay: nil, &changes)
+      if chance.once(in: 3) { return lingering.append((slot, definition)) }
+      comeBack(slot, definition)
+    }
+
+    private func comeBack(_ slot: Int, _ definition: TaskDefinition) {
       table.release(definition, slot)
+      if let group = definition.group { running[group.name.buffer.text, default: 0] -= 1 }
+    }
+
+    /// What the groups count is what was counted here.
+    func verifyGroups() throws {
+      var waiting: [String: UInt64] = [:]
+      for slot in table.slots where !table.isVacant(slot) {
+        let record = table[slot]
+        guard let group = record.definition.group, [.enqueued, .held, .blocked].contains(record.state) else { continue }
+        waiting[group.name.buffer.text, default: 0] += 1
+      }
+      for group in table.terms.groups.inUse {
+        let name = group.name.buffer.text
+        try verify(group.running == running[name] ?? 0, "runs of \(name)")
+        try verify(group.waiting == waiting[name] ?? 0, "tasks that wait of \(name)")
+        waiting[name] = nil
+      }
+      try verify(waiting.isEmpty, "every group that has tasks is known")
     }
 
     /// Something that is not a run.
     func interfere(_ chance: inout Chance) throws {
       var changes = Changes(isObserved: false)
+      if groups > 0 && chance.once(in: 3) {
+        _ = "group.\(chance.below(groups))".withBytes { name in
+          table.set(
+            group: name, GroupTerms(limit: UInt32(chance.below(4)), isPaused: chance.once(in: 4)))
+        }
+      }
+      if chance.once(in: 2), !lingering.isEmpty {
+        let run = lingering.remove(at: chance.below(lingering.count))
+        comeBack(run.slot, run.definition)
+      }
       switch chance.below(8) {
       case 0: _ = try? "task.\(chance.below(max(1, next)))".withBytes { try table.cancel(id: $0, at: now, &changes) }
       case 1:
@@ -88,6 +130,7 @@ import Testing
       default: try grow(by: 1, &chance)
       }
       table.checkInvariants()
+      try verifyGroups()
     }
   }
 
@@ -124,7 +167,14 @@ import Testing
       let found = ranking.best(in: table, offer, room: room)
       let expected = plain.take(in: table, offer, room: room)
       try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
-      guard let found, let expected else { break }
+      guard let found, let expected else {
+        let awaits = ranking.awaitsGroup(in: table, offer, room: room) { _ in true }
+        try verify(awaits == plain.awaitsGroup(in: table, offer, room: room), "pick \(pick): waits for a group")
+        if table.terms.groups.inUse.isEmpty || pick + 1 == picks { break }
+        // A group may get room again.
+        try yard.interfere(&chance)
+        continue
+      }
       try verify(abs(found.score - expected.score) < 1e-12, "pick \(pick): \(found.score) is not \(expected.score)")
       ranking.remove(found)
       yard.run(found.slot, &chance)
