@@ -182,10 +182,10 @@
  *   nothing catches them, they end the process), or as its thread ends in pthread_exit, nothing crashes: the run has
  *   failed unless it had its outcome, its inline cycle ends, and a library thread that ended is replaced. It is noticed
  *   when the thread ends, or calls the library again from where the jump led to; until then the thread counts as
- *   inside. So a call from deeper on the stack than the callback was, which finds what was left there untouched, is at
- *   worst answered as one from inside: close, reset and blocking cycles with REENTRANT. What the calls in between had
- *   allocated is lost, and the destroy of a scheduler that was closed before it was noticed is not called. On a stack
- *   other than the thread's own, as fibers have them, it is not noticed.
+ *   inside. So a call that reaches deeper into the stack than the callback was called from (its own frames count), and
+ *   finds what was left there untouched, is at worst answered as one from inside: close, reset and blocking cycles with
+ *   REENTRANT. What the calls in between had allocated is lost, and the destroy of a scheduler that was closed before it
+ *   was noticed is not called. On a stack other than the thread's own, as fibers have them, it is not noticed.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything

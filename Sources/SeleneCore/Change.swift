@@ -25,8 +25,9 @@ package enum EventType: Int32, Sendable {
   case progress = 21
 }
 
-/// One change.
-package struct Change {
+/// One change. Made where it happened and never changed then; an object, because from there to the host it is handed on
+/// several times, each in less time than a copy takes.
+package final class Change: @unchecked Sendable {
   package let type: EventType
   /// The task; nil for cycles.
   package var definition: TaskDefinition?
@@ -52,7 +53,10 @@ package struct Change {
 
   package init(_ type: EventType) { self.type = type }
 
-  package init(_ type: EventType, _ record: TaskRecord, detail: Int32 = 0, run: UInt64 = 0) {
+  package init(
+    _ type: EventType, _ record: TaskRecord, detail: Int32 = 0, run: UInt64 = 0, timeAt: Instant = 0,
+    message: Bytes? = nil
+  ) {
     self.type = type
     definition = record.definition
     state = record.state
@@ -60,6 +64,8 @@ package struct Change {
     pace = record.turn
     self.detail = detail
     self.run = run
+    self.timeAt = timeAt
+    self.message = message
   }
 }
 
@@ -79,5 +85,5 @@ package struct Changes {
   }
 
   @inline(never)
-  private mutating func append(_ change: consuming Change) { list.append(change) }
+  private mutating func append(_ change: Change) { list.append(change) }
 }

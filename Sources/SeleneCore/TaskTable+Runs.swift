@@ -49,9 +49,9 @@ extension TaskTable {
     }
     self.generator = generator
     learn(responseTime, of: slot)
-    changes.add(withMessage(message, Change(.completed, self[slot], detail: outcome.rawValue, run: run)))
+    changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run, message: message))
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
-      changes.add(withTime(self[slot].earliestBegin, Change(.retry, self[slot])))
+      changes.add(Change(.retry, self[slot], timeAt: self[slot].earliestBegin))
     }
     if !chains.isEmpty { settle(slot, at: now, &changes) }
     if count(.held) > 0 { promote(&changes) }
@@ -63,7 +63,7 @@ extension TaskTable {
     modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
     self.generator = generator
     changes.add(
-      withTime(self[slot].earliestBegin, withMessage(LastFailure.processEnded, Change(.interrupted, self[slot]))))
+      Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: LastFailure.processEnded))
     if !chains.isEmpty { settle(slot, at: now, &changes) }
   }
 
@@ -96,17 +96,5 @@ extension TaskTable {
       setWaiting(behind: next, Array(chain))
       head = next
     }
-  }
-
-  private func withMessage(_ message: Bytes?, _ change: Change) -> Change {
-    var change = change
-    change.message = message
-    return change
-  }
-
-  private func withTime(_ time: Instant, _ change: Change) -> Change {
-    var change = change
-    change.timeAt = time
-    return change
   }
 }

@@ -134,7 +134,7 @@ extension Scheduler {
   }
 
   private func begun(_ cycle: Cycle) -> Change {
-    var change = Change(.cycleBegun)
+    let change = Change(.cycleBegun)
     change.cycle = cycle.handle
     change.kinds = cycle.kinds
     change.timeAt = cycle.time.deadline
@@ -268,7 +268,7 @@ extension Scheduler {
       $0?.isOpen = false
       $0?.room = room
     }
-    var change = Change(.cycleEnded)
+    let change = Change(.cycleEnded)
     change.cycle = cycle.handle
     change.kinds = cycle.kinds
     change.detail = report.tally.result.rawValue

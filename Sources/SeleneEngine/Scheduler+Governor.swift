@@ -212,7 +212,7 @@ extension Scheduler {
   }
 
   private func decided(_ decision: Decision) -> Change {
-    var change = Change(decision.isGranted ? .granted : .refused)
+    let change = Change(decision.isGranted ? .granted : .refused)
     change.kinds = KindSet(decision.kind)
     change.detail = Int32(decision.firstVeto?.factor.rawValue ?? 0)
     change.timeAt = decision.isGranted ? 0 : decision.askAgainAt

@@ -60,7 +60,7 @@ extension Scheduler {
     watch.tellsAt = Time.never
     guard outbox.isObserved, let last = watch.last else { return }
     watch.mayTellAt = now.adding(Self.tellingInterval)
-    var change = Change(.progress)
+    let change = Change(.progress)
     change.definition = run.definition
     change.state = .running
     change.attempts = run.attempt

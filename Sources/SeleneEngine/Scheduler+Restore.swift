@@ -51,7 +51,7 @@ extension Scheduler {
   private func move(by span: Span, _ changes: inout Changes) {
     for slot in table.slots where !table.isVacant(slot) { table.modify(slot) { $0.shift(by: span) } }
     for kind in Kind.allCases { pace[kind].lastBegin = pace[kind].lastBegin.map { $0.adding(span) } }
-    var change = Change(.clockMoved)
+    let change = Change(.clockMoved)
     change.timeAt = span
     changes.add(change)
   }

@@ -53,7 +53,7 @@ extension Scheduler {
   }
 
   private func started(_ run: Run, _ pace: PaceTerms?) -> Change {
-    var change = Change(.started, table[run.slot], run: run.token)
+    let change = Change(.started, table[run.slot], run: run.token)
     change.cycle = run.cycleHandle
     change.timeAt = run.deadline
     change.pace = pace
@@ -260,7 +260,7 @@ extension Scheduler {
   }
 
   private func stopped(_ run: Run) -> Change {
-    var change = Change(.stopped)
+    let change = Change(.stopped)
     change.definition = run.definition
     if let slot = table.find(run.definition.id) { (change.state, change.pace) = (table[slot].state, table[slot].turn) }
     change.attempts = run.attempt

@@ -92,7 +92,7 @@ extension Scheduler {
     if run.isInHandler && run.mode != .lanes { workers.letGo.append(run) }
     comeBack(run)
     if run.mode == .pulled { runs.lend(run) }
-    var change = Change(.released)
+    let change = Change(.released)
     change.definition = run.definition
     change.state = table.find(run.definition.id).map { table[$0].state }
     change.run = run.token

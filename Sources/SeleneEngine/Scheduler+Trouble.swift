@@ -23,7 +23,7 @@ extension Scheduler {
   }
 
   private func told(_ trouble: Trouble, _ error: SeleneError?) -> Change {
-    var change = Change(.trouble)
+    let change = Change(.trouble)
     change.detail = Int32(bitPattern: trouble.rawValue)
     if let error {
       change.status = error.code.rawValue
@@ -93,7 +93,7 @@ extension Scheduler {
   /// It has room again. What was lost is told each time, however often it happens.
   func observerCaughtUp(_ lost: UInt64) {
     _ = troubles.end(.observer)
-    var change = told(.observer, nil)
+    let change = told(.observer, nil)
     change.message = SeleneError(.exhausted, "\(lost) events were lost").detail.bytes.withUnsafeBytes {
       Bytes(copying: $0)
     }
@@ -192,7 +192,7 @@ extension Scheduler {
     if workers.stuckHandlers == 0 { _ = troubles.end(.handler) }
     if handler.isToldStuck {
       handler.isToldStuck = false
-      var change = told(.handler, nil)
+      let change = told(.handler, nil)
       change.message = table.name(ofHandler: handler.number)
       publish(change, at: clock.last)
       log(.info, "the trouble (\(Trouble.handler.name)) is over: \(name: nameText(of: handler))")
