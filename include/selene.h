@@ -1168,7 +1168,17 @@ typedef struct selene_task_info {
     int64_t progress_done;
     int64_t progress_total;
     selene_text progress_text;
+    /** How many bytes its last success left (selene_task_get_output); 0: none. Since: 0.2. */
+    uint64_t output_length;
 } selene_task_info;
+
+/** What the last success of a task left. Made by selene_task_get_output. */
+typedef struct selene_task_output {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** The bytes, of which none needs to be text; a NUL that is not counted stands behind them. */
+    selene_text output;
+} selene_task_output;
 
 /** The ids of some tasks. Made by selene_task_list. */
 typedef struct selene_task_ids {
@@ -1343,6 +1353,25 @@ SELENE_API selene_status selene_task_get(selene_scheduler scheduler, const char 
 
 /** Frees what selene_task_get returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_info_destroy(selene_task_info *info);
+
+/**
+ * Reads what the last success of a task left (selene_run_set_output).
+ *
+ * A once task has it until its record goes (selene_scheduler_prune, or 24 h after its end), a periodic or standing one
+ * until its next success, which replaces it, also by none. A successor (SELENE_EXISTING_APPEND) has that of the one before
+ * it until it succeeds itself, so its handler reads it under its own id. A new record has none: a replacement, or one
+ * in the place of one that has ended.
+ *
+ * @param out_output  the bytes; none if nothing was left
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Ownership: the caller frees it with selene_task_output_destroy. Thread: any, in a handler too. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_get_output(selene_scheduler scheduler, const char *id,
+                                                int64_t id_length, selene_task_output **out_output);
+
+/** Frees what selene_task_get_output returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_task_output_destroy(selene_task_output *output);
 
 /**
  * Lists the ids of all tasks, or of those with a tag, in order of registration.
@@ -2095,6 +2124,22 @@ SELENE_API selene_status selene_run_progress(selene_run run, int64_t done, int64
                                              const char *text, int64_t text_length);
 
 /**
+ * Says what an open run leaves if it succeeds, for those who look at its task and for the handlers of those that come
+ * after it: a result, small enough for a row; what is larger belongs in a file whose name is left.
+ *
+ * The last call before the outcome counts, and the outcome must be NEW_DATA or NO_DATA: a run that fails, or is stopped,
+ * leaves what the last success left. Stored in the commit of its outcome. A success without it leaves nothing.
+ *
+ * @param output  copied; NULL with length 0: none
+ * @param length  bytes, from 0 to the scheduler's max_input_size
+ * @return INVALID_ARGUMENT (NULL with bytes, negative length), TOO_LARGE, INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED
+ *         once the run is over
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_set_output(selene_run run, const void *output, int64_t length);
+
+/**
  * Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work
  * on it, since what a callback is given lives only until that returns.
  *
@@ -2503,7 +2548,7 @@ typedef uint64_t selene_server;
 enum {
     /** Get, list, explain, counts, conditions, signals, decisions, events; the input of a task comes out empty. */
     SELENE_RIGHT_LOOK = 1,
-    /** See the input of tasks, too. */
+    /** See the input of tasks, too, and what they left. */
     SELENE_RIGHT_READ = 2,
     /** Register, cancel, retry, pause and resume tasks. */
     SELENE_RIGHT_ENQUEUE = 4,

@@ -135,6 +135,7 @@ static uint32_t rights_of(const server *own, const struct ucred *peer) {
 
 static const char *right_name(uint32_t right) {
     return right == SELENE_RIGHT_LOOK      ? "SELENE_RIGHT_LOOK"
+           : right == SELENE_RIGHT_READ    ? "SELENE_RIGHT_READ"
            : right == SELENE_RIGHT_ENQUEUE ? "SELENE_RIGHT_ENQUEUE"
                                            : "SELENE_RIGHT_MANAGE";
 }

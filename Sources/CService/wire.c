@@ -82,6 +82,7 @@ static const shape shapes[] = {
      sizeof(selene_task_ids),
      {{PART_TEXTS, 8, offsetof(selene_task_ids, ids), offsetof(selene_task_ids, count),
        UINT64_MAX}}},
+    {'O', 1, sizeof(selene_task_output), {TEXT_AT(selene_task_output, output)}},
     {'F',
      3,
      sizeof(selene_store_info),
@@ -501,6 +502,9 @@ static void release_made(char letter, void *made) {
         break;
     case 'L':
         selene_task_ids_destroy(made);
+        break;
+    case 'O':
+        selene_task_output_destroy(made);
         break;
     case 'F':
         selene_store_info_destroy(made);

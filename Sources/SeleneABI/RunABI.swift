@@ -115,6 +115,18 @@ public func selene_run_progress(
   }
 }
 
+@_cdecl("selene_run_set_output") @implementation
+public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!, _ length: Int64) -> selene_status {
+  attempt { () throws(SeleneError) in
+    guard length >= 0 else { throw .range("length", length, 0, .max, .bytes) }
+    guard output as UnsafeRawPointer? != nil || length == 0 else { throw .null("output") }
+    let output = UnsafeRawBufferPointer(start: output, count: Int(length))
+    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      try scheduler.setOutput(number, output)
+    }
+  }
+}
+
 @_cdecl("selene_run_get") @implementation
 public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
   -> selene_status

@@ -298,6 +298,31 @@ public func selene_task_info_destroy(_ info: UnsafeMutablePointer<selene_task_in
   info?.deallocate()
 }
 
+@_cdecl("selene_task_get_output") @implementation
+public func selene_task_get_output(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_output: UnsafeMutablePointer<UnsafeMutablePointer<selene_task_output>?>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_GET_OUTPUT, word(id), word(id_length), word(out_output)) { () throws(SeleneError) in
+    let out = try require(out_output, "out_output")
+    let id = try borrow(id, id_length, "id")
+    let output = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      try scheduler.output(id)
+    }
+    out.pointee = Block.make { block in
+      var made = selene_task_output()
+      made.struct_size = UInt32(MemoryLayout<selene_task_output>.size)
+      made.output = block.text(output?.buffer ?? noText)
+      return made
+    }
+  }
+}
+
+@_cdecl("selene_task_output_destroy") @implementation
+public func selene_task_output_destroy(_ output: UnsafeMutablePointer<selene_task_output>!) {
+  (output as UnsafeMutablePointer?)?.deallocate()
+}
+
 @_cdecl("selene_task_list") @implementation
 public func selene_task_list(
   _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64,
@@ -395,6 +420,7 @@ extension selene_task_info {
     failed_attempt = UInt64(last?.attempt ?? 0)
     failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     paused = record.isPaused ? 1 : 0
+    output_length = UInt64(record.output?.count ?? 0)
     progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     guard let progress else { return }
     (progress_at, progress_done, progress_total) = (progress.at, progress.done, progress.total)

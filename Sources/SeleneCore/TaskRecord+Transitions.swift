@@ -19,10 +19,11 @@ extension TaskRecord {
   ///   - retryDelay: the failure's own delay, which replaces the backoff; nil for none.
   ///   - next: when the task is due again, in place of what is computed (W7); nil for that.
   ///   - message: why it failed, if it did.
+  ///   - output: what it left, which counts if it succeeded (W5).
   ///   - reason: why the run was asked to stop, if it was.
   package mutating func complete(
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
-    because message: Bytes? = nil, asked reason: StopReason = .none,
+    because message: Bytes? = nil, leaving output: Bytes? = nil, asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     lastRun = now
@@ -32,6 +33,7 @@ extension TaskRecord {
     if let next { sayNext(next) }
     endRun(outcome, at: now, responseTime: responseTime)
     failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
+    if outcome.isSuccess { self.output = output }
 
     switch traits.schedule {
     case .standing:

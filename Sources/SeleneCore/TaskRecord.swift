@@ -16,6 +16,8 @@ private final class TaskHistory {
   var periodBase = TaskRecord.onRegistration
   var run: UInt64 = 0
   var failure: LastFailure?
+  /// What its last success left (W5).
+  var output: Bytes?
   /// What the age counts from under the freshness rule (F2).
   var freshSince: Instant
 
@@ -24,7 +26,7 @@ private final class TaskHistory {
   func copy() -> TaskHistory {
     let copy = TaskHistory(anchor: anchor, freshSince: freshSince)
     (copy.times, copy.oldest, copy.estimate, copy.periodBase, copy.run) = (times, oldest, estimate, periodBase, run)
-    (copy.failure, copy.news, copy.outcomes) = (failure, news, outcomes)
+    (copy.failure, copy.output, copy.news, copy.outcomes) = (failure, output, news, outcomes)
     return copy
   }
 
@@ -247,7 +249,7 @@ package struct TaskRecord {
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
     freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
-    isNextSaid: Bool = false, expected: Span? = nil
+    isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -270,6 +272,7 @@ package struct TaskRecord {
     self.outcomes = outcomes
     self.isPaused = isPaused
     self.isNextSaid = isNextSaid
+    self.output = output
   }
 
   // MARK: History
@@ -328,6 +331,12 @@ package struct TaskRecord {
   package var failure: LastFailure? {
     get { history?.failure }
     set { if history?.failure != nil || newValue != nil { own { $0.failure = newValue } } }
+  }
+
+  /// What its last success left, never empty (W5).
+  package var output: Bytes? {
+    get { history?.output }
+    set { if history?.output != nil || newValue != nil { own { $0.output = newValue } } }
   }
 
   /// Whether it has a response time.

@@ -36,8 +36,8 @@ extension TaskTable {
   @_optimize(speed)
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
-    until next: Instant? = nil, because message: Bytes? = nil, asked reason: StopReason = .none,
-    _ changes: inout Changes
+    until next: Instant? = nil, because message: Bytes? = nil, leaving output: Bytes? = nil,
+    asked reason: StopReason = .none, _ changes: inout Changes
   ) {
     let record = records.at(slot)
     let run = record.run
@@ -45,7 +45,7 @@ extension TaskTable {
     modify(slot) {
       $0.complete(
         outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, until: next, because: message,
-        asked: reason, bounds: policy.backoff, using: &generator)
+        leaving: output, asked: reason, bounds: policy.backoff, using: &generator)
     }
     self.generator = generator
     learn(responseTime, of: slot)
@@ -79,6 +79,7 @@ extension TaskTable {
     while self[head].state.isTerminal, let next = chain.popFirst() {
       let fails = self[head].state != .succeeded && self[next].definition.existing == .append
       setWaiting(behind: head, [])
+      let output = self[head].output
       remove(head)
       let expected = expected(of: self[next].definition)
       var generator = generator
@@ -86,6 +87,7 @@ extension TaskTable {
         $0.restart(as: fails ? .failed : .enqueued, at: now)
         if !fails { $0.jitterFirst(using: &generator) }
         $0.expected = expected
+        $0.output = output
       }
       self.generator = generator
       show(next)

@@ -104,6 +104,18 @@ extension Scheduler {
     publish(stopped(run), at: now)
   }
 
+  /// What an open run leaves if it succeeds, in place of what it said before (W5).
+  ///
+  /// - Throws: `tooLarge`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
+  package func setOutput(_ number: UInt64, _ output: UnsafeRawBufferPointer) throws(SeleneError) {
+    guard output.count <= options.policy.maxInput else {
+      throw .range("output", output.count, 0, Int64(clamping: options.policy.maxInput), .bytes).code(.tooLarge)
+    }
+    let run = try runs.find(number)
+    guard run.isOpen else { throw run.isStale ? .stale(run.stopReason) : .completedBefore }
+    outputs[number] = output.count > 0 ? Bytes(copying: output) : nil
+  }
+
   /// Gives a run the outcome of a failure, and says why.
   ///
   /// - Throws: as `complete`.
@@ -165,10 +177,11 @@ extension Scheduler {
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
     guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
+    let output = outputs.isEmpty ? nil : outputs[Token(rawValue: run.token).number]
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, asked: run.stopReason,
-      &changes)
+      retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, leaving: output,
+      asked: run.stopReason, &changes)
   }
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
@@ -286,6 +299,7 @@ extension Scheduler {
   func comeBack(_ run: Run) {
     run.isBack = true
     runs.remove(run)
+    if !outputs.isEmpty { outputs.remove(Token(rawValue: run.token).number) }
     table.release(run.definition, run.slot)
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.

@@ -184,6 +184,13 @@ extension Scheduler {
     return found.map { table[$0.slot].definition }
   }
 
+  /// What the last success of a task left, or nil (W5).
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func output(_ id: UnsafeRawBufferPointer) throws(SeleneError) -> Bytes? {
+    table[try visibleSlot(id)].output
+  }
+
   /// Why a task does not run now (C15).
   ///
   /// - Throws: `invalidArgument`, `notFound`.

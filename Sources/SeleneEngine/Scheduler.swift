@@ -37,6 +37,8 @@ package final class Scheduler: @unchecked Sendable {
   var runs = Runs()
   /// Of open runs that have told their progress, or have a stall limit, by the number of their token (W6).
   let progress = NumberMap<ProgressWatch>()
+  /// What runs that have not come back leave if they succeed, likewise (W5).
+  let outputs = NumberMap<Bytes>()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 

@@ -170,7 +170,13 @@ FIELD(selene_task_info, progress_at, 536, 8);
 FIELD(selene_task_info, progress_done, 544, 8);
 FIELD(selene_task_info, progress_total, 552, 8);
 FIELD(selene_task_info, progress_text, 560, 16);
-SIZE(selene_task_info, progress_text, 576);
+FIELD(selene_task_info, output_length, 576, 8);
+SIZE(selene_task_info, output_length, 584);
+
+FIELD(selene_task_output, struct_size, 0, 4);
+FIELD(selene_task_output, flags, 4, 4);
+FIELD(selene_task_output, output, 8, 16);
+SIZE(selene_task_output, output, 24);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);

@@ -66,6 +66,8 @@ static struct function functions[] = {
     FUNCTION(selene_task_cancel_all, "ihp"),
     FUNCTION(selene_task_get, "ihplhp"),
     FUNCTION(selene_task_info_destroy, "vp"),
+    FUNCTION(selene_task_get_output, "ihplp"),
+    FUNCTION(selene_task_output_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
     FUNCTION(selene_task_set_next, "ihpll"),
     FUNCTION(selene_task_pause, "ihplp"),
@@ -101,6 +103,7 @@ static struct function functions[] = {
     FUNCTION(selene_run_retry, "ihl"),
     FUNCTION(selene_run_fail, "ihilpl"),
     FUNCTION(selene_run_progress, "ihllpl"),
+    FUNCTION(selene_run_set_output, "ihpl"),
     FUNCTION(selene_run_complete_until, "ihil"),
     FUNCTION(selene_run_stopping, "ihp"),
     FUNCTION(selene_run_remaining, "ihp"),
@@ -352,6 +355,7 @@ static void test_every_function(void) {
     selene_scheduler scheduler = 0, threaded = 0;
     selene_task_info *info = NULL;
     selene_task_ids *ids = NULL;
+    selene_task_output *output = NULL;
     selene_plan *plan = NULL;
     selene_report *report = NULL;
     const selene_fault *fault;
@@ -471,6 +475,7 @@ static void test_every_function(void) {
     CHECK_INT(run.expires_at, at);
     CALL_OK("selene_run_stopping", u64(run.run), ptr(&number));
     CHECK_INT(SELENE_STOP_NONE, number);
+    CALL_OK("selene_run_set_output", u64(run.run), ptr("left"), i64(4));
     CALL_OK("selene_run_progress", u64(run.run), i64(1), i64(4), ptr("a quarter"), i64(-1));
     CALL_OK("selene_run_get", u64(run.run), ptr(&told));
     CHECK_TEXT("b", told->id);
@@ -491,6 +496,9 @@ static void test_every_function(void) {
     CHECK_INT(2, report->run_count);
     CHECK_INT(1, report->failed);
     CALL("selene_report_destroy", ptr(report));
+    CALL_OK("selene_task_get_output", u64(scheduler), ptr("b"), i64(-1), ptr(&output));
+    CHECK_TEXT("left", output->output);
+    CALL("selene_task_output_destroy", ptr(output));
     CALL_OK("selene_task_get", u64(scheduler), ptr("a"), i64(-1), u64(0), ptr(&info));
     CHECK_INT(1007 * SELENE_SECOND, info->earliest_begin);
     CHECK_TEXT("why", info->failure);

@@ -144,6 +144,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add(picture, &info->progress_done, sizeof info->progress_done);
     picture_add(picture, &info->progress_total, sizeof info->progress_total);
     picture_add_text(picture, info->progress_text);
+    picture_add(picture, &info->output_length, sizeof info->output_length);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
@@ -201,6 +202,7 @@ struct outs {
     selene_forecast forecast;
     selene_event event;
     selene_run_info *run_facts;
+    selene_task_output *output;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -367,6 +369,9 @@ static selene_status call_task_cancel_all(uint64_t h) {
 static selene_status call_task_get(uint64_t h) {
     return selene_task_get(h, "task", -1, 0, &outs.task_info);
 }
+static selene_status call_task_get_output(uint64_t h) {
+    return selene_task_get_output(h, "task", -1, &outs.output);
+}
 static selene_status call_task_list(uint64_t h) {
     return selene_task_list(h, NULL, 0, &outs.task_ids);
 }
@@ -522,6 +527,9 @@ static selene_status call_run_progress(uint64_t h) {
     return selene_run_progress(h, 1, 2, "half", -1);
 }
 
+static selene_status call_run_set_output(uint64_t h) {
+    return selene_run_set_output(h, "left", 4);
+}
 static selene_status call_run_complete_until(uint64_t h) {
     return selene_run_complete_until(h, SELENE_OUTCOME_NO_DATA, 0);
 }
@@ -587,6 +595,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_cancel_tag", TAKES_SCHEDULER, call_task_cancel_tag, 0},
     {"selene_task_cancel_all", TAKES_SCHEDULER, call_task_cancel_all, 0},
     {"selene_task_get", TAKES_SCHEDULER, call_task_get, 0},
+    {"selene_task_get_output", TAKES_SCHEDULER, call_task_get_output, 0},
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
     {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
     {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},
@@ -639,6 +648,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_complete_until", TAKES_RUN, call_run_complete_until, 0},
     {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
     {"selene_run_progress", TAKES_RUN, call_run_progress, 0},
+    {"selene_run_set_output", TAKES_RUN, call_run_set_output, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
     {"selene_run_get", TAKES_RUN, call_run_get, 0},

@@ -47,6 +47,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "tag", selene_task_list(s, NULL, 4, &outs.task_ids));
     REFUSED(invalid, "out_ids", selene_task_list(s, NULL, 0, NULL));
     REFUSED(invalid, "out_ids", selene_task_list_state(s, SELENE_STATE_FAILED, NULL));
+    REFUSED(invalid, "out_output", selene_task_get_output(s, "standing", -1, NULL));
+    REFUSED(invalid, "id", selene_task_get_output(s, NULL, -1, &outs.output));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_task_get_output(s, "none", -1, &outs.output));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
     REFUSED(invalid, "id", selene_task_set_next(s, NULL, -1, 0));
@@ -114,6 +117,10 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_info", selene_run_get(run, NULL));
     REFUSED(invalid, "message", selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 4));
     REFUSED(invalid, "text", selene_run_progress(run, 1, 2, NULL, 4));
+    REFUSED(invalid, "output", selene_run_set_output(run, NULL, 4));
+    REFUSED(invalid, "length", selene_run_set_output(run, "x", -1));
+    REFUSED(invalid, "length", selene_run_set_output(run, NULL, INT64_MIN));
+    REFUSED(SELENE_ERROR_TOO_LARGE, "output", selene_run_set_output(run, "x", INT64_MAX));
     REFUSED(invalid, "text", selene_run_progress(run, 1, 2, "x", -2));
     REFUSED(invalid, "text", selene_run_progress(run, 1, 2, "\xFF", -1));
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
@@ -187,6 +194,7 @@ static void test_null_accepted(void) {
     selene_store_info_destroy(NULL);
     selene_task_info_destroy(NULL);
     selene_task_ids_destroy(NULL);
+    selene_task_output_destroy(NULL);
     selene_report_destroy(NULL);
     selene_plan_destroy(NULL);
 }

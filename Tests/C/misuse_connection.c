@@ -96,6 +96,11 @@ static void test_every_function(void) {
             selene_task_info_destroy(expected.task_info);
             selene_task_info_destroy(outs.task_info);
         }
+        if (expected.output != outs_before.output) {
+            CHECK_INT(expected.output->output.length, outs.output->output.length);
+            selene_task_output_destroy(expected.output);
+            selene_task_output_destroy(outs.output);
+        }
         if (expected.plan != outs_before.plan) {
             CHECK_INT(expected.plan->run_count, outs.plan->run_count);
             for (uint64_t k = 0; k < outs.plan->run_count; k++)
@@ -122,6 +127,7 @@ static void test_every_function(void) {
         expected.task_ids = outs.task_ids;
         expected.task_info = outs.task_info;
         expected.plan = outs.plan;
+        expected.output = outs.output;
         expected.store_info = outs.store_info;
         expected.decision = outs.decision;
         expected.scheduler_info.life = outs.scheduler_info.life;
@@ -183,6 +189,7 @@ static void test_wrong_arguments(void) {
     BOTH(selene_task_list_state(s, 7, &outs.task_ids));
     BOTH(selene_task_explain(s, "once", -1, NULL));
     BOTH(selene_task_retry(s, "once", -1));
+    BOTH(selene_task_get_output(s, "no such task", -1, &outs.output));
     BOTH(selene_conditions_set(s, 4, 0));
     BOTH(selene_conditions_get(s, NULL, NULL));
     BOTH(selene_signal_set(s, 99, 0, 0));

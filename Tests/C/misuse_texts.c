@@ -56,6 +56,12 @@ static selene_status text_get(selene_scheduler s, const char *data, int64_t leng
     return status;
 }
 
+static selene_status text_output(selene_scheduler s, const char *data, int64_t length) {
+    selene_status status = selene_task_get_output(s, data, length, &outs.output);
+    if (status == SELENE_OK) selene_task_output_destroy(outs.output);
+    return status;
+}
+
 static selene_status text_list(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_list(s, data, length, &outs.task_ids);
     if (status == SELENE_OK) selene_task_ids_destroy(outs.task_ids);
@@ -118,13 +124,17 @@ static selene_status text_owner(selene_scheduler s, const char *data, int64_t le
 }
 
 static const struct text_use text_uses[] = {
-    {"id", 0, text_id},          {"handler", 1, text_handler}, {"tag", 0, text_tag},
-    {"name", 0, text_name},      {"name", 0, text_unregister}, {"id", 0, text_cancel},
-    {"tag", 0, text_cancel_tag}, {"id", 0, text_get},          {"tag", 1, text_list},
-    {"id", 0, text_retry},       {"id", 0, text_set_next},     {"id", 0, text_explain},
-    {"task", 1, text_window},    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
-    {"owner", 1, text_owner},    {"id", 0, text_pause},        {"id", 0, text_resume},
-    {"tag", 0, text_pause_tag},  {"tag", 0, text_resume_tag},
+    {"id", 0, text_id},           {"handler", 1, text_handler},
+    {"tag", 0, text_tag},         {"name", 0, text_name},
+    {"name", 0, text_unregister}, {"id", 0, text_cancel},
+    {"tag", 0, text_cancel_tag},  {"id", 0, text_get},
+    {"tag", 1, text_list},        {"id", 0, text_retry},
+    {"id", 0, text_set_next},     {"id", 0, text_explain},
+    {"id", 0, text_output},       {"task", 1, text_window},
+    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
+    {"owner", 1, text_owner},     {"id", 0, text_pause},
+    {"id", 0, text_resume},       {"tag", 0, text_pause_tag},
+    {"tag", 0, text_resume_tag},
 };
 
 /** Literal and its length without the NUL at its end. */

@@ -424,11 +424,14 @@ static void test_stranger_refused(void) {
 static void test_stranger_looks(void) {
     selene_task task = task_of("mine");
     selene_task_info *info = NULL;
+    selene_task_output *output = NULL;
     become_nobody();
     selene_scheduler connection = connect_to(served_file);
     CHECK_OK(selene_task_get(connection, "secret", -1, 0, &info));
     CHECK_TEXT("secret", info->id);
     CHECK_INT(0, info->input.length);
+    CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_get_output(connection, "secret", -1, &output));
+    DETAIL("SELENE_RIGHT_READ");
     selene_task_info_destroy(info);
     CHECK_OK(selene_events_open(connection, 8, NULL));
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_register(connection, &task, NULL));
@@ -475,7 +478,7 @@ static void test_rights(void) {
     rule.rights = SELENE_RIGHT_LOOK;
     server = serve_with(owner, options);
     CHECK_INT(0, in_child(test_stranger_looks));
-    CHECK_INT(2, info_of_server(server).refused);
+    CHECK_INT(3, info_of_server(server).refused);
     CHECK_OK(selene_server_close(server));
     rule = (selene_peer_rule){SELENE_ANYBODY, 65534, SELENE_RIGHT_ENQUEUE, 0};
     server = serve_with(owner, options);

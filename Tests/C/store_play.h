@@ -307,6 +307,13 @@ static void play_next(struct player *player, int at, struct deed *deed) {
 static void play_complete(struct player *player, uint64_t *random, struct deed *deed) {
     uint64_t at = chance_below(random, (uint64_t)player->flight_count);
     struct flight *flight = &player->flights[at];
+    // Whether it is still open does not matter.
+    if (chance(random) % 3 == 0) {
+        char left[1200];
+        size_t length = chance_below(random, sizeof left);
+        memset(left, (int)(length % 251), sizeof left);
+        (void)selene_run_set_output(flight->run, left, (int64_t)length);
+    }
     if (deed->kind == DEED_RETRY)
         deed->status = selene_run_retry(flight->run, (int64_t)chance_below(random, 3000) * MS);
     else deed->status = selene_run_complete(flight->run, (int32_t)chance_below(random, 4));

@@ -356,6 +356,9 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
         if (step != SELENE_STEP_RUN) break;
         outcome = outcome_of(&info, &takes);
         clock_now += takes;
+        // Every third run leaves something, of any length.
+        if (clock_now % 3 == 0)
+            CHECK_OK(selene_run_set_output(info.run, &info, (int64_t)(count * 7 % sizeof info)));
         CHECK_OK(selene_run_complete(info.run, outcome));
         count++;
     }
@@ -419,6 +422,14 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     fputc('\n', out);
 }
 
+CHECK_UNUSED static void dump_output(FILE *out, selene_scheduler scheduler, selene_text id) {
+    selene_task_output *output = NULL;
+    CHECK_OK(selene_task_get_output(scheduler, id.data, id.length, &output));
+    dump_bytes(out, "output", output->output);
+    fputc('\n', out);
+    selene_task_output_destroy(output);
+}
+
 /** Every record with every field, in the order of the list, those that wait behind it below it. */
 CHECK_UNUSED static char *dump_tasks(selene_scheduler scheduler) {
     char *text = NULL;
@@ -436,6 +447,7 @@ CHECK_UNUSED static char *dump_tasks(selene_scheduler scheduler) {
             if (position == 0) last = info->appended;
             fprintf(out, "%" PRIu64 ":", position);
             dump_info(out, info);
+            if (position == 0) dump_output(out, scheduler, info->id);
             selene_task_info_destroy(info);
         }
     }

@@ -59,6 +59,17 @@ static void records_add(struct records *records, const selene_task_info *info, u
         record->texts = digest(record->texts, info->tags[i].data, (size_t)info->tags[i].length + 1);
 }
 
+/** What the last success of the record that was added last left. */
+static void records_add_output(struct records *records, selene_scheduler scheduler,
+                               selene_text id) {
+    struct record *record = &records->items[records->count - 1];
+    selene_task_output *output = NULL;
+    CHECK_OK(selene_task_get_output(scheduler, id.data, id.length, &output));
+    record->texts = digest_of(record->texts, output->output.length);
+    record->texts = digest(record->texts, output->output.data, (size_t)output->output.length);
+    selene_task_output_destroy(output);
+}
+
 /** Every record of a scheduler. */
 CHECK_UNUSED static struct records records_of(selene_scheduler scheduler) {
     struct records out = {NULL, 0, 0};
@@ -72,6 +83,7 @@ CHECK_UNUSED static struct records records_of(selene_scheduler scheduler) {
                 selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, position, &info));
             if (position == 0) last = info->appended;
             records_add(&out, info, position);
+            if (position == 0) records_add_output(&out, scheduler, info->id);
             selene_task_info_destroy(info);
         }
     }

@@ -178,6 +178,14 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     }
   }
 
+  func leave(_ run: UInt64, _ output: String?) throws {
+    try (output ?? "").withBytes { bytes in
+      try Scheduler.enter(run: run) { scheduler, number, _ throws(SeleneError) in
+        try scheduler.setOutput(number, bytes)
+      }
+    }
+  }
+
   func stopping(_ run: UInt64) throws -> (reason: StopReason, remaining: Span) {
     try Scheduler.enter(run: run) { scheduler, number, moment throws(SeleneError) in
       try scheduler.stopping(number, at: moment)

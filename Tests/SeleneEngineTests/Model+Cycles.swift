@@ -142,6 +142,16 @@ extension Model {
     }
   }
 
+  /// What an open run leaves (W5).
+  func leave(_ token: UInt64, _ output: String?) throws {
+    guard let run = runs[token] else { throw Refused(.invalidHandle) }
+    switch run.outcome {
+    case nil: runs[token]?.output = output
+    case .stopped, .expired: throw Refused(.staleRun)
+    default: throw Refused(.alreadyCompleted)
+    }
+  }
+
   /// A run is decided by an outcome: rule C9.
   func decide(
     _ token: UInt64, _ outcome: Outcome, retryDelay: Span? = nil, until next: Instant? = nil, at instant: Instant
@@ -161,6 +171,7 @@ extension Model {
     sight.stopReason = outcome == .expired ? run.reason : .none
     sight.responseTimes = (sight.responseTimes + [instant - run.startedAt]).suffix(30)
     (sight.failedAt, sight.failedAttempt) = outcome.isSuccess ? (nil, nil) : (instant, sight.attempts)
+    if outcome.isSuccess { sight.output = run.output }
     let definition = sight.definition
     let attemptsLeft = definition.maxAttempts == 0 || sight.attempts < definition.maxAttempts
     let failed = outcome == .failed || outcome == .expired
@@ -210,6 +221,7 @@ extension Model {
     } else {
       begin(&sight, from: instant)
     }
+    sight.output = ended.output
     if fails { sight.endedAt = instant }
     write(sight)
     visible[ended.id] = sight.sequence

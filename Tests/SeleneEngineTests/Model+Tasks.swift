@@ -85,7 +85,7 @@ extension Model {
     diary?.carry(from: old.sequence, to: lastSequence, at: now)
     guard var sight = self[id] else { return }
     (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
-    (sight.responseTimes, sight.lastOutcome) = (old.responseTimes, old.lastOutcome)
+    (sight.responseTimes, sight.lastOutcome, sight.output) = (old.responseTimes, old.lastOutcome, old.output)
     (sight.failedAt, sight.failedAttempt) = (old.failedAt, old.failedAttempt)
     write(sight)
   }

@@ -19,6 +19,8 @@ struct ModelRun {
   var reason: StopReason = .none
   var wasAsked = false
   var isBack = false
+  /// What it leaves if it succeeds (W5).
+  var output: String?
   /// When its timeout asks it to stop, and when it ends it; never without one (R3).
   let timesOutAt: Instant
   let isOverAt: Instant
@@ -244,6 +246,7 @@ extension Sight {
     (record.lastRun, record.changedAt, record.responseTimes) = (lastRun, endedAt, responseTimes)
     (record.lastOutcome, record.stopReason, record.run) = (lastOutcome, stopReason, run)
     (record.isPaused, record.isNextSaid) = (isPaused, isNextSaid)
+    record.output = output.map { Bytes($0) }
     if let failedAt, let failedAttempt { record.failure = LastFailure(at: failedAt, attempt: failedAttempt, nil) }
     return Sight(record)
   }
@@ -253,7 +256,8 @@ extension Sight {
     """
     \(state), run \(run), attempts \(attempts), generation \(generation), registered \(registeredAt), earliest \
     \(earliestBegin), anchor \(anchor), base \(periodBase), last \(lastRun), ended \(endedAt), times \(responseTimes), \
-    \(lastOutcome.map { "\($0)" } ?? "no outcome"), \(stopReason), failed \(failedAt ?? 0) in \(failedAttempt ?? 0)
+    \(lastOutcome.map { "\($0)" } ?? "no outcome"), \(stopReason), failed \(failedAt ?? 0) in \(failedAttempt ?? 0), \
+    output \(output ?? "none")
     """
   }
 }

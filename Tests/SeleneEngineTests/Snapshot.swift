@@ -28,6 +28,8 @@ struct Sight: Equatable, PlainTask {
   var isPaused: Bool
   /// A host said its earliest begin, which counts once (W7).
   var isNextSaid: Bool
+  /// What its last success left (W5).
+  var output: String?
 
   init(_ record: TaskRecord) {
     definition = record.definition
@@ -49,6 +51,7 @@ struct Sight: Equatable, PlainTask {
     run = record.run
     isPaused = record.isPaused
     isNextSaid = record.isNextSaid
+    output = record.output?.buffer.text
   }
 
   var id: String { definition.id.text }
@@ -66,7 +69,7 @@ struct Sight: Equatable, PlainTask {
       && a.anchor == b.anchor && a.periodBase == b.periodBase && a.lastRun == b.lastRun && a.endedAt == b.endedAt
       && a.responseTimes == b.responseTimes && a.lastOutcome == b.lastOutcome && a.stopReason == b.stopReason
       && a.failedAt == b.failedAt && a.failedAttempt == b.failedAttempt && a.run == b.run
-      && a.isPaused == b.isPaused && a.isNextSaid == b.isNextSaid
+      && a.isPaused == b.isPaused && a.isNextSaid == b.isNextSaid && a.output == b.output
   }
 }
 

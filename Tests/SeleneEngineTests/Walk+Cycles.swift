@@ -98,6 +98,16 @@ extension Walk {
     let outcome = chance.pick([Outcome.newData, .newData, .noData, .failed, .failed, .abandoned])
     let delay = outcome == .failed && chance.once(in: 3) ? chance.pick([0, Time.second, Time.hour]) : nil
     let next = chance.once(in: 8) ? soon() : nil
+    if chance.once(in: 3) {
+      let output = chance.pick([nil, "left by \(token & 0xFFFF)", String(repeating: "long", count: 700)])
+      try both("leave of \(token & 0xFFFF)") {
+        try model.leave(token, output)
+        return 0
+      } engine: {
+        try host.leave(token, output)
+        return 0
+      }
+    }
     try both("complete \(token & 0xFFFF) of \(model.runs[token]?.id ?? "") \(outcome)") {
       try model.complete(token, outcome, retryDelay: delay, until: next)
       return 0

@@ -143,7 +143,13 @@ export const structs = {
   "progress_at": "i64",
   "progress_done": "i64",
   "progress_total": "i64",
-  "progress_text": "text"
+  "progress_text": "text",
+  "output_length": "u64"
+ },
+ "task_output": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "output": "text"
  },
  "task_ids": {
   "struct_size": "u32",

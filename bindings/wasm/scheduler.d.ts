@@ -265,6 +265,8 @@ export class Scheduler {
   /** Enqueues a failed task again. */
   retry(id: string): void;
   get(id: string): TaskInfo | undefined;
+  /** What the last success of a task left; none if it left nothing. Throws NOT_FOUND. */
+  output(id: string): Uint8Array;
   list(which?: { tag?: string; state?: State }): string[];
   /** Why a task does not run now. */
   explain(id: string): Explanation;
@@ -319,5 +321,7 @@ export class Run {
   complete(outcome?: 'new_data' | 'no_data' | 'failed' | 'abandoned'): void;
   /** Gives an outcome where it may come too late: what was stopped, is over or has its outcome stays as it is. */
   settle(give: () => void): void;
+  /** Says what it leaves if it succeeds. */
+  setOutput(output: Uint8Array | string): void;
   fail(message?: string, how?: { delay?: number; abandon?: boolean }): void;
 }

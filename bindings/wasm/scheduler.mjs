@@ -433,6 +433,13 @@ export class Scheduler {
     }
   }
 
+  /** What the last success of a task left, as bytes; none if it left nothing. */
+  output(id) {
+    const { size, fields } = this.#selene.memory.layout('task_output');
+    const read = (_, memory, at) => memory.bytesAt(memory.place(at, size) + fields.output.offset);
+    return this.#owned('task_output', 'selene_task_output_destroy', (out) => this.#named('selene_task_get_output', id, out), read);
+  }
+
   /** The ids of all tasks, or of those with a tag or in a state. */
   list({ tag, state } = {}) {
     const { c, memory } = this.#selene;
@@ -810,6 +817,14 @@ export class Run {
   /** Gives the outcome: "new_data", "no_data", "failed" or "abandoned". */
   complete(outcome = 'new_data') {
     this.#give(this.#selene.c.selene_run_complete(this.#token, outcomes.number(outcome, 'outcome')));
+  }
+
+  /** Says what it leaves if it succeeds: bytes, or a string. */
+  setOutput(output) {
+    this.#selene.memory.scope(({ text, bytes }) => {
+      const { data, length } = typeof output === 'string' ? text(output) : bytes(output);
+      this.#selene.check(this.#selene.c.selene_run_set_output(this.#token, data, length));
+    });
   }
 
   /** Fails, and says why. `delay`: until it is tried again; `abandon`: never again. */

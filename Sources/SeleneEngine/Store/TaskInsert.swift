@@ -13,6 +13,8 @@ final class TaskInsert {
   private var numbers: [Int64]
   /// The histories that are bound, each at the place of its row.
   private let histories: UnsafeMutableRawPointer
+  /// Those that need more room, until their rows are written.
+  private var long: [UnsafeMutableRawPointer] = []
   let rows: Int
   /// How many rows were taken and not written yet.
   private(set) var count = 0
@@ -26,7 +28,10 @@ final class TaskInsert {
     for index in 1..<numbers.count { statement.bind(Int32(index), 0) }
   }
 
-  deinit { histories.deallocate() }
+  deinit {
+    forgetLong()
+    histories.deallocate()
+  }
 
   func finish() { statement.finish() }
 
@@ -36,12 +41,29 @@ final class TaskInsert {
     guard code == SQLITE_OK else {
       terms[count] = nil
       count = 0
+      forgetLong()
       return code
     }
     count += 1
     guard count == rows else { return SQLITE_OK }
     count = 0
+    defer { forgetLong() }
     return statement.execute()
+  }
+
+  private func forgetLong() {
+    guard !long.isEmpty else { return }
+    for history in long { history.deallocate() }
+    long = []
+  }
+
+  /// Where the history of the row at a place is packed.
+  @inline(__always)
+  private func room(for record: UnsafePointer<TaskRecord>, _ place: Int) -> UnsafeMutableRawPointer {
+    guard let output = record.pointee.output else { return histories + place * TaskRecord.historySize }
+    let room = UnsafeMutableRawPointer.allocate(byteCount: TaskRecord.historySize + output.count, alignment: 8)
+    long.append(room)
+    return room
   }
 
   private func bind(_ record: UnsafePointer<TaskRecord>, _ place: Int) -> Int32 {
@@ -52,7 +74,7 @@ final class TaskInsert {
       let code = packed.bytes.withUnsafeBytes { statement.bindCopy(Int32(first + 4), $0, isText: false) }
       guard code == SQLITE_OK else { return code }
     }
-    let target = histories + place * TaskRecord.historySize
+    let target = room(for: record, place)
     let history = UnsafeRawBufferPointer(start: target, count: record.pointee.packHistory(into: target))
     let row = record.pointee.row(terms: packed.checksum, history: history)
     bind(first + 1, row.sequence)

@@ -40,7 +40,7 @@ extension TaskRecord {
 
   /// How many words a history has at most, without its fields.
   static let mostHistory = 7 + TaskDefinition.mostResponseTimes
-  /// How many bytes it has at most: those, and a failure's numbers and its message.
+  /// How many bytes it has at most without an output: those, and a failure's numbers and its message.
   static let historySize = mostHistory * 8 + 64 + LastFailure.longestMessage
 
   /// Packs what it has besides the columns, as little-endian words, and as fields what few have; nothing while all of it
@@ -52,7 +52,7 @@ extension TaskRecord {
     guard
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
-        || failure != nil || isPaused || isNextSaid || isExpectationLearnt
+        || failure != nil || isPaused || isNextSaid || isExpectationLearnt || output != nil
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -62,11 +62,11 @@ extension TaskRecord {
     words[5] = anchor
     words[6] = periodBase
     let count = 7 + copyResponseTimes(to: words + 7)
-    let failure = failure
+    let (failure, output) = (failure, output)
     let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
-      || isNextSaid || isExpectationLearnt
+      || isNextSaid || isExpectationLearnt || output != nil
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
     guard hasFields else { return count * 8 }
@@ -81,6 +81,7 @@ extension TaskRecord {
     if isPaused { fields.append(field: 6, 1) }
     if isNextSaid { fields.append(field: 7, 1) }
     if isExpectationLearnt { fields.append(field: 8, expected) }
+    if let output { fields.append(field: 25, output.buffer) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -247,6 +248,7 @@ struct TaskRows {
     let isPaused = fields.number(6) == 1
     let isNextSaid = fields.number(7) == 1
     let expected = fields.number(8)
+    let output = fields.text(25)
     guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
       expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
@@ -262,7 +264,7 @@ struct TaskRows {
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
-      isNextSaid: isNextSaid, expected: expected)
+      isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) })
   }
 }
 

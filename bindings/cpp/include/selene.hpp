@@ -480,6 +480,11 @@ class run {
         detail::check(selene_run_progress(token_, done, total, text.data(), detail::length(text)));
     }
 
+    /** Says what it leaves if it succeeds: bytes that scheduler::output reads. */
+    void set_output(std::string_view output) const {
+        detail::check(selene_run_set_output(token_, output.data(), detail::length(output)));
+    }
+
     /** Gives the outcome, once, from any thread. */
     void complete(outcome given = outcome::new_data) const {
         detail::check(selene_run_complete(token_, static_cast<std::int32_t>(given)));
@@ -904,6 +909,14 @@ class scheduler {
         std::optional<task_info> found = find(id);
         if (!found) throw error(SELENE_ERROR_NOT_FOUND);
         return *std::move(found);
+    }
+    /** What the last success of a task left: bytes, none if it left nothing. */
+    std::string output(std::string_view id) const {
+        selene_task_output *raw = nullptr;
+        detail::check(selene_task_get_output(handle_, id.data(), detail::length(id), &raw));
+        const std::unique_ptr<selene_task_output, decltype(&selene_task_output_destroy)> held(
+            raw, selene_task_output_destroy);
+        return detail::string(raw->output);
     }
     /** The ids of all tasks, or of those with a tag. */
     std::vector<std::string> ids(std::string_view tag = {}) const {

@@ -92,6 +92,23 @@ void exceptions() {
     CHECK(scheduler.ids(selene::state::failed) == std::vector<std::string>{"never"});
 }
 
+void outputs() {
+    selene::options options;
+    options.max_pending_refresh = selene::unlimited;
+    selene::scheduler scheduler = opened(options);
+    const std::string bytes("a\0b", 3);
+    scheduler.handler("first", [&](selene::run &run) { run.set_output(bytes); });
+    scheduler.handler("second",
+                      [&](selene::run &run) { run.set_output(scheduler.output("first") + "c"); });
+    for (const char *id : {"first", "second"}) {
+        scheduler.add(once(id));
+        CHECK(scheduler.output(id).empty());
+        CHECK(scheduler.run_cycle({}).runs.size() == 1);
+    }
+    CHECK(scheduler.output("second") == bytes + "c");
+    CHECK(refused([&] { scheduler.output("third"); }) == SELENE_ERROR_NOT_FOUND);
+}
+
 /** Beneath selene.hpp, which lets nothing through: where functions of C throw what their host catches around a call. */
 struct thrown : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -397,6 +414,7 @@ int main() {
          thrown_through);
     test("what a handler returns is the outcome", results);
     test("a run tells its progress, and stops where it makes none", progress);
+    test("what a run leaves is its output", outputs);
     test("what is refused is thrown, and callables go with their handlers", errors);
     test("a run that is cancelled is asked to stop, and close waits for it", stops);
     test("a clock of a test drives the driver", told_clock);

@@ -186,6 +186,7 @@ RECORD = (
             "row.progress_text, row.progress_text_length)",
         ),
     ),
+    Field("output_length", NUMBER),
     Field(
         "response_times",
         Type("", "tuple[int, ...]", "times", shown="tuple[float, ...]", show="tuple(map(seconds, self.{name}_ns))"),

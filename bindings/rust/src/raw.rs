@@ -433,6 +433,15 @@ pub struct selene_task_info {
     pub progress_done: i64,
     pub progress_total: i64,
     pub progress_text: selene_text,
+    pub output_length: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_task_output {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub output: selene_text,
 }
 
 #[repr(C)]
@@ -828,6 +837,8 @@ extern "C" {
     pub fn selene_task_resume_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_get(scheduler: selene_scheduler, id: *const c_char, id_length: i64, position: u64, out_info: *mut *mut selene_task_info) -> selene_status;
     pub fn selene_task_info_destroy(info: *mut selene_task_info);
+    pub fn selene_task_get_output(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_output: *mut *mut selene_task_output) -> selene_status;
+    pub fn selene_task_output_destroy(output: *mut selene_task_output);
     pub fn selene_task_list(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_ids: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_task_list_state(scheduler: selene_scheduler, state: i32, out_ids: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_task_ids_destroy(ids: *mut selene_task_ids);
@@ -856,6 +867,7 @@ extern "C" {
     pub fn selene_run_stopping(run: selene_run, out_reason: *mut i32) -> selene_status;
     pub fn selene_run_remaining(run: selene_run, out_remaining: *mut i64) -> selene_status;
     pub fn selene_run_progress(run: selene_run, done: i64, total: i64, text: *const c_char, text_length: i64) -> selene_status;
+    pub fn selene_run_set_output(run: selene_run, output: *const c_void, length: i64) -> selene_status;
     pub fn selene_run_get(run: selene_run, out_info: *mut *mut selene_run_info) -> selene_status;
     pub fn selene_run_info_destroy(info: *mut selene_run_info);
     pub fn selene_conditions_set(scheduler: selene_scheduler, constraints: u32, satisfied: u32) -> selene_status;
@@ -1033,7 +1045,7 @@ mod layout {
         assert_eq!(offset!(selene_task, stall_limit), 152);
         assert_eq!(offset!(selene_task, jitter), 160);
         assert_eq!(offset!(selene_task, reserved), 164);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (576, 8));
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (584, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1082,6 +1094,11 @@ mod layout {
         assert_eq!(offset!(selene_task_info, progress_done), 544);
         assert_eq!(offset!(selene_task_info, progress_total), 552);
         assert_eq!(offset!(selene_task_info, progress_text), 560);
+        assert_eq!(offset!(selene_task_info, output_length), 576);
+        assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
+        assert_eq!(offset!(selene_task_output, struct_size), 0);
+        assert_eq!(offset!(selene_task_output, flags), 4);
+        assert_eq!(offset!(selene_task_output, output), 8);
         assert_eq!((size_of::<selene_task_ids>(), align_of::<selene_task_ids>()), (24, 8));
         assert_eq!(offset!(selene_task_ids, struct_size), 0);
         assert_eq!(offset!(selene_task_ids, flags), 4);

@@ -161,6 +161,11 @@ impl Run {
         })
     }
 
+    /// Says what it leaves if it succeeds: bytes that [`Scheduler::output`](crate::Scheduler::output) reads.
+    pub fn set_output(&self, output: &[u8]) -> Result<()> {
+        check(unsafe { raw::selene_run_set_output(self.token, output.as_ptr().cast(), length(output)) })
+    }
+
     /// Gives the outcome, once, from any thread: whatever a handler may return.
     pub fn complete(&self, verdict: impl IntoVerdict) -> Result<()> {
         check(give(self.token, &verdict.into_verdict()))

@@ -2,7 +2,7 @@
 
 use crate::cycle::{Cycle, Plan, Report, Window};
 use crate::driver::Driver;
-use crate::error::{check, defaults, length, slice, string, text, Error, Result};
+use crate::error::{bytes, check, defaults, length, slice, string, text, Error, Result};
 use crate::event::Events;
 use crate::numbers::{Constraints, Disposition, Kinds, State};
 use crate::raw;
@@ -344,6 +344,18 @@ impl Scheduler {
             let made = TaskInfo::new(&*raw);
             raw::selene_task_info_destroy(raw);
             Ok(Some(made))
+        }
+    }
+    /// What the last success of a task left; empty if that was nothing.
+    pub fn output(&self, id: &str) -> Result<Vec<u8>> {
+        let mut raw = ptr::null_mut();
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        // Sound: the output is read before it is freed.
+        unsafe {
+            check(raw::selene_task_get_output(self.handle(), data, length, &mut raw))?;
+            let made = bytes(&(*raw).output).to_vec();
+            raw::selene_task_output_destroy(raw);
+            Ok(made)
         }
     }
     /// The ids of all tasks.

@@ -110,6 +110,13 @@ fn what_a_handler_returns_is_the_outcome() {
     assert_eq!(scheduler.get("nobody"), Ok(None));
     let at = scheduler.now().unwrap() + LONG;
     scheduler.set_next("false", at).unwrap();
+    scheduler
+        .handler("leaves", |run: &Run| run.set_output(b"a\0b"))
+        .unwrap();
+    scheduler.register(&Task::standing("leaves")).unwrap();
+    assert_eq!(scheduler.output("leaves").unwrap(), b"");
+    scheduler.run(&here().task("leaves")).unwrap();
+    assert_eq!(scheduler.output("leaves").unwrap(), b"a\0b");
     assert_eq!(scheduler.get("false").unwrap().unwrap().earliest_begin, at);
 }
 

@@ -40,6 +40,19 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('what a run leaves is its output', async () => {
+    const { scheduler } = virtual(selene);
+    scheduler.handler('bytes', (run) => { run.setOutput(new Uint8Array([0, 255, 7])); });
+    scheduler.handler('text', (run) => { run.setOutput('grün'); });
+    for (const id of ['bytes', 'text']) scheduler.register({ id, expected: 1 });
+    assert.equal(scheduler.output('text').length, 0);
+    await scheduler.run();
+    assert.deepEqual([...scheduler.output('bytes')], [0, 255, 7]);
+    assert.equal(new TextDecoder().decode(scheduler.output('text')), 'grün');
+    assert.throws(() => scheduler.output('none'), { code: 'NOT_FOUND' });
+    scheduler.close();
+  });
+
   test('lanes run side by side', async () => {
     const { scheduler } = virtual(selene);
     let [running, most] = [0, 0];

@@ -31,6 +31,7 @@ from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
 from ._info import SchedulerInfo
 from ._library import library_version
+from ._output import Output
 from ._pace import Pace
 from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._progress import Progress
@@ -78,6 +79,7 @@ __all__ = [
     "Mode",
     "NoBackoff",
     "Outcome",
+    "Output",
     "Pace",
     "Peer",
     "Plan",

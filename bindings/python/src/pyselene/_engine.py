@@ -19,8 +19,9 @@ from ._callbacks import caught, kept, log, raise_kept, take_kept
 from ._errors import Closed, Reentrant, SeleneError
 from ._event import Event, Mailbox, read_event
 from ._handler import Handler
-from ._library import error_of, fast, library
+from ._library import error_of, fast, library, out_pointer, read
 from ._listen import Listening
+from ._output import Output
 from ._profile import Profile
 from ._roles import Opening, Pulling
 from ._run import Latch, Run
@@ -286,6 +287,22 @@ class Engine:
         status = self.calls.selene_run_progress(run.token, done, total, text, len(text))
         if status and status not in _OVER:
             raise self.error(status)
+
+    def set_output(self, run: Run, data: bytes) -> None:
+        """Says what a run leaves; of one that is over, nothing."""
+        status = self.calls.selene_run_set_output(run.token, data, len(data))
+        if status and status not in _OVER:
+            raise self.error(status)
+
+    def output(self, key: bytes) -> Output:
+        """What the last success of a task left."""
+        address, target = out_pointer(_raw.selene_task_output)
+        self.check(library.selene_task_get_output(self.handle, key, len(key), ctypes.byref(target)))
+        try:
+            _, _, data, length = read(_raw.selene_task_output, address.value or 0)
+            return Output(ctypes.string_at(data, length))
+        finally:
+            fast.selene_task_output_destroy(target)
 
     def set_next(self, key: bytes, at: int) -> None:
         """Says when a task is due next."""

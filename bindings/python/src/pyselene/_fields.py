@@ -208,6 +208,7 @@ class TaskInfo:
     run: int
     paused: bool
     progress: Progress | None
+    output_length: int
     response_times_ns: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -315,5 +316,6 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.run,
         bool(row.paused),
         told_progress(row.progress_at, row.progress_done, row.progress_total, row.progress_text, row.progress_text_length),
+        row.output_length,
         times,
     )

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from . import _raw
 from ._callbacks import ends_process, log, take_kept
+from ._errors import TooLarge
 from ._failure import describe
 from ._roles import Host
 from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, StopReason
@@ -123,12 +124,22 @@ def outcome_of(result: object) -> int | None:
     return 0
 
 
+def leave(run: Run, result: object) -> None:
+    """What a handler returned is its output, if it can be: what cannot has succeeded all the same."""
+    try:
+        run.set_output(result)
+    except (TypeError, ValueError, RecursionError, TooLarge) as error:
+        log.warning("task %r succeeded, but what its handler returned is not kept: %s", run.id, error)
+
+
 def finish(run: Run, result: object) -> None:
     """Completes a run by what its handler returned; a coroutine is run to its end here."""
     if inspect.iscoroutine(result):
         result = asyncio.run(cancellable(run, result))
     if not run._completed:
         outcome = outcome_of(result)
+        if outcome == 0 and not isinstance(result, bool | Outcome | None):
+            leave(run, result)
         if outcome is not None:
             run._engine.complete_quietly(run, outcome)
 

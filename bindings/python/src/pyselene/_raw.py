@@ -451,6 +451,7 @@ class selene_task_info(Structure):
         ("progress_done", c_int64),
         ("progress_total", c_int64),
         ("progress_text", selene_text),
+        ("output_length", c_uint64),
     )
 
 
@@ -507,6 +508,16 @@ class selene_task_info_row(NamedTuple):
     progress_total: int
     progress_text: int
     progress_text_length: int
+    output_length: int
+
+
+class selene_task_output(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("output", selene_text),
+    )
 
 
 class selene_task_ids(Structure):
@@ -949,6 +960,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_resume_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_get": (c_int32, (c_uint64, c_char_p, c_int64, c_uint64, POINTER(POINTER(selene_task_info)))),
     "selene_task_info_destroy": (None, (POINTER(selene_task_info),)),
+    "selene_task_get_output": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_output)))),
+    "selene_task_output_destroy": (None, (POINTER(selene_task_output),)),
     "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
     "selene_task_list_state": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_task_ids)))),
     "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
@@ -998,6 +1011,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_run_progress": (c_int32, (c_uint64, c_int64, c_int64, c_char_p, c_int64)),
+    "selene_run_set_output": (c_int32, (c_uint64, c_void_p, c_int64)),
     "selene_run_get": (c_int32, (c_uint64, POINTER(POINTER(selene_run_info)))),
     "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
@@ -1106,6 +1120,8 @@ class Functions:
         "selene_task_resume_tag",
         "selene_task_get",
         "selene_task_info_destroy",
+        "selene_task_get_output",
+        "selene_task_output_destroy",
         "selene_task_list",
         "selene_task_list_state",
         "selene_task_ids_destroy",
@@ -1134,6 +1150,7 @@ class Functions:
         "selene_run_stopping",
         "selene_run_remaining",
         "selene_run_progress",
+        "selene_run_set_output",
         "selene_run_get",
         "selene_run_info_destroy",
         "selene_conditions_set",
@@ -1237,6 +1254,8 @@ class Functions:
     selene_task_resume_tag: Any
     selene_task_get: Any
     selene_task_info_destroy: Any
+    selene_task_get_output: Any
+    selene_task_output_destroy: Any
     selene_task_list: Any
     selene_task_list_state: Any
     selene_task_ids_destroy: Any
@@ -1265,6 +1284,7 @@ class Functions:
     selene_run_stopping: Any
     selene_run_remaining: Any
     selene_run_progress: Any
+    selene_run_set_output: Any
     selene_run_get: Any
     selene_run_info_destroy: Any
     selene_conditions_set: Any

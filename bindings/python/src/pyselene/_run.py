@@ -10,8 +10,9 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias, final
 from . import _raw
 from ._callbacks import caught, kept, raise_kept
 from ._failure import encode_message
-from ._library import layout
+from ._library import encode, layout
 from ._names import Named, whole
+from ._output import Output, output_of
 from ._roles import Host, Place
 from ._time import Duration, duration_ns, instant, instant_ns, seconds
 
@@ -333,6 +334,19 @@ class Run:
         """
         most = 1 << 63
         self._engine.progress(self, whole(done, "done", most), whole(total, "total", most), encode_message(text))
+
+    def set_output(self, value: object) -> None:
+        """Says what it leaves if it succeeds: bytes, a str (as UTF-8), any other value as JSON; None is nothing.
+
+        `scheduler.output(id)` reads it, and the handlers of those that come after it. What a handler returns does the
+        same, unless it is None, True, False, an Outcome or PENDING. TypeError or ValueError for what is not JSON,
+        TooLarge beyond the scheduler's `max_input_size`. A run that is over leaves nothing any more.
+        """
+        self._engine.set_output(self, output_of(value))
+
+    def output(self, id: str | None = None) -> Output:
+        """What the last success of a task left: of another one, or of its own. NotFound."""
+        return self._engine.output(self._key if id is None else encode(id, "id"))
 
     @property
     def completed(self) -> bool:

@@ -45,7 +45,8 @@ class Scheduler(CycleCalls):
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
     - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
-      runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have.
+      runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have,
+      and of output.
     - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
       function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
       real time), and leaves the scheduler alone.

@@ -16,6 +16,7 @@ from ._fields import OnceFields, TaskFields, TaskInfo
 from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._names import whole
+from ._output import Output
 from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
 from ._terms import Disposition, Existing, Schedule, State, StateName
@@ -160,6 +161,22 @@ class TaskCalls(HandlerCalls):
             return task_info(address.value or 0)
         finally:
             fast.selene_task_info_destroy(target)
+
+    def output(self, id: str) -> Output:
+        """What the last success of a task left: bytes, with `.text` and `.json()`; empty if that was nothing. NotFound.
+
+        A task has it as long as its record is kept, and until its next success.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> @scheduler.task
+        ... def count_rows(run):
+        ...     return {"rows": 3}
+        >>> _ = scheduler.run_cycle(budget=30)
+        >>> scheduler.output("count_rows").json()
+        {'rows': 3}
+        """
+        return self._engine.output(encode(id, "id"))
 
     def retry(self, id: str) -> None:
         """Enqueues a failed task again, at once and with all its attempts; ValueError where it has not failed."""
