@@ -962,7 +962,13 @@ enum {
     /** From the completion of the run. */
     SELENE_RECURRENCE_AFTER_COMPLETION = 0,
     /** On the grid of the first earliest begin; missed periods are skipped. */
-    SELENE_RECURRENCE_ANCHORED = 1
+    SELENE_RECURRENCE_ANCHORED = 1,
+    /**
+     * As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch. What is said
+     * is when the next period begins; a failed run is tried again by its backoff before that, at that instant at the
+     * latest, and a run that is stopped waits for nothing. Where nothing was said, after the period. Since: 0.2.
+     */
+    SELENE_RECURRENCE_CALENDAR = 2
 };
 
 /** How the delay before a retry grows with the attempt n, from backoff_delay d. */
@@ -1282,7 +1288,7 @@ SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const cha
  * While it waits, that is its earliest begin from now on, whatever that was, an initial delay or a backoff among them; its
  * anchor stays. While it runs, it is due then when the run is over, however that ends, unless a once task is over with it.
  * It counts once: after the run that begins then the next instant is computed again, or said again. Kept in the store, and
- * by updates.
+ * by updates. With SELENE_RECURRENCE_CALENDAR it is the next period's begin, before which retries may come.
  *
  * @param next  ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; what has passed: at once
  * @return INVALID_ARGUMENT (also: the task is over), NOT_FOUND

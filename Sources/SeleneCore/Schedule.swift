@@ -15,4 +15,6 @@ package enum Recurrence: UInt8, Sendable {
   case afterCompletion = 0
   /// On the grid of the first earliest begin.
   case anchored = 1
+  /// When the host says (W7); retries come before that instant, at it at the latest.
+  case calendar = 2
 }

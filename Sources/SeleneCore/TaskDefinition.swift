@@ -69,7 +69,8 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       }
     }
     guard UInt8(exactly: numbers.recurrence).flatMap(Recurrence.init) != nil else {
-      throw .range("recurrence", numbers.recurrence, 0, 1, .number, "0 (after completion) or 1 (anchored)")
+      throw .range(
+        "recurrence", numbers.recurrence, 0, 2, .number, "0 (after completion), 1 (anchored) or 2 (calendar)")
     }
     if numbers.backoff == -1 {
       numbers.backoff = Int32((schedule == .standing ? BackoffPolicy.none : .exponential).rawValue)

@@ -79,7 +79,7 @@ extension TaskRecord {
       let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
         .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
       state = .enqueued
-      waitAgain(until: now.adding(max(own, pause)))
+      tryAgain(at: now.adding(max(own, pause)))
     }
   }
 
@@ -106,6 +106,8 @@ extension TaskRecord {
     attempts -= attempts > 0 ? 1 : 0
     stopReason = reason
     lastOutcome = .stopped
+    // What its calendar wanted is not done.
+    if isNextSaid && isByCalendar { wait(until: min(earliestBegin, now)) }
   }
 
   /// Takes a new definition and keeps the history (T5); a begin that chance has moved stays as long as nothing moves it
@@ -113,6 +115,7 @@ extension TaskRecord {
   package mutating func update(_ new: TaskDefinition, at now: Instant, using generator: inout Generator) {
     changedAt = now
     let isTimedAsBefore = new.jitter > 0 && new.isTimed(as: definition)
+    if isByCalendar && new.recurrence != .calendar { isNextSaid = false }
     definition = new
     generation = generation == .max ? .max : generation + 1
     let isStandingThatRan = new.schedule == .standing && hasRun
@@ -163,7 +166,7 @@ extension TaskRecord {
     let delay =
       own ?? bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
     state = .enqueued
-    waitAgain(until: now.adding(delay))
+    tryAgain(at: now.adding(delay))
   }
 
   /// What a host said during the run, or with its end, goes before what is computed.
@@ -173,6 +176,14 @@ extension TaskRecord {
   private func nextPeriod(after now: Instant, using generator: inout Generator) -> Instant {
     Self.later(nextPeriod(after: now), definition.periodJitter, &generator)
   }
+
+  /// By a calendar a failed run is tried again before the next instant, or at it.
+  private mutating func tryAgain(at begin: Instant) {
+    guard isNextSaid && isByCalendar else { return waitAgain(until: begin) }
+    wait(until: min(earliestBegin, begin))
+  }
+
+  private var isByCalendar: Bool { definition.schedule == .periodic && definition.recurrence == .calendar }
 
   /// now + period, or the first instant after now on the anchor's grid.
   private func nextPeriod(after now: Instant) -> Instant {

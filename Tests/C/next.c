@@ -226,6 +226,91 @@ static void test_at_once(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** By a calendar: what is said is the next period's begin, whatever becomes of the run, and retries come before it. */
+static void test_calendar(void) {
+    static const int32_t outcomes[] = {SELENE_OUTCOME_NEW_DATA, SELENE_OUTCOME_FAILED,
+                                       SELENE_OUTCOME_ABANDONED};
+    for (int i = 0; i < 3; i++) {
+        selene_scheduler scheduler = open_for_work(NULL);
+        selene_cycle cycle;
+        selene_task task = task_with("a", SELENE_SCHEDULE_PERIODIC);
+        const int64_t at = clock_now + 5 * SELENE_HOUR;
+        task.recurrence = SELENE_RECURRENCE_CALENDAR;
+        task.max_attempts = 2;
+        add(scheduler, task);
+        CHECK_INT(SELENE_RECURRENCE_CALENDAR, record(scheduler, "a").recurrence);
+        selene_run it = begin_run(scheduler, "a", &cycle);
+        say(scheduler, "a", at);
+        CHECK_OK(selene_run_complete(it, outcomes[i]));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_INT(i == 1 ? clock_now + SELENE_MINUTE : at, due(scheduler, "a"));
+        if (i == 1) {
+            /* The second attempt is the last: then it waits for the calendar. */
+            advance(SELENE_MINUTE);
+            it = begin_run(scheduler, "a", &cycle);
+            say(scheduler, "a", at);
+            CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_FAILED));
+            CHECK_OK(selene_cycle_end(cycle, NULL));
+            CHECK_INT(at, due(scheduler, "a"));
+            CHECK_INT(0, record(scheduler, "a").attempts);
+        }
+        /* What its retry would be too late for comes first. */
+        advance(at - clock_now);
+        it = begin_run(scheduler, "a", &cycle);
+        say(scheduler, "a", clock_now + 30 * S);
+        CHECK_OK(selene_run_fail(it, SELENE_OUTCOME_FAILED, SELENE_DAY, NULL, 0));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_INT(clock_now + 30 * S, due(scheduler, "a"));
+        /* Where nothing is said, the period counts. */
+        advance(30 * S);
+        run(scheduler, "a", SELENE_OUTCOME_NEW_DATA);
+        CHECK_INT(clock_now + SELENE_HOUR, due(scheduler, "a"));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** A run that is stopped waits for nothing, one that expires is tried again. */
+static void test_calendar_stopped(void) {
+    for (int expires = 0; expires < 2; expires++) {
+        selene_scheduler scheduler = open_for_work(NULL);
+        selene_cycle cycle;
+        selene_task task = task_with("a", SELENE_SCHEDULE_PERIODIC);
+        task.recurrence = SELENE_RECURRENCE_CALENDAR;
+        task.max_attempts = 2;
+        task.constraints = SELENE_CONSTRAINT_NETWORK;
+        CHECK_OK(
+            selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, SELENE_CONSTRAINT_NETWORK));
+        add(scheduler, task);
+        selene_run it = begin_run(scheduler, "a", &cycle);
+        say(scheduler, "a", clock_now + SELENE_DAY);
+        advance(expires ? 31 * S : S);
+        const int64_t over = clock_now - (expires ? S : 0);
+        if (!expires) CHECK_OK(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, 0));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_INT(expires ? over + SELENE_MINUTE : over, due(scheduler, "a"));
+        CHECK_INT(expires, record(scheduler, "a").attempts);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** Updates keep what was said, but one by which no calendar counts any more. */
+static void test_calendar_updated(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = task_with("a", SELENE_SCHEDULE_PERIODIC);
+    const int64_t start = clock_now;
+    task.recurrence = SELENE_RECURRENCE_CALENDAR;
+    add(scheduler, task);
+    say(scheduler, "a", start + SELENE_DAY);
+    task.existing = SELENE_EXISTING_UPDATE;
+    CHECK_INT(SELENE_DISPOSITION_UPDATED, add(scheduler, task));
+    CHECK_INT(start + SELENE_DAY, due(scheduler, "a"));
+    task.recurrence = SELENE_RECURRENCE_AFTER_COMPLETION;
+    CHECK_INT(SELENE_DISPOSITION_UPDATED, add(scheduler, task));
+    CHECK_INT(start, due(scheduler, "a"));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W7 a task that waits is due when its host says, once", test_waiting);
@@ -233,6 +318,11 @@ int main(int argc, char **argv) {
     run_test("W7 so is one whose run was stopped", test_stopped);
     run_test("W7 a run says when its task is due next", test_complete);
     run_test("W7 what is over is due no more", test_over);
+    run_test("W7 by a calendar retries come before the next instant, at it at the latest",
+             test_calendar);
+    run_test("W7 by a calendar a run that is stopped waits for nothing", test_calendar_stopped);
+    run_test("W7 an update keeps a calendar's instant, or the calendar is over",
+             test_calendar_updated);
     run_test("W7 it is kept across crashes", test_stored);
     run_test("W7 what is due by that takes part in a rolling window at once", test_at_once);
     return check_end();

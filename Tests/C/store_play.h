@@ -171,7 +171,7 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
     if (chance(random) % 5 == 0) task->schedule = SELENE_SCHEDULE_ONCE;
     task->priority = 1 + (int32_t)chance_below(random, 5);
     task->existing = (int32_t)chance_below(random, 6) - 1;
-    task->recurrence = (int32_t)chance_below(random, 2);
+    task->recurrence = (int32_t)chance_below(random, 3);
     task->backoff = (int32_t)chance_below(random, 4) - 1;
     task->response_window = (int32_t)chance_below(random, 6);
     task->max_attempts = (uint32_t)chance_below(random, 4);

@@ -276,7 +276,7 @@ static void turn_register(uint64_t *random) {
     task.priority = 1 + (int32_t)below(random, 5);
     task.existing = (int32_t)below(random, 6) - 1;
     task.backoff = (int32_t)below(random, 4) - 1;
-    task.recurrence = (int32_t)below(random, 2);
+    task.recurrence = (int32_t)below(random, 3);
     task.max_attempts = (uint32_t)below(random, 4);
     task.constraints = below(random, 8) == 0 ? SELENE_CONSTRAINT_NETWORK : 0;
     task.tags = tags;

@@ -161,7 +161,7 @@ import Testing
     for schedule in [Schedule.standing, .once, .periodic] {
       for outcome in [Outcome.newData, .failed, .expired, .abandoned] {
         for now in [Int64.max, .max - 1, .min, .min + 1, 0] {
-          for recurrence: Int32 in 0...1 {
+          for recurrence: Int32 in 0...2 {
             let recipe = Recipe("a", schedule) { ($0.recurrence, $0.backoff) = (recurrence, 2) }
             var record = TaskRecord(try recipe.define(), sequence: 1, state: .enqueued, at: now == .min ? .max : .min)
             record.attempts = .max

@@ -190,10 +190,16 @@ extension Model {
       (sight.state, sight.attempts, sight.periodBase) = (.enqueued, 0, instant)
       sight.earliestBegin = nextPeriod(sight, after: instant)
     }
-    if let said { sight.earliestBegin = said }
+    sight.earliestBegin = told(sight, said)
     write(sight)
     settle(sight, at: instant)
     promote()
+  }
+
+  /// What a host said goes before what is computed, but for a retry before the next instant of a calendar (W7).
+  private func told(_ sight: Sight, _ said: Instant?) -> Instant {
+    guard let said else { return sight.earliestBegin }
+    return sight.isByCalendar && sight.attempts > 0 ? min(said, sight.earliestBegin) : said
   }
 
   private func backoff(_ definition: TaskDefinition, _ attempt: UInt32) -> Span {
@@ -267,7 +273,7 @@ extension Model {
       sight.state = .enqueued
       sight.earliestBegin = now + max(backoff(definition, sight.attempts), pause)
     }
-    if let said { sight.earliestBegin = said }
+    sight.earliestBegin = told(sight, said)
     write(sight)
     settle(sight, at: now)
   }

@@ -48,13 +48,14 @@ extension Model {
   private func update(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
     guard old.kind == new.kind, old.definition.schedule == new.schedule else { throw Refused(.invalidArgument) }
     var sight = old.with(new)
+    if old.isByCalendar && !sight.isByCalendar { sight.isNextSaid = false }
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
     let timing = { (task: TaskDefinition) in
       [task.initialDelay, task.period, task.flex, Int64(task.recurrence.rawValue), Int64(task.jitter)]
     }
     let isMovedAsBefore = new.jitter > 0 && timing(new) == timing(old.definition)
-    if old.attempts == 0 && !hasRun && !old.isNextSaid && !isMovedAsBefore {
+    if old.attempts == 0 && !hasRun && !sight.isNextSaid && !isMovedAsBefore {
       if new.schedule == .periodic && old.periodBase != TaskRecord.onRegistration {
         sight.earliestBegin = nextPeriod(sight, after: old.periodBase)
       } else {

@@ -196,6 +196,7 @@ final class Model {
     if var sight = records[run.sequence], sight.run == token {
       (sight.state, sight.run, sight.attempts) = (.enqueued, 0, sight.attempts - 1)
       (sight.stopReason, sight.lastOutcome) = (reason, .stopped)
+      if sight.isByCalendar && sight.isNextSaid { sight.earliestBegin = min(sight.earliestBegin, now) }
       write(sight)
     }
   }

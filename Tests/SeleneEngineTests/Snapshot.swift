@@ -166,3 +166,8 @@ struct Snapshot {
     }
   }
 }
+
+extension Sight {
+  /// Whether its periods begin when its host says.
+  var isByCalendar: Bool { definition.schedule == .periodic && definition.recurrence == .calendar }
+}

@@ -199,7 +199,7 @@ private final class Subject {
           $0.tags = ["t"]
           $0.backoff = 2
           $0.constraints = UInt32(chance.below(4))
-          $0.recurrence = schedule == .periodic ? Int32(chance.below(2)) : 0
+          $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
         })
     case 5: return chance.once(in: 3) ? .cancelAll : .cancel(chance.pick(ids))
     case 24: return .retry(chance.pick(ids))

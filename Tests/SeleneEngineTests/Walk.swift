@@ -211,7 +211,7 @@ final class Walk {
       $0.timeout = chance.pick([0, 0, 0, 1, Time.second, 20 * Time.second, Time.hour])
       $0.backoff = chance.pick([-1, 0, 1, 2])
       $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])
-      $0.recurrence = chance.pick([0, 1])
+      $0.recurrence = chance.pick([0, 1, 2])
       $0.flags = chance.once(in: 4) ? TaskDefinition.steady : 0
       $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
       $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])

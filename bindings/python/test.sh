@@ -165,7 +165,7 @@ plugin() {
     (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
 }
 
-step environment ./environment.sh "$out/venv" cli dbus web test
+step environment ./environment.sh "$out/venv" cli cron dbus web test
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0

@@ -67,7 +67,7 @@ export interface Task {
   /** Default 3. */
   priority?: Priority;
   existing?: 'default' | 'keep' | 'replace' | 'update' | 'append' | 'append_or_replace';
-  recurrence?: 'after_completion' | 'anchored';
+  recurrence?: 'after_completion' | 'anchored' | 'calendar';
   backoff?: 'default' | 'none' | 'linear' | 'exponential';
   backoffDelay?: number;
   /** Response times that the estimate is the mean of; 0 to 30, default 3. */

@@ -85,6 +85,9 @@ JITTER = Type(
     'raw.{c} = per_mille(task.{name}, "{name}")',
     unless="task.{name}",
 )
+CALENDAR = Type(
+    "str | None", "", pack="raw.recurrence = _raw.SELENE_RECURRENCE_CALENDAR", unless="task.{name} is not None"
+)
 BACKOFF = optional(
     Type(
         "Backoff",
@@ -124,6 +127,8 @@ class Field:
     doc: str = ""
     #: Whether work that is to be done once has it, too (enqueue).
     once: bool = True
+    #: Whether a record tells it; the library knows nothing of the others.
+    kept: bool = True
 
 
 TASK = (
@@ -140,6 +145,10 @@ TASK = (
     Field("flex", FLEX, "0", doc="The flex in seconds.", once=False),
     Field("anchored", ANCHORED, "False", "recurrence", once=False),
     Field("jitter", JITTER, "0"),
+    Field("cron", CALENDAR, "None", once=False, kept=False),
+    Field("at", CALENDAR, "None", once=False, kept=False),
+    Field("on", replace(CALENDAR, pack=""), "None", once=False, kept=False),
+    Field("zone", Type("str | tzinfo | None", "", pack=""), "None", once=False, kept=False),
     Field("backoff", BACKOFF, "None"),
     Field("max_attempts", LIMIT, "None"),
     Field("timeout", TIMEOUT, "None", doc="The longest that a run may take, in seconds; None is no limit."),
@@ -176,6 +185,8 @@ RECORD = (
     Field("last_run", INSTANT, doc="The instant its age counts from: the end of its last run, or its registration."),
     Field("estimate", DURATION, doc="What a run is expected to take now, in seconds."),
     Field("run", NUMBER),
+    Field("by_calendar", replace(BOOL, read="row.recurrence == _raw.SELENE_RECURRENCE_CALENDAR")),
+    Field("calendar", Type("", "Calendar | None", "None")),
     Field("paused", replace(BOOL, read="bool(row.{c})")),
     Field(
         "progress",
@@ -202,10 +213,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, TypedDict
 
 from . import _raw
+from ._calendar import Calendar
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
@@ -254,6 +266,7 @@ def _given(field: Field) -> str:
 def generate() -> str:
     """The text of the module."""
     doc = "The keywords of work that is to be done once; Task tells what each means."
+    told = [f for f in (*TASK, *RECORD) if f.kept]
     lines = _keywords("OnceFields", "TypedDict", doc, *(_given(f) for f in TASK if f.once))
     doc = "The keywords of a task; Task tells what each means."
     lines += _keywords("TaskFields", "OnceFields", doc, "handler: str | None", *(_given(f) for f in TASK if not f.once))
@@ -264,7 +277,7 @@ def generate() -> str:
     lines += ['    """Judges the types, so that a mistake shows where it is made; ranges are judged by the engine."""']
     lines += ["    put = object.__setattr__", '    encode(task.id, "id")']
     lines += ["    if task.handler is not None:", '        encode(task.handler, "handler")']
-    for f in TASK:
+    for f in (f for f in TASK if f.type.check):
         if "None" in f.type.given and "is not None" in f.type.unless:
             lines += [_code(f, "    if task.{name} is not None:"), "        " + _code(f, f.type.check)]
         else:
@@ -277,7 +290,7 @@ def generate() -> str:
     ]
     lines += ["    raw.id = raw_text(task.id)", "    if task.handler is not None:"]
     lines += ["        raw.handler = raw_text(task.handler)"]
-    for f in TASK:
+    for f in (f for f in TASK if f.type.pack):
         packed = _code(f, f.type.pack)
         lines += [_code(f, f"    if {f.type.unless}:"), "        " + packed] if f.type.unless else ["    " + packed]
     lines += ["", "", "@dataclass(frozen=True, slots=True)", "class TaskInfo:"]
@@ -285,14 +298,14 @@ def generate() -> str:
         '    """A task\'s record: definition, state, history. Instants and durations also exist exactly, as `…_ns`."""'
     ]
     lines += ["", "    id: str", "    handler: str"]
-    lines += [f"    {_told(f)}: {f.type.told}" for f in (*TASK, *RECORD)]
+    lines += [f"    {_told(f)}: {f.type.told}" for f in told]
     lines += ["", "    def __str__(self) -> str:", "        return told_info(self)"]
-    for f in (*TASK, *RECORD):
+    for f in told:
         if f.type.shown:
             lines += ["", "    @property", f"    def {f.name}(self) -> {f.type.shown}:"]
             lines += [f'        """{f.doc}"""', "        return " + _code(f, f.type.show)]
     lines += ["", "", "def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:"]
     lines += ['    """The library\'s record, of its fields and response times."""', "    return TaskInfo("]
     lines += ["        text(row.id, row.id_length),", "        text(row.handler, row.handler_length),"]
-    lines += [f"        {_code(f, f.type.read)}," for f in (*TASK, *RECORD)]
+    lines += [f"        {_code(f, f.type.read)}," for f in told]
     return HEAD + "\n".join([*lines, "    )", ""])

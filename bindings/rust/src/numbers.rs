@@ -425,6 +425,8 @@ pub enum Recurrence {
     AfterCompletion,
     /// On the grid of the first earliest begin; missed periods are skipped.
     Anchored,
+    /// As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch.
+    Calendar,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -435,6 +437,7 @@ impl Recurrence {
         match self {
             Recurrence::AfterCompletion => raw::SELENE_RECURRENCE_AFTER_COMPLETION,
             Recurrence::Anchored => raw::SELENE_RECURRENCE_ANCHORED,
+            Recurrence::Calendar => raw::SELENE_RECURRENCE_CALENDAR,
             Recurrence::Other(number) => number,
         }
     }
@@ -444,6 +447,7 @@ impl Recurrence {
         match number {
             raw::SELENE_RECURRENCE_AFTER_COMPLETION => Recurrence::AfterCompletion,
             raw::SELENE_RECURRENCE_ANCHORED => Recurrence::Anchored,
+            raw::SELENE_RECURRENCE_CALENDAR => Recurrence::Calendar,
             other => Recurrence::Other(other),
         }
     }
@@ -453,6 +457,7 @@ impl Recurrence {
         match self {
             Recurrence::AfterCompletion => "after_completion",
             Recurrence::Anchored => "anchored",
+            Recurrence::Calendar => "calendar",
             Recurrence::Other(_) => "unknown",
         }
     }

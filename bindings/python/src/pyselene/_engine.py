@@ -15,6 +15,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from . import _callbacks, _log, _raw
+from ._calendars import Calendars, Record
 from ._callbacks import caught, kept, log, raise_kept, take_kept
 from ._errors import Closed, Reentrant, SeleneError
 from ._event import Event, Mailbox, read_event
@@ -73,9 +74,17 @@ class Observers:
     def __init__(self) -> None:
         #: By subscription.
         self.functions: dict[object, Callable[[Event], object]] = {}
+        #: Called when the clock of the system was set.
+        self.clock_was_set: Callable[[], None] | None = None
 
     def event(self, address: int) -> None:
         """The library tells of a change."""
+        if self.clock_was_set is not None:
+            raw = _raw.selene_event.from_address(address)
+            if raw.type == _raw.SELENE_EVENT_TROUBLE and raw.detail == _raw.SELENE_TROUBLE_CLOCK:
+                self.clock_was_set()
+            if not self.functions:
+                return
         found = read_event(address)
         for function in tuple(self.functions.values()):
             try:
@@ -121,12 +130,16 @@ class Engine:
         self.pushing = 0
         self.observers = Observers()
         self.observing = False
+        #: Whether the library hands its events to `observers`.
+        self.hears = False
         #: What reads the events of a connection.
         self.listening = Listening()
         #: The driver that is open.
         self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.
         self.mailboxes: set[Mailbox] = set()
+        #: The tasks that are due by calendars.
+        self.calendars = Calendars(self, self._look)
         #: What the governor was told to demand; the library does not give it back.
         self.profile = Profile()
         #: Guards handlers and observers; notified when a thread has come back that the end waits for.
@@ -230,6 +243,8 @@ class Engine:
             run._on_stop = handler.on_stop
         run._taker = threading.get_ident()
         self.runs[run.token] = run
+        if self.calendars.entries:
+            self.calendars.dispatched(run._key)
         if self.early_stops:
             self.tell_early(run)
 
@@ -307,6 +322,22 @@ class Engine:
     def set_next(self, key: bytes, at: int) -> None:
         """Says when a task is due next."""
         self.check(self.calls.selene_task_set_next(self.handle, key, len(key), at))
+
+    @property
+    def has_own_clock(self) -> bool:
+        """Whether scheduler time is the host's."""
+        return self.clock is not None
+
+    def _look(self, key: bytes) -> Record:
+        """What a calendar must know of a task."""
+        info = ctypes.POINTER(_raw.selene_task_info)()
+        self.check(self.calls.selene_task_get(self.handle, key, len(key), 0, ctypes.byref(info)))
+        try:
+            raw = info.contents
+            runs = raw.state == _raw.SELENE_STATE_RUNNING
+            return Record(raw.earliest_begin, raw.last_run, raw.attempts, runs)
+        finally:
+            self.calls.selene_task_info_destroy(info)
 
     def wait_for_stop(self, run: Run, latch: Latch, left: int | None) -> bool:
         """Waits until a run is asked to stop; on a virtual clock by advancing it."""

@@ -106,6 +106,8 @@ class Explanation:
     attempts: int
     #: None unless the scheduler has the freshness rule.
     pace: Pace | None = None
+    #: By what calendar it is due, and its next instant; empty for one without.
+    calendar: str = ""
 
     @property
     def runnable(self) -> bool:
@@ -164,6 +166,8 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
         lines += [f"  - {reason}" for reason in self.reasons] or ["  - nothing is missing but a window of its kind"]
+        if self.calendar:
+            lines.append(f"  due by {self.calendar}")
         if any(reason.code is ReasonCode.DID_NOT_FIT for reason in self.reasons) and self.last_room_ns is not None:
             lines.append(f"  that one had {show(self.last_room_ns)} left; the next is ranked anew")
         if self.rank:
@@ -182,7 +186,7 @@ def _ordinal(number: int) -> str:
     return {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
 
 
-def explanation(key: str, raw: ctypes.Structure) -> Explanation:
+def explanation(key: str, raw: ctypes.Structure, calendar: str = "") -> Explanation:
     """Reads the library's explanation."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
@@ -203,4 +207,5 @@ def explanation(key: str, raw: ctypes.Structure) -> Explanation:
         None if last_room < 0 else last_room,
         attempts,
         pace_of(values[-8:-2]),
+        calendar,
     )

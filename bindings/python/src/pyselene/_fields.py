@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, TypedDict
 
 from . import _raw
+from ._calendar import Calendar
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
@@ -64,6 +65,10 @@ class TaskFields(OnceFields, total=False):
     every: Duration | None
     flex: Duration
     anchored: bool
+    cron: str | None
+    at: str | None
+    on: str | None
+    zone: str | tzinfo | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,10 @@ class TaskRow:
     flex: Duration = field(default=0, kw_only=True)
     anchored: bool = field(default=False, kw_only=True)
     jitter: float = field(default=0, kw_only=True)
+    cron: str | None = field(default=None, kw_only=True)
+    at: str | None = field(default=None, kw_only=True)
+    on: str | None = field(default=None, kw_only=True)
+    zone: str | tzinfo | None = field(default=None, kw_only=True)
     backoff: Backoff | None = field(default=None, kw_only=True)
     max_attempts: int | None = field(default=None, kw_only=True)
     timeout: Duration | None = field(default=None, kw_only=True)
@@ -152,6 +161,10 @@ def pack(raw: Any, task: Any) -> None:
         raw.recurrence = _raw.SELENE_RECURRENCE_ANCHORED
     if task.jitter:
         raw.jitter = per_mille(task.jitter, "jitter")
+    if task.cron is not None:
+        raw.recurrence = _raw.SELENE_RECURRENCE_CALENDAR
+    if task.at is not None:
+        raw.recurrence = _raw.SELENE_RECURRENCE_CALENDAR
     if task.backoff is not None:
         raw.backoff, raw.backoff_delay = task.backoff.policy, task.backoff.delay_ns
     if task.max_attempts:
@@ -206,6 +219,8 @@ class TaskInfo:
     last_run_ns: int
     estimate_ns: int
     run: int
+    by_calendar: bool
+    calendar: Calendar | None
     paused: bool
     progress: Progress | None
     output_length: int
@@ -314,6 +329,8 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.last_run,
         row.estimate,
         row.run,
+        row.recurrence == _raw.SELENE_RECURRENCE_CALENDAR,
+        None,
         bool(row.paused),
         told_progress(row.progress_at, row.progress_done, row.progress_total, row.progress_text, row.progress_text_length),
         row.output_length,

@@ -86,6 +86,7 @@ class Lane:
         runs = engine.runs
         handlers = engine.handlers
         early = engine.early_stops
+        by_calendar = engine.calendars.entries
         string_at = ctypes.string_at
         step = ctypes.c_int32()
         info = RunInfo(ctypes.sizeof(RunInfo))
@@ -146,6 +147,8 @@ class Lane:
                     if is_over(run._stop):
                         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
                         continue
+                if by_calendar:
+                    engine.calendars.dispatched(run._key)
                 if drive.spare:
                     drive.start()
                 result = handler.function(run)

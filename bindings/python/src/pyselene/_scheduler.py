@@ -242,12 +242,25 @@ class Scheduler(CycleCalls):
             return end
         with engine.changed:
             observers.functions[subscription] = observer
-            first, engine.observing = not engine.observing, True
+            engine.observing = True
+        self._hear()
+        return end
+
+    def _hear(self) -> None:
+        """The library hands its events to the observers from now on."""
+        engine = self._engine
+        with engine.changed:
+            first, engine.hears = not engine.hears, True
         if first:
-            number = _callbacks.hold(observers)
+            number = _callbacks.hold(engine.observers)
             status = library.selene_scheduler_observe(engine.handle, _callbacks.event, number, _callbacks.destroy)
             engine.check(status)
-        return end
+
+    def _watch_clock(self) -> None:
+        engine = self._engine
+        if engine.clock is None and engine.observers.clock_was_set is None:
+            engine.observers.clock_was_set = engine.calendars.clock_was_set
+            self._hear()
 
     # ---- other processes --------------------------------------------------------
 

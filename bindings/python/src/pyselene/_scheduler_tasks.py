@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any, Unpack, overload
 
 from . import _raw
-from ._errors import SeleneError
+from ._calendar import Calendar, calendar_of
+from ._errors import SeleneError, Unsupported
 from ._explanation import Explanation, explanation
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._handler import Function, OnStop
@@ -80,14 +81,54 @@ class TaskCalls(HandlerCalls):
     def register(self, task: Task) -> Disposition:
         """Registers a task; says what that did.
 
+        One by a calendar (`cron`, `at`) is registered where its handler runs, and anew by each process: the store keeps
+        its next instant, not the calendar, so the code's wins, unless `existing` says otherwise.
+
         Raises InvalidArgument, TooLarge (input), NotPermitted (id), Unavailable (its kind is off), TooManyPending.
         """
-        raw = raw_task(task)
-        disposition = ctypes.c_int32()
         engine = self._engine
+        raw, calendar = self._raw_task(task)
+        was = calendar is not None and self._goes_by_calendar(task.id)
+        disposition = ctypes.c_int32()
         status = engine.calls.selene_task_register(engine.handle, ctypes.byref(raw), ctypes.byref(disposition))
         engine.check(status)
-        return Disposition(disposition.value)
+        done = Disposition(disposition.value)
+        if calendar is not None or engine.calendars.entries:
+            self._went_by(task, calendar, done, was)
+        return done
+
+    def _goes_by_calendar(self, id: str) -> bool:
+        with contextlib.suppress(LookupError):
+            return self.get(id).by_calendar
+        return False
+
+    def _raw_task(self, task: Task) -> tuple[_raw.selene_task, Calendar | None]:
+        """The library's structure of a task that is about to be registered, and the calendar that it is due by."""
+        calendar = calendar_of(task) if isinstance(task, Task) else None
+        if calendar is None:
+            return raw_task(task), None
+        engine = self._engine
+        if engine.connected:
+            text = "a task by cron or at is registered by the process that runs it: the owner of the store"
+            raise Unsupported(_raw.SELENE_ERROR_UNSUPPORTED, "UNSUPPORTED", text)
+        raw = raw_task(self.winning(task))
+        raw.initial_delay = engine.calendars.first(calendar)
+        self._watch_clock()
+        return raw, calendar
+
+    def _went_by(self, task: Task, calendar: Calendar | None, done: Disposition, was: bool) -> None:
+        """A task was registered, and is due by a calendar from now on, as it `was` before, or by none."""
+        calendars = self._engine.calendars
+        key = task.id.encode()
+        if calendar is not None:
+            kept = done is Disposition.KEPT
+            if was or not kept:
+                calendars.register(key, calendar, is_new=not was or not (kept or done is Disposition.UPDATED))
+        elif done is not Disposition.KEPT:
+            calendars.drop(key)
+
+    def _watch_clock(self) -> None:
+        raise NotImplementedError
 
     def register_all(self, tasks: Iterable[Task]) -> list[Disposition | SeleneError]:
         """Registers many tasks in one commit; a refused one does not stop the others and is answered by its error.
@@ -96,12 +137,24 @@ class TaskCalls(HandlerCalls):
         """
         wanted = tuple(tasks)  # their inputs stay where they are
         count = len(wanted)
-        pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw_task(task)) for task in wanted))
+        raws = [self._raw_task(task) for task in wanted]
+        was = [
+            calendar is not None and self._goes_by_calendar(task.id)
+            for task, (_, calendar) in zip(wanted, raws, strict=True)
+        ]
+        pointers = (ctypes.POINTER(_raw.selene_task) * count)(*(ctypes.pointer(raw) for raw, _ in raws))
         statuses = (ctypes.c_int32 * count)()
         dispositions = (ctypes.c_int32 * count)()
         engine = self._engine
         status = library.selene_task_register_batch(engine.handle, pointers, count, statuses, dispositions)
         engine.check(status)
+        by_calendar = bool(engine.calendars.entries) or any(calendar is not None for _, calendar in raws)
+        if by_calendar:
+            for task, (_, calendar), before, refused, done in zip(
+                wanted, raws, was, statuses, dispositions, strict=True
+            ):
+                if not refused:
+                    self._went_by(task, calendar, Disposition(done), before)
         # The library keeps the detail of the last one refused; of the others it is known what kind of mistake they are.
         last = max((place for place, status in enumerate(statuses) if status), default=-1)
         return [
@@ -158,9 +211,11 @@ class TaskCalls(HandlerCalls):
         )
         engine.check(status)
         try:
-            return task_info(address.value or 0)
+            info = task_info(address.value or 0)
         finally:
             fast.selene_task_info_destroy(target)
+        entry = engine.calendars.entries.get(key) if info.by_calendar else None
+        return info if entry is None else replace(info, calendar=entry.calendar)
 
     def output(self, id: str) -> Output:
         """What the last success of a task left: bytes, with `.text` and `.json()`; empty if that was nothing. NotFound.
@@ -288,8 +343,11 @@ class TaskCalls(HandlerCalls):
         """Every reason why a task does not run now, and when it may; `print` it."""
         key = encode(id, "id")
         raw = _raw.selene_explanation(ctypes.sizeof(_raw.selene_explanation))
-        self._engine.check(library.selene_task_explain(self._engine.handle, key, len(key), ctypes.byref(raw)))
-        return explanation(id, raw)
+        engine = self._engine
+        engine.check(library.selene_task_explain(engine.handle, key, len(key), ctypes.byref(raw)))
+        entry = engine.calendars.entries.get(key)
+        calendar = "" if entry is None else f"{entry.calendar}; next {entry.calendar.show(entry.due)}"
+        return explanation(id, raw, calendar)
 
     def _count(self, function: Any, *arguments: Any) -> int:
         count = ctypes.c_uint64()

@@ -6,8 +6,10 @@ import ctypes
 from dataclasses import dataclass
 
 from . import _raw
+from ._calendar import calendar_of
 from ._fields import TaskInfo, TaskRow, check, pack, told
 from ._library import fast, read
+from ._terms import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,11 @@ class Task(TaskRow):
       flex of its period; `anchored`: periods stay on the grid of the first.
     - `jitter`: 0 … 1; delay and periods become longer by a random part of at most this, so that a fleet does not wake
       at once: with 0.1 an hour is one of 60 to 66 minutes. Anchored periods keep their grid.
+    - `cron`: a cron expression by which it is due, such as "0 3 * * mon-fri" (needs pyselene[cron]). `at`: times of the
+      day instead, such as "03:00 15:30"; `on`: the days of the week for these, such as "mon..fri". `zone`: where, such
+      as "Europe/Berlin"; by default the machine's. Of instants that were missed one is made up for. A failed run is
+      tried again before the next instant, or at it. Where clocks are set forward, a time that is left out is due at
+      once; where they are set back, one that comes twice is due once; `*` and `*/5` go by the time that passes.
     - `backoff`: by default none for standing tasks, else Exponential(30). `max_attempts`: None is no limit.
     - `timeout`: after that long a run is asked to stop (timed_out); it may still complete for the scheduler's
       `stop_grace`, then it is over, expired, and its lane goes to the next task. None is no limit.
@@ -42,6 +49,11 @@ class Task(TaskRow):
     """
 
     def __post_init__(self) -> None:
+        if calendar_of(self) is not None:
+            if self.schedule is None:
+                object.__setattr__(self, "schedule", Schedule.PERIODIC)
+            elif Schedule.of(self.schedule, "schedule") is not Schedule.PERIODIC:
+                raise ValueError(f"schedule is {self.schedule}, but cron or at is given; allowed: periodic")
         check(self)
 
 
@@ -55,6 +67,9 @@ def raw_task(task: Task) -> _raw.selene_task:
     raw = _raw.selene_task()
     fast.selene_task_init(ctypes.byref(raw), _SIZE)
     pack(raw, task)
+    if raw.recurrence == _raw.SELENE_RECURRENCE_CALENDAR:
+        # Counts only where nothing says the next instant, as in a simulation.
+        raw.period = _raw.SELENE_DAY
     return raw
 
 

@@ -200,6 +200,8 @@ def told_backoff(policy: int, delay: int) -> Backoff:
 def told_info(info: Any) -> str:
     """A record (TaskInfo) for reading: what it is, where it stands, and what is not as it is by default."""
     every = f" every {show(info.every_ns)}" if info.every_ns is not None else ""
+    if info.by_calendar:
+        every = f" by {info.calendar or 'a calendar'}"
     lines = [f"{info.id}: {info.state}; {info.schedule}{every}, {info.kind}, priority {info.priority}"]
     if info.handler != info.id or not info.has_handler:
         lines.append(f"handler {info.handler}{'' if info.has_handler else ', which is not registered'}")
@@ -212,5 +214,8 @@ def told_info(info: Any) -> str:
     if info.last_failure is not None:
         lines.append(f"last failure: {info.last_failure}")
     if info.state is State.ENQUEUED:
-        lines.append(f"not before {info.earliest_begin:%Y-%m-%d %H:%M:%S} UTC, takes {show(info.estimate_ns)}")
+        begin = f"{info.earliest_begin:%Y-%m-%d %H:%M:%S} UTC"
+        if info.calendar is not None:
+            begin = info.calendar.show(info.earliest_begin_ns)
+        lines.append(f"not before {begin}, takes {show(info.estimate_ns)}")
     return "\n  ".join(lines)
