@@ -1086,6 +1086,8 @@ typedef struct selene_task {
     uint32_t jitter;
     /** 0. */
     uint32_t reserved;
+    /** The group that it is in (selene_group_set_limit); empty (default): none. At most 255 bytes, as an id. Since: 0.2. */
+    selene_text group;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1093,7 +1095,9 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0                                          \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {                                       \
+            NULL, 0                                                                                \
+        }                                                                                          \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1176,6 +1180,8 @@ typedef struct selene_task_info {
     selene_text progress_text;
     /** How many bytes its last success left (selene_task_get_output); 0: none. Since: 0.2. */
     uint64_t output_length;
+    /** The group that it is in, or empty. Since: 0.2. */
+    selene_text group;
 } selene_task_info;
 
 /** What the last success of a task left. Made by selene_task_get_output. */
@@ -1186,7 +1192,7 @@ typedef struct selene_task_output {
     selene_text output;
 } selene_task_output;
 
-/** The ids of some tasks. Made by selene_task_list. */
+/** The ids of some tasks, or the names of groups. Made by selene_task_list and its like, and by selene_group_list. */
 typedef struct selene_task_ids {
     uint32_t struct_size;
     uint32_t flags;
@@ -1403,7 +1409,7 @@ SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char
 SELENE_API selene_status selene_task_list_state(selene_scheduler scheduler, int32_t state,
                                                 selene_task_ids **out_ids);
 
-/** Frees what selene_task_list or selene_task_list_state returned; NULL is ignored. Thread: any. Since: 0.1. */
+/** Frees what selene_task_list, selene_task_list_state or selene_group_list returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 
 /** Why a task does not run now. */
@@ -1452,7 +1458,11 @@ enum {
     /** It waits for a time while the clock has jumped (SELENE_TROUBLE_CLOCK). Since: 0.2. */
     SELENE_REASON_CLOCK = 21,
     /** The host has paused it (selene_task_pause). Since: 0.2. */
-    SELENE_REASON_PAUSED = 22
+    SELENE_REASON_PAUSED = 22,
+    /** The host has paused its group (selene_group_pause). Since: 0.2. */
+    SELENE_REASON_GROUP_PAUSED = 23,
+    /** As many runs of its group as may are under way (selene_group_set_limit). Since: 0.2. */
+    SELENE_REASON_GROUP_FULL = 24
 };
 
 /** One reason of an explanation. */
@@ -1539,6 +1549,99 @@ SELENE_API selene_status selene_explanation_init(selene_explanation *explanation
 SELENE_API selene_status selene_task_explain(selene_scheduler scheduler, const char *id,
                                              int64_t id_length,
                                              selene_explanation *out_explanation);
+
+/* ============================================================================
+ *  GROUP
+ *
+ *  Tasks that name the same group share a limit of runs at a time, and are paused together: uploads of which two may go
+ *  on, say. A task is in one group at most. A group needs no registration: it is there as soon as a task names it, or as it
+ *  is set, and forgotten when nothing of that is left. What is set is kept in the store, also by selene_scheduler_reset.
+ *
+ *  The tasks of a group that is full or paused stay what they are, with their rank, age and place. A pick passes over them
+ *  without holding a lane, and takes them as soon as there is room, in a window that is open, too. A run counts for its
+ *  group, as for its id, until it is over and has come back.
+ * ========================================================================= */
+
+/** A group. Filled by selene_group_get. */
+typedef struct selene_group_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** Runs at a time; 0: no limit. */
+    uint32_t limit;
+    /** 1 if the host has paused it, else 0. */
+    uint32_t paused;
+    /** Its runs that are not over, or have not come back. */
+    uint64_t running;
+    /** Its tasks that are enqueued, held or blocked. */
+    uint64_t waiting;
+} selene_group_info;
+
+#define SELENE_GROUP_INFO_INIT                                                                     \
+    { SELENE_SIZE(selene_group_info), 0, 0, 0, 0, 0 }
+
+/**
+ * Writes the defaults into info, as SELENE_GROUP_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_group_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_info_init(selene_group_info *info, uint32_t struct_size);
+
+/**
+ * Sets how many runs of a group may go on at a time, whatever window they are in. Runs in flight go on, also where they are
+ * more than that.
+ *
+ * @param limit  runs at a time; 0: no limit, which is the default
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_set_limit(selene_scheduler scheduler, const char *name,
+                                                int64_t name_length, uint32_t limit);
+
+/**
+ * Pauses a group: its runs in flight go on, and nothing of it begins until selene_group_resume, also what is registered
+ * later. Tasks that are paused themselves stay so when it is resumed.
+ *
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_pause(selene_scheduler scheduler, const char *name,
+                                            int64_t name_length);
+
+/**
+ * Lets a group go on that was paused.
+ *
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_resume(selene_scheduler scheduler, const char *name,
+                                             int64_t name_length);
+
+/**
+ * Reads a group.
+ *
+ * @param out_info  initialised with SELENE_GROUP_INFO_INIT; filled up to its struct_size
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND (nothing of it is set, no task of it waits, none runs)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_get(selene_scheduler scheduler, const char *name,
+                                          int64_t name_length, selene_group_info *out_info);
+
+/**
+ * Lists the names of all groups for which something is set, or that have tasks that wait or runs, in the order of their bytes.
+ *
+ * @param out_names  the names, as the ids of a list
+ *
+ * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_group_list(selene_scheduler scheduler, selene_task_ids **out_names);
 
 /* ============================================================================
  *  WINDOW AND CYCLE
@@ -2233,9 +2336,9 @@ enum {
      *  it begins and once when it ends; one that comes and goes, at most once a minute, unless it becomes worse.
      *  Since: 0.2. */
     SELENE_EVENT_TROUBLE = 18,
-    /** A task was paused. Since: 0.2. */
+    /** A task was paused; without a task: the group whose name is in message. Since: 0.2. */
     SELENE_EVENT_PAUSED = 19,
-    /** A task that was paused goes on. Since: 0.2. */
+    /** A task, or a group, that was paused goes on. Since: 0.2. */
     SELENE_EVENT_RESUMED = 20,
     /** A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a
      *  second of scheduler time, always the last; what was not told yet comes before the end of the run. Since: 0.2. */
@@ -2277,7 +2380,7 @@ typedef struct selene_event {
     selene_status status;
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
      *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as
-     *  selene_task_info has it. PROGRESS: its text. Else empty. Since: 0.2. */
+     *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group: its name. Else empty. Since: 0.2. */
     selene_text message;
     /** Of a task whose scheduler has SELENE_OPTIONS_FRESHNESS what its turn follows from after the change, as in
      *  selene_explanation; STARTED: as it was picked. Else 0. Since: 0.2. */

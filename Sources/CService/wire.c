@@ -54,21 +54,22 @@ typedef struct shape {
     char letter;
     uint8_t parts_count;
     uint16_t size;
-    part parts[6];
+    part parts[7];
 } shape;
 
 #define TEXT_AT(type, field)                                                                       \
     { PART_TEXT, 0, offsetof(type, field), 0, 0 }
 static const shape shapes[] = {
     {'T',
-     4,
+     5,
      sizeof(selene_task),
      {TEXT_AT(selene_task, id),
       TEXT_AT(selene_task, handler),
       {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16},
-      {PART_BYTES, 0, offsetof(selene_task, input), 0, 0}}},
+      {PART_BYTES, 0, offsetof(selene_task, input), 0, 0},
+      TEXT_AT(selene_task, group)}},
     {'I',
-     6,
+     7,
      sizeof(selene_task_info),
      {TEXT_AT(selene_task_info, id),
       TEXT_AT(selene_task_info, handler),
@@ -76,7 +77,8 @@ static const shape shapes[] = {
       {PART_TEXTS, 4, offsetof(selene_task_info, tags), offsetof(selene_task_info, tag_count),
        UINT64_MAX},
       TEXT_AT(selene_task_info, failure),
-      TEXT_AT(selene_task_info, progress_text)}},
+      TEXT_AT(selene_task_info, progress_text),
+      TEXT_AT(selene_task_info, group)}},
     {'L',
      1,
      sizeof(selene_task_ids),

@@ -86,6 +86,7 @@ extension selene_task {
   fileprivate mutating func write(to draft: inout TaskDraft) throws(SeleneError) {
     draft.id = try borrow(id, "id")
     draft.handler = try borrow(handler, "handler")
+    if group.length != 0 { draft.group = try borrow(group, "group") }
     exchange(&draft.numbers, FromHost())
     if tag_count > 0 {
       draft.tags = try borrow(tags, count: UInt64(tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
@@ -355,11 +356,16 @@ public func selene_task_list_state(
 }
 
 private func ids(of definitions: [TaskDefinition]) -> UnsafeMutablePointer<selene_task_ids> {
+  list(definitions.count) { definitions[$0].id }
+}
+
+/// Texts as the ids of a list.
+func list(_ count: Int, _ text: (Int) -> UnsafeRawBufferPointer) -> UnsafeMutablePointer<selene_task_ids> {
   Block.make { block in
     var ids = selene_task_ids()
     ids.struct_size = UInt32(MemoryLayout<selene_task_ids>.size)
-    ids.count = UInt64(definitions.count)
-    ids.ids = block.array(definitions.count) { index, block in block.text(definitions[index].id) }
+    ids.count = UInt64(count)
+    ids.ids = block.array(count) { index, block in block.text(text(index)) }
     return ids
   }
 }
@@ -421,6 +427,7 @@ extension selene_task_info {
     failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     paused = record.isPaused ? 1 : 0
     output_length = UInt64(record.output?.count ?? 0)
+    group = block.text(definition.group?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     guard let progress else { return }
     (progress_at, progress_done, progress_total) = (progress.at, progress.done, progress.total)

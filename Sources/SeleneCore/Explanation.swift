@@ -24,6 +24,8 @@ package enum Reason: Int32, Sendable {
   case drained = 20
   case clock = 21
   case paused = 22
+  case groupPaused = 23
+  case groupFull = 24
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.
@@ -115,6 +117,10 @@ extension TaskTable {
       if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }
       if !record.isPermitted { add(.notPermitted) }
       if record.isPaused { add(.paused) }
+      if let group = group(of: slot) {
+        if group.isPaused { add(.groupPaused) }
+        if group.isFull { add(.groupFull) }
+      }
       if !enabled.contains(record.kind) { add(.kindOff) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }
       if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }

@@ -96,6 +96,8 @@ extension Reason {
     case .drained: "drained"
     case .clock: "clock"
     case .paused: "paused"
+    case .groupPaused: "group_paused"
+    case .groupFull: "group_full"
     }
   }
 }

@@ -312,15 +312,14 @@ package final class Ranking {
     parked.removeLast(parked.count - kept)
   }
 
-  /// Whether a task that fits into the room waits for nothing but a run of its group to end.
-  ///
-  /// - Parameter ends: whether such a run is at work.
-  package func awaitsGroup(in table: TaskTable, _ offer: Offer, room: Span?, ends: (TaskGroup) -> Bool) -> Bool {
+  /// Calls a body with the groups for whose runs to end tasks wait that fit into the room, and for nothing else; with some
+  /// more than once.
+  package func forEachAwaited(in table: TaskTable, _ offer: Offer, room: Span?, _ body: (TaskGroup) -> Void) {
     if let only {
       guard let group = table.group(of: only.slot), group.isFull, !group.isPaused, table.isEligible(only.slot, offer),
         table.sequence(only.slot) == only.sequence
-      else { return false }
-      return ends(group)
+      else { return }
+      return body(group)
     }
     let most = room.map { Cost($0) } ?? .any
     for place in parked where !heads[place].isGone {
@@ -328,9 +327,8 @@ package final class Ranking {
       while !heads[place].isAtEnd && (heads[place].isPassed || !fits(heads + place, in: table, room, most)) {
         step(heads + place, in: table, most)
       }
-      if !heads[place].isAtEnd && ends(group) { return true }
+      if !heads[place].isAtEnd { body(group) }
     }
-    return false
   }
 
   /// A class has lost its number, and is empty.

@@ -47,6 +47,8 @@ package struct TaskGroups {
   private var freePlaces: [Int64] = []
   /// How often one was opened that was full or paused: those who passed over its tasks look again.
   package private(set) var openings: UInt64 = 0
+  /// The same, and the runs of a plan, before that was made.
+  private var planned: (openings: UInt64, runs: [(group: TaskGroup, until: Instant)])?
 
   init() {}
 
@@ -98,6 +100,35 @@ package struct TaskGroups {
     guard !wasOpen, group.isOpen else { return false }
     openings &+= 1
     return true
+  }
+
+  // MARK: Plans
+
+  /// A plan is made: what it begins and ends here is undone with its end, and nobody hears of it.
+  package mutating func beginPlan() { planned = (openings, []) }
+
+  /// A planned run of a group takes room in it for a while.
+  package mutating func plan(_ group: TaskGroup, until: Instant) {
+    begin(group)
+    planned?.runs.append((group, until))
+  }
+
+  /// Planned runs are over by an instant.
+  package mutating func endPlanned(by now: Instant) {
+    guard var runs = planned?.runs, !runs.isEmpty else { return }
+    for index in runs.indices.reversed() where runs[index].until <= now { _ = end(runs.remove(at: index).group) }
+    planned?.runs = runs
+  }
+
+  /// When the first planned run of a group is over, or nil.
+  package func firstEnd(ofPlanned group: TaskGroup) -> Instant? {
+    planned?.runs.filter { $0.group === group }.map { $0.until }.min()
+  }
+
+  package mutating func endPlan() {
+    endPlanned(by: Time.never)
+    openings = planned?.openings ?? openings
+    planned = nil
   }
 
   // MARK: Terms

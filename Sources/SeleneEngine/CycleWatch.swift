@@ -6,7 +6,7 @@ import SeleneCore
 final class CycleWatch {
   private let watch: Watch
   /// What its host saw when it was told to wait.
-  private var seen: (openRuns: Int, isDone: Bool, stamp: UInt64) = (0, false, 0)
+  private var seen: (openRuns: Int, isDone: Bool, stamp: UInt64, openings: UInt64) = (0, false, 0, 0)
 
   /// - Throws: `exhausted`.
   init(followsTime: Bool) throws(SeleneError) { watch = try Watch(followsTime ? .time : .pokes) }
@@ -20,16 +20,18 @@ final class CycleWatch {
   func poke() { watch.poke() }
 
   /// Its host was told to wait until an instant.
-  func sleep(_ cycle: Cycle, until wakeAt: Instant, at now: Instant, _ stamp: UInt64) {
-    seen = (cycle.openRuns, cycle.isDone, stamp)
+  func sleep(_ cycle: Cycle, until wakeAt: Instant, at now: Instant, _ table: TaskTable) {
+    seen = (cycle.openRuns, cycle.isDone, table.stamp, table.terms.groups.openings)
     _ = watch.drain()
     watch.sleep(until: wakeAt, at: now)
   }
 
-  /// Wakes its host if a lane may have become free, or a rolling cycle something to do (R1).
-  func follow(_ cycle: Cycle, _ stamp: UInt64) {
+  /// Wakes its host if a lane may have become free, a group have got room (W3), or a rolling cycle something to do (R1).
+  func follow(_ cycle: Cycle, _ table: TaskTable) {
     guard watch.isAsleep else { return }
-    if cycle.openRuns < seen.openRuns || cycle.isDone != seen.isDone || (cycle.isRolling && stamp != seen.stamp) {
+    if cycle.openRuns < seen.openRuns || cycle.isDone != seen.isDone || (cycle.isRolling && table.stamp != seen.stamp)
+      || table.terms.groups.openings != seen.openings
+    {
       poke()
     }
   }

@@ -204,7 +204,9 @@ extension Scheduler {
       table.settle(at: now)
       return .wait(until: now)
     }
-    return cycle.openRuns > 0 ? .wait(until: nextChange(of: cycle, after: now)) : .done
+    if cycle.openRuns > 0 { return .wait(until: nextChange(of: cycle, after: now)) }
+    guard let wakeAt = awaitsGroup(cycle, at: now) else { return .done }
+    return .wait(until: min(nextChange(of: cycle, after: now), wakeAt))
   }
 
   /// Whose turn it is in a cycle now, or nil (C2, C3).
@@ -225,6 +227,27 @@ extension Scheduler {
     trace(cycle) { $0?.room = room }
     if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     return cycle.ranking.best(in: table, offer(of: cycle), room: room)
+  }
+
+  /// When to look again at the tasks of a cycle that wait for nothing but the end of a run of their group, which is at work in
+  /// whatever cycle; nil if there is none (W3).
+  private func awaitsGroup(_ cycle: Cycle, at now: Instant) -> Instant? {
+    guard !cycle.isEnded, !cycle.isDone, now < cycle.time.deadline else { return nil }
+    let room: Span?
+    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit) {
+    case .none: return nil
+    case .any: room = nil
+    case .upTo(let span): room = span
+    }
+    var wakeAt: Instant?
+    cycle.ranking.forEachAwaited(in: table, offer(of: cycle), room: cycle.isOfOneTask ? nil : room) { group in
+      runs.forEach { run in
+        guard run.isAtWork, run.definition.group === group else { return }
+        let at = min(Budget.nextExpiry(run.expiresAt, run.deadline, after: now), nextInstant(of: run))
+        wakeAt = min(wakeAt ?? at, at)
+      }
+    }
+    return wakeAt.map { max($0, now) }
   }
 
   /// Writes down what `explain` will say of the cycle.
@@ -323,18 +346,30 @@ extension Scheduler {
     plan.eligible = ranking.eligibleCount
     // When each lane is free again; the earliest takes the next pick.
     var lanes = [Instant](repeating: now, count: window.lanes)
+    table.terms.groups.beginPlan()
+    defer { table.terms.groups.endPlan() }
     while let lane = lanes.indices.min(by: { lanes[$0] < lanes[$1] }) {
       let at = lanes[lane]
+      table.terms.groups.endPlanned(by: at)
       let room: Span?
       switch time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) {
       case .none: return plan
       case .any: room = nil
       case .upTo(let span): room = span
       }
-      guard let pick = ranking.best(in: table, offer, room: room) else { return plan }
-      ranking.remove(pick)
-      plan.entries.append(entry(pick, at: at))
-      lanes[lane] = at.adding(pick.estimate)
+      if let pick = ranking.best(in: table, offer, room: room) {
+        ranking.remove(pick)
+        plan.entries.append(entry(pick, at: at))
+        lanes[lane] = at.adding(pick.estimate)
+        if let group = table.group(of: pick.slot) { table.terms.groups.plan(group, until: lanes[lane]) }
+      } else {
+        var next: Instant?
+        ranking.forEachAwaited(in: table, offer, room: room) { group in
+          if let end = table.terms.groups.firstEnd(ofPlanned: group) { next = min(next ?? end, end) }
+        }
+        guard let next else { return plan }
+        lanes[lane] = next
+      }
     }
     return plan
   }

@@ -97,7 +97,7 @@ extension Scheduler {
       }
       if cycle.isDone { return .done }
       guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
-        cycle.watch?.sleep(cycle, until: wakeAt, at: now, table.stamp)
+        cycle.watch?.sleep(cycle, until: wakeAt, at: now, table)
         return .wait(until: wakeAt)
       }
       now = later
@@ -204,7 +204,7 @@ extension Scheduler {
       let wakeAt = nextExpiry(of: cycle, after: now)
       guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
         // What a lane could take is news until it has looked.
-        if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table.stamp) }
+        if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table) }
         return (nil, wakeAt)
       }
       now = later

@@ -163,7 +163,7 @@ extension Scheduler {
   }
 
   private func wakeWaitingLanes() {
-    if workers.hasWatches { for cycle in cycles { cycle.watch?.follow(cycle, table.stamp) } }
+    if workers.hasWatches { for cycle in cycles { cycle.watch?.follow(cycle, table) } }
     guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
     workers.rolledStamp = table.stamp
     slot.monitor.broadcast()

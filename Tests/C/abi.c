@@ -120,7 +120,8 @@ FIELD(selene_task, timeout, 144, 8);
 FIELD(selene_task, stall_limit, 152, 8);
 FIELD(selene_task, jitter, 160, 4);
 FIELD(selene_task, reserved, 164, 4);
-SIZE(selene_task, reserved, 168);
+FIELD(selene_task, group, 168, 16);
+SIZE(selene_task, group, 184);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -171,12 +172,21 @@ FIELD(selene_task_info, progress_done, 544, 8);
 FIELD(selene_task_info, progress_total, 552, 8);
 FIELD(selene_task_info, progress_text, 560, 16);
 FIELD(selene_task_info, output_length, 576, 8);
-SIZE(selene_task_info, output_length, 584);
+FIELD(selene_task_info, group, 584, 16);
+SIZE(selene_task_info, group, 600);
 
 FIELD(selene_task_output, struct_size, 0, 4);
 FIELD(selene_task_output, flags, 4, 4);
 FIELD(selene_task_output, output, 8, 16);
 SIZE(selene_task_output, output, 24);
+
+FIELD(selene_group_info, struct_size, 0, 4);
+FIELD(selene_group_info, flags, 4, 4);
+FIELD(selene_group_info, limit, 8, 4);
+FIELD(selene_group_info, paused, 12, 4);
+FIELD(selene_group_info, running, 16, 8);
+FIELD(selene_group_info, waiting, 24, 8);
+SIZE(selene_group_info, waiting, 32);
 
 FIELD(selene_task_ids, struct_size, 0, 4);
 FIELD(selene_task_ids, flags, 4, 4);
@@ -820,6 +830,7 @@ static void test_defaults(void) {
     DEFAULTS(selene_profile, SELENE_PROFILE_INIT, profile);
     DEFAULTS(selene_driver, SELENE_DRIVER_INIT, driver);
     DEFAULTS(selene_scheduler_info, SELENE_SCHEDULER_INFO_INIT, scheduler);
+    DEFAULTS(selene_group_info, SELENE_GROUP_INFO_INIT, group);
     DEFAULTS(selene_explanation, SELENE_EXPLANATION_INIT, explanation);
     DEFAULTS(selene_run_info, SELENE_RUN_INFO_INIT, run);
     DEFAULTS(selene_store_findings, SELENE_STORE_FINDINGS_INIT, findings);

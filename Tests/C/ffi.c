@@ -74,6 +74,12 @@ static struct function functions[] = {
     FUNCTION(selene_task_pause_tag, "ihplp"),
     FUNCTION(selene_task_resume, "ihplp"),
     FUNCTION(selene_task_resume_tag, "ihplp"),
+    FUNCTION(selene_group_info_init, "ipu"),
+    FUNCTION(selene_group_set_limit, "ihplu"),
+    FUNCTION(selene_group_pause, "ihpl"),
+    FUNCTION(selene_group_resume, "ihpl"),
+    FUNCTION(selene_group_get, "ihplp"),
+    FUNCTION(selene_group_list, "ihp"),
     FUNCTION(selene_task_list_state, "ihip"),
     FUNCTION(selene_task_list, "ihplp"),
     FUNCTION(selene_task_ids_destroy, "vp"),
@@ -563,6 +569,18 @@ static void test_every_function(void) {
     CHECK_INT(1, count);
     CALL_OK("selene_task_resume_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
+    selene_group_info group = {0};
+    selene_task_ids *names = NULL;
+    CALL_OK("selene_group_info_init", ptr(&group), u32(sizeof group));
+    CALL_OK("selene_group_set_limit", u64(scheduler), ptr("group"), i64(-1), u32(2));
+    CALL_OK("selene_group_pause", u64(scheduler), ptr("group"), i64(-1));
+    CALL_OK("selene_group_get", u64(scheduler), ptr("group"), i64(-1), ptr(&group));
+    CHECK_INT(2, group.limit);
+    CHECK_INT(1, group.paused);
+    CALL_OK("selene_group_list", u64(scheduler), ptr(&names));
+    CHECK_INT(1, names->count);
+    CALL("selene_task_ids_destroy", ptr(names));
+    CALL_OK("selene_group_resume", u64(scheduler), ptr("group"), i64(-1));
     CALL_OK("selene_task_cancel", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     CALL_OK("selene_task_cancel_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));

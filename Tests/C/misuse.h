@@ -145,6 +145,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add(picture, &info->progress_total, sizeof info->progress_total);
     picture_add_text(picture, info->progress_text);
     picture_add(picture, &info->output_length, sizeof info->output_length);
+    picture_add_text(picture, info->group);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
@@ -185,6 +186,7 @@ CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler 
 struct outs {
     selene_scheduler_info scheduler_info;
     selene_explanation explanation;
+    selene_group_info group;
     selene_run_info run_info;
     int64_t instant, duration;
     uint64_t handle, count;
@@ -214,6 +216,8 @@ CHECK_UNUSED static void outs_reset(void) {
     outs.scheduler_info.flags = 0;
     outs.explanation.struct_size = sizeof outs.explanation;
     outs.explanation.flags = 0;
+    outs.group.struct_size = sizeof outs.group;
+    outs.group.flags = 0;
     outs.run_info.struct_size = sizeof outs.run_info;
     outs.run_info.flags = 0;
     outs.findings.struct_size = sizeof outs.findings;
@@ -395,6 +399,21 @@ static selene_status call_task_resume(uint64_t h) {
 }
 static selene_status call_task_resume_tag(uint64_t h) {
     return selene_task_resume_tag(h, "tag", -1, &outs.count);
+}
+static selene_status call_group_set_limit(uint64_t h) {
+    return selene_group_set_limit(h, "group", -1, 2);
+}
+static selene_status call_group_pause(uint64_t h) {
+    return selene_group_pause(h, "group", -1);
+}
+static selene_status call_group_resume(uint64_t h) {
+    return selene_group_resume(h, "group", -1);
+}
+static selene_status call_group_get(uint64_t h) {
+    return selene_group_get(h, "group", -1, &outs.group);
+}
+static selene_status call_group_list(uint64_t h) {
+    return selene_group_list(h, &outs.task_ids);
 }
 static selene_status call_task_explain(uint64_t h) {
     return selene_task_explain(h, "task", -1, &outs.explanation);
@@ -604,6 +623,11 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_pause_tag", TAKES_SCHEDULER, call_task_pause_tag, 0},
     {"selene_task_resume", TAKES_SCHEDULER, call_task_resume, 0},
     {"selene_task_resume_tag", TAKES_SCHEDULER, call_task_resume_tag, 0},
+    {"selene_group_set_limit", TAKES_SCHEDULER, call_group_set_limit, 0},
+    {"selene_group_pause", TAKES_SCHEDULER, call_group_pause, 0},
+    {"selene_group_resume", TAKES_SCHEDULER, call_group_resume, 0},
+    {"selene_group_get", TAKES_SCHEDULER, call_group_get, 0},
+    {"selene_group_list", TAKES_SCHEDULER, call_group_list, 0},
     {"selene_task_explain", TAKES_SCHEDULER, call_task_explain, 0},
     {"selene_cycle_begin", TAKES_SCHEDULER, call_cycle_begin, 0},
     {"selene_cycle_run", TAKES_SCHEDULER, call_cycle_run, 0},

@@ -50,6 +50,18 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_output", selene_task_get_output(s, "standing", -1, NULL));
     REFUSED(invalid, "id", selene_task_get_output(s, NULL, -1, &outs.output));
     REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_task_get_output(s, "none", -1, &outs.output));
+    REFUSED(invalid, "info", selene_group_info_init(NULL, sizeof(selene_group_info)));
+    REFUSED(invalid, "name", selene_group_set_limit(s, NULL, -1, 1));
+    REFUSED(invalid, "name", selene_group_set_limit(s, NULL, 4, 1));
+    REFUSED(invalid, "name", selene_group_pause(s, NULL, -1));
+    REFUSED(invalid, "name", selene_group_pause(s, NULL, 4));
+    REFUSED(invalid, "name", selene_group_resume(s, NULL, -1));
+    REFUSED(invalid, "name", selene_group_resume(s, NULL, 4));
+    REFUSED(invalid, "name", selene_group_get(s, NULL, -1, &outs.group));
+    REFUSED(invalid, "name", selene_group_get(s, NULL, 4, &outs.group));
+    REFUSED(invalid, "out_info", selene_group_get(s, "group", -1, NULL));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "name", selene_group_get(s, "group", -1, &outs.group));
+    REFUSED(invalid, "out_names", selene_group_list(s, NULL));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
     REFUSED(invalid, "id", selene_task_set_next(s, NULL, -1, 0));

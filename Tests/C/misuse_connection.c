@@ -179,6 +179,10 @@ static void test_wrong_arguments(void) {
         BOTH(selene_task_cancel_tag(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_set_next(s, bytes, lengths[i], 0));
         BOTH(selene_task_pause(s, bytes, lengths[i], &outs.count));
+        BOTH(selene_group_set_limit(s, bytes, lengths[i], 1));
+        BOTH(selene_group_pause(s, bytes, lengths[i]));
+        BOTH(selene_group_resume(s, bytes, lengths[i]));
+        BOTH(selene_group_get(s, bytes, lengths[i], &outs.group));
         BOTH(selene_task_pause_tag(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_resume(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_resume_tag(s, bytes, lengths[i], &outs.count));
@@ -187,6 +191,9 @@ static void test_wrong_arguments(void) {
     BOTH(selene_task_get(s, "once", -1, 0, NULL));
     BOTH(selene_task_list(s, NULL, 4, &outs.task_ids));
     BOTH(selene_task_list_state(s, 7, &outs.task_ids));
+    BOTH(selene_group_get(s, "no such group", -1, &outs.group));
+    BOTH(selene_group_get(s, "no such group", -1, NULL));
+    BOTH(selene_group_list(s, NULL));
     BOTH(selene_task_explain(s, "once", -1, NULL));
     BOTH(selene_task_retry(s, "once", -1));
     BOTH(selene_task_get_output(s, "no such task", -1, &outs.output));

@@ -120,6 +120,7 @@ static void test_struct_size_missing_fields(void) {
     task.timeout = SELENE_HOUR;
     task.stall_limit = SELENE_HOUR;
     task.jitter = 1000;
+    task.group = SELENE_TEXT("group");
     for (size = offsetof(selene_task, kind); size <= sizeof task; size += 4) {
         cut = malloc(size);
         CHECK(cut);
@@ -142,6 +143,7 @@ static void test_struct_size_missing_fields(void) {
         CHECK_INT(COVERED(timeout) ? SELENE_HOUR : 0, info->timeout);
         CHECK_INT(COVERED(stall_limit) ? SELENE_HOUR : 0, info->stall_limit);
         CHECK_INT(COVERED(jitter) ? 1000 : 0, info->jitter);
+        CHECK_TEXT(COVERED(group) ? "group" : "", info->group);
 #undef COVERED
         selene_task_info_destroy(info);
         CHECK_OK(selene_task_cancel(s, "cut", -1, NULL));
@@ -169,6 +171,11 @@ static void test_struct_size_cut_pointer(void) {
     task.struct_size = offsetof(selene_task, input) + 4;
     CHECK_OK(selene_task_register(s, &task, NULL));
     task.struct_size = offsetof(selene_task, input_length);
+    CHECK_OK(selene_task_register(s, &task, NULL));
+    task.group = (selene_text){"group", 5};
+    task.struct_size = offsetof(selene_task, group) + 4;
+    CHECK_OK(selene_task_register(s, &task, NULL));
+    task.struct_size = offsetof(selene_task, group) + 8;
     CHECK_OK(selene_task_register(s, &task, NULL));
 
     options.struct_size = offsetof(selene_options, clock) + 4;
@@ -391,6 +398,11 @@ static selene_status fill_balance(void *bytes) {
     return selene_ledger_get(out_scheduler, SELENE_KIND_REFRESH, bytes);
 }
 
+static selene_status fill_group(void *bytes) {
+    CHECK_OK(selene_group_set_limit(out_scheduler, "group", -1, 2));
+    return selene_group_get(out_scheduler, "group", -1, bytes);
+}
+
 static const struct out_struct out_structs[] = {
     {"selene_scheduler_info", "out_info", sizeof(selene_scheduler_info), 1, fill_scheduler_info},
     {"selene_explanation", "out_explanation", sizeof(selene_explanation), 1, fill_explanation},
@@ -398,6 +410,7 @@ static const struct out_struct out_structs[] = {
     {"selene_store_findings", "out_findings", sizeof(selene_store_findings), 1, fill_findings},
     {"selene_signal", "out_signal", sizeof(selene_signal), 1, fill_signal},
     {"selene_balance", "out_balance", sizeof(selene_balance), 1, fill_balance},
+    {"selene_group_info", "out_info", sizeof(selene_group_info), 1, fill_group},
 };
 
 /** A fresh scheduler with a cycle in which a run can be taken. */

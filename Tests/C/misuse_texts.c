@@ -92,6 +92,28 @@ static selene_status text_resume_tag(selene_scheduler s, const char *data, int64
     return selene_task_resume_tag(s, data, length, &outs.count);
 }
 
+static selene_status text_group(selene_scheduler s, const char *data, int64_t length) {
+    selene_task task = task_of("of a group");
+    task.group = (selene_text){data, length};
+    return use_task(s, &task);
+}
+
+static selene_status text_limit(selene_scheduler s, const char *data, int64_t length) {
+    return selene_group_set_limit(s, data, length, 3);
+}
+
+static selene_status text_pause_group(selene_scheduler s, const char *data, int64_t length) {
+    return selene_group_pause(s, data, length);
+}
+
+static selene_status text_resume_group(selene_scheduler s, const char *data, int64_t length) {
+    return selene_group_resume(s, data, length);
+}
+
+static selene_status text_get_group(selene_scheduler s, const char *data, int64_t length) {
+    return selene_group_get(s, data, length, &outs.group);
+}
+
 static selene_status text_explain(selene_scheduler s, const char *data, int64_t length) {
     return selene_task_explain(s, data, length, &outs.explanation);
 }
@@ -124,17 +146,32 @@ static selene_status text_owner(selene_scheduler s, const char *data, int64_t le
 }
 
 static const struct text_use text_uses[] = {
-    {"id", 0, text_id},           {"handler", 1, text_handler},
-    {"tag", 0, text_tag},         {"name", 0, text_name},
-    {"name", 0, text_unregister}, {"id", 0, text_cancel},
-    {"tag", 0, text_cancel_tag},  {"id", 0, text_get},
-    {"tag", 1, text_list},        {"id", 0, text_retry},
-    {"id", 0, text_set_next},     {"id", 0, text_explain},
-    {"id", 0, text_output},       {"task", 1, text_window},
-    {"task", 1, text_plan},       {"permitted", 0, text_permitted},
-    {"owner", 1, text_owner},     {"id", 0, text_pause},
-    {"id", 0, text_resume},       {"tag", 0, text_pause_tag},
+    {"id", 0, text_id},
+    {"handler", 1, text_handler},
+    {"tag", 0, text_tag},
+    {"name", 0, text_name},
+    {"name", 0, text_unregister},
+    {"id", 0, text_cancel},
+    {"tag", 0, text_cancel_tag},
+    {"id", 0, text_get},
+    {"tag", 1, text_list},
+    {"id", 0, text_retry},
+    {"id", 0, text_set_next},
+    {"id", 0, text_explain},
+    {"id", 0, text_output},
+    {"task", 1, text_window},
+    {"task", 1, text_plan},
+    {"permitted", 0, text_permitted},
+    {"owner", 1, text_owner},
+    {"id", 0, text_pause},
+    {"id", 0, text_resume},
+    {"tag", 0, text_pause_tag},
     {"tag", 0, text_resume_tag},
+    {"group", 1, text_group},
+    {"name", 0, text_limit},
+    {"name", 0, text_pause_group},
+    {"name", 0, text_resume_group},
+    {"name", 0, text_get_group},
 };
 
 /** Literal and its length without the NUL at its end. */

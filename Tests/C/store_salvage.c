@@ -405,6 +405,7 @@ static void make_older(const char *sql) {
                                       "ALTER TABLE scheduler DROP COLUMN owner;"
                                       "ALTER TABLE scheduler DROP COLUMN relaxed;"
                                       "DROP TABLE handler;"
+                                      "DROP TABLE task_group;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -437,12 +438,12 @@ static void test_older(void) {
     scheduler = open_store(path("store"));
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(4, info->schema_version);
+    CHECK_INT(5, info->schema_version);
     selene_store_info_destroy(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
-    CHECK_INT(4, findings.schema_version);
+    CHECK_INT(5, findings.schema_version);
 
     /* What is refused stays an older one. */
     make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");
@@ -450,6 +451,73 @@ static void test_older(void) {
     CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
     CHECK_TREE(&before);
     tree_free(&before);
+}
+
+static void run_on(const char *file, const char *sql) {
+    sqlite3 *database = NULL;
+    CHECK_INT(SQLITE_OK, sqlite3_open(file, &database));
+    CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK, sqlite3_close(database));
+}
+
+static uint32_t limit_of(selene_scheduler scheduler, const char *name) {
+    selene_group_info info = SELENE_GROUP_INFO_INIT;
+    selene_status status = selene_group_get(scheduler, name, -1, &info);
+    return status == SELENE_OK ? info.limit : 0;
+}
+
+/** What is set of groups is checked and salvaged row by row, and comes into a store of version 4. */
+static void test_groups(void) {
+    static const char *const damages[] = {
+        "UPDATE task_group SET most = 3 WHERE name = 'second'",
+        "UPDATE task_group SET paused = 2 WHERE name = 'second'",
+        "UPDATE task_group SET name = 'other' WHERE name = 'second'",
+        "UPDATE task_group SET checksum = checksum + 1 WHERE name = 'second'",
+        "UPDATE task_group SET place = 9 WHERE name = 'second'",
+        "UPDATE task_group SET most = -1 WHERE name = 'second'"};
+    selene_scheduler scheduler;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_info *info = NULL;
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        new_folder();
+        make_store(path("store"), 10);
+        scheduler = open_store(path("store"));
+        CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 1));
+        CHECK_OK(selene_group_set_limit(scheduler, "second", -1, 2));
+        CHECK_OK(selene_group_set_limit(scheduler, "third", -1, 4000000000U));
+        CHECK_OK(selene_group_pause(scheduler, "third", -1));
+        close_store(scheduler);
+        CHECK_OK(selene_store_check(path("store"), -1, NULL));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("whole"), -1, &findings));
+        scheduler = open_store(path("whole"));
+        CHECK_INT(1, limit_of(scheduler, "first"));
+        CHECK_INT(2, limit_of(scheduler, "second"));
+        CHECK_INT(4000000000U, limit_of(scheduler, "third"));
+        close_store(scheduler);
+        run_on(path("store"), damages[i]);
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
+        check_detail("of the groups is damaged");
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        scheduler = open_store(path("fresh"));
+        CHECK_INT(1, limit_of(scheduler, "first"));
+        CHECK_INT(0, limit_of(scheduler, "second"));
+        CHECK_INT(4000000000U, limit_of(scheduler, "third"));
+        close_store(scheduler);
+    }
+    run_on(path("fresh"), "DROP TABLE task_group; PRAGMA user_version = 4");
+    CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
+    CHECK_INT(4, findings.schema_version);
+    scheduler = open_store(path("fresh"));
+    CHECK_INT(0, limit_of(scheduler, "first"));
+    CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 8));
+    CHECK_OK(selene_store_get(scheduler, &info));
+    CHECK_INT(5, info->schema_version);
+    selene_store_info_destroy(info);
+    close_store(scheduler);
+    scheduler = open_store(path("fresh"));
+    CHECK_INT(8, limit_of(scheduler, "first"));
+    close_store(scheduler);
 }
 
 /** What a salvage that was killed has left does not hinder the next one. */
@@ -516,6 +584,8 @@ int main(int argc, char **argv) {
     run_test("D4 salvage brings nothing back that was deleted", test_salvage_free_pages);
     run_test("D4 salvage counts the rows that are no tasks, and no others", test_salvage_counts);
     run_test("D1 a store of version 1 becomes one of version 2 in its first commit", test_older);
+    run_test("D4 W3 rows of groups are checked and salvaged, and come into an older store",
+             test_groups);
     run_test("D4 what a killed salvage left does not hinder the next", test_salvage_again);
     run_test("D4 salvage writes over nothing and says why not", test_salvage_refusals);
     tools_end();

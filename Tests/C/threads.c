@@ -281,6 +281,7 @@ static void turn_register(uint64_t *random) {
     task.constraints = below(random, 8) == 0 ? SELENE_CONSTRAINT_NETWORK : 0;
     task.tags = tags;
     task.tag_count = (uint32_t)below(random, TAGS + 1);
+    if (below(random, 3) == 0) task.group = SELENE_TEXT("group");
     task.period = 1 + (int64_t)below(random, 5 * SELENE_MILLISECOND);
     task.expected_response = (int64_t)below(random, 5 * SELENE_MILLISECOND);
     task.input = id;
@@ -325,6 +326,11 @@ static void turn_cancel(uint64_t *random) {
                SELENE_OK, SELENE_ERROR_NOT_FOUND, SELENE_ERROR_INVALID_ARGUMENT);
         ONE_OF(selene_task_pause(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
         ONE_OF(selene_task_resume(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);
+        break;
+    case 7:
+        CHECK_OK(selene_group_set_limit(scheduler, "group", -1, (uint32_t)below(random, 3)));
+        CHECK_OK(selene_group_pause(scheduler, "group", -1));
+        CHECK_OK(selene_group_resume(scheduler, "group", -1));
         break;
     default:
         ONE_OF(selene_task_cancel(scheduler, id, -1, &count), SELENE_OK, SELENE_ERROR_NOT_FOUND);

@@ -168,7 +168,8 @@ import Testing
       let expected = plain.take(in: table, offer, room: room)
       try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
       guard let found, let expected else {
-        let awaits = ranking.awaitsGroup(in: table, offer, room: room) { _ in true }
+        var awaits = false
+        ranking.forEachAwaited(in: table, offer, room: room) { _ in awaits = true }
         try verify(awaits == plain.awaitsGroup(in: table, offer, room: room), "pick \(pick): waits for a group")
         if table.terms.groups.inUse.isEmpty || pick + 1 == picks { break }
         // A group may get room again.

@@ -44,6 +44,8 @@ final class EventMirror {
       expect(openCycles.insert(change.cycle).inserted, "a cycle began twice")
     case .cycleEnded:
       expect(openCycles.remove(change.cycle) != nil, "a cycle ended that was not open")
+    case .paused where change.definition == nil, .resumed where change.definition == nil:
+      expect(change.message != nil, "a group that is \(change.type) has a name")
     default:
       guard let definition = change.definition else { return expect(false, "\(change.type) of no task") }
       seen.append(definition)

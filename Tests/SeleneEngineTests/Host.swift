@@ -84,6 +84,15 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try tag.withBytes { bytes in try enter { try $0.pause(isPaused, tag: bytes, at: $1) } }
   }
 
+  func set(group: String, _ terms: GroupTerms) throws {
+    try group.withBytes { name in
+      try enter {
+        try $0.limit(group: name, to: terms.limit, at: $1)
+        try $0.pause(terms.isPaused, group: name, at: $1)
+      }
+    }
+  }
+
   func cancelAll() throws -> UInt64 { try enter { try $0.cancelAll(at: $1) } }
 
   func prune() throws -> UInt64 { try enter { try $0.prune(at: $1) } }

@@ -62,7 +62,20 @@ extension Model {
     let wait = Step.wait(until: cycle.isRolling ? min(expiry, nextDue(cycle)) : expiry)
     if open >= cycle.lanes { return wait }
     if let pick = pick(cycle) { return .run(pick) }
-    return open > 0 ? wait : .done
+    if open > 0 { return wait }
+    let awaited = awaited(cycle)
+    guard !awaited.isEmpty, case .wait(let until) = wait else { return .done }
+    return .wait(until: awaited.reduce(until) { min($0, $1) })
+  }
+
+  /// When time may end the runs for which a task of a cycle waits that fits: those of its group, which is full (W3).
+  private func awaited(_ cycle: ModelCycle) -> [Instant] {
+    let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
+    let groups = candidates(cycle).compactMap { records[$0.sequence] }
+      .filter { isEligible($0, kinds: kinds) && fits(estimate($0), in: cycle) }.compactMap(\.definition.groupName)
+      .filter { isFull($0) && self.groups[$0]?.isPaused != true }
+    return runs.values.filter { $0.isOpen && groups.contains($0.definition.groupName ?? "") }
+      .map { min(now < $0.expiresAt ? $0.expiresAt : $0.deadline + 1, nextTimeout($0)) }
   }
 
   /// When time asks a run of a cycle to stop, or ends it, by its own timeout (R3).

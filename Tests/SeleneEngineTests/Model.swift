@@ -75,6 +75,8 @@ final class Model {
   var liveHandlers: Set<String> = []
   /// Names that were unregistered and whose last run has not come back.
   var retiredHandlers: Set<String> = []
+  /// What the host has set of groups (W3).
+  var groups: [String: GroupTerms] = [:]
   var satisfied = Constraints.all
   var enabled = KindSet.all
   var lastBegin = PerKind<Instant?>(repeating: nil)
@@ -107,8 +109,24 @@ final class Model {
     return records.values.filter { $0.takesPlace && $0.kind == kind }.count < Int(limit)
   }
 
+  /// Runs of a group that have not come back (W3).
+  func running(in group: String) -> Int { runs.values.filter { !$0.isBack && $0.definition.groupName == group }.count }
+
+  func isFull(_ group: String) -> Bool {
+    let limit = groups[group]?.limit ?? 0
+    return limit > 0 && running(in: group) >= Int(limit)
+  }
+
+  func isGroupOpen(_ sight: Sight) -> Bool {
+    guard let group = sight.definition.groupName else { return true }
+    return groups[group]?.isPaused != true && !isFull(group)
+  }
+
+  /// S1 without the time, and room in its group.
+  func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool { isEligible(sight, kinds: kinds) && isGroupOpen(sight) }
+
   /// S1 without the time.
-  func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool {
+  func isEligible(_ sight: Sight, kinds: KindSet) -> Bool {
     sight.state == .enqueued && kinds.contains(sight.kind) && liveHandlers.contains(sight.definition.handler.text)
       && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden)
       && !isTaken(sight.id) && !sight.isPaused
@@ -117,7 +135,7 @@ final class Model {
   /// The eligible tasks of some kinds, best first.
   func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
     let eligible = records.values
-      .filter { $0.earliestBegin <= now && isRunnable($0, kinds: kinds) && !spent.contains($0.sequence) }
+      .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !spent.contains($0.sequence) }
     return ranked(eligible)
   }
 
@@ -264,6 +282,9 @@ extension Sight {
 }
 
 extension TaskDefinition {
+  /// The name of its group, or nil.
+  var groupName: String? { group.map { $0.name.buffer.text } }
+
   /// Whether both say the same.
   func isSame(as other: TaskDefinition) -> Bool {
     id.equals(other.id) && handler.equals(other.handler) && kind == other.kind && schedule == other.schedule
@@ -271,7 +292,7 @@ extension TaskDefinition {
       && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
       && timeout == other.timeout && jitter == other.jitter && expectedResponse == other.expectedResponse
-      && responseWindow == other.responseWindow
+      && responseWindow == other.responseWindow && groupName == other.groupName
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
   }
 }

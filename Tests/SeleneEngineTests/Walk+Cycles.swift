@@ -214,7 +214,10 @@ extension Walk {
     var left = window.budget
     while left > 0 {
       let takesAny = picked.isEmpty && !window.strictFit && left > reserve
-      guard let index = waiting.firstIndex(where: { takesAny || model.estimate($0) <= left - reserve }) else { break }
+      let index = waiting.firstIndex {
+        model.isGroupOpen($0) && (takesAny || model.estimate($0) <= left - reserve)
+      }
+      guard let index else { break }
       let sight = waiting.remove(at: index)
       picked.append(sight.id)
       left -= model.estimate(sight)

@@ -30,6 +30,7 @@ final class Walk {
   static let ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "x"]
   static let handlers = ["h1", "h2", "h3", "a", "b"]
   static let tags = ["t", "u", "v"]
+  static let groups = ["g1", "g2"]
 
   /// - Parameter hasLives: the host keeps its tasks in a file, and crashes or closes now and then.
   init(_ name: String, hasLives: Bool = false) throws {
@@ -84,7 +85,7 @@ final class Walk {
     case 0..<24: try register()
     case 24..<27: try cancel()
     case 27..<30: try changeHandlers()
-    case 30..<33: try changeConditions()
+    case 30..<33: try chance.once(in: 2) ? changeConditions() : setGroup()
     case 33..<34: try chance.once(in: 3) ? setNext() : pause()
     case 34..<35: try switchKinds()
     case 35..<40: try begin()
@@ -144,6 +145,7 @@ final class Walk {
       let calls = stopCalls.of[run.token] ?? 0
       try verify(calls == (run.wasAsked ? 1 : 0), "the stop function of run \(run.token) was called \(calls) times")
     }
+    try checkGroups()
     for id in Self.ids {
       let out = model.runs.values.filter { $0.id == id && !$0.isBack }.count
       try verify(out <= 1, "\(out) runs of \(id) have not come back")
@@ -202,6 +204,7 @@ final class Walk {
     ) {
       $0.handler = chance.once(in: 5) ? chance.pick(Self.handlers) : chance.pick(Self.handlers.prefix(3))
       $0.tags = Self.tags.filter { _ in chance.once(in: 4) }
+      $0.group = chance.once(in: 2) ? chance.pick(Self.groups) : ""
       $0.constraints = chance.pick([0, 0, 1, 2, 3])
       $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])
       $0.responseWindow = chance.pick([0, 1, 3, 30])
@@ -279,6 +282,36 @@ final class Walk {
       } engine: {
         try host.pause(isPaused, id)
       }
+    }
+  }
+
+  private func setGroup() throws {
+    let (group, terms) = (
+      chance.pick(Self.groups), GroupTerms(limit: UInt32(chance.below(4)), isPaused: chance.once(in: 5))
+    )
+    try both("set \(group) to \(terms.limit)\(terms.isPaused ? ", paused" : "")") {
+      model.groups[group] = terms
+      return 0
+    } engine: {
+      try host.set(group: group, terms)
+      return 0
+    }
+  }
+
+  private func checkGroups() throws {
+    for name in Self.groups {
+      let (terms, running, waiting) = try host.enter { scheduler, _ in
+        let group = name.withBytes { scheduler.table.terms.groups.find($0) }
+        return (
+          GroupTerms(limit: group?.limit ?? 0, isPaused: group?.isPaused ?? false), Int(group?.running ?? 0),
+          Int(group?.waiting ?? 0)
+        )
+      }
+      try verify(terms == model.groups[name] ?? GroupTerms(limit: 0, isPaused: false), "what is set of \(name)")
+      try verify(running == model.running(in: name), "\(running) runs of \(name), \(model.running(in: name)) expected")
+      let expected = model.records.values
+        .filter { $0.definition.groupName == name && [.enqueued, .held, .blocked].contains($0.state) }.count
+      try verify(waiting == expected, "\(waiting) tasks of \(name) wait, \(expected) expected")
     }
   }
 

@@ -40,9 +40,10 @@ def as_selene_run(arguments):
     name, *rest = arguments
     if name == "run":
         return rest
-    if name in ("pause", "resume") and "--tag" in rest:
-        place = rest.index("--tag")
-        return [f"--{name}-tag", *rest[place + 1 :], *rest[:place]]
+    for by in ("tag", "group"):
+        if name in ("pause", "resume") and f"--{by}" in rest:
+            place = rest.index(f"--{by}")
+            return [f"--{name}-{by}", *rest[place + 1 :], *rest[:place]]
     return ["--explain", *rest] if name == "explain" else [f"--{name}", *rest]
 
 

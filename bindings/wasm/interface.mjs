@@ -93,7 +93,8 @@ export const structs = {
   "timeout": "i64",
   "stall_limit": "i64",
   "jitter": "u32",
-  "reserved": "u32"
+  "reserved": "u32",
+  "group": "text"
  },
  "task_info": {
   "struct_size": "u32",
@@ -144,7 +145,8 @@ export const structs = {
   "progress_done": "i64",
   "progress_total": "i64",
   "progress_text": "text",
-  "output_length": "u64"
+  "output_length": "u64",
+  "group": "text"
  },
  "task_output": {
   "struct_size": "u32",
@@ -181,6 +183,14 @@ export const structs = {
   "pace_class": "i32",
   "attempts": "u32",
   "reserved": "u32"
+ },
+ "group_info": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "limit": "u32",
+  "paused": "u32",
+  "running": "u64",
+  "waiting": "u64"
  },
  "window": {
   "struct_size": "u32",
@@ -557,6 +567,8 @@ export const constants = {
  "REASON_DRAINED": 20,
  "REASON_CLOCK": 21,
  "REASON_PAUSED": 22,
+ "REASON_GROUP_PAUSED": 23,
+ "REASON_GROUP_FULL": 24,
  "WINDOW_STRICT_FIT": 1,
  "WINDOW_INLINE": 2,
  "WINDOW_ROLLING": 4,

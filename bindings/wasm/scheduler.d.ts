@@ -76,6 +76,8 @@ export interface Task {
   maxAttempts?: number;
   requires?: Constraint | Iterable<Constraint>;
   tags?: string[];
+  /** What it shares a limit of runs at a time with, and a pause. */
+  group?: string;
   /** What a run is expected to take while nothing is known; left out: what its handler's runs took. */
   expected?: number;
   /** Until its first run; default 0. */
@@ -91,6 +93,14 @@ export interface Task {
   steady?: boolean;
   /** Handed to each run, as bytes. */
   input?: Uint8Array | string;
+}
+
+export interface Group {
+  /** Runs at a time; Infinity: no limit. */
+  limit: number;
+  paused: boolean;
+  running: number;
+  waiting: number;
 }
 
 export interface Window {
@@ -145,6 +155,8 @@ export interface TaskInfo {
   id: string;
   handler: string;
   tags: string[];
+  /** Empty: none. */
+  group: string;
   kind: Kind;
   schedule: Schedule;
   priority: number;
@@ -262,6 +274,13 @@ export class Scheduler {
   /** Lets them go on. */
   resume(id: string): number;
   resumeTag(tag: string): number;
+  /** At most so many runs of a group go on at a time; Infinity: no limit. */
+  limitGroup(name: string, limit: number): void;
+  /** Begins no more runs of a group, or lets them begin again. */
+  pauseGroup(name: string): void;
+  resumeGroup(name: string): void;
+  group(name: string): Group | undefined;
+  groups(): string[];
   /** Enqueues a failed task again. */
   retry(id: string): void;
   get(id: string): TaskInfo | undefined;

@@ -347,10 +347,11 @@ export class Scheduler {
     return memory.scope(({ room, struct, text, bytes }) => {
       const at = struct('task');
       this.#selene.defaults('task', at);
-      const others = ['id', 'handler', 'steady', 'tags', 'input'];
+      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input'];
       const values = fields(task, TASK, others, 'task');
       values.id = text(task.id ?? '');
       if (task.handler !== undefined) values.handler = text(task.handler);
+      if (task.group !== undefined) values.group = text(task.group);
       if (task.steady) values.flags = constants.TASK_STEADY;
       if (task.every !== undefined && task.schedule === undefined) values.schedule = constants.SCHEDULE_PERIODIC;
       if (task.tags) {
@@ -415,6 +416,45 @@ export class Scheduler {
 
   resumeTag(tag) {
     return this.#counted('selene_task_resume_tag', tag);
+  }
+
+  /** At most so many runs of a group go on at a time; Infinity: no limit. */
+  limitGroup(name, limit) {
+    this.#named('selene_group_set_limit', name, limit === Infinity ? 0 : integer(limit, 'limit', 1));
+    this.#wake();
+  }
+
+  /** Begins no more runs of a group, or lets them begin again. */
+  pauseGroup(name) {
+    this.#named('selene_group_pause', name);
+  }
+
+  resumeGroup(name) {
+    this.#named('selene_group_resume', name);
+    this.#wake();
+  }
+
+  /** A group, or undefined if nothing of it is set, no task of it waits and none runs. */
+  group(name) {
+    const { memory } = this.#selene;
+    try {
+      return memory.scope(({ struct }) => {
+        const at = struct('group_info');
+        this.#selene.defaults('group_info', at);
+        this.#named('selene_group_get', name, at);
+        const { limit, paused, running, waiting } = memory.read('group_info', at);
+        return { limit: limit || Infinity, paused: paused !== 0, running: Number(running), waiting: Number(waiting) };
+      });
+    } catch (error) {
+      if (error.code === 'NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  /** The names of all groups. */
+  groups() {
+    const read = (names) => this.#selene.memory.readArray('text', names.ids, names.count);
+    return this.#owned('task_ids', 'selene_task_ids_destroy', (out) => this.#selene.check(this.#selene.c.selene_group_list(this.#handle, out)), read);
   }
 
   /** Enqueues a failed task again. */
@@ -860,6 +900,7 @@ function taskInfo(info, memory) {
     id: info.id,
     handler: info.handler,
     tags: memory.readArray('text', info.tags, info.tag_count),
+    group: info.group,
     kind: kinds.name(info.kind),
     schedule: schedules.name(info.schedule),
     priority: info.priority,

@@ -64,6 +64,34 @@ extension HandlerTimes {
   }
 }
 
+extension GroupTerms {
+  /// What a row says of a group; nil if it is damaged.
+  init?(row: Statement) {
+    guard let limit = UInt32(exactly: row.int(2)), (0...1).contains(row.int(3)) else { return nil }
+    self.init(limit: limit, isPaused: row.int(3) == 1)
+    guard checksum(of: row.bytes(1), at: row.int(0)) == row.int(4) else { return nil }
+  }
+
+  /// Binds the columns of the row of a group.
+  func bind(_ statement: Statement, _ name: UnsafeRawBufferPointer, at place: Int64) {
+    statement.bind(1, place)
+    statement.bindCopy(2, name, isText: true)
+    statement.bind(3, Int64(limit))
+    statement.bind(4, isPaused ? 1 : 0)
+    statement.bind(5, checksum(of: name, at: place))
+  }
+
+  /// The checksum of the row of a group.
+  private func checksum(of name: UnsafeRawBufferPointer, at place: Int64) -> Int64 {
+    var sum = Checksum()
+    sum.add(place)
+    sum.add(name)
+    sum.add(Int64(limit))
+    sum.add(isPaused ? 1 : 0 as Int64)
+    return sum.value
+  }
+}
+
 extension StoredState {
   /// The checksum of its row, in which the owner of the store stands, too.
   func checksum(owner: Bytes?) -> Int64 {

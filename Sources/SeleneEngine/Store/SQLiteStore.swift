@@ -16,6 +16,8 @@ package final class SQLiteStore: Store {
   private var sixteen: TaskInsert?
   /// What writes the times of a handler: not before the file has their table.
   private var writeTimes: Statement?
+  /// The same for groups.
+  private var (writeGroup, deleteGroup): (Statement?, Statement?) = (nil, nil)
   private let isRelaxed: Bool
   private let pageSize: Int64
   /// The application whose store it is, if any said so.
@@ -141,6 +143,7 @@ package final class SQLiteStore: Store {
     state.lastSeen = max(state.lastSeen, newest)
     remember(state)
     try loadTimes(into: table)
+    try loadGroups(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
     // From now on pages are read and written here and there.
@@ -166,6 +169,21 @@ package final class SQLiteStore: Store {
     }
   }
 
+  /// What hosts have set of groups (W3).
+  ///
+  /// - Throws: a status of stores.
+  func loadGroups(into table: TaskTable) throws(SeleneError) {
+    guard try connection.number("PRAGMA user_version") >= Schema.groupsVersion else { return }
+    let rows = try connection.prepare(Schema.readGroups)
+    defer { rows.finish() }
+    while try rows.step() {
+      guard let terms = GroupTerms(row: rows), table.terms.groups.load(rows.bytes(1), terms, at: rows.int(0)) else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the groups is damaged")
+      }
+    }
+  }
+
   // MARK: Saving
 
   override func save(
@@ -177,12 +195,14 @@ package final class SQLiteStore: Store {
       isLast || changes.removed > 0 || state.life != written.life || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
     let times = table.handlerTimes.unsavedPlaces
-    guard mustWriteState || !journal.isEmpty || !times.isEmpty || books != nil else { return }
+    let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
+    guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
-    try transact(isOne: changes.isOne && times.isEmpty && !mustWriteState && books == nil) {
+    try transact(isOne: changes.isOne && times.isEmpty && groups.isEmpty && !mustWriteState && books == nil) {
       var code = write(changes, journal, of: table)
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
+      for group in groups where code == SQLITE_OK { code = write(group) }
       if let books, code == SQLITE_OK { code = write(books) }
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
@@ -262,6 +282,18 @@ package final class SQLiteStore: Store {
       writeTimes.bind(4, times.checksum(at: place))
       return writeTimes.execute()
     }
+  }
+
+  private func write(_ group: TaskGroup) -> Int32 {
+    if writeGroup == nil { writeGroup = try? connection.prepare(Schema.writeGroup) }
+    if deleteGroup == nil { deleteGroup = try? connection.prepare(Schema.deleteGroup) }
+    guard let writeGroup, let deleteGroup else { return connection.lastCode }
+    guard group.isSet else {
+      deleteGroup.bind(1, group.place)
+      return deleteGroup.execute()
+    }
+    GroupTerms(limit: group.limit, isPaused: group.isPaused).bind(writeGroup, group.name.buffer, at: group.place)
+    return writeGroup.execute()
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 4
+  static let version: Int32 = 5
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 4;
+    PRAGMA user_version = 5;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -50,6 +50,13 @@ enum Schema {
       times     BLOB    NOT NULL,
       checksum  INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE task_group (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      most      INTEGER NOT NULL,
+      paused    INTEGER NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
@@ -63,8 +70,17 @@ enum Schema {
       checksum  INTEGER NOT NULL
     ) STRICT
     """,
+    """
+    CREATE TABLE task_group (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      most      INTEGER NOT NULL,
+      paused    INTEGER NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 4"
+  static let setVersion: StaticString = "PRAGMA user_version = 5"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -75,7 +91,7 @@ enum Schema {
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
   static let otherColumns = 4...10
   /// How many tables a store has, by version.
-  static let tables: ClosedRange<Int64> = 3...4
+  static let tables: ClosedRange<Int64> = 3...5
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -122,5 +138,10 @@ enum Schema {
   static let deleteTimes: StaticString = "DELETE FROM handler"
   /// The first version that has them.
   static let timesVersion: Int64 = 4
+  /// What hosts have set of groups: the most runs at a time, 0 being no limit, and whether they are paused.
+  static let writeGroup: StaticString = "INSERT OR REPLACE INTO task_group VALUES (?1, ?2, ?3, ?4, ?5)"
+  static let deleteGroup: StaticString = "DELETE FROM task_group WHERE place=?1"
+  static let readGroups: StaticString = "SELECT place, name, most, paused, checksum FROM task_group ORDER BY place"
+  static let groupsVersion: Int64 = 5
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

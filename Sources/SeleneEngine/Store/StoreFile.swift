@@ -131,6 +131,7 @@ package enum StoreFile {
       throw SeleneError(.storeCorrupt, "store", path: file, "\(findings.damaged) rows are not valid tasks")
     }
     try store.loadTimes(into: table)
+    try store.loadGroups(into: table)
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
@@ -235,6 +236,8 @@ package enum StoreFile {
     let rows: SQLite
     var state: StoredState?
     var owner: Bytes?
+    /// What hosts had set of groups.
+    var groups: [(name: Bytes, terms: GroupTerms)] = []
     var damaged: UInt64 = 0
     /// Something in it is as only this library writes it: a row with its checksum.
     var isStore = false
@@ -253,6 +256,7 @@ package enum StoreFile {
       try pages.withReader { reader in
         try? reader.run("PRAGMA trusted_schema = OFF")
         if let found = try? SQLiteStore.readState(reader) { (gathered.state, gathered.owner) = found }
+        gathered.groups = readGroups(reader)
         // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
         isWhole =
           copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
@@ -278,6 +282,17 @@ package enum StoreFile {
       guard isRow else { return true }
       rows.copyRow(into: insert)
     }
+  }
+
+  /// What can be read of the groups.
+  private static func readGroups(_ reader: SQLite) -> [(name: Bytes, terms: GroupTerms)] {
+    var groups: [(name: Bytes, terms: GroupTerms)] = []
+    guard let rows = try? reader.prepare(Schema.readGroups) else { return [] }
+    defer { rows.finish() }
+    while (try? rows.step()) == true {
+      if let terms = GroupTerms(row: rows) { groups.append((Bytes(copying: rows.bytes(1)), terms)) }
+    }
+    return groups
   }
 
   /// Removes rows that are not tasks, and of several with one id those that were replaced.
@@ -326,6 +341,16 @@ package enum StoreFile {
     }
     table.raiseSequence(to: state.lastSequence)
     state.lastSequence = table.lastSequence
+    let writeGroup = try image.prepare(Schema.writeGroup)
+    defer { writeGroup.finish() }
+    var place: Int64 = 1
+    for (name, terms) in gathered.groups {
+      guard table.terms.groups.load(name.buffer, terms, at: place) else { continue }
+      terms.bind(writeGroup, name.buffer, at: place)
+      let code = writeGroup.execute()
+      guard code == SQLITE_OK else { throw image.error(code) }
+      place += 1
+    }
     let write = try image.prepare(Schema.writeState)
     defer { write.finish() }
     state.bind(write, owner: gathered.owner)

@@ -112,12 +112,15 @@ struct PackedTerms: TaskNumberVisitor {
     }
     let names = bytes.count
     numbers.visitLater(&self)
+    if let group = definition.group { bytes.append(field: Self.group, group.name.buffer) }
     if bytes.count > names { bytes.insert(Self.later, at: names) }
     checksum = bytes.withUnsafeBytes { Checksum.of($0) }
   }
 
   /// No text in UTF-8 begins with it.
   private static let later: UInt8 = 0xFF
+  /// The field of the group's name; behind it no number may come.
+  private static let group: UInt64 = 20
 
   mutating func visit(_ number: inout Int32) { bytes.append(packed: UInt64(bitPattern: Int64(number))) }
   mutating func visit(_ number: inout UInt32) { bytes.append(packed: UInt64(number)) }
@@ -151,6 +154,10 @@ struct PackedTerms: TaskNumberVisitor {
     guard start > names else { return nil }
     numbers.later = Fields(packed, from: start < packed.count ? start + 1 : start)
     draft.numbers.visitLater(&numbers)
+    if let group = numbers.later.text(Self.group) {
+      guard group.count > 0 else { return nil }
+      draft.group = group
+    }
     guard numbers.later.isAtEnd else { return nil }
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)

@@ -288,6 +288,8 @@ struct task {
     /** network | external_power. */
     std::uint32_t constraints = 0;
     std::vector<std::string> tags{};
+    /** What it shares a limit of runs at a time with, and a pause; empty: none. */
+    std::string group{};
     /** Bytes that each run gets. */
     std::string input{};
     /** The freshness rule does not learn from its outcomes. */
@@ -322,6 +324,17 @@ struct task_info {
     std::vector<nanoseconds> response_times;
     /** Of the run in flight, if it has told any. */
     std::optional<selene::progress> progress;
+    /** Or empty. */
+    std::string group{};
+};
+
+/** A group of tasks. */
+struct group_info {
+    /** Runs at a time; 0: no limit. */
+    std::uint32_t limit;
+    bool paused;
+    /** Its runs that are not over or have not come back, and its tasks that wait. */
+    std::uint64_t running, waiting;
 };
 
 /** An opportunity to work. */
@@ -859,6 +872,7 @@ class scheduler {
         raw.timeout = given.timeout.count();
         raw.stall_limit = given.stall_limit.count();
         raw.jitter = given.jitter;
+        raw.group = detail::text(given.group);
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);
@@ -902,6 +916,7 @@ class scheduler {
             made.progress =
                 selene::progress{raw->progress_done, raw->progress_total,
                                  detail::string(raw->progress_text), detail::at(raw->progress_at)};
+        made.group = detail::string(raw->group);
         return made;
     }
     /** The same; selene::error NOT_FOUND if there is none. */
@@ -970,6 +985,32 @@ class scheduler {
         std::uint64_t count = 0;
         detail::check(selene_task_resume_tag(handle_, tag.data(), detail::length(tag), &count));
         return count;
+    }
+    /** At most so many runs of a group go on at a time; 0: no limit. */
+    void limit_group(std::string_view name, std::uint32_t limit) {
+        detail::check(selene_group_set_limit(handle_, name.data(), detail::length(name), limit));
+    }
+    /** Begins no more runs of a group, or lets them begin again. */
+    void pause_group(std::string_view name) {
+        detail::check(selene_group_pause(handle_, name.data(), detail::length(name)));
+    }
+    void resume_group(std::string_view name) {
+        detail::check(selene_group_resume(handle_, name.data(), detail::length(name)));
+    }
+    /** A group; none if nothing of it is set, no task of it waits and none runs. */
+    std::optional<group_info> group(std::string_view name) const {
+        selene_group_info raw = SELENE_GROUP_INFO_INIT;
+        const selene_status status =
+            selene_group_get(handle_, name.data(), detail::length(name), &raw);
+        if (status == SELENE_ERROR_NOT_FOUND) return std::nullopt;
+        detail::check(status);
+        return group_info{raw.limit, raw.paused != 0, raw.running, raw.waiting};
+    }
+    /** The names of all groups. */
+    std::vector<std::string> groups() const {
+        selene_task_ids *raw = nullptr;
+        detail::check(selene_group_list(handle_, &raw));
+        return listed(raw);
     }
     /** Enqueues a failed task again. */
     void retry(std::string_view id) {

@@ -87,6 +87,17 @@ void exceptions() {
     CHECK(scheduler.get("never").failure == "of no use");
     const selene::instant at = scheduler.now() + hours(9);
     scheduler.set_next("late", at);
+    CHECK(!scheduler.group("uploads"));
+    scheduler.limit_group("uploads", 2);
+    scheduler.pause_group("uploads");
+    CHECK(scheduler.group("uploads")->limit == 2 && scheduler.group("uploads")->paused);
+    CHECK(scheduler.groups() == std::vector<std::string>{"uploads"});
+    scheduler.resume_group("uploads");
+    selene::task grouped = once("grouped");
+    grouped.group = "uploads";
+    scheduler.add(grouped);
+    CHECK(scheduler.get("grouped").group == "uploads" && scheduler.group("uploads")->waiting == 1);
+    CHECK(scheduler.cancel("grouped") == 1);
     CHECK(scheduler.get("late").earliest_begin == at);
     CHECK(refused([&] { scheduler.set_next("never", at); }) == SELENE_ERROR_INVALID_ARGUMENT);
     CHECK(scheduler.ids(selene::state::failed) == std::vector<std::string>{"never"});

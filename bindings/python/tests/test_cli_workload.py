@@ -203,7 +203,7 @@ def test_a_task_says_how_often_its_source_changes_or_how_often_it_finds_nothing(
         ("", "", "found no task; allowed is at least one table [tasks.ID]"),
         ("tasks = 3", "3", "found 3; allowed is a table"),
         ("[tasks]\na = 'b'", "'b'", 'found "b"; allowed is a table'),
-        ("[taks.a]", "taks", 'found the key "taks"; allowed is window, simulate, tasks'),
+        ("[taks.a]", "taks", 'found the key "taks"; allowed is window, simulate, groups, tasks'),
         (TASK + 'priority = "urgent"', '"urgent"', 'found the priority "urgent"; allowed is very_low, low'),
         (TASK + "priority = 6", "6", "found the priority 6; allowed is"),
         (TASK + "priority = true", "true", "found the priority true; allowed is"),

@@ -105,6 +105,14 @@ TAGS = Type(
     'raw.{c}, raw.tag_count = raw_texts(task.{name}, "{name}"), len(task.{name})',
     unless="task.{name}",
 )
+GROUP = Type(
+    "str | None",
+    "str | None",
+    "text(row.{c}, row.{c}_length) or None",
+    'encode(task.{name}, "{name}")',
+    "raw.{c} = raw_text(task.{name})",
+    unless="task.{name} is not None",
+)
 INPUT = Type(
     "bytes",
     "bytes",
@@ -138,6 +146,7 @@ TASK = (
     Field("expected", EXPECTED, "None", "expected_response", "The declared time of a run in seconds; None: not said."),
     Field("response_window", NUMBER, "3"),
     Field("tags", TAGS, "()"),
+    Field("group", GROUP, "None"),
     Field("requires", of("Requires", "Constraint"), "()", "constraints"),
     Field("existing", optional(of("Existing | ExistingName", "Existing")), "None"),
     Field("delay", DELAY, "0", "initial_delay", "The initial delay in seconds."),

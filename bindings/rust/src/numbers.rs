@@ -862,6 +862,10 @@ pub enum Reason {
     Clock,
     /// The host has paused it (selene_task_pause).
     Paused,
+    /// The host has paused its group (selene_group_pause).
+    GroupPaused,
+    /// As many runs of its group as may are under way (selene_group_set_limit).
+    GroupFull,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -892,6 +896,8 @@ impl Reason {
             Reason::Drained => raw::SELENE_REASON_DRAINED,
             Reason::Clock => raw::SELENE_REASON_CLOCK,
             Reason::Paused => raw::SELENE_REASON_PAUSED,
+            Reason::GroupPaused => raw::SELENE_REASON_GROUP_PAUSED,
+            Reason::GroupFull => raw::SELENE_REASON_GROUP_FULL,
             Reason::Other(number) => number,
         }
     }
@@ -921,6 +927,8 @@ impl Reason {
             raw::SELENE_REASON_DRAINED => Reason::Drained,
             raw::SELENE_REASON_CLOCK => Reason::Clock,
             raw::SELENE_REASON_PAUSED => Reason::Paused,
+            raw::SELENE_REASON_GROUP_PAUSED => Reason::GroupPaused,
+            raw::SELENE_REASON_GROUP_FULL => Reason::GroupFull,
             other => Reason::Other(other),
         }
     }
@@ -950,6 +958,8 @@ impl Reason {
             Reason::Drained => "drained",
             Reason::Clock => "clock",
             Reason::Paused => "paused",
+            Reason::GroupPaused => "group_paused",
+            Reason::GroupFull => "group_full",
             Reason::Other(_) => "unknown",
         }
     }
@@ -1001,9 +1011,9 @@ pub enum EventType {
     TraceEnded,
     /// Something keeps the scheduler from working, or no longer does; detail says what, status whether.
     Trouble,
-    /// A task was paused.
+    /// A task was paused; without a task: the group whose name is in message.
     Paused,
-    /// A task that was paused goes on.
+    /// A task, or a group, that was paused goes on.
     Resumed,
     /// A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
     Progress,

@@ -130,6 +130,8 @@ pub const SELENE_REASON_HANDLER_STUCK: i32 = 19;
 pub const SELENE_REASON_DRAINED: i32 = 20;
 pub const SELENE_REASON_CLOCK: i32 = 21;
 pub const SELENE_REASON_PAUSED: i32 = 22;
+pub const SELENE_REASON_GROUP_PAUSED: i32 = 23;
+pub const SELENE_REASON_GROUP_FULL: i32 = 24;
 pub const SELENE_WINDOW_STRICT_FIT: i32 = 1;
 pub const SELENE_WINDOW_INLINE: i32 = 2;
 pub const SELENE_WINDOW_ROLLING: i32 = 4;
@@ -381,6 +383,7 @@ pub struct selene_task {
     pub stall_limit: i64,
     pub jitter: u32,
     pub reserved: u32,
+    pub group: selene_text,
 }
 
 #[repr(C)]
@@ -435,6 +438,7 @@ pub struct selene_task_info {
     pub progress_total: i64,
     pub progress_text: selene_text,
     pub output_length: u64,
+    pub group: selene_text,
 }
 
 #[repr(C)]
@@ -483,6 +487,17 @@ pub struct selene_explanation {
     pub pace_class: i32,
     pub attempts: u32,
     pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_group_info {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub limit: u32,
+    pub paused: u32,
+    pub running: u64,
+    pub waiting: u64,
 }
 
 #[repr(C)]
@@ -845,6 +860,12 @@ extern "C" {
     pub fn selene_task_ids_destroy(ids: *mut selene_task_ids);
     pub fn selene_explanation_init(explanation: *mut selene_explanation, struct_size: u32) -> selene_status;
     pub fn selene_task_explain(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_explanation: *mut selene_explanation) -> selene_status;
+    pub fn selene_group_info_init(info: *mut selene_group_info, struct_size: u32) -> selene_status;
+    pub fn selene_group_set_limit(scheduler: selene_scheduler, name: *const c_char, name_length: i64, limit: u32) -> selene_status;
+    pub fn selene_group_pause(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
+    pub fn selene_group_resume(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
+    pub fn selene_group_get(scheduler: selene_scheduler, name: *const c_char, name_length: i64, out_info: *mut selene_group_info) -> selene_status;
+    pub fn selene_group_list(scheduler: selene_scheduler, out_names: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_run_info_init(info: *mut selene_run_info, struct_size: u32) -> selene_status;
     pub fn selene_window_init(window: *mut selene_window, struct_size: u32) -> selene_status;
     pub fn selene_cycle_begin(scheduler: selene_scheduler, window: *const selene_window, out_cycle: *mut selene_cycle) -> selene_status;
@@ -1019,7 +1040,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (168, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (184, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1046,7 +1067,8 @@ mod layout {
         assert_eq!(offset!(selene_task, stall_limit), 152);
         assert_eq!(offset!(selene_task, jitter), 160);
         assert_eq!(offset!(selene_task, reserved), 164);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (584, 8));
+        assert_eq!(offset!(selene_task, group), 168);
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (600, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1096,6 +1118,7 @@ mod layout {
         assert_eq!(offset!(selene_task_info, progress_total), 552);
         assert_eq!(offset!(selene_task_info, progress_text), 560);
         assert_eq!(offset!(selene_task_info, output_length), 576);
+        assert_eq!(offset!(selene_task_info, group), 584);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);
         assert_eq!(offset!(selene_task_output, flags), 4);
@@ -1128,6 +1151,13 @@ mod layout {
         assert_eq!(offset!(selene_explanation, pace_class), 340);
         assert_eq!(offset!(selene_explanation, attempts), 344);
         assert_eq!(offset!(selene_explanation, reserved), 348);
+        assert_eq!((size_of::<selene_group_info>(), align_of::<selene_group_info>()), (32, 8));
+        assert_eq!(offset!(selene_group_info, struct_size), 0);
+        assert_eq!(offset!(selene_group_info, flags), 4);
+        assert_eq!(offset!(selene_group_info, limit), 8);
+        assert_eq!(offset!(selene_group_info, paused), 12);
+        assert_eq!(offset!(selene_group_info, running), 16);
+        assert_eq!(offset!(selene_group_info, waiting), 24);
         assert_eq!((size_of::<selene_window>(), align_of::<selene_window>()), (48, 8));
         assert_eq!(offset!(selene_window, struct_size), 0);
         assert_eq!(offset!(selene_window, flags), 4);

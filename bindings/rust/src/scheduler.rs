@@ -7,7 +7,7 @@ use crate::event::Events;
 use crate::numbers::{Constraints, Disposition, Kinds, State};
 use crate::raw;
 use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
-use crate::task::{Explanation, Task, TaskInfo};
+use crate::task::{Explanation, GroupInfo, Task, TaskInfo};
 use crate::time::{instant, maybe, nanoseconds, since_epoch};
 use std::ffi::c_void;
 use std::fmt;
@@ -416,6 +416,36 @@ impl Scheduler {
         let (data, length) = (tag.as_ptr().cast(), length(tag.as_bytes()));
         check(unsafe { raw::selene_task_resume_tag(self.handle(), data, length, &mut count) })?;
         Ok(count)
+    }
+    /// At most so many runs of a group go on at a time; 0: no limit.
+    pub fn limit_group(&self, name: &str, limit: u32) -> Result<()> {
+        let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
+        check(unsafe { raw::selene_group_set_limit(self.handle(), data, length, limit) })
+    }
+    /// Begins no more runs of a group.
+    pub fn pause_group(&self, name: &str) -> Result<()> {
+        check(unsafe { raw::selene_group_pause(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
+    }
+    /// Lets a group go on that was paused.
+    pub fn resume_group(&self, name: &str) -> Result<()> {
+        check(unsafe { raw::selene_group_resume(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
+    }
+    /// A group; none if nothing of it is set, no task of it waits and none runs.
+    pub fn group(&self, name: &str) -> Result<Option<GroupInfo>> {
+        let mut raw = defaults!(selene_group_info, selene_group_info_init);
+        let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
+        match unsafe { raw::selene_group_get(self.handle(), data, length, &mut raw) } {
+            raw::SELENE_ERROR_NOT_FOUND => Ok(None),
+            status => {
+                check(status)?;
+                let raw::selene_group_info { limit, paused, running, waiting, .. } = raw;
+                Ok(Some(GroupInfo { limit, paused: paused != 0, running, waiting }))
+            }
+        }
+    }
+    /// The names of all groups.
+    pub fn groups(&self) -> Result<Vec<String>> {
+        listed(|out| unsafe { raw::selene_group_list(self.handle(), out) })
     }
     /// Cancels all.
     pub fn cancel_all(&self) -> Result<u64> {

@@ -17,6 +17,7 @@ pub struct Task {
     id: String,
     handler: String,
     tags: Vec<String>,
+    group: String,
     input: Vec<u8>,
 }
 
@@ -28,7 +29,7 @@ impl Task {
     fn new(id: impl Into<String>, schedule: Schedule) -> Task {
         let mut raw = defaults!(selene_task, selene_task_init);
         raw.schedule = schedule.number();
-        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), input: Vec::new() }
+        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), group: String::new(), input: Vec::new() }
     }
     /// A candidate in every window.
     pub fn standing(id: impl Into<String>) -> Task {
@@ -58,6 +59,11 @@ impl Task {
     /// The name of its handler; default: the id.
     pub fn handler(mut self, name: impl Into<String>) -> Task {
         self.handler = name.into();
+        self
+    }
+    /// What it shares a limit of runs at a time with, and a pause; default: none.
+    pub fn group(mut self, name: impl Into<String>) -> Task {
+        self.group = name.into();
         self
     }
     /// Default: refresh.
@@ -157,6 +163,7 @@ impl Task {
         let mut raw = self.raw;
         raw.id = text(&self.id);
         raw.handler = text(&self.handler);
+        raw.group = text(&self.group);
         raw.tags = tags.as_ptr();
         raw.tag_count = u32::try_from(tags.len()).unwrap_or(u32::MAX);
         raw.input = self.input.as_ptr().cast();
@@ -197,6 +204,8 @@ pub struct TaskInfo {
     pub input: Vec<u8>,
     /// Its tags.
     pub tags: Vec<String>,
+    /// The group that it is in, or "".
+    pub group: String,
     /// What must hold while it runs.
     pub constraints: Constraints,
     /// How long its work takes.
@@ -239,6 +248,20 @@ pub struct TaskInfo {
     pub progress: Option<Progress>,
 }
 
+/// A group of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupInfo {
+    /// Runs at a time; 0: no limit.
+    pub limit: u32,
+    /// Whether it was paused.
+    pub paused: bool,
+    /// Its runs that are not over, or have not come back.
+    pub running: u64,
+    /// Its tasks that wait.
+    pub waiting: u64,
+}
+
 impl TaskInfo {
     /// # Safety
     /// The texts of `raw` are alive.
@@ -248,6 +271,7 @@ impl TaskInfo {
             handler: string(&raw.handler),
             input: bytes(&raw.input).to_vec(),
             tags: slice(raw.tags, raw.tag_count.into()).iter().map(|tag| string(tag)).collect(),
+            group: string(&raw.group),
             constraints: Constraints::of(raw.constraints),
             kind: Kind::of(raw.kind),
             schedule: Schedule::of(raw.schedule),

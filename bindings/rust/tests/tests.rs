@@ -402,3 +402,26 @@ fn threads_share_a_scheduler_while_one_closes_it() {
         }
     }
 }
+
+#[test]
+fn a_group_has_at_most_so_many_runs_at_a_time() {
+    let scheduler = opened(Options::new().clock(UNIX_EPOCH + HOUR).no_threads());
+    scheduler.pulled_handler("work").unwrap();
+    for id in ["a", "b"] {
+        scheduler.register(&Task::standing(id).handler("work").group("uploads")).unwrap();
+    }
+    assert!(scheduler.group("others").unwrap().is_none());
+    scheduler.limit_group("uploads", 1).unwrap();
+    scheduler.pause_group("uploads").unwrap();
+    let group = scheduler.group("uploads").unwrap().unwrap();
+    assert_eq!((group.limit, group.paused, group.running, group.waiting), (1, true, 0, 2));
+    scheduler.resume_group("uploads").unwrap();
+    assert_eq!(scheduler.groups().unwrap(), ["uploads"]);
+    assert_eq!(scheduler.get("a").unwrap().unwrap().group, "uploads");
+    let mut cycle = scheduler.begin(&Window::new(LONG).lanes(2)).unwrap();
+    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    assert!(matches!(cycle.next().unwrap(), Step::Wait(_)));
+    run.complete(()).unwrap();
+    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    run.complete(()).unwrap();
+}

@@ -53,6 +53,28 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a group has at most so many runs at a time', async () => {
+    const { scheduler } = virtual(selene);
+    let [running, most] = [0, 0];
+    scheduler.handler('work', async () => {
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      running--;
+    });
+    for (const id of ['a', 'b', 'c']) scheduler.register({ id, handler: 'work', group: 'uploads', expected: 0 });
+    scheduler.limitGroup('uploads', 1);
+    assert.deepEqual(scheduler.group('uploads'), { limit: 1, paused: false, running: 0, waiting: 3 });
+    assert.equal(scheduler.get('a').group, 'uploads');
+    scheduler.pauseGroup('uploads');
+    assert.equal((await scheduler.run({ lanes: 3 })).runs.length, 0);
+    scheduler.resumeGroup('uploads');
+    assert.equal((await scheduler.run({ lanes: 3 })).runs.length, 3);
+    assert.equal(most, 1);
+    assert.deepEqual(scheduler.groups(), ['uploads']);
+    assert.equal(scheduler.group('others'), undefined);
+    scheduler.close();
+  });
+
   test('lanes run side by side', async () => {
     const { scheduler } = virtual(selene);
     let [running, most] = [0, 0];

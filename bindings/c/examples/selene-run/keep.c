@@ -51,7 +51,8 @@ static bool same_definition(const selene_task_info *a, const selene_task_info *b
            a->max_attempts == b->max_attempts && a->expected_response == b->expected_response &&
            a->initial_delay == b->initial_delay && a->period == b->period && a->flex == b->flex &&
            a->backoff_delay == b->backoff_delay && a->timeout == b->timeout &&
-           a->stall_limit == b->stall_limit && a->jitter == b->jitter && a->flags == b->flags;
+           a->stall_limit == b->stall_limit && a->jitter == b->jitter && a->flags == b->flags &&
+           same_text(a->group, b->group);
 }
 
 /* Without a workload a store is looked at, and all of it counts. */
@@ -357,8 +358,14 @@ selene_status keep_retry(selene_scheduler scheduler, const char *id) {
 
 selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause) {
     uint64_t count = 0;
+    const char *group = strstr(pause->option, "group");
     selene_status status = pause->function(scheduler, pause->name, -1, &count);
     if (status) return status;
+    if (group) {
+        printf("%sd group %s\n", strncmp(pause->option, "pause", 5) == 0 ? "pause" : "resume",
+               printable(pause->name, -1).text);
+        return SELENE_OK;
+    }
     printf("%sd %" PRIu64 " task%s\n", strncmp(pause->option, "pause", 5) == 0 ? "pause" : "resume",
            count, count == 1 ? "" : "s");
     return SELENE_OK;

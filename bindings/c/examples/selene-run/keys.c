@@ -38,7 +38,7 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, TAGS };
+enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, NAME, TAGS };
 
 struct key {
     const char *name;
@@ -70,6 +70,7 @@ static const struct key keys[KEYS] = {
     {"stall_limit", DURATION, FIELD(stall_limit), NULL, 0, SELENE_DAY},
     {"steady", CHOICE, FIELD(flags), truths, 0, 0},
     {"requires", BITS, FIELD(constraints), requirements, 0, 0},
+    {"group", NAME, FIELD(group), NULL, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},
 };
 
@@ -251,6 +252,11 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         return read_part(key, value, field, problem);
     case DURATION:
         return read_duration(key, value, field, problem);
+    case NAME:
+        if (value.length == 0 || value.length > 255)
+            return refuse(problem, value, key->name, "1 to 255 bytes");
+        *(selene_text *)field = value;
+        return true;
     case TAGS:
         return read_tags(value, task, problem);
     }

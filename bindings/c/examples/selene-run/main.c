@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,6 +157,17 @@ static void serve(const struct session *session) {
                 printable(selene_status_detail(), -1).text);
 }
 
+/* What the command line says of groups counts from the first window on. */
+static selene_status set_groups(const struct session *session) {
+    selene_status status = SELENE_OK;
+    for (size_t i = 0; i < session->options->group_limit_count && !status; i++) {
+        const char *name = session->options->group_limits[i], *sign = strrchr(name, '=');
+        status = selene_group_set_limit(session->scheduler, name, sign - name,
+                                        (uint32_t)strtoul(sign + 1, NULL, 10));
+    }
+    return status;
+}
+
 static int work(struct session *session) {
     const struct options *options = session->options;
     const bool runs = options->now || options->cycles != 0;
@@ -163,6 +175,7 @@ static int work(struct session *session) {
     if (options->store && runs && !runner_lock(session->runner, options->store)) return EXIT_DONE;
     if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
         return refused(session, "the conditions were refused");
+    if (set_groups(session)) return refused(session, "the limits of groups were refused");
     if (options->store) exit_code = keep_workload(session);
     else if (!workload_register(session->workload, session->scheduler)) exit_code = EXIT_WORKLOAD;
     if (exit_code) return exit_code;

@@ -62,6 +62,8 @@ static const char help[] =
     "                     let a task, or all that have a tag now, begin no more; as --retry\n"
     "  --resume ID, --resume-tag TAG\n"
     "                     let them go on; as --retry\n"
+    "  --pause-group GROUP, --resume-group GROUP\n"
+    "                     the same of a group, with what joins it later; as --retry\n"
     "\n"
     "Conditions; what is not set by hand is read from the system\n"
     "  --network, --no-network\n"
@@ -72,6 +74,8 @@ static const char help[] =
     "  --freshness        rank by age times a pace learnt from cost, news and failures\n"
     "  --max-pending-refresh N, --max-pending-processing N\n"
     "                     once and periodic tasks at a time; the others are held (no limit)\n"
+    "  --group-limit GROUP=N\n"
+    "                     at most N runs of a group at a time, 0: no limit; may be repeated\n"
     "\n"
     "Commands\n"
     "  --grace TIME       from SIGTERM to SIGKILL, at most (2s)\n"
@@ -89,7 +93,7 @@ static const char help_on_files[] =
     "  id  key=value ...  -- command\n"
     "with the keys kind, schedule, priority, expected, response_window, delay, every, flex,\n"
     "anchored, jitter, backoff, backoff_delay, max_attempts, timeout, stall_limit, steady, "
-    "requires, tags.\n"
+    "requires, group, tags.\n"
     "Lines that are indented continue the task above; # begins a comment.\n"
     "\n"
     "A command runs as /bin/sh -c COMMAND in a process group of its own, $0 is the id, $1 the\n"
@@ -153,6 +157,9 @@ enum option_number {
     PAUSE_TAG,
     RESUME,
     RESUME_TAG,
+    PAUSE_GROUP,
+    RESUME_GROUP,
+    GROUP_LIMIT,
     HELP,
     VERSION
 };
@@ -196,6 +203,9 @@ static const struct option table[] = {
     {"pause-tag", required_argument, NULL, PAUSE_TAG},
     {"resume", required_argument, NULL, RESUME},
     {"resume-tag", required_argument, NULL, RESUME_TAG},
+    {"pause-group", required_argument, NULL, PAUSE_GROUP},
+    {"resume-group", required_argument, NULL, RESUME_GROUP},
+    {"group-limit", required_argument, NULL, GROUP_LIMIT},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -266,6 +276,33 @@ static bool set_pause(struct options *options, const char *name, pause_function 
     if (options->pause.option)
         return refuse("--%s and --%s exclude each other", options->pause.option, name);
     options->pause = (struct pause_option){name, optarg, function};
+    return true;
+}
+
+static selene_status pause_group(selene_scheduler scheduler, const char *name, int64_t length,
+                                 uint64_t *out_count) {
+    *out_count = 0;
+    return selene_group_pause(scheduler, name, length);
+}
+
+static selene_status resume_group(selene_scheduler scheduler, const char *name, int64_t length,
+                                  uint64_t *out_count) {
+    *out_count = 0;
+    return selene_group_resume(scheduler, name, length);
+}
+
+static bool add_group_limit(struct options *options) {
+    const char *sign = strrchr(optarg, '=');
+    char *end = NULL;
+    long long runs = sign ? strtoll(sign + 1, &end, 10) : -1;
+    if (!sign || sign == optarg || sign - optarg > 255 || sign[1] < '0' || sign[1] > '9' || *end ||
+        runs > INT32_MAX)
+        return refuse("--group-limit: found \"%s\"; allowed is a name of 1 to 255 bytes, = and a "
+                      "number from 0",
+                      optarg);
+    if (options->group_limit_count == GROUP_LIMITS)
+        return refuse("--group-limit: allowed are at most %d", GROUP_LIMITS);
+    options->group_limits[options->group_limit_count++] = optarg;
     return true;
 }
 
@@ -358,6 +395,12 @@ static bool read_option(struct options *options, int option, const char *name) {
         return set_pause(options, name, selene_task_resume);
     case RESUME_TAG:
         return set_pause(options, name, selene_task_resume_tag);
+    case PAUSE_GROUP:
+        return set_pause(options, name, pause_group);
+    case RESUME_GROUP:
+        return set_pause(options, name, resume_group);
+    case GROUP_LIMIT:
+        return add_group_limit(options);
     case HELP:
     case VERSION:
         break;
@@ -389,6 +432,8 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (optind + 1 != count && !(optind == count && needs_none))
         return refuse("found %d workload files; allowed is one", count - optind);
     options->workload = arguments[optind];
+    if (options->group_limit_count && !options->workload)
+        return refuse("--group-limit is for the runs of a workload; allowed is one with it");
     if (options->adopt && !options->store)
         return refuse("--adopt takes over what a store has; allowed is --store FILE with it");
     if (options->window.reserve > options->window.budget)

@@ -4,6 +4,7 @@
 
 #include <selene.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Exit codes, as --help tells them. */
@@ -29,6 +30,9 @@ struct pause_option {
     const char *name;
     pause_function *function;
 };
+
+/** Limits of groups that can be given. */
+#define GROUP_LIMITS 64
 
 struct options {
     /** NULL: a store is looked at, and nothing else is done. */
@@ -60,6 +64,9 @@ struct options {
     /** What happens in a store that another process has open is shown as it happens. */
     bool watch;
     struct pause_option pause;
+    /** Each NAME=N, which sets the limit of a group. */
+    const char *group_limits[GROUP_LIMITS];
+    size_t group_limit_count;
     const char *now;
     /** SELENE_CONSTRAINT_ bits set by hand, and which of them are satisfied. */
     uint32_t conditions;

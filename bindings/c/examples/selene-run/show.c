@@ -268,6 +268,12 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_PAUSED:
         append(&out, "", "is paused");
         break;
+    case SELENE_REASON_GROUP_PAUSED:
+        append(&out, "", "its group is paused");
+        break;
+    case SELENE_REASON_GROUP_FULL:
+        append(&out, "", "as many runs of its group as may are under way");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -444,6 +450,8 @@ static void show_definition(const selene_task_info *info) {
     if (info->jitter) printf(", jitter %g %%", info->jitter / 10.0);
     if (info->flags & SELENE_TASK_STEADY) printf(", steady");
     puts("");
+    if (info->group.length)
+        printf("  group %s\n", printable(info->group.data, info->group.length).text);
     for (uint32_t i = 0; i < info->tag_count; i++)
         printf(i ? ", %s" : "  tags %s", printable(info->tags[i].data, info->tags[i].length).text);
     if (info->tag_count) puts("");

@@ -29,6 +29,7 @@ from ._explanation import Explanation, Reason, ReasonCode
 from ._failure import LastFailure
 from ._fields import TaskInfo
 from ._governor import Balance, ForecastWindow, Governor
+from ._group import GroupInfo
 from ._info import SchedulerInfo
 from ._library import library_version
 from ._output import Output
@@ -72,6 +73,7 @@ __all__ = [
     "Finding",
     "ForecastWindow",
     "Governor",
+    "GroupInfo",
     "Kind",
     "LastFailure",
     "Linear",

@@ -41,6 +41,8 @@ class ReasonCode(Named):
     DRAINED = _raw.SELENE_REASON_DRAINED
     CLOCK = _raw.SELENE_REASON_CLOCK
     PAUSED = _raw.SELENE_REASON_PAUSED
+    GROUP_PAUSED = _raw.SELENE_REASON_GROUP_PAUSED
+    GROUP_FULL = _raw.SELENE_REASON_GROUP_FULL
 
 
 _SENTENCES = {
@@ -66,16 +68,22 @@ _SENTENCES = {
     ReasonCode.DRAINED: "the scheduler is drained",
     ReasonCode.CLOCK: "it waits for a time, and the clock has jumped",
     ReasonCode.PAUSED: "it is paused",
+    ReasonCode.GROUP_PAUSED: "its group is paused",
+    ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason; `constraints` are those that are missing, `may_change_at` is None if only an event changes it."""
+    """One reason; `constraints` are those that are missing, `may_change_at` is None if only an event changes it.
+
+    `group` is the name of the group that is paused or full.
+    """
 
     code: ReasonCode
     constraints: Constraint
     may_change_at_ns: int | None
+    group: str | None = None
 
     @property
     def may_change_at(self) -> datetime | None:
@@ -86,6 +94,8 @@ class Reason:
         sentence = _SENTENCES[self.code]
         if self.code is ReasonCode.CONSTRAINTS:
             sentence += f": {self.constraints}"
+        if self.group is not None:
+            sentence += f": {self.group}"
         at = None if self.code is ReasonCode.DID_NOT_FIT else self.may_change_at
         return sentence if at is None else f"{sentence}, until {at.isoformat(sep=' ', timespec='milliseconds')}"
 
@@ -186,15 +196,30 @@ def _ordinal(number: int) -> str:
     return {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
 
 
-def explanation(key: str, raw: ctypes.Structure, calendar: str = "") -> Explanation:
-    """Reads the library's explanation."""
+def names_group(raw: ctypes.Structure) -> bool:
+    """Whether a reason of the library's explanation is about the task's group."""
+    values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
+    return any(code in _OF_GROUP for code in values[4 : 4 + 3 * values[3] : 3])
+
+
+_OF_GROUP = (ReasonCode.GROUP_PAUSED, ReasonCode.GROUP_FULL)
+
+
+def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str | None = None) -> Explanation:
+    """Reads the library's explanation of a task with a calendar, in a group."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
     rank, eligible, score, estimate, last_room = values[-13:-8]
     attempts = values[-2]
     reasons = tuple(
-        Reason(ReasonCode(flat[i]), Constraint(flat[i + 1]), never_is_none(flat[i + 2])) for i in range(0, 3 * count, 3)
+        Reason(
+            ReasonCode(flat[i]),
+            Constraint(flat[i + 1]),
+            never_is_none(flat[i + 2]),
+            group if flat[i] in _OF_GROUP else None,
+        )
+        for i in range(0, 3 * count, 3)
     )
     return Explanation(
         key,

@@ -45,6 +45,7 @@ class OnceFields(TypedDict, total=False):
     expected: Duration | None
     response_window: int
     tags: str | Iterable[str]
+    group: str | None
     requires: Requires
     existing: Existing | ExistingName | None
     delay: Duration
@@ -83,6 +84,7 @@ class TaskRow:
     expected: Duration | None = field(default=None, kw_only=True)
     response_window: int = field(default=3, kw_only=True)
     tags: str | Iterable[str] = field(default=(), kw_only=True)
+    group: str | None = field(default=None, kw_only=True)
     requires: Requires = field(default=(), kw_only=True)
     existing: Existing | ExistingName | None = field(default=None, kw_only=True)
     delay: Duration = field(default=0, kw_only=True)
@@ -115,6 +117,8 @@ def check(task: TaskRow) -> None:
         duration_ns(task.expected, "expected")
     whole(task.response_window, "response_window", 31)
     put(task, "tags", texts(task.tags, "tags"))
+    if task.group is not None:
+        encode(task.group, "group")
     put(task, "requires", Constraint.of(task.requires, "requires"))
     if task.existing is not None:
         put(task, "existing", Existing.of(task.existing, "existing"))
@@ -148,6 +152,8 @@ def pack(raw: Any, task: Any) -> None:
     raw.response_window = task.response_window
     if task.tags:
         raw.tags, raw.tag_count = raw_texts(task.tags, "tags"), len(task.tags)
+    if task.group is not None:
+        raw.group = raw_text(task.group)
     raw.constraints = task.requires
     if task.existing is not None:
         raw.existing = task.existing
@@ -191,6 +197,7 @@ class TaskInfo:
     expected_ns: int | None
     response_window: int
     tags: frozenset[str]
+    group: str | None
     requires: Constraint
     existing: Existing
     delay_ns: int
@@ -301,6 +308,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         None if row.expected_response < 0 else row.expected_response,
         row.response_window,
         told_texts(row.tags, row.tag_count),
+        text(row.group, row.group_length) or None,
         Constraint(row.constraints),
         Existing(row.existing),
         row.initial_delay,

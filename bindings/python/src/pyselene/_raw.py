@@ -147,6 +147,8 @@ SELENE_REASON_HANDLER_STUCK = 19
 SELENE_REASON_DRAINED = 20
 SELENE_REASON_CLOCK = 21
 SELENE_REASON_PAUSED = 22
+SELENE_REASON_GROUP_PAUSED = 23
+SELENE_REASON_GROUP_FULL = 24
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -398,6 +400,7 @@ class selene_task(Structure):
         ("stall_limit", c_int64),
         ("jitter", c_uint32),
         ("reserved", c_uint32),
+        ("group", selene_text),
     )
 
 
@@ -453,6 +456,7 @@ class selene_task_info(Structure):
         ("progress_total", c_int64),
         ("progress_text", selene_text),
         ("output_length", c_uint64),
+        ("group", selene_text),
     )
 
 
@@ -510,6 +514,8 @@ class selene_task_info_row(NamedTuple):
     progress_text: int
     progress_text_length: int
     output_length: int
+    group: int
+    group_length: int
 
 
 class selene_task_output(Structure):
@@ -561,6 +567,18 @@ class selene_explanation(Structure):
         ("pace_class", c_int32),
         ("attempts", c_uint32),
         ("reserved", c_uint32),
+    )
+
+
+class selene_group_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("limit", c_uint32),
+        ("paused", c_uint32),
+        ("running", c_uint64),
+        ("waiting", c_uint64),
     )
 
 
@@ -968,6 +986,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
     "selene_explanation_init": (c_int32, (POINTER(selene_explanation), c_uint32)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
+    "selene_group_info_init": (c_int32, (POINTER(selene_group_info), c_uint32)),
+    "selene_group_set_limit": (c_int32, (c_uint64, c_char_p, c_int64, c_uint32)),
+    "selene_group_pause": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_group_resume": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_group_get": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_group_info))),
+    "selene_group_list": (c_int32, (c_uint64, POINTER(POINTER(selene_task_ids)))),
     "selene_run_info_init": (c_int32, (POINTER(selene_run_info), c_uint32)),
     "selene_window_init": (c_int32, (POINTER(selene_window), c_uint32)),
     "selene_cycle_begin": (c_int32, (c_uint64, POINTER(selene_window), POINTER(c_uint64))),
@@ -1128,6 +1152,12 @@ class Functions:
         "selene_task_ids_destroy",
         "selene_explanation_init",
         "selene_task_explain",
+        "selene_group_info_init",
+        "selene_group_set_limit",
+        "selene_group_pause",
+        "selene_group_resume",
+        "selene_group_get",
+        "selene_group_list",
         "selene_run_info_init",
         "selene_window_init",
         "selene_cycle_begin",
@@ -1262,6 +1292,12 @@ class Functions:
     selene_task_ids_destroy: Any
     selene_explanation_init: Any
     selene_task_explain: Any
+    selene_group_info_init: Any
+    selene_group_set_limit: Any
+    selene_group_pause: Any
+    selene_group_resume: Any
+    selene_group_get: Any
+    selene_group_list: Any
     selene_run_info_init: Any
     selene_window_init: Any
     selene_cycle_begin: Any

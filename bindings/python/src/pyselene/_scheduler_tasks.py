@@ -7,13 +7,15 @@ import ctypes
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import EllipsisType
 from typing import Any, Unpack, overload
 
 from . import _raw
 from ._calendar import Calendar, calendar_of
 from ._errors import SeleneError, Unsupported
-from ._explanation import Explanation, explanation
+from ._explanation import Explanation, explanation, names_group
 from ._fields import OnceFields, TaskFields, TaskInfo
+from ._group import GroupInfo, group_info
 from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._names import whole
@@ -313,31 +315,81 @@ class TaskCalls(HandlerCalls):
         """
         self._engine.set_next(encode(id, "id"), instant_ns(at, "at"))
 
-    def pause(self, id: str | None = None, *, tag: str | None = None) -> int:
+    def pause(self, id: str | None = None, *, tag: str | None = None, group: str | None = None) -> int:
         """Pauses a task and all that wait behind it, or every live task that carries the tag now; says how many.
 
         They stay as they are, and none begins until resume(); a run in flight goes on. The store keeps it. NotFound.
+        A group is paused as such, with what is registered later, too; says how many of its tasks wait.
         """
-        return self._pause("pause", id, tag)
+        return self._pause("pause", id, tag, group)
 
-    def resume(self, id: str | None = None, *, tag: str | None = None) -> int:
-        """Lets what was paused go on: a task and all that wait behind it, or what carries the tag; says how many.
+    def resume(self, id: str | None = None, *, tag: str | None = None, group: str | None = None) -> int:
+        """Lets what was paused go on: a task and all that wait behind it, what carries the tag, a group; says how many.
 
-        Without either it lets a drained scheduler dispatch again, and answers 0.
+        Without any it lets a drained scheduler dispatch again, and answers 0.
         """
-        if id is None and tag is None:
+        if id is None and tag is None and group is None:
             self._engine.check(library.selene_scheduler_resume(self._engine.handle))
             return 0
-        return self._pause("resume", id, tag)
+        return self._pause("resume", id, tag, group)
 
-    def _pause(self, verb: str, id: str | None, tag: str | None) -> int:
-        given = [(name, text) for name, text in (("id", id), ("tag", tag)) if text is not None]
+    def _pause(self, verb: str, id: str | None, tag: str | None, group: str | None) -> int:
+        given = [(name, text) for name, text in (("id", id), ("tag", tag), ("group", group)) if text is not None]
         if len(given) != 1:
-            raise TypeError(f"{verb}() takes an id, or tag=")
+            raise TypeError(f"{verb}() takes an id, or tag=, or group=")
         ((name, text),) = given
         key = encode(text, name)
+        if name == "group":
+            self._engine.check(getattr(library, f"selene_group_{verb}")(self._engine.handle, key, len(key)))
+            with contextlib.suppress(LookupError):
+                return self.group(text).waiting
+            return 0
         function = getattr(library, f"selene_task_{verb}" + ("" if name == "id" else f"_{name}"))
         return self._count(function, key, len(key))
+
+    def group(self, name: str, *, limit: int | EllipsisType | None = ...) -> GroupInfo:
+        """A group of tasks (their `group`), of which at most `limit` runs go on at a time; None is no limit.
+
+        Without `limit` it only looks: NotFound where nothing of it is set, no task of it waits and none runs. Tasks of
+        a group that is full or paused keep their rank; others go before them, without a lane standing idle, and they
+        run as soon as there is room, in a window that is open, too. The store keeps limits and pauses.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> print(scheduler.group("uploads", limit=2))
+        uploads: at most 2 at a time, 0 running, 0 waiting
+        """
+        key = encode(name, "name")
+        engine = self._engine
+        if not isinstance(limit, EllipsisType):
+            runs = 0 if limit is None else whole(limit, "limit", 1 << 32)
+            if limit == 0:
+                raise ValueError(
+                    "limit is 0; allowed: 1 and more, or None for no limit; pause(group=…) lets none begin"
+                )
+            engine.check(library.selene_group_set_limit(engine.handle, key, len(key), runs))
+        raw = _raw.selene_group_info(ctypes.sizeof(_raw.selene_group_info))
+        status = library.selene_group_get(engine.handle, key, len(key), ctypes.byref(raw))
+        if status == _raw.SELENE_ERROR_NOT_FOUND and limit is None:
+            return GroupInfo(name, None, False, 0, 0)
+        engine.check(status)
+        return group_info(name, raw)
+
+    def groups(self) -> list[GroupInfo]:
+        """All groups for which something is set, or that have tasks that wait or runs, by name."""
+        engine = self._engine
+        address, target = out_pointer(_raw.selene_task_ids)
+        engine.check(library.selene_group_list(engine.handle, ctypes.byref(target)))
+        try:
+            _, _, count, names = read(_raw.selene_task_ids, address.value or 0)
+            found = [text(*item) for item in read_array(_raw.selene_text, names, count)]
+        finally:
+            fast.selene_task_ids_destroy(target)
+        groups: list[GroupInfo] = []
+        for name in found:
+            with contextlib.suppress(LookupError):  # gone meanwhile
+                groups.append(self.group(name))
+        return groups
 
     def explain(self, id: str) -> Explanation:
         """Every reason why a task does not run now, and when it may; `print` it."""
@@ -347,7 +399,11 @@ class TaskCalls(HandlerCalls):
         engine.check(library.selene_task_explain(engine.handle, key, len(key), ctypes.byref(raw)))
         entry = engine.calendars.entries.get(key)
         calendar = "" if entry is None else f"{entry.calendar}; next {entry.calendar.show(entry.due)}"
-        return explanation(id, raw, calendar)
+        group = None
+        if names_group(raw):
+            with contextlib.suppress(LookupError):  # gone meanwhile
+                group = self.get(id).group
+        return explanation(id, raw, calendar, group)
 
     def _count(self, function: Any, *arguments: Any) -> int:
         count = ctypes.c_uint64()

@@ -23,6 +23,7 @@ class Task(TaskRow):
       runs took, 5 s while there were none. Later the estimate is the mean of its own last `response_window` (0 … 30)
       response times.
     - `tags`: names to find and cancel it by, at most 16. `requires`: conditions, such as {"network", "power"}.
+    - `group`: the one that it shares a limit of runs at a time with, and a pause; see Scheduler.group().
     - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last
       flex of its period; `anchored`: periods stay on the grid of the first.

@@ -170,9 +170,12 @@ def pause(
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it now.", show_default=False)
     ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="GROUP", help="The group, with what joins it later.", show_default=False)
+    ] = None,
 ) -> None:
     """Pause tasks of a store: they stay as they are, and none begins until they are resumed."""
-    _pause("pause", store, ids, tag)
+    _pause("pause", store, ids, tag, group)
 
 
 @command()
@@ -184,15 +187,20 @@ def resume(
     tag: Annotated[
         str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
     ] = None,
+    group: Annotated[str | None, typer.Option(metavar="GROUP", help="The group.", show_default=False)] = None,
 ) -> None:
     """Let tasks of a store go on that were paused."""
-    _pause("resume", store, ids, tag)
+    _pause("resume", store, ids, tag, group)
 
 
-def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None) -> None:
-    if bool(ids) + (tag is not None) != 1:
-        raise Problem(f"{verb} needs ids, or --tag", Exit.USAGE)
+def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None, group: str | None) -> None:
+    if bool(ids) + (tag is not None) + (group is not None) != 1:
+        raise Problem(f"{verb} needs ids, or --tag, or --group", Exit.USAGE)
     with _looking(None, store) as scheduler:
+        if group is not None:
+            (scheduler.pause if verb == "pause" else scheduler.resume)(group=group)
+            typer.echo(f"{verb}d group {printable(group)}")
+            return
         change = scheduler.pause if verb == "pause" else scheduler.resume
         for name in ids or ():
             _get(scheduler, name)

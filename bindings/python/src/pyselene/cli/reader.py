@@ -114,6 +114,7 @@ class _Reader:
             if table.has("window"):
                 simulated = self.window(Table(self.file, ("simulate", "window"), table.values["window"]), window)
             defaults = self.behaviour(table, defaults)
+        groups = self.groups(Table(self.file, ("groups",), document["groups"])) if root.has("groups") else {}
         root.asked.append("tasks")
         root.end()
         if not document.get("tasks"):
@@ -128,6 +129,7 @@ class _Reader:
             seed,
             start,
             outages,
+            groups,
         )
 
     def window(self, table: Table, defaults: WindowSpec = _NOTHING_SAID) -> WindowSpec:
@@ -173,6 +175,7 @@ class _Reader:
             timeout=table.optional("timeout", table.duration(0, duration.DAY), 0),
             stall_limit=table.optional("stall_limit", table.duration(0, duration.DAY), 0),
             steady=table.optional("steady", table.truth, False),
+            group=table.optional("group", lambda key: self.group(table, key), None),
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
             tags=table.optional("tags", lambda key: self.tags(table, key), ()),
             behaviour=table.optional(
@@ -214,6 +217,21 @@ class _Reader:
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 5:
             table.refuse_value(key, ", ".join(PRIORITIES) + ", or 1 to 5")
         return value
+
+    def group(self, table: Table, key: str) -> str:
+        value = table.values[key]
+        if wrong := wrong_name("group", value):
+            table.refuse(key, wrong)
+        return str(value)
+
+    def groups(self, table: Table) -> dict[str, int]:
+        """The most runs at a time of each group."""
+        limits = {}
+        for name in table.values:
+            if wrong := wrong_name("group", name):
+                table.refuse(name, wrong, value=False)
+            limits[name] = table.optional(name, table.number(0, 2**31 - 1), 0)
+        return limits
 
     def tags(self, table: Table, key: str) -> tuple[str, ...]:
         values = table.values[key]

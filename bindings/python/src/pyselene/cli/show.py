@@ -61,6 +61,8 @@ _REASONS: Final = {
     ReasonCode.HANDLER_STUCK: "its handler has left too many threads behind",
     ReasonCode.DRAINED: "the scheduler is drained",
     ReasonCode.CLOCK: "the clock has jumped",
+    ReasonCode.GROUP_PAUSED: "its group is paused",
+    ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
 }
 
 
@@ -99,6 +101,8 @@ def reason_text(reason: Reason, why: Explanation, now: int) -> str:
         text = f"needs {constraints(reason.constraints)}"
     else:
         text = _REASONS.get(reason.code, words(reason.code))
+    if reason.group is not None:
+        text += f": {printable(reason.group)}"
     if reason.may_change_at_ns is None:
         return text
     return f"{text}; may change {from_now(reason.may_change_at_ns, now)}"
@@ -328,6 +332,7 @@ def show_explanation(
     fact("is", ", ".join(filter(None, parts)))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
+    fact("group", info.group or "")
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
     fact("state", _state(info), _STATE_STYLES[info.state])
     if info.progress is not None:

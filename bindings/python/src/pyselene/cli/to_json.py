@@ -60,6 +60,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "estimate": info.estimate,
         "state": str(info.state),
         "paused": info.paused,
+        "group": info.group,
         "progress": None
         if info.progress is None
         else {"done": info.progress.done, "total": info.progress.total, "text": info.progress.text},

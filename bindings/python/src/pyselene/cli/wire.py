@@ -108,6 +108,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         expected=None if spec.expected is None else spec.expected / SECOND,
         response_window=spec.response_window,
         tags=spec.tags,
+        group=spec.group,
         requires=Constraint.of(spec.requires),
         delay=spec.delay / SECOND,
         every=None if spec.every is None else spec.every / SECOND,
@@ -175,6 +176,8 @@ def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], 
     """Registers a workload's tasks and what runs them."""
     name = handler_of(workload)
     scheduler.register_handler(name, handler)
+    for group, limit in workload.groups.items():
+        scheduler.group(group, limit=limit or None)
     tasks = [scheduler.winning(definition(spec, name)) for spec in workload.tasks]
     for spec, found in zip(workload.tasks, scheduler.register_all(tasks), strict=True):
         if isinstance(found, SeleneError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -67,6 +68,7 @@ class TaskSpec:
     steady: bool = False
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    group: str | None = None
     behaviour: Behaviour = field(default_factory=Behaviour)
 
 
@@ -108,6 +110,8 @@ class Workload:
     seed: int | None = None
     start: datetime = DEFAULT_START
     outages: tuple[Outage, ...] = ()
+    groups: Mapping[str, int] = field(default_factory=dict)
+    """The most runs at a time of each group; 0 is no limit."""
 
     def task(self, id: str) -> TaskSpec | None:
         """The task of this id."""
