@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "due.h"
 #include "duration.h"
 #include "edit.h"
 #include "keep.h"
@@ -118,6 +119,7 @@ selene_status follow(struct session *session, bool (*anything_left)(const struct
         if (is_news) tell_sleep(&follower);
         awaited = runner_await_windows(session->runner, windows + 1, LOOK_AT_WORKLOAD);
         if (awaited == AWAITED_SIGNAL) break;
+        due_look(session->scheduler);
         is_news = awaited == AWAITED_WINDOW || edit_look(session);
         windows += awaited == AWAITED_WINDOW;
     }

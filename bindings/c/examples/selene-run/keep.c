@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "due.h"
 #include "duration.h"
 #include "owner.h"
 #include "printable.h"
+#include "timestamp.h"
 
 /* No id of a workload has a '='. */
 #define NOTE_MARK '='
@@ -49,10 +51,10 @@ static bool same_definition(const selene_task_info *a, const selene_task_info *b
            a->priority == b->priority && a->recurrence == b->recurrence &&
            a->backoff == b->backoff && a->response_window == b->response_window &&
            a->max_attempts == b->max_attempts && a->expected_response == b->expected_response &&
-           a->initial_delay == b->initial_delay && a->period == b->period && a->flex == b->flex &&
-           a->backoff_delay == b->backoff_delay && a->timeout == b->timeout &&
-           a->stall_limit == b->stall_limit && a->jitter == b->jitter && a->flags == b->flags &&
-           same_text(a->group, b->group);
+           (a->initial_delay == b->initial_delay || a->recurrence == SELENE_RECURRENCE_CALENDAR) &&
+           a->period == b->period && a->flex == b->flex && a->backoff_delay == b->backoff_delay &&
+           a->timeout == b->timeout && a->stall_limit == b->stall_limit && a->jitter == b->jitter &&
+           a->flags == b->flags && same_text(a->group, b->group);
 }
 
 /* Without a workload a store is looked at, and all of it counts. */
@@ -123,21 +125,34 @@ static enum step step_for(const struct session *session, const selene_task_info 
     return step;
 }
 
+static bool goes_by_calendar(const struct session *session, selene_text id) {
+    selene_task_info *info;
+    bool does;
+    if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return false;
+    does = !is_terminal(info) && info->recurrence == SELENE_RECURRENCE_CALENDAR;
+    selene_task_info_destroy(info);
+    return does;
+}
+
 static bool keep_task(const struct session *session, selene_scheduler wanted_from, size_t index) {
     const struct workload_task *task = &session->workload->tasks[index];
     selene_text id = task->definition.id;
     selene_task_info *wanted;
     enum step step;
+    bool is_new;
     if (selene_task_get(wanted_from, id.data, id.length, 0, &wanted)) return false;
     step = step_for(session, wanted);
     selene_task_info_destroy(wanted);
-    if (step == NOTHING) return true;
+    is_new = step == REGISTER || step == REPLACE || !goes_by_calendar(session, id);
     if (step == REPLACE)
         fprintf(stderr, "selene-run: %.*s is of another kind or schedule now: it starts anew\n",
                 (int)id.length, id.data);
-    return workload_register_one(session->workload, index, session->scheduler,
-                                 step == REPLACE ? SELENE_EXISTING_REPLACE
-                                                 : SELENE_EXISTING_UPDATE);
+    if (step != NOTHING &&
+        !workload_register_one(session->workload, index, session->scheduler,
+                               step == REPLACE ? SELENE_EXISTING_REPLACE : SELENE_EXISTING_UPDATE))
+        return false;
+    if (task->calendar.count) due_register(task, session->scheduler, is_new);
+    return true;
 }
 
 /* A note of a task that left, or that is not a once task any more, is useless. */
@@ -240,6 +255,7 @@ int keep_workload(const struct session *session) {
                 exit_code = EXIT_REFUSED;
             }
         }
+        if (exit_code == EXIT_DONE) due_clear();
         for (size_t i = 0; exit_code == EXIT_DONE && i < session->workload->count; i++)
             if (!keep_task(session, wanted, i)) exit_code = EXIT_WORKLOAD;
     }
@@ -260,6 +276,8 @@ static int longest_id(const selene_task_ids *ids) {
 static void print_when(const selene_task_info *info, int64_t now) {
     if (info->state != SELENE_STATE_ENQUEUED) puts("-");
     else if (info->earliest_begin <= now) puts("next window");
+    else if (info->recurrence == SELENE_RECURRENCE_CALENDAR)
+        printf("at %s\n", timestamp_of(info->earliest_begin, now).text);
     else printf("in %s\n", duration_text(info->earliest_begin - now).text);
 }
 

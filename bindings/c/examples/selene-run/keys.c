@@ -38,7 +38,7 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, NAME, TAGS };
+enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, NAME, TAGS, TIMES, DAYS };
 
 struct key {
     const char *name;
@@ -62,6 +62,8 @@ static const struct key keys[KEYS] = {
     {"every", DURATION, FIELD(period), NULL, 1, LONGEST},
     {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST},
     {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0},
+    {"at", TIMES, 0, NULL, 0, 0},
+    {"on", DAYS, 0, NULL, 0, 0},
     {"jitter", PART, FIELD(jitter), NULL, 0, 0},
     {"backoff", CHOICE, FIELD(backoff), backoffs, 0, 0},
     {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
@@ -234,6 +236,24 @@ static bool read_tags(selene_text value, struct workload_task *task, struct key_
     return true;
 }
 
+static bool read_times(selene_text value, struct calendar *calendar, struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        if (!calendar_read_time(calendar, piece))
+            return refuse(problem, piece, "at", CALENDAR_TIMES_ALLOWED);
+    }
+    return true;
+}
+
+static bool read_days(selene_text value, struct calendar *calendar, struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        if (!calendar_read_days(calendar, piece))
+            return refuse(problem, piece, "on", CALENDAR_DAYS_ALLOWED);
+    }
+    return true;
+}
+
 static bool read_value(const struct key *key, selene_text value, struct workload_task *task,
                        struct key_problem *problem) {
     void *field = (char *)&task->definition + key->field;
@@ -259,6 +279,10 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         return true;
     case TAGS:
         return read_tags(value, task, problem);
+    case TIMES:
+        return read_times(value, &task->calendar, problem);
+    case DAYS:
+        return read_days(value, &task->calendar, problem);
     }
     return false;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "due.h"
 #include "duration.h"
 #include "edit.h"
 #include "follow.h"
@@ -179,6 +180,9 @@ static int work(struct session *session) {
     if (options->store) exit_code = keep_workload(session);
     else if (!workload_register(session->workload, session->scheduler)) exit_code = EXIT_WORKLOAD;
     if (exit_code) return exit_code;
+    for (size_t i = 0; i < session->workload->count && !options->store; i++)
+        if (session->workload->tasks[i].calendar.count)
+            due_register(&session->workload->tasks[i], session->scheduler, true);
     /* Only now: tasks of a kind that is off could not be registered. */
     if (selene_scheduler_enable(session->scheduler, options->window.kinds))
         return refused(session, "the kinds were refused");
@@ -267,6 +271,7 @@ static int run_session(const struct options *options, const struct workload *wor
     number = runner_signal(&runner);
     runner_close(&runner);
     edit_free(&session);
+    due_free();
     if (number && exit_code == EXIT_DONE && !(options->follow && is_request(number)))
         return EXIT_SIGNALLED + number;
     return exit_code;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "child.h"
+#include "due.h"
 #include "guard.h"
 #include "log.h"
 #include "printable.h"
@@ -209,6 +210,7 @@ static void run_command(selene_run run, const selene_run_info *info, void *conte
     int64_t begin = monotonic_now();
     int status = NOT_STARTED;
     count_handlers(runner, +1);
+    due_dispatched(info->id, runner->scheduler);
     if (log_open(&log, runner->workspace, info->id.data, info->attempt)) {
         status = run_child(runner, info, &log);
         last = log_last_line(&log);

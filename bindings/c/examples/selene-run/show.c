@@ -122,6 +122,13 @@ void show_window(const struct session *session, const char *title, const selene_
     write_out();
 }
 
+/* By a calendar: in local time. */
+static struct text due_at(const struct session *session, const selene_task_info *info) {
+    struct text out = {"at "};
+    append(&out, "", timestamp_of(info->earliest_begin, now(session)).text);
+    return out;
+}
+
 /* When it may run again. */
 static struct text next_chance(const struct session *session, selene_text id) {
     struct text out = {"-"};
@@ -129,6 +136,7 @@ static struct text next_chance(const struct session *session, selene_text id) {
     if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return out;
     if (info->state != SELENE_STATE_ENQUEUED) strcpy(out.text, selene_state_name(info->state));
     else if (info->earliest_begin <= now(session)) strcpy(out.text, "next window");
+    else if (info->recurrence == SELENE_RECURRENCE_CALENDAR) out = due_at(session, info);
     else out = from_now(session, info->earliest_begin);
     selene_task_info_destroy(info);
     return out;
@@ -441,7 +449,8 @@ static void show_input(const char *input, int64_t length) {
 static void show_definition(const selene_task_info *info) {
     printf("  %s, %s, priority %s", selene_kind_name(info->kind),
            selene_schedule_name(info->schedule), priorities[info->priority]);
-    if (info->schedule == SELENE_SCHEDULE_PERIODIC)
+    if (info->recurrence == SELENE_RECURRENCE_CALENDAR) fputs(", by a calendar", stdout);
+    else if (info->schedule == SELENE_SCHEDULE_PERIODIC)
         printf(", period %s", duration_text(info->period).text);
     if (info->constraints) printf(", needs %s", constraint_names(info->constraints).text);
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
@@ -461,7 +470,10 @@ static void show_definition(const selene_task_info *info) {
 static void show_history(const struct session *session, const selene_task_info *info) {
     printf("  %s", selene_state_name(info->state));
     if (info->state == SELENE_STATE_ENQUEUED)
-        printf(", due %s", from_now(session, info->earliest_begin).text);
+        printf(", due %s",
+               info->recurrence == SELENE_RECURRENCE_CALENDAR && info->earliest_begin > now(session)
+                   ? due_at(session, info).text
+                   : from_now(session, info->earliest_begin).text);
     printf(", attempts %u, estimate %s", (unsigned)info->attempts,
            duration_text(info->estimate).text);
     if (info->last_outcome >= 0)

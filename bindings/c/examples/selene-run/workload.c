@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "due.h"
 #include "duration.h"
 #include "keys.h"
 #include "owner.h"
@@ -151,11 +152,45 @@ static bool read_command(struct reader *reader, struct workload_task *task) {
     return true;
 }
 
+/* A calendar says by itself when a task is due. */
+static bool check_calendar(struct reader *reader, struct workload_task *task,
+                           const struct key_places *places) {
+    static const char *const others[] = {"every", "flex", "anchored", "delay", "jitter"};
+    selene_task *definition = &task->definition;
+    if (key_place(places, "on") && !key_place(places, "at")) {
+        complain(reader->workload, key_place(places, "on"),
+                 "found on without at; allowed is both, or at alone for every day");
+        return false;
+    }
+    if (!key_place(places, "at")) return true;
+    if (!key_place(places, "schedule")) definition->schedule = SELENE_SCHEDULE_PERIODIC;
+    if (definition->schedule != SELENE_SCHEDULE_PERIODIC) {
+        complain(reader->workload, key_place(places, "at"),
+                 "found at in a task that is %s; it is for periodic tasks only",
+                 selene_schedule_name(definition->schedule));
+        return false;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!key_place(places, others[i])) continue;
+        complain(
+            reader->workload, key_place(places, others[i]),
+            "found %s beside at, which alone says when the task is due; allowed is one of them",
+            others[i]);
+        return false;
+    }
+    if (!key_place(places, "on")) task->calendar.days = 0x7f;
+    definition->recurrence = SELENE_RECURRENCE_CALENDAR;
+    /* Counts only where nothing says the next instant. */
+    definition->period = SELENE_DAY;
+    return true;
+}
+
 /* What concerns more than one key. */
 static bool check_task(struct reader *reader, struct workload_task *task,
                        const struct key_places *places) {
     static const char *const periodic_only[] = {"every", "flex", "anchored"};
     selene_task *definition = &task->definition;
+    if (!check_calendar(reader, task, places)) return false;
     if (key_place(places, "every") && !key_place(places, "schedule"))
         definition->schedule = SELENE_SCHEDULE_PERIODIC;
     for (size_t i = 0; i < 3 && definition->schedule != SELENE_SCHEDULE_PERIODIC; i++) {
@@ -168,7 +203,7 @@ static bool check_task(struct reader *reader, struct workload_task *task,
     }
     if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
         complain(reader->workload, key_place(places, "schedule"),
-                 "found a periodic task without a period; allowed is every=DURATION");
+                 "found a periodic task without a period; allowed is every=DURATION, or at=TIME");
         return false;
     }
     if (definition->flex > definition->period) {
@@ -198,6 +233,7 @@ static bool read_task(struct workload *workload, const char *start, const char *
     workload->tasks = tasks;
     task = &tasks[workload->count];
     task->definition = defaults;
+    task->calendar = (struct calendar){{0}, 0, 0};
     task->definition.handler = (selene_text){workload->handler, -1};
     if (!read_id(&reader, task) || !read_settings(&reader, task, &places) ||
         !read_command(&reader, task) || !check_task(&reader, task, &places))
@@ -296,6 +332,8 @@ bool workload_register_one(const struct workload *workload, size_t index,
     selene_task task = workload->tasks[index].definition;
     task.tags = workload->tasks[index].tags;
     task.existing = existing;
+    if (workload->tasks[index].calendar.count)
+        task.initial_delay = due_first(&workload->tasks[index].calendar);
     if (selene_task_register(scheduler, &task, NULL) == SELENE_OK) return true;
     complain(workload, task.id.data, "the scheduler refused the task: %s", selene_status_detail());
     return false;

@@ -7,12 +7,16 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "calendar.h"
+
 #define WORKLOAD_TAGS 16
 
 struct workload_task {
     /** Its texts point into the workload's. */
     selene_task definition;
     selene_text tags[WORKLOAD_TAGS];
+    /** When it is due; without times: by no calendar. */
+    struct calendar calendar;
 };
 
 struct workload {

@@ -42,6 +42,10 @@ _FIELDS: Final = {
 }
 
 
+AT_ALLOWED: Final = "times of the day from 00:00 to 23:59, such as 03:00"
+ON_ALLOWED: Final = "mon, tue, wed, thu, fri, sat, sun, or from one to another, such as mon..fri"
+
+
 class _Local(tzinfo):
     """The zone of the machine, as the C library knows it (TZ, /etc/localtime)."""
 
@@ -236,7 +240,7 @@ class Times(Calendar):
 
     >>> Times("3:00", None, LOCAL)
     Traceback (most recent call last):
-    ValueError: at is '3:00'; allowed: times of the day from 00:00 to 23:59, such as "03:00 15:30"
+    ValueError: at is '3:00'; allowed: times of the day from 00:00 to 23:59, such as 03:00
     """
 
     fixed = True
@@ -244,11 +248,8 @@ class Times(Calendar):
     def __init__(self, at: str, on: str | None, zone: tzinfo) -> None:
         encode(at, "at")
         self.zone = zone
-        parts = at.split()
-        if not parts or not all(re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", part, re.ASCII) for part in parts):
-            raise ValueError(f'at is {at!r}; allowed: times of the day from 00:00 to 23:59, such as "03:00 15:30"')
-        self.times = sorted({time(int(part[:2]), int(part[3:])) for part in parts})
-        self.days = frozenset(range(7)) if on is None else _days(on)
+        self.times = sorted(check_at(at))
+        self.days = frozenset(range(7)) if on is None else check_on(on)
         self.text = at if on is None else f"{at} {on}"
 
     def _from(self, wall: datetime) -> Iterator[datetime]:
@@ -261,10 +262,18 @@ class Times(Calendar):
             day += timedelta(days=1)
 
 
-def _days(on: str) -> frozenset[int]:
+def check_at(at: str) -> set[time]:
+    """The times of the day of a text."""
+    parts = at.split()
+    if not parts or not all(re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", part, re.ASCII) for part in parts):
+        raise ValueError(f"at is {at!r}; allowed: {AT_ALLOWED}")
+    return {time(int(part[:2]), int(part[3:])) for part in parts}
+
+
+def check_on(on: str) -> frozenset[int]:
     """The days of the week of a text: mon..fri, or sat sun.
 
-    >>> sorted(_days("sat..mon thu"))
+    >>> sorted(check_on("sat..mon thu"))
     [0, 3, 5, 6]
     """
     encode(on, "on")
@@ -278,7 +287,7 @@ def _days(on: str) -> frozenset[int]:
         count = (_DAYS.index(last) - begin) % 7 if dots else 0
         found.update((begin + day) % 7 for day in range(count + 1))
     if not found:
-        raise ValueError(f'on is {on!r}; allowed: mon tue wed thu fri sat sun, and from one to another: "mon..fri"')
+        raise ValueError(f"on is {on!r}; allowed: {ON_ALLOWED}")
     return frozenset(found)
 
 

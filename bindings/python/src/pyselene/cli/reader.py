@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path as FilePath
 from typing import Any, Final
 
+from .._calendar import AT_ALLOWED, ON_ALLOWED, check_at, check_on
 from . import duration
 from .locate import deepest_place, error_place
 from .problem import Exit, Problem, WorkloadProblem
@@ -153,7 +154,9 @@ class _Reader:
             tasks.refuse(id, wrong, value=False)
         table = Table(self.file, ("tasks", id), tasks.values[id])
         every = table.optional("every", table.duration(1), None)
-        schedule = table.optional("schedule", table.choice(SCHEDULES), "standing" if every is None else "periodic")
+        at = table.optional("at", lambda key: self.parts(table, key, AT_ALLOWED, check_at), ())
+        usual_schedule = "periodic" if at or every is not None else "standing"
+        schedule = table.optional("schedule", table.choice(SCHEDULES), usual_schedule)
         expected = table.optional("expected", table.duration(0, duration.DAY), None)
         usual = Behaviour().response if expected is None else expected
         spec = TaskSpec(
@@ -168,6 +171,8 @@ class _Reader:
             every=every,
             flex=table.optional("flex", table.duration(), 0),
             anchored=table.optional("anchored", table.truth, False),
+            at=at,
+            on=table.optional("on", lambda key: self.parts(table, key, ON_ALLOWED, check_on), ()),
             jitter=table.optional("jitter", table.part(1), 0.0),
             backoff=table.optional("backoff", table.choice(BACKOFFS), None),
             backoff_delay=table.optional("backoff_delay", table.duration(), 30 * duration.SECOND),
@@ -192,8 +197,12 @@ class _Reader:
         """What concerns more than one key."""
         if spec.command is not None and not spec.command.strip():
             table.refuse("command", "found an empty command; allowed is any shell command")
-        if spec.schedule == "periodic" and spec.every is None:
-            table.refuse("schedule", 'found a periodic task without a period; allowed is every = "DURATION"')
+        self.check_calendar(table, spec)
+        if spec.schedule == "periodic" and spec.every is None and not spec.at:
+            table.refuse(
+                "schedule",
+                'found a periodic task without a period; allowed is every = "DURATION", or at = "TIME"',
+            )
         for key in ("every", "flex", "anchored"):
             if spec.schedule != "periodic" and key in table.values:
                 table.refuse(key, f"found {key} in a task that is {spec.schedule}; it is for periodic tasks only")
@@ -209,6 +218,36 @@ class _Reader:
                 "backoff_delay",
                 'found a backoff_delay without backoff; it is for tasks with backoff = "linear" or "exponential"',
             )
+
+    def check_calendar(self, table: Table, spec: TaskSpec) -> None:
+        """A calendar says by itself when a task is due."""
+        if spec.on and not spec.at:
+            table.refuse("on", "found on without at; allowed is both, or at alone for every day")
+        if not spec.at:
+            return
+        if spec.schedule != "periodic":
+            table.refuse("at", f"found at in a task that is {spec.schedule}; it is for periodic tasks only")
+        for key in ("every", "flex", "anchored", "delay", "jitter"):
+            if key in table.values:
+                table.refuse(
+                    key, f"found {key} beside at, which alone says when the task is due; allowed is one of them"
+                )
+
+    def parts(self, table: Table, key: str, allowed: str, check: Callable[[str], object]) -> tuple[str, ...]:
+        """A text of several, or a list of them."""
+        value = table.values[key]
+        values = value.split() if isinstance(value, str) else value
+        if not isinstance(values, list) or not values:
+            table.refuse_value(key, allowed)
+        for index, part in enumerate(values):
+            place = [] if isinstance(value, str) else [index]
+            try:
+                if not isinstance(part, str) or len(part.split()) != 1:
+                    raise ValueError(part)
+                check(part)
+            except ValueError:
+                table.refuse(key, f"found the {key} {shown(part)}; allowed is {allowed}", *place)
+        return tuple(values)
 
     def priority(self, table: Table, key: str) -> int:
         value = table.values[key]

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import Constraint, Explanation, LastFailure, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
+from .._time import instant
 from .board import Board
 from .duration import show
 from .keep import is_command
@@ -89,6 +90,21 @@ def from_now(at: int | None, now: int) -> str:
     if at is None:
         return "never"
     return f"in {show(at - now)}" if at > now else "now"
+
+
+def due_text(info: TaskInfo, now: int) -> str:
+    """When a task is due: as seen from now, or by a calendar in local time."""
+    if not info.by_calendar or info.earliest_begin_ns <= now:
+        return from_now(info.earliest_begin_ns, now)
+    then, today = (instant(at).astimezone() for at in (info.earliest_begin_ns, now))
+    return f"at {then:%H:%M}" if then.date() == today.date() else f"at {then:%Y-%m-%d %H:%M}"
+
+
+def schedule_text(info: TaskInfo) -> str:
+    """How often a task runs."""
+    if info.by_calendar:
+        return "by a calendar" if info.calendar is None else str(info.calendar)
+    return words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
 
 
 def reason_text(reason: Reason, why: Explanation, now: int) -> str:
@@ -227,7 +243,7 @@ def next_chance(scheduler: Scheduler, id: str) -> Text:
         return Text(words(info.state), _STATE_STYLES[info.state])
     if info.earliest_begin_ns <= scheduler.now_ns:
         return Text("next window")
-    return Text(from_now(info.earliest_begin_ns, scheduler.now_ns))
+    return Text(due_text(info, scheduler.now_ns))
 
 
 def show_plan(console: Console, scheduler: Scheduler, window: Window, plan: Plan, others: Iterable[str]) -> None:
@@ -270,7 +286,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
     )  # fmt: skip
     now = scheduler.now_ns
     for info in infos:
-        schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
+        schedule = schedule_text(info)
         last = "–"
         if info.last_outcome is not None:
             last = f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago"
@@ -282,7 +298,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             words(info.priority),
             constraints(info.requires) or "–",
             show(info.estimate_ns),
-            "–" if info.state.terminal else from_now(info.earliest_begin_ns, now),
+            "–" if info.state.terminal else due_text(info, now),
             str(info.attempts),
             Text(last, OUTCOME_STYLES[str(info.last_outcome)] if info.last_outcome is not None else "dim"),
             Text(", ".join(sorted(info.tags))),
@@ -321,7 +337,7 @@ def show_explanation(
         if value:
             facts.add_row(name, Text(printable(value, keep="\n"), style))
 
-    schedule = words(info.schedule) if info.every_ns is None else f"every {show(info.every_ns)}"
+    schedule = schedule_text(info)
     attempts = f"at most {info.max_attempts} attempts" if info.max_attempts else ""
     timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
     stalls = f"stall limit {show(info.stall_limit_ns)}" if info.stall_limit_ns else ""
@@ -338,7 +354,7 @@ def show_explanation(
     if info.progress is not None:
         fact("progress", str(info.progress))
     if not info.state.terminal:
-        fact("due", from_now(info.earliest_begin_ns, now))
+        fact("due", due_text(info, now))
     fact("attempts", str(info.attempts) if info.attempts else "")
     fact("estimate", show(info.estimate_ns))
     if info.last_outcome is not None:

@@ -49,6 +49,8 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "flex": info.flex,
         "delay": info.delay,
         "anchored": info.anchored,
+        "by_calendar": info.by_calendar,
+        "calendar": None if info.calendar is None else str(info.calendar),
         "jitter": info.jitter,
         "backoff": type(info.backoff).__name__.removesuffix("Backoff").lower(),
         "backoff_delay": info.backoff.delay,

@@ -114,6 +114,8 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         every=None if spec.every is None else spec.every / SECOND,
         flex=spec.flex / SECOND,
         anchored=spec.anchored,
+        at=" ".join(spec.at) or None,
+        on=" ".join(spec.on) or None,
         jitter=spec.jitter,
         backoff=backoff,
         max_attempts=spec.max_attempts or None,

@@ -59,6 +59,10 @@ class TaskSpec:
     every: int | None = None
     flex: int = 0
     anchored: bool = False
+    at: tuple[str, ...] = ()
+    """Times of the day, in local time."""
+    on: tuple[str, ...] = ()
+    """Days of the week, such as mon..fri; none: every day."""
     jitter: float = 0.0
     backoff: str | None = None
     backoff_delay: int = 30 * duration.SECOND
