@@ -1020,7 +1020,9 @@ enum {
      * The freshness rule does not learn from its outcomes: for work whose every run counts (uploads, clean-ups), and for
      * hosts that cannot tell whether a run found something new. Since: 0.2.
      */
-    SELENE_TASK_STEADY = 1
+    SELENE_TASK_STEADY = 1,
+    /** It starts when all that it comes after have ended, however they did. Since: 0.2. */
+    SELENE_TASK_AFTER_ANY_END = 2
 };
 
 /** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
@@ -1084,10 +1086,18 @@ typedef struct selene_task {
      *  comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from the
      *  scheduler's seed; an update that changes nothing of this draws nothing. 0 … 1000; default 0. Since: 0.2. */
     uint32_t jitter;
-    /** 0. */
-    uint32_t reserved;
+    /** Number of the ids in after. Since: 0.2. */
+    uint32_t after_count;
     /** The group that it is in (selene_group_set_limit); empty (default): none. At most 255 bytes, as an id. Since: 0.2. */
     selene_text group;
+    /** Ids of tasks that it comes after, once tasks that are registered (so there is no circle), each with the length in
+     *  bytes (−1: NUL-terminated); equal ones once. At most 16; a once task only, and not with append. It waits
+     *  (SELENE_STATE_BLOCKED, without a place of its kind's limit) until all of them have succeeded, then starts as if
+     *  registered at that moment, in the next free place. If one fails it fails, if one is cancelled or replaced it is
+     *  cancelled, and so is what comes after it; one that has ended when it is registered counts the same. Their records
+     *  are kept until it is over, so its handler can read what they left (selene_task_get_output). Default: none. Copied.
+     *  Since: 0.2. */
+    const selene_text *after;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1095,9 +1105,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {                                       \
-            NULL, 0                                                                                \
-        }                                                                                          \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL                         \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1159,7 +1167,8 @@ typedef struct selene_task_info {
     /** When a run last failed (FAILED, ABANDONED or EXPIRED, or its process ended) and none has succeeded since; else 0.
      *  Since: 0.2. */
     int64_t failed_at;
-    /** Which attempt that was, from 1; 0 if there was none. Since: 0.2. */
+    /** Which attempt that was, from 1; 0 if there was none, also where it failed with a task that it comes after.
+     *  Since: 0.2. */
     uint64_t failed_attempt;
     /** Why, in the words of selene_run_fail; "the window ended", "timed out", "made no progress" or "the process ended"
      *  where the run could not say it; else empty. Since: 0.2. */
@@ -1182,6 +1191,12 @@ typedef struct selene_task_info {
     uint64_t output_length;
     /** The group that it is in, or empty. Since: 0.2. */
     selene_text group;
+    /** Number of the ids in after. Since: 0.2. */
+    uint32_t after_count;
+    /** Which of them it still waits for: bit i for after[i]. Since: 0.2. */
+    uint32_t waits_for;
+    /** The ids of the tasks that it comes after. Since: 0.2. */
+    const selene_text *after;
 } selene_task_info;
 
 /** What the last success of a task left. Made by selene_task_get_output. */
@@ -1218,8 +1233,9 @@ SELENE_API selene_status selene_task_init(selene_task *task, uint32_t struct_siz
  *
  * @param task             what it is; copied
  * @param out_disposition  a SELENE_DISPOSITION_ number; may be NULL
- * @return INVALID_ARGUMENT (a field out of range; append without a once task of the same kind; update of kind
- *         or schedule), UNSUPPORTED_STRUCT, TOO_LARGE, NOT_PERMITTED, UNAVAILABLE, TOO_MANY_PENDING
+ * @return INVALID_ARGUMENT (a field out of range; append without a once task of the same kind; update of kind, schedule
+ *         or after; after a task that is not a once task), UNSUPPORTED_STRUCT, TOO_LARGE, NOT_PERMITTED, UNAVAILABLE,
+ *         NOT_FOUND (after a task that is not registered), TOO_MANY_PENDING
  *
  * Thread: any. Since: 0.1.
  */
@@ -1246,7 +1262,7 @@ SELENE_API selene_status selene_task_register_batch(selene_scheduler scheduler,
                                                     int32_t *out_dispositions);
 
 /**
- * Cancels a task and all that wait behind it; a run in flight is stopped (CANCELLED).
+ * Cancels a task, all that wait behind it, and what comes after it; a run in flight is stopped (CANCELLED).
  *
  * @param out_count  how many records became cancelled; 0 for a terminal one. May be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND

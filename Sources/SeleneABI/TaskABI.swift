@@ -91,6 +91,9 @@ extension selene_task {
     if tag_count > 0 {
       draft.tags = try borrow(tags, count: UInt64(tag_count), atMost: UInt64(TaskDefinition.mostTags), "tags")
     }
+    if after_count > 0 {
+      draft.after = try borrow(after, count: UInt64(after_count), atMost: UInt64(TaskDefinition.mostAfter), "after")
+    }
     guard input_length >= 0 else {
       throw .range("input_length", input_length, 0, .max, .bytes)
     }
@@ -103,7 +106,8 @@ extension selene_task {
 @_optimize(speed)
 private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraft) throws(SeleneError) {
   let size = try structSize(
-    task, flags: UInt32(SELENE_TASK_STEADY), named: "0, or SELENE_TASK_STEADY (1)", "task")
+    task, flags: UInt32(SELENE_TASK_STEADY | SELENE_TASK_AFTER_ANY_END),
+    named: "0, or of SELENE_TASK_STEADY (1) and SELENE_TASK_AFTER_ANY_END (2)", "task")
   var whole = size == MemoryLayout<selene_task>.size ? task.pointee : load(task)
   try whole.write(to: &draft)
 }
@@ -287,9 +291,16 @@ public func selene_task_get(
     let id = try borrow(id, id_length, "id")
     out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       // Under the lock, because a record's history is not copied with it.
-      let (record, waiting) = try scheduler.record(id, position: position)
+      let (record, waiting, waitsFor) = try scheduler.record(id, position: position)
       let progress = scheduler.progress(ofRun: record.run)
-      return Block.make { block in selene_task_info(record, waiting: waiting, progress, in: &block) }
+      return Block.make { block in
+        var info = selene_task_info(record, waiting: waiting, progress, in: &block)
+        let after = record.definition.after
+        info.after = block.array(after.count) { index, block in block.text(after[index].id) }
+        info.after_count = UInt32(after.count)
+        info.waits_for = waitsFor
+        return info
+      }
     }
   }
 }

@@ -16,6 +16,8 @@ package struct Journal {
     case grouped(TaskGroup, GroupTerms)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
+    /// Those that were kept for others.
+    case released([(slot: Int, sequence: UInt64)])
   }
 
   /// What a record was.
@@ -38,6 +40,9 @@ package struct Journal {
   /// How many of them differed before the present call.
   private var accepted = 0
 
+  /// In the present call it changed who waits for whom (W4).
+  private(set) var changedGraph = false
+
   /// The room for steps that is kept from one call to the next.
   private static let usual = 64
 
@@ -46,6 +51,8 @@ package struct Journal {
   package var isEmpty: Bool { stored.isEmpty }
 
   mutating func note(_ step: Step) { steps.append(step) }
+
+  mutating func noteGraph() { changedGraph = true }
 
   /// The times of a handler are others from now on.
   mutating func note(_ place: Int, _ old: HandlerTimes?) { steps.append(.timed(place, old.map { OldTimes($0) })) }
@@ -69,6 +76,7 @@ package struct Journal {
   mutating func accept() {
     if !steps.isEmpty { steps.removeAll(keepingCapacity: steps.count <= Self.usual) }
     sequence = nil
+    changedGraph = false
     accepted = stored.count
   }
 

@@ -3,7 +3,7 @@
 /// The failure of a run; its task keeps it until the next success.
 package final class LastFailure: Sendable {
   package let at: Instant
-  /// Which attempt it was, from 1.
+  /// Which attempt it was, from 1; 0 where it did not run, because what it comes after failed (W4).
   package let attempt: UInt32
   /// What the run said, or the library for it.
   package let message: Bytes?
@@ -11,7 +11,7 @@ package final class LastFailure: Sendable {
   package static let longestMessage = 1024
 
   package init(at: Instant, attempt: UInt32, _ message: Bytes?) {
-    (self.at, self.attempt, self.message) = (at, max(1, attempt), message)
+    (self.at, self.attempt, self.message) = (at, attempt, message)
   }
 
   /// Takes over what a run said, as much as is kept; the cut is between two characters. Nil if it said nothing.
@@ -28,6 +28,21 @@ package final class LastFailure: Sendable {
     let kept = UnsafeRawBufferPointer(rebasing: text[..<end])
     try Identifier.check(characters: kept, field)
     return Bytes(copying: kept)
+  }
+
+  /// Why a task failed that has not run.
+  static func message(after id: UnsafeRawBufferPointer) -> Bytes {
+    let (before, behind): (StaticString, StaticString) = ("it comes after \"", "\", which failed")
+    return Bytes(count: before.utf8CodeUnitCount + id.count + behind.utf8CodeUnitCount) { target in
+      var end = 0
+      for part in [
+        UnsafeRawBufferPointer(start: before.utf8Start, count: before.utf8CodeUnitCount), id,
+        UnsafeRawBufferPointer(start: behind.utf8Start, count: behind.utf8CodeUnitCount),
+      ] {
+        UnsafeMutableRawBufferPointer(rebasing: target[end...]).copyMemory(from: part)
+        end += part.count
+      }
+    }
   }
 
   // What the library says of a run that cannot.

@@ -13,6 +13,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   private static let isLong: UInt8 = 255
 
   package static let mostTags = 16
+  package static let mostAfter = 16
   package static let mostResponseTimes = 30
 
   /// Checks every field of a draft and copies it.
@@ -42,8 +43,8 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     if draft.group.count > 0 { try Identifier.check(draft.group, "group") }
-    guard numbers.flags & ~steady == 0 else {
-      throw SeleneError(.invalidArgument, "flags", "of a task only STEADY (1) is known")
+    guard numbers.flags & ~(steady | afterAnyEnd) == 0 else {
+      throw SeleneError(.invalidArgument, "flags", "of a task only STEADY (1) and AFTER_ANY_END (2) are known")
     }
     guard Constraints.all.rawValue & numbers.constraints == numbers.constraints else {
       throw .constraints("constraints", numbers.constraints)
@@ -54,6 +55,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard let existing = UInt8(exactly: numbers.existing).flatMap(ExistingPolicy.init) else {
       throw .range("existing", numbers.existing, -1, 4)
     }
+    if !draft.after.isEmpty { try check(after: draft, schedule, existing) }
     if existing.appends && schedule != .once {
       throw SeleneError(.invalidArgument, "existing", "append is for once tasks only")
     }
@@ -91,17 +93,53 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     }
     if schedule != .periodic { (numbers.period, numbers.flex) = (0, 0) }
     numbers.backoffDelay = bounds.clamp(numbers.backoffDelay)
-    return TaskDefinition(id: draft.id, input: draft.input, pool.terms(numbers, of: draft))
+    let terms = pool.terms(numbers, of: draft)
+    guard !draft.after.isEmpty else { return TaskDefinition(id: draft.id, input: draft.input, terms) }
+    return TaskDefinition(id: draft.id, input: draft.input, after: Predecessor.named(draft.after), terms)
+  }
+
+  /// What a task comes after: once tasks that are others (W4).
+  @inline(never)
+  private static func check(
+    after draft: borrowing TaskDraft, _ schedule: Schedule, _ existing: ExistingPolicy
+  ) throws(SeleneError) {
+    guard draft.after.count <= mostAfter else {
+      throw .range("after_count", draft.after.count, 0, Int64(mostAfter))
+    }
+    for index in draft.after.indices {
+      try Identifier.check(draft.after[index], "after", entry: index)
+      guard !draft.after[index].equals(draft.id) else {
+        throw SeleneError(.invalidArgument, "after", name: draft.id, "is the task itself").entry(index)
+      }
+    }
+    guard schedule == .once else { throw SeleneError(.invalidArgument, "after", "is for once tasks only") }
+    guard !existing.appends else {
+      throw SeleneError(.invalidArgument, "after", "cannot be combined with append: a successor waits for one task")
+    }
   }
 
   /// A definition of terms that were checked before.
   ///
   /// - Throws: `invalidArgument` if the id is none.
   package static func stored(
-    id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, _ terms: TaskTerms
+    id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, after: [Predecessor] = [], _ terms: TaskTerms
   ) throws(SeleneError) -> TaskDefinition {
     try Identifier.check(id, "id")
-    return TaskDefinition(id: id, input: input, terms)
+    guard !after.isEmpty else { return TaskDefinition(id: id, input: input, terms) }
+    return TaskDefinition(id: id, input: input, after: after, terms)
+  }
+
+  /// The same, which comes after these records.
+  package func after(_ predecessors: [Predecessor]) -> TaskDefinition {
+    TaskDefinition(id: id, input: input, after: predecessors, terms)
+  }
+
+  private init(
+    id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, after: [Predecessor], _ terms: TaskTerms
+  ) {
+    self.terms = terms
+    own.storeBytes(of: LongText(id: id, input: input, after: after), as: LongText.self)
+    own.storeBytes(of: Self.isLong, toByteOffset: 23, as: UInt8.self)
   }
 
   @_optimize(speed)
@@ -151,6 +189,12 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     return UnsafeRawBufferPointer(start: own + inlineCount, count: 0)
   }
 
+  /// How many tasks it comes after (W4).
+  package var afterCount: Int { long?.afterCount ?? 0 }
+
+  /// The tasks that it comes after.
+  package var after: [Predecessor] { long?.after ?? [] }
+
   package var handler: UnsafeRawBufferPointer { terms.handler?.buffer ?? id }
   package var tagCount: Int { terms.tags.count }
   package func tag(_ index: Int) -> UnsafeRawBufferPointer { terms.tags[index].buffer }
@@ -185,6 +229,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// The flag of a task whose outcomes the freshness rule does not learn from (F9).
   package static let steady: UInt32 = 1
   package var isSteady: Bool { terms.numbers.flags & Self.steady != 0 }
+  /// The flag of a task that starts however those end that it comes after (W4).
+  package static let afterAnyEnd: UInt32 = 2
+  var startsAfterAnyEnd: Bool { terms.numbers.flags & Self.afterAnyEnd != 0 }
   package var constraints: Constraints { Constraints(rawValue: terms.numbers.constraints) }
   package var kind: Kind { Self.choice(terms.numbers.kind) ?? .refresh }
   package var schedule: Schedule { Self.choice(terms.numbers.schedule) ?? .standing }
@@ -237,9 +284,12 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   }
 }
 
-/// An id and an input in a block of their own.
+/// An id and an input in a block of their own, and what the task comes after.
 private struct LongText {
   private static let header = 8
+  /// Of one that the task comes after: the number of its record, and the bytes of its id, which follow.
+  private static let entry = 9
+  private static let countShift: UInt32 = 16
   private let block: UnsafeMutableRawPointer
 
   init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer) {
@@ -247,21 +297,56 @@ private struct LongText {
     block.storeBytes(of: UInt32(input.count), as: UInt32.self)
     block.storeBytes(of: UInt32(id.count), toByteOffset: 4, as: UInt32.self)
     var end = Self.header
-    for text in [id, input] {
-      if let bytes = text.baseAddress { (block + end).copyMemory(from: bytes, byteCount: text.count) }
-      end += text.count
-      block.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
-      end += 1
+    for text in [id, input] { append(text, &end) }
+  }
+
+  init(id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, after: [Predecessor]) {
+    let room = after.reduce(0) { $0 + Self.entry + $1.id.count + 1 }
+    block = .allocate(byteCount: Self.header + id.count + 1 + input.count + 1 + room, alignment: 8)
+    block.storeBytes(of: UInt32(input.count), as: UInt32.self)
+    block.storeBytes(of: UInt32(id.count) | UInt32(after.count) << Self.countShift, toByteOffset: 4, as: UInt32.self)
+    var end = Self.header
+    append(id, &end)
+    append(input, &end)
+    for predecessor in after {
+      block.storeBytes(of: predecessor.sequence, toByteOffset: end, as: UInt64.self)
+      block.storeBytes(of: UInt8(predecessor.id.count), toByteOffset: end + 8, as: UInt8.self)
+      end += Self.entry
+      append(predecessor.id, &end)
     }
+  }
+
+  private func append(_ text: UnsafeRawBufferPointer, _ end: inout Int) {
+    if let bytes = text.baseAddress { (block + end).copyMemory(from: bytes, byteCount: text.count) }
+    end += text.count
+    block.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
+    end += 1
   }
 
   func deallocate() { block.deallocate() }
 
   var id: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: block + Self.header, count: Int(block.load(fromByteOffset: 4, as: UInt32.self)))
+    UnsafeRawBufferPointer(start: block + Self.header, count: idCount)
+  }
+
+  /// An id has at most 255 bytes, so the upper half counts what the task comes after.
+  private var counts: UInt32 { block.load(fromByteOffset: 4, as: UInt32.self) }
+  private var idCount: Int { Int(counts & (1 << Self.countShift - 1)) }
+  var afterCount: Int { Int(counts >> Self.countShift) }
+
+  var after: [Predecessor] {
+    guard afterCount > 0 else { return [] }
+    var start = block + Self.header + idCount + 1 + input.count + 1
+    return (0..<afterCount).map { _ in
+      let sequence = start.loadUnaligned(as: UInt64.self)
+      let count = Int(start.load(fromByteOffset: 8, as: UInt8.self))
+      let id = UnsafeRawBufferPointer(start: start + Self.entry, count: count)
+      start += Self.entry + count + 1
+      return Predecessor(id: id, sequence: sequence)
+    }
   }
 
   var input: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: block + Self.header + id.count + 1, count: Int(block.load(as: UInt32.self)))
+    UnsafeRawBufferPointer(start: block + Self.header + idCount + 1, count: Int(block.load(as: UInt32.self)))
   }
 }

@@ -7,6 +7,8 @@ package struct TaskDraft: ~Copyable {
   package var handler = UnsafeRawBufferPointer(start: nil, count: 0)
   package var numbers = TaskNumbers()
   package var tags: [UnsafeRawBufferPointer] = []
+  /// The ids of the tasks that it comes after (W4).
+  package var after: [UnsafeRawBufferPointer] = []
   /// Empty: none.
   package var group = UnsafeRawBufferPointer(start: nil, count: 0)
   package var input = UnsafeRawBufferPointer(start: nil, count: 0)

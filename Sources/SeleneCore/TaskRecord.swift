@@ -167,6 +167,8 @@ struct Bars: OptionSet {
   static let spent = Bars(rawValue: 2)
   static let notPermitted = Bars(rawValue: 4)
   static let paused = Bars(rawValue: 8)
+  /// It is over; that it was kept when it should have been pruned does not bar it from anything.
+  static let kept = Bars(rawValue: 16)
 
   @inline(__always)
   mutating func set(_ bar: Bars, _ isSet: Bool) { if isSet { formUnion(bar) } else { subtract(bar) } }

@@ -1,10 +1,14 @@
 // Cancelling by id, by tag, all; and what waits behind (T8).
 
 extension TaskTable {
-  /// Cancels a live record and all that wait behind it.
+  /// Cancels a live record and all that wait behind it or for it.
   ///
   /// - Returns: how many became cancelled.
   package func cancel(_ head: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
+    cancelAlone(head, reason, at: now, &changes) + settleDependents(of: head, at: now, &changes)
+  }
+
+  private func cancelAlone(_ head: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
     cancelWaiting(behind: head, from: 0, at: now, &changes) + cancelOne(head, reason, at: now, &changes)
   }
 
@@ -24,15 +28,19 @@ extension TaskTable {
   /// Cancels every live record that carries a tag, waiting ones included, and what waits behind them.
   package func cancel(tag: UnsafeRawBufferPointer, at now: Instant, _ changes: inout Changes) -> UInt64 {
     var count: UInt64 = 0
+    var cancelled: [Int] = []
     for slot in slots(carrying: tag) where carries(slot, self[slot].sequence, tag) && self[slot].isLive {
-      if self[slot].state != .blocked {
-        count += cancel(slot, .cancelled, at: now, &changes)
+      if !isSuccessor(slot) {
+        count += cancelAlone(slot, .cancelled, at: now, &changes)
+        cancelled.append(slot)
       } else if let head = find(self[slot].definition.id),
         let first = waiting(behind: head).firstIndex(where: { self[$0].definition.carries(tag: tag) })
       {
         count += cancelWaiting(behind: head, from: first, at: now, &changes)
       }
     }
+    // Behind all of them, so that none starts that goes itself.
+    for slot in cancelled { count += settleDependents(of: slot, at: now, &changes) }
     promote(&changes)
     return count
   }
@@ -40,8 +48,8 @@ extension TaskTable {
   /// Cancels every live record.
   package func cancelAll(at now: Instant, _ changes: inout Changes) -> UInt64 {
     var count: UInt64 = 0
-    for slot in slots where !isVacant(slot) && self[slot].isLive && self[slot].state != .blocked {
-      count += cancel(slot, .cancelled, at: now, &changes)
+    for slot in slots where !isVacant(slot) && self[slot].isLive && !isSuccessor(slot) {
+      count += cancelAlone(slot, .cancelled, at: now, &changes)
     }
     return count
   }
@@ -57,7 +65,7 @@ extension TaskTable {
     return 1
   }
 
-  private func cancelWaiting(
+  func cancelWaiting(
     behind head: Int, from first: Int, at now: Instant, _ changes: inout Changes
   ) -> UInt64 {
     let waiting = waiting(behind: head)

@@ -25,8 +25,10 @@ extension TaskTable {
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }
         endedHead = head
+      case .released(let old): released = old
       }
     }
+    if journal.changedGraph { connectAll() }
     self.journal = journal
   }
 

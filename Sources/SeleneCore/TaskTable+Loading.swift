@@ -8,7 +8,9 @@ extension TaskTable {
     guard record.sequence > lastSequence else { return false }
     lastSequence = record.sequence
     let head = find(record.definition.id)
-    guard record.state == .blocked else {
+    let after = record.definition.after
+    guard after.allSatisfy({ $0.sequence < record.sequence }) else { return false }
+    guard record.state == .blocked && after.isEmpty else {
       // A successor that took its predecessor's place has the later number, but the predecessor is gone.
       guard head == nil else { return false }
       show(add(record))
@@ -27,6 +29,7 @@ extension TaskTable {
 
   /// Every record was taken: those that ended are looked at in the order of their end.
   package func finishLoading() {
+    connectAll()
     var order = ended.map { Ordered(records[$0.slot].changedAt, $0.slot) }
     Ordered.sort(&order)
     ended = order.map { ($0.slot, records[$0.slot].sequence) }

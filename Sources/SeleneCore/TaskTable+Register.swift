@@ -36,9 +36,10 @@ extension TaskTable {
       throw SeleneError(.invalidArgument, "id", name: id, "is \(failed.state.name); only a failed task can be retried")
     }
     try refuse(failed.definition, unlessIn: enabled)
-    let state = try admit(failed.definition, freeing: nil)
+    let again = resolveAgain(failed.definition)
+    let state = try admit(again, freeing: nil)
     remove(slot)
-    introduce(failed.definition, hash, state, state == .held ? .held : .added, at: now, isMoved: false, &changes)
+    introduce(again, hash, state, state == .held ? .held : .added, at: now, isMoved: false, &changes)
     if let again = find(id, hash) { modify(again) { $0.takeOver(failed, at: now) } }
   }
 
@@ -68,6 +69,7 @@ extension TaskTable {
   private func start(
     _ new: TaskDefinition, _ hash: UInt32, after old: Int?, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
+    let new = new.afterCount > 0 ? try resolve(new) : new
     var state = TaskState.enqueued
     if new.existing == .append, let old, self[old].state != .succeeded {
       state = self[old].state
@@ -83,8 +85,17 @@ extension TaskTable {
   private func replace(
     _ old: Int, with new: TaskDefinition, at now: Instant, _ changes: inout Changes
   ) throws(SeleneError) -> Disposition {
-    let state = try admit(new, freeing: self[old].holdsPlace ? self[old].kind : nil)
+    let new = new.afterCount > 0 ? try resolve(new) : new
+    var state = try admit(new, freeing: self[old].holdsPlace ? self[old].kind : nil)
     _ = cancel(old, .replaced, at: now, &changes)
+    if new.afterCount > 0 {
+      // What was cancelled with it may be what this comes after.
+      switch admission(of: new) {
+      case .waits: break
+      case .starts: if state == .blocked { state = policy.places[new.kind] == nil ? .enqueued : .held }
+      case .ends(let ended, _): state = ended
+      }
+    }
     if let ended = find(new.id) { remove(ended) }
     introduce(new, TextIndex.hash(new.id), state, .replaced, at: now, &changes)
     promote(&changes)
@@ -101,6 +112,7 @@ extension TaskTable {
     guard old.schedule == new.schedule else {
       throw SeleneError(.invalidArgument, "schedule", "cannot change in an update; use SELENE_EXISTING_REPLACE")
     }
+    let new = try keepAfter(of: old, in: new)
     let (handler, expected) = (handlerNumber(new), expected(of: new))
     var generator = generator
     modify(slot) {
@@ -142,12 +154,20 @@ extension TaskTable {
   ) {
     let slot = add(new, state, at: now, isMoved: isMoved)
     show(slot, firstOf: hash)
+    if new.afterCount > 0 { connect(slot, at: now) }
     changes.add(Change(.registered, self[slot], detail: disposition.rawValue))
     if state == .held { changes.add(Change(.held, self[slot])) }
   }
 
   /// Whether a new record finds a place, waits for one, or is refused (T6).
   private func admit(_ new: TaskDefinition, freeing kind: Kind?) throws(SeleneError) -> TaskState {
+    if new.afterCount > 0 {
+      switch admission(of: new) {
+      case .starts: break
+      case .waits: return .blocked
+      case .ends(let state, _): return state
+      }
+    }
     guard new.takesPlace, kind != new.kind, freePlaces(new.kind) == 0 else { return .enqueued }
     guard !policy.holds else { return .held }
     let limit = policy.places[new.kind] ?? .max

@@ -1,21 +1,45 @@
 // How long records stay readable after their end (T9).
 
 extension TaskTable {
-  /// Removes terminal records that ended before an instant; nil: all of them.
+  /// Removes terminal records that ended before an instant; nil: all of them. Not those that live ones come after, which
+  /// may read what they left (W4).
   ///
   /// - Returns: how many.
   package func prune(endedBefore limit: Instant?) -> UInt64 {
     var count: UInt64 = 0
+    if !released.isEmpty { count += pruneReleased(endedBefore: limit) }
     if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
     while endedHead < ended.count {
       let (slot, sequence) = ended[endedHead]
       let isEnded = isEnded(slot, sequence)
       if isEnded, let limit, records[slot].changedAt > limit { break }
-      if isEnded {
+      if isEnded && isNeeded(slot) {
+        // It comes again when nothing needs it any more.
+        records[slot].bars.formUnion(.kept)
+      } else if isEnded {
         remove(slot)
         count += 1
       }
       endedHead += 1
+    }
+    return count
+  }
+
+  /// Of those that were kept for others the ones that are needed no more.
+  private func pruneReleased(endedBefore limit: Instant?) -> UInt64 {
+    var count: UInt64 = 0
+    journal?.note(.released(released))
+    let candidates = released
+    released = []
+    for (slot, sequence) in candidates where isEnded(slot, sequence) {
+      if isNeeded(slot) {
+        records[slot].bars.formUnion(.kept)
+      } else if let limit, records[slot].changedAt > limit {
+        released.append((slot, sequence))
+      } else {
+        remove(slot)
+        count += 1
+      }
     }
     return count
   }

@@ -53,6 +53,7 @@ extension TaskTable {
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
       changes.add(Change(.retry, self[slot], timeAt: self[slot].earliestBegin))
     }
+    if record.pointee.state.isTerminal { _ = settleDependents(of: slot, at: now, &changes) }
     if !chains.isEmpty { settle(slot, at: now, &changes) }
     if count(.held) > 0 { promote(&changes) }
   }
@@ -64,6 +65,7 @@ extension TaskTable {
     self.generator = generator
     changes.add(
       Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: LastFailure.processEnded))
+    if self[slot].state.isTerminal { _ = settleDependents(of: slot, at: now, &changes) }
     if !chains.isEmpty { settle(slot, at: now, &changes) }
   }
 
@@ -73,8 +75,11 @@ extension TaskTable {
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).
-  private func settle(_ ended: Int, at now: Instant, _ changes: inout Changes) {
+  ///
+  /// - Parameter holdsPlace: the one that ended had a place, which the next one takes.
+  func settle(_ ended: Int, holdsPlace: Bool = true, at now: Instant, _ changes: inout Changes) {
     var head = ended
+    let started = holdsPlace || policy.places[self[ended].kind] == nil ? TaskState.enqueued : .held
     var chain = waiting(behind: head)[...]
     while self[head].state.isTerminal, let next = chain.popFirst() {
       let fails = self[head].state != .succeeded && self[next].definition.existing == .append
@@ -84,7 +89,7 @@ extension TaskTable {
       let expected = expected(of: self[next].definition)
       var generator = generator
       modify(next) {
-        $0.restart(as: fails ? .failed : .enqueued, at: now)
+        $0.restart(as: fails ? .failed : started, at: now)
         if !fails { $0.jitterFirst(using: &generator) }
         $0.expected = expected
         $0.output = output

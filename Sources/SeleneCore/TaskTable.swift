@@ -31,6 +31,8 @@ package final class TaskTable {
   var visible = TextIndex()
   /// Slots of the successors that wait behind a record, in order.
   let chains = NumberMap<[Int]>()
+  /// By slot what comes after a record (W4).
+  let dependents = DependentsList()
   /// Where the tasks that wait are listed.
   let index: TaskIndex
   var tags = TagIndex()
@@ -42,6 +44,8 @@ package final class TaskTable {
   /// Ended records in order of their end, and where those begin that were not looked at yet.
   var ended: [(slot: Int, sequence: UInt64)] = []
   var endedHead = 0
+  /// Those that were kept for others (W4) and may go.
+  var released: [(slot: Int, sequence: UInt64)] = []
   /// Definitions of the runs that have not come back (C4); the runs hold them.
   var outstanding: [Unmanaged<TaskDefinition>] = []
   var roster = HandlerRoster() {
@@ -145,7 +149,10 @@ package final class TaskTable {
     change(&record.pointee)
     record.pointee.stamp = stamp
     enter(slot)
-    if record.pointee.state.isTerminal && !wasEnded { noteEnd(slot) }
+    if record.pointee.state.isTerminal && !wasEnded {
+      noteEnd(slot)
+      if !dependents.isEmpty { disconnect(slot) }
+    }
   }
 
   /// A record got another definition in place of an old one.
@@ -208,6 +215,10 @@ package final class TaskTable {
       visible.remove(definition.id) { records[$0].definition.id }
     }
     setWaiting(behind: slot, [])
+    if !dependents.isEmpty {
+      if records[slot].isLive { disconnect(slot) }
+      forgetDependents(of: slot)
+    }
     note(slot)
     leave(slot)
     retag(slot, definition, nil)
@@ -265,7 +276,8 @@ package final class TaskTable {
     tags.removeAll()
     handlerTimes.removeAll()
     chains.removeAll()
-    (freeSlots, ended, endedHead) = ([], [], 0)
+    dependents.removeAll()
+    (freeSlots, ended, endedHead, released) = ([], [], 0, [])
     (aside, returning) = ([], [])
     visible.removeAll()
     taken = PerKind(repeating: 0)
@@ -342,6 +354,7 @@ package final class TaskTable {
       var places = PerKind<UInt32>(repeating: 0)
       var states = [UInt64](repeating: 0, count: 7)
       var waiting = 0
+      var naming: [Int] = []
       var waitingInGroups: UInt64 = 0
       for slot in slots where !isVacant(slot) {
         // Where it is: a copy for each would make the tests wait for this.
@@ -350,9 +363,11 @@ package final class TaskTable {
         let standing = record.pointee.place.standing
         states[Int(state.rawValue)] += 1
         if record.holdsPlace { places[record.kind] += 1 }
-        if state == .blocked { waiting += 1 }
+        if isSuccessor(slot) { waiting += 1 }
+        if record.pointee.isLive && record.pointee.definition.afterCount > 0 { naming.append(slot) }
+        assert(state != .blocked || isSuccessor(slot) || waitsFor(slot) != 0, "a blocked record waits for another")
         if record.isWaiting && record.pointee.definition.group != nil { waitingInGroups += 1 }
-        assert(state == .blocked || find(record.pointee.definition.id) == slot, "each id shows one record")
+        assert(isSuccessor(slot) || find(record.pointee.definition.id) == slot, "each id shows one record")
         assert((record.run != 0) == (state == .running), "a run in flight is a running record")
         assert(record.pointee.sequence <= lastSequence)
         assert((standing == .held) == (state == .held), "a held task waits for a place")
@@ -364,7 +379,18 @@ package final class TaskTable {
         assert(chain.allSatisfy { records[$0].state == .blocked && records[$0].kind == records[head].kind })
         waiting -= chain.count
       }
-      assert(waiting == 0, "every blocked record waits behind another")
+      assert(waiting == 0, "every successor waits behind another")
+      var edges = 0
+      for slot in naming {
+        for predecessor in records[slot].definition.after {
+          guard let other = find(predecessor.id), records[other].sequence == predecessor.sequence else { continue }
+          assert(predecessor.sequence < records[slot].sequence, "an edge leads to an older record")
+          assert(dependents[other]?.all.contains { $0.slot == slot } == true, "who names a record is known")
+          edges += 1
+        }
+      }
+      dependents.forEach { edges -= $0.count }
+      assert(edges == 0, "nobody else is")
       assert(terms.groups.inUse.reduce(0) { $0 + $1.waiting } == waitingInGroups, "tasks of groups that wait")
       assert(states.indices.allSatisfy { states[$0] == counts[$0] }, "counts by state")
       for kind in Kind.allCases {

@@ -34,6 +34,7 @@ extension Scheduler {
       table.interrupt(slot, at: now, &changes)
       interrupted += 1
     }
+    table.startOrphans(at: now, &changes)
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.promote(&changes)
     try save(at: now)

@@ -154,15 +154,15 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `notFound`.
   package func record(
     _ id: UnsafeRawBufferPointer, position: UInt64
-  ) throws(SeleneError) -> (record: TaskRecord, waiting: Int) {
+  ) throws(SeleneError) -> (record: TaskRecord, waiting: Int, waitsFor: UInt32) {
     let slot = try visibleSlot(id)
     let waiting = table.waiting(behind: slot)
-    guard position > 0 else { return (table[slot], waiting.count) }
+    guard position > 0 else { return (table[slot], waiting.count, table.waitsFor(slot)) }
     guard position <= waiting.count else {
       throw SeleneError.range("position", position, 0, Int64(waiting.count)).code(.notFound)
         .problem("is out of range, \(waiting.count) successors wait behind this task")
     }
-    return (table[waiting[Int(position) - 1]], waiting.count - Int(position))
+    return (table[waiting[Int(position) - 1]], waiting.count - Int(position), 0)
   }
 
   /// The definitions of the visible records, in order of registration; of those that carry a tag, if one is given.
@@ -175,7 +175,7 @@ extension Scheduler {
     for slot in tag.map({ table.slots(carrying: $0) }) ?? Array(table.slots) {
       table.withRecord(slot) { record in
         guard record.pointee.sequence != 0, record.pointee.state == state ?? record.pointee.state,
-          record.pointee.state != .blocked || state == .blocked
+          state == .blocked || !table.isSuccessor(slot)
         else { return }
         found.append(Ordered(Int64(record.pointee.sequence), slot))
       }

@@ -119,9 +119,10 @@ FIELD(selene_task, input_length, 136, 8);
 FIELD(selene_task, timeout, 144, 8);
 FIELD(selene_task, stall_limit, 152, 8);
 FIELD(selene_task, jitter, 160, 4);
-FIELD(selene_task, reserved, 164, 4);
+FIELD(selene_task, after_count, 164, 4);
 FIELD(selene_task, group, 168, 16);
-SIZE(selene_task, group, 184);
+FIELD(selene_task, after, 184, 8);
+SIZE(selene_task, after, 192);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -173,7 +174,10 @@ FIELD(selene_task_info, progress_total, 552, 8);
 FIELD(selene_task_info, progress_text, 560, 16);
 FIELD(selene_task_info, output_length, 576, 8);
 FIELD(selene_task_info, group, 584, 16);
-SIZE(selene_task_info, group, 600);
+FIELD(selene_task_info, after_count, 600, 4);
+FIELD(selene_task_info, waits_for, 604, 4);
+FIELD(selene_task_info, after, 608, 8);
+SIZE(selene_task_info, after, 616);
 
 FIELD(selene_task_output, struct_size, 0, 4);
 FIELD(selene_task_output, flags, 4, 4);

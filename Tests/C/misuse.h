@@ -146,6 +146,9 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     picture_add_text(picture, info->progress_text);
     picture_add(picture, &info->output_length, sizeof info->output_length);
     picture_add_text(picture, info->group);
+    for (i = 0; i < info->after_count; i++)
+        picture_add_text(picture, info->after[i]);
+    picture_add(picture, &info->waits_for, sizeof info->waits_for);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {

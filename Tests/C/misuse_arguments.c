@@ -280,7 +280,7 @@ static void test_batch(void) {
     small = good;
     small.struct_size = 7;
     flags = good;
-    flags.flags = 2;
+    flags.flags = 4;
     larger.task.struct_size = sizeof larger;
     tasks[0] = &good, tasks[1] = &bad, tasks[2] = NULL, tasks[3] = &small, tasks[4] = &flags;
     tasks[5] = &larger.task, tasks[6] = &good, tasks[7] = &other;

@@ -216,7 +216,7 @@ static void test_wrong_arguments(void) {
     CHECK_OK(selene_events_close(connection));
     CHECK(outs_untouched());
     /* Each field of a task, and a struct of every wrong size. */
-    for (int field = 0; field < 14; field++) {
+    for (int field = 0; field < 17; field++) {
         task = task_of("wrong");
         if (field == 0) task.id = text_of(longer);
         if (field == 1) task.id = (selene_text){NULL, 7};
@@ -228,7 +228,10 @@ static void test_wrong_arguments(void) {
         if (field == 7) task.input_length = -1, task.input = "x";
         if (field == 8) task.input_length = 1;
         if (field == 9) task.input = bytes, task.input_length = sizeof bytes;
-        if (field == 10) task.flags = 2;
+        if (field == 10) task.flags = 4;
+        if (field == 14) task.after = bad_tags, task.after_count = 2;
+        if (field == 15) task.after_count = 1;
+        if (field == 16) task.after = bad_tags, task.after_count = 17;
         if (field == 11) task.priority = 6;
         if (field == 12) task.struct_size = 7;
         if (field == 13) task.struct_size = 70000;

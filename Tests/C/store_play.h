@@ -154,7 +154,7 @@ CHECK_UNUSED static uint64_t digest_of(uint64_t before, int64_t number) {
 struct play_task {
     selene_task task;
     char id[16];
-    selene_text tags[2];
+    selene_text tags[2], after[3];
     unsigned char input[8192];
 };
 
@@ -192,6 +192,15 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
     for (int64_t i = 0; i < task->input_length; i++)
         out->input[i] = (unsigned char)((uint64_t)i * 31 + number + task->kind);
     task->input = out->input;
+    if (task->schedule == SELENE_SCHEDULE_ONCE && chance(random) % 3) {
+        static const selene_text names[] = {{"t1", -1}, {"t2", -1}, {"t5", -1},
+                                            {"t8", -1}, {"t9", 2},  {"t11", 3}};
+        task->after_count = 1 + (uint32_t)chance_below(random, 2);
+        for (uint32_t i = 0; i < task->after_count; i++)
+            out->after[i] = names[(chance(random) + i) % 6];
+        task->after = out->after;
+        if (chance(random) % 3 == 0) task->flags = SELENE_TASK_AFTER_ANY_END;
+    }
 }
 
 static void play_register(struct player *player, uint64_t *random, struct deed *deed) {

@@ -418,7 +418,9 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
         fprintf(out, ",%" PRId64, info->response_times[i]);
     fprintf(out, " failed=%" PRId64 ",%" PRIu64, info->failed_at, info->failed_attempt);
     dump_bytes(out, "failure", info->failure);
-    fprintf(out, " paused=%u", info->paused);
+    fprintf(out, " paused=%u waits_for=%x", info->paused, info->waits_for);
+    for (uint32_t i = 0; i < info->after_count; i++)
+        dump_bytes(out, "after", info->after[i]);
     fputc('\n', out);
 }
 
@@ -550,9 +552,22 @@ CHECK_UNUSED static selene_task some_task(int number) {
 
 /** Registers so many of them; every ninth once task has two successors. */
 CHECK_UNUSED static void register_some(selene_scheduler scheduler, int first, int count) {
+    char name[64];
+    selene_text last = {NULL, 0};
     for (int i = first; i < first + count; i++) {
         selene_task task = some_task(i);
+        // Each fourth of the once tasks comes after the one before it, so that there are lines of two.
+        if (task.schedule == SELENE_SCHEDULE_ONCE) {
+            if (last.length > 0 && i % 4 == 3) {
+                task.after = &last;
+                task.after_count = 1;
+                task.flags |= i % 8 == 3 ? SELENE_TASK_AFTER_ANY_END : 0;
+            }
+            snprintf(name, sizeof name, "%s", task.id.data);
+        }
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
+        task.after_count = 0;
+        if (task.schedule == SELENE_SCHEDULE_ONCE) last = (selene_text){name, -1};
         if (task.schedule == SELENE_SCHEDULE_ONCE && i % 9 == 1) {
             task.existing = SELENE_EXISTING_APPEND;
             task.priority = 6 - task.priority;

@@ -57,6 +57,9 @@ static void records_add(struct records *records, const selene_task_info *info, u
     record->texts = digest(record->texts, info->input.data, (size_t)info->input.length);
     for (uint32_t i = 0; i < info->tag_count; i++)
         record->texts = digest(record->texts, info->tags[i].data, (size_t)info->tags[i].length + 1);
+    for (uint32_t i = 0; i < info->after_count; i++)
+        record->texts =
+            digest(record->texts, info->after[i].data, (size_t)info->after[i].length + 1);
 }
 
 /** What the last success of the record that was added last left. */
@@ -129,6 +132,8 @@ static const char *record_difference(const struct record *expected, const struct
     PLAY_FIELD(failed_at)
     PLAY_FIELD(failed_attempt)
     PLAY_FIELD(paused)
+    PLAY_FIELD(after_count)
+    PLAY_FIELD(waits_for)
     PLAY_FIELD(kind)
     PLAY_FIELD(schedule)
     PLAY_FIELD(priority)

@@ -10,6 +10,8 @@ struct Recipe {
   var handler = ""
   var group = ""
   var tags: [String] = []
+  /// The ids of the tasks that it comes after.
+  var after: [String] = []
   var input: [UInt8] = []
   private var numbers = TaskNumbers()
 
@@ -36,7 +38,8 @@ struct Recipe {
 
   /// Lends a draft whose texts live until the body returns.
   func withDraft<R>(_ body: (borrowing TaskDraft) throws -> R) rethrows -> R {
-    let parts = [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + tags.map { Array($0.utf8) }
+    let parts =
+      [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + (tags + after).map { Array($0.utf8) }
     return try Array(parts.joined()).withUnsafeBytes { all in
       var texts: [UnsafeRawBufferPointer] = []
       var end = 0
@@ -48,7 +51,8 @@ struct Recipe {
       draft.numbers = numbers
       (draft.id, draft.handler, draft.input) = (texts[0], texts[1], texts[2])
       draft.group = texts[3]
-      draft.tags = Array(texts[4...])
+      draft.tags = Array(texts[4..<4 + tags.count])
+      draft.after = Array(texts[(4 + tags.count)...])
       return try body(draft)
     }
   }

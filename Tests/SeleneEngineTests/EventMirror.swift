@@ -66,10 +66,14 @@ final class EventMirror {
     case .promoted:
       expect(states[id] == .held && change.state == .enqueued, "\(id) promoted while \(String(describing: states[id]))")
       states[id] = .enqueued
+    case .unblocked where states[id] == .blocked && waiting[id]?.contains(ObjectIdentifier(definition)) != true:
+      // It waited for others (W4), and now for a place if those are limited.
+      expect(change.state == .enqueued || change.state == .held, "unblocked as \(String(describing: change.state))")
+      states[id] = change.state
     case .unblocked:
       leave(id, definition)
-      expect(change.state == .enqueued, "unblocked as \(String(describing: change.state))")
-      states[id] = .enqueued
+      expect(change.state == .enqueued || change.state == .held, "unblocked as \(String(describing: change.state))")
+      states[id] = change.state
     case .started:
       expect(
         states[id] == .enqueued && change.state == .running, "\(id) started while \(String(describing: states[id]))")
@@ -79,6 +83,11 @@ final class EventMirror {
       states[id] = .running
     case .stopped:
       hearStop(change, id)
+    case .completed
+    where change.run == 0 && states[id] == .blocked
+      && waiting[id]?.contains(ObjectIdentifier(definition)) != true:
+      expect(change.state == .failed, "failed with another as \(String(describing: change.state))")
+      states[id] = .failed
     case .completed where change.run == 0:
       leave(id, definition)
       expect(change.state == .failed, "born failed as \(String(describing: change.state))")

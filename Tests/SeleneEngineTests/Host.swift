@@ -100,7 +100,12 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
   func reset() throws { try enter { try $0.reset(at: $1) } }
 
   func record(_ id: String, position: UInt64 = 0) throws -> (record: TaskRecord, waiting: Int) {
-    try id.withBytes { bytes in try enter { scheduler, _ in try scheduler.record(bytes, position: position) } }
+    try id.withBytes { bytes in
+      try enter { scheduler, _ in
+        let found = try scheduler.record(bytes, position: position)
+        return (found.record, found.waiting)
+      }
+    }
   }
 
   func state(_ id: String) throws -> TaskState { try record(id).record.state }

@@ -205,6 +205,7 @@ extension Model {
     }
     sight.earliestBegin = told(sight, said)
     write(sight)
+    if sight.state.isTerminal { _ = spread(from: [sight.sequence], at: instant) }
     settle(sight, at: instant)
     promote()
   }
@@ -225,7 +226,7 @@ extension Model {
   }
 
   /// Who waited behind an ended record starts or fails with it, each by its own policy (T5).
-  private func settle(_ ended: Sight, at instant: Instant) {
+  func settle(_ ended: Sight, hadPlace: Bool = true, at instant: Instant) {
     guard ended.state.isTerminal, var chain = chains[ended.id], !chain.isEmpty,
       let next = records[chain.removeFirst()]
     else { return }
@@ -234,6 +235,7 @@ extension Model {
     remove(ended.sequence)
     var sight = next
     (sight.state, sight.registeredAt, sight.lastRun) = (fails ? .failed : .enqueued, instant, instant)
+    if !fails && !hadPlace && limits[next.kind] != nil { sight.state = .held }
     if fails {
       sight.anchor = firstBegin(next.definition, from: instant)
       sight.earliestBegin = sight.anchor
@@ -244,7 +246,7 @@ extension Model {
     if fails { sight.endedAt = instant }
     write(sight)
     visible[ended.id] = sight.sequence
-    settle(sight, at: instant)
+    settle(sight, hadPlace: hadPlace, at: instant)
   }
 
   // MARK: Lives
@@ -288,6 +290,7 @@ extension Model {
     }
     sight.earliestBegin = told(sight, said)
     write(sight)
+    if sight.state.isTerminal { _ = spread(from: [sight.sequence], at: now) }
     settle(sight, at: now)
   }
 

@@ -22,32 +22,47 @@ extension Model {
 
   /// A terminal record, or none, has the id.
   private func begin(_ new: TaskDefinition, after old: Sight?) throws -> Disposition {
+    let named = try named(new)
     var state = TaskState.enqueued
     if new.existing == .append, let old, old.state != .succeeded {
       state = old.state
+    } else if case .ends(let ended) = admission(of: new, after: named) {
+      state = ended
+    } else if admission(of: new, after: named) == .waits {
+      state = .blocked
     } else if new.schedule != .standing && !isPlaceFree(new.kind) {
       guard holds else { throw Refused(.tooManyPending) }
       state = .held
     }
     if let old { remove(old.sequence) }
-    introduce(new, state, shows: true)
+    introduce(new, state, shows: true, after: named)
     return state == .held ? .held : .added
   }
 
   private func replace(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
+    let named = try named(new)
     let takesItsPlace = old.takesPlace && old.kind == new.kind
     let finds = new.schedule == .standing || takesItsPlace || isPlaceFree(new.kind)
-    guard finds || holds else { throw Refused(.tooManyPending) }
+    let waited = admission(of: new, after: named) == .waits
+    guard finds || holds || admission(of: new, after: named) != .starts else { throw Refused(.tooManyPending) }
     _ = cancel(old, .replaced)
     remove(old.sequence)
-    introduce(new, finds ? .enqueued : .held, shows: true)
+    var state = finds ? TaskState.enqueued : .held
+    switch admission(of: new, after: named) {
+    case .starts: if waited { state = limits[new.kind] == nil ? .enqueued : .held }
+    case .waits: state = .blocked
+    case .ends(let ended): state = ended
+    }
+    introduce(new, state, shows: true, after: named)
     promote()
     return .replaced
   }
 
   private func update(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
     guard old.kind == new.kind, old.definition.schedule == new.schedule else { throw Refused(.invalidArgument) }
-    var sight = old.with(new)
+    let (kept, names) = (old.definition.after.map(\.id.text), new.after.map(\.id.text))
+    guard names.isEmpty || names == kept else { throw Refused(.invalidArgument) }
+    var sight = old.with(kept.isEmpty ? new : new.after(old.definition.after))
     if old.isByCalendar && !sight.isByCalendar { sight.isNextSaid = false }
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
@@ -79,10 +94,15 @@ extension Model {
     guard let old = self[id] else { throw Refused(.notFound) }
     guard old.state == .failed else { throw Refused(.invalidArgument) }
     guard enabled.contains(old.kind) else { throw Refused(.unavailable) }
-    guard isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
-    let state = isPlaceFree(old.kind) ? TaskState.enqueued : .held
+    // Those that are live now are waited for again.
+    let named = old.definition.after.map { predecessor in
+      self[predecessor.id.text].map { $0.isLive && $0.definition.schedule == .once ? $0.sequence : 0 } ?? 0
+    }
+    let waits = admission(of: old.definition, after: named) == .waits
+    guard waits || isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
+    let state = waits ? TaskState.blocked : isPlaceFree(old.kind) ? .enqueued : .held
     remove(old.sequence)
-    introduce(old.definition, state, shows: true, isAgain: true)
+    introduce(old.definition, state, shows: true, isAgain: true, after: named)
     diary?.carry(from: old.sequence, to: lastSequence, at: now)
     guard var sight = self[id] else { return }
     (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
@@ -94,7 +114,7 @@ extension Model {
   // MARK: Cancelling
 
   /// Cancels a live record and all behind it; how many.
-  func cancel(_ head: Sight, _ reason: StopReason) -> UInt64 {
+  func cancel(_ head: Sight, _ reason: StopReason, spreads: Bool = true) -> UInt64 {
     let waiting = chains.removeValue(forKey: head.id) ?? []
     for sequence in waiting { remove(sequence) }
     end(head.sequence, as: .cancelled, at: now)
@@ -105,7 +125,7 @@ extension Model {
       }
       stop(head.run, reason)
     }
-    return UInt64(waiting.count) + 1
+    return UInt64(waiting.count) + 1 + (spreads ? spread(from: [head.sequence], at: now) : 0)
   }
 
   func cancel(_ id: String) throws -> UInt64 {
@@ -119,16 +139,19 @@ extension Model {
   func cancel(tag: String) -> UInt64 {
     func carries(_ sight: Sight?) -> Bool { tag.withBytes { sight?.definition.carries(tag: $0) == true } }
     var count: UInt64 = 0
+    var cancelled: [UInt64] = []
     for (id, sequence) in visible {
       guard let sight = records[sequence], sight.isLive else { continue }
       if carries(sight) {
-        count += cancel(sight, .cancelled)
+        count += cancel(sight, .cancelled, spreads: false)
+        cancelled.append(sequence)
       } else if let chain = chains[id], let first = chain.firstIndex(where: { carries(records[$0]) }) {
         for sequence in chain[first...] { remove(sequence) }
         chains[id] = Array(chain[..<first])
         count += UInt64(chain.count - first)
       }
     }
+    for sequence in cancelled.sorted() { count += spread(from: [sequence], at: now) }
     promote()
     return count
   }
@@ -136,7 +159,7 @@ extension Model {
   func cancelAll() -> UInt64 {
     var count: UInt64 = 0
     for sequence in visible.values {
-      if let sight = records[sequence], sight.isLive { count += cancel(sight, .cancelled) }
+      if let sight = records[sequence], sight.isLive { count += cancel(sight, .cancelled, spreads: false) }
     }
     return count
   }
@@ -173,9 +196,12 @@ extension Model {
   // MARK: Retention
 
   /// Removes what ended at or before an instant; nil: all that ended.
+  private func isOver(_ sight: Sight, by limit: Instant?) -> Bool { limit.map { sight.endedAt <= $0 } ?? true }
+
   func prune(endedBy limit: Instant?) -> UInt64 {
     var count: UInt64 = 0
-    for sight in records.values where sight.state.isTerminal && (limit.map { sight.endedAt <= $0 } ?? true) {
+    let ended = records.values.filter { $0.state.isTerminal && (isOver($0, by: limit)) }
+    for sight in ended where !isNeeded(sight.sequence) {
       remove(sight.sequence)
       visible[sight.id] = nil
       count += 1
@@ -185,7 +211,7 @@ extension Model {
 
   func reset() throws {
     guard cycles.isEmpty else { throw Refused(.busy) }
-    (records, visible, chains) = ([:], [:], [:])
+    (records, visible, chains, before) = ([:], [:], [:], [:])
     lastBegin = PerKind(repeating: nil)
   }
 

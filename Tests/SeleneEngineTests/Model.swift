@@ -72,6 +72,8 @@ final class Model {
   var visible: [String: UInt64] = [:]
   var chains: [String: [UInt64]] = [:]
   var lastSequence: UInt64 = 0
+  /// The numbers of the records that a record comes after (W4), in the order of its definition; 0: none.
+  var before: [UInt64: [UInt64]] = [:]
   var liveHandlers: Set<String> = []
   /// Names that were unregistered and whose last run has not come back.
   var retiredHandlers: Set<String> = []
@@ -169,14 +171,19 @@ final class Model {
 
   func remove(_ sequence: UInt64) {
     records[sequence] = nil
+    before[sequence] = nil
     for index in cycles.indices { cycles[index].candidates.removeAll { $0.sequence == sequence } }
   }
 
   /// A new record.
-  func introduce(_ definition: TaskDefinition, _ state: TaskState, shows: Bool, isAgain: Bool = false) {
+  func introduce(
+    _ definition: TaskDefinition, _ state: TaskState, shows: Bool, isAgain: Bool = false, after named: [UInt64] = []
+  ) {
     lastSequence += 1
+    if !named.isEmpty { before[lastSequence] = named }
     var sight = Sight(TaskRecord(definition, sequence: lastSequence, state: state, at: now))
     if !isAgain && (state == .enqueued || state == .held) { begin(&sight, from: now) }
+    if state == .failed && !named.isEmpty { (sight.failedAt, sight.failedAttempt) = (now, 0) }
     write(sight)
     if shows { visible[definition.id.text] = lastSequence }
   }
@@ -250,6 +257,7 @@ final class Model {
     for sight in snapshot.sights.values where records[sight.sequence] == nil {
       throw Differs("\(sight.id) number \(sight.sequence) should not be there: \(sight.words)")
     }
+    try verify(snapshot.waits == waits, "waiting for others: \(snapshot.waits), \(waits) expected")
     try verify(snapshot.visible == visible, "ids show \(snapshot.visible), \(visible) expected")
     try verify(
       snapshot.chains == chains.filter { !$0.value.isEmpty }, "chains are \(snapshot.chains), \(chains) expected")
@@ -293,6 +301,7 @@ extension TaskDefinition {
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
       && timeout == other.timeout && jitter == other.jitter && expectedResponse == other.expectedResponse
       && responseWindow == other.responseWindow && groupName == other.groupName
+      && after.map { Array($0.id) } == other.after.map { Array($0.id) }
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
   }
 }

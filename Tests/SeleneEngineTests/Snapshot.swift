@@ -104,6 +104,8 @@ struct Snapshot {
   private(set) var counts: [TaskState: UInt64] = [:]
   /// Under the freshness rule what the turn of each record follows from.
   private(set) var turns: [UInt64: Turn] = [:]
+  /// Which of those that a record comes after it still waits for: a bit for each.
+  private(set) var waits: [UInt64: UInt32] = [:]
 
   init(_ scheduler: Scheduler, at now: Instant) {
     self.now = now
@@ -112,7 +114,9 @@ struct Snapshot {
       let sight = Sight(table[slot])
       sights[sight.sequence] = sight
       turns[sight.sequence] = table[slot].turn.map(Turn.init)
-      guard sight.state != .blocked else { continue }
+      let waitsFor = table.waitsFor(slot)
+      if waitsFor != 0 { waits[sight.sequence] = waitsFor }
+      guard !table.isSuccessor(slot) else { continue }
       visible[sight.id] = sight.sequence
       let waiting = table.waiting(behind: slot)
       if !waiting.isEmpty { chains[sight.id] = waiting.map { table[$0].sequence } }
@@ -151,7 +155,8 @@ struct Snapshot {
     for sight in sights.values {
       let what = "\(sight.id) number \(sight.sequence)"
       try verify((sight.run != 0) == (sight.state == .running), "\(what): run \(sight.run) while \(sight.state)")
-      try verify((sight.state == .blocked) == waiting.contains(sight.sequence), "\(what): blocked and waits for nobody")
+      let waits = waiting.contains(sight.sequence) || waits[sight.sequence] != nil
+      try verify((sight.state == .blocked) == waits, "\(what): blocked and waits for nobody")
       try verify(sight.state != .running || sight.attempts > 0, "\(what): runs without an attempt")
       try verify(sight.responseTimes.count <= 30, "\(what): \(sight.responseTimes.count) response times")
       try verify(sight.responseTimes.allSatisfy { (0...Time.day).contains($0) }, "\(what): \(sight.responseTimes)")

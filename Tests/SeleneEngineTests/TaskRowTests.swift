@@ -136,7 +136,7 @@ import Testing
     let (terms, history) = (try table.bytes(3), try table.bytes(8))
     var counted = history
     counted[4] = 1
-    for (attempt, text) in [(1, [UInt8](repeating: 65, count: 1025)), (1, [0xFF]), (1, [65, 0]), (0, [65])] {
+    for (attempt, text) in [(1, [UInt8](repeating: 65, count: 1025)), (1, [0xFF]), (1, [65, 0]), (1 << 32, [65])] {
       var fields: [UInt8] = []
       fields.append(field: 1, 5)
       fields.append(field: 2, Int64(attempt))

@@ -218,6 +218,13 @@ final class Walk {
       $0.flags = chance.once(in: 4) ? TaskDefinition.steady : 0
       $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
       $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
+      if schedule == .once && chance.once(in: 2) {
+        // Most often such as can be waited for.
+        let once = Self.ids.filter { model[$0]?.definition.schedule == .once && $0 != id }
+        let ids = once.isEmpty || chance.once(in: 8) ? Self.ids : once
+        $0.after = (0..<chance.pick([1, 1, 2, 3])).map { _ in chance.pick(ids) }
+        if chance.once(in: 3) { $0.flags |= 2 }
+      }
     }
     try both("register \(recipe.id) \(schedule) \(existing.map { "\($0)" } ?? "")") {
       try model.register(recipe.define())

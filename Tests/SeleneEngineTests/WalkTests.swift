@@ -24,7 +24,8 @@ import Testing
       "complete invalidHandle", "complete alreadyCompleted", "complete staleRun", "cancel 0", "cancel 1", "cancel 2",
       "cancel notFound", "prune 0", "prune 1", "reset 0", "reset busy", "conditions 0", "rank 0", "rank 2",
       "register added", "register replaced", "register updated", "register kept", "register appended", "register held",
-      "register invalidArgument", "register notPermitted", "register unavailable", "register tooManyPending",
+      "register invalidArgument", "register notFound", "register notPermitted", "register unavailable",
+      "register tooManyPending",
     ]
     let types: Set<String> = [
       "registered 0", "registered 1", "registered 2", "registered 4", "registered 5", "started 0", "stopped 1",

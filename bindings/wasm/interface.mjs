@@ -93,8 +93,9 @@ export const structs = {
   "timeout": "i64",
   "stall_limit": "i64",
   "jitter": "u32",
-  "reserved": "u32",
-  "group": "text"
+  "after_count": "u32",
+  "group": "text",
+  "after": "ptr"
  },
  "task_info": {
   "struct_size": "u32",
@@ -146,7 +147,10 @@ export const structs = {
   "progress_total": "i64",
   "progress_text": "text",
   "output_length": "u64",
-  "group": "text"
+  "group": "text",
+  "after_count": "u32",
+  "waits_for": "u32",
+  "after": "ptr"
  },
  "task_output": {
   "struct_size": "u32",
@@ -545,6 +549,7 @@ export const constants = {
  "STATE_FAILED": 5,
  "STATE_CANCELLED": 6,
  "TASK_STEADY": 1,
+ "TASK_AFTER_ANY_END": 2,
  "REASON_NOT_DUE": 1,
  "REASON_CONSTRAINTS": 2,
  "REASON_NO_HANDLER": 3,

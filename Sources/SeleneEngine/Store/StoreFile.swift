@@ -330,7 +330,9 @@ package enum StoreFile {
     while try rows.step() {
       guard var record = rows.record(&table.terms) else { continue }
       // A successor whose predecessor is lost has nothing to wait for.
-      if record.state == .blocked && table.find(record.definition.id) == nil { record.state = .enqueued }
+      if record.state == .blocked && record.definition.afterCount == 0 && table.find(record.definition.id) == nil {
+        record.state = .enqueued
+      }
       guard table.load(record) else {
         findings.damaged += 1
         continue

@@ -60,8 +60,11 @@ final class TaskInsert {
   /// Where the history of the row at a place is packed.
   @inline(__always)
   private func room(for record: UnsafePointer<TaskRecord>, _ place: Int) -> UnsafeMutableRawPointer {
-    guard let output = record.pointee.output else { return histories + place * TaskRecord.historySize }
-    let room = UnsafeMutableRawPointer.allocate(byteCount: TaskRecord.historySize + output.count, alignment: 8)
+    let (output, definition) = (record.pointee.output, record.pointee.definition)
+    guard output != nil || definition.afterCount > 0 else { return histories + place * TaskRecord.historySize }
+    let after = definition.after
+    let size = TaskRecord.historySize + (output?.count ?? 0) + after.reduce(16) { $0 + 11 + $1.id.count }
+    let room = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
     long.append(room)
     return room
   }

@@ -53,6 +53,7 @@ extension TaskRecord {
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
         || failure != nil || isPaused || isNextSaid || isExpectationLearnt || output != nil
+        || definition.afterCount > 0
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -66,7 +67,7 @@ extension TaskRecord {
     let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
-      || isNextSaid || isExpectationLearnt || output != nil
+      || isNextSaid || isExpectationLearnt || output != nil || definition.afterCount > 0
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
     guard hasFields else { return count * 8 }
@@ -82,6 +83,7 @@ extension TaskRecord {
     if isNextSaid { fields.append(field: 7, 1) }
     if isExpectationLearnt { fields.append(field: 8, expected) }
     if let output { fields.append(field: 25, output.buffer) }
+    if definition.afterCount > 0 { fields.append(field: 26, definition.after) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -256,6 +258,7 @@ struct TaskRows {
     let isNextSaid = fields.number(7) == 1
     let expected = fields.number(8)
     let output = fields.text(25)
+    let after = fields.predecessors(26)
     guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
       expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
@@ -265,8 +268,10 @@ struct TaskRows {
       guard let outcome = Int32(exactly: facts[1]).flatMap(Outcome.init) else { return nil }
       lastOutcome = outcome
     }
+    guard after.isEmpty || definition.schedule == .once else { return nil }
     return TaskRecord(
-      stored: definition, sequence: sequence, state: state, attempts: attempts, generation: generation,
+      stored: after.isEmpty ? definition : definition.after(after), sequence: sequence, state: state,
+      attempts: attempts, generation: generation,
       lastOutcome: lastOutcome, stopReason: stopReason, registeredAt: facts[3], earliestBegin: row.earliestBegin,
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
       failure: failure, freshSince: freshSince,
@@ -275,11 +280,42 @@ struct TaskRows {
   }
 }
 
+extension [UInt8] {
+  /// Adds what a task comes after as a field: for each the number of its record, and its id behind the count of its bytes.
+  fileprivate mutating func append(field: UInt64, _ after: [Predecessor]) {
+    var packed: [UInt8] = []
+    for predecessor in after {
+      packed.append(packed: predecessor.sequence)
+      packed.append(UInt8(truncatingIfNeeded: predecessor.id.count))
+      packed.append(contentsOf: predecessor.id)
+    }
+    packed.withUnsafeBytes { append(field: field, $0) }
+  }
+}
+
 extension Fields {
+  /// What a task comes after; valid as long as the row.
+  fileprivate mutating func predecessors(_ field: UInt64) -> [Predecessor] {
+    guard let packed = text(field) else { return [] }
+    var after: [Predecessor] = []
+    var position = 0
+    while position < packed.count {
+      guard let sequence = packed.unpack(&position), position < packed.count else { break }
+      let end = position + 1 + Int(packed[position])
+      guard end <= packed.count, after.count < TaskDefinition.mostAfter else { break }
+      let id = UnsafeRawBufferPointer(rebasing: packed[(position + 1)..<end])
+      guard (try? Identifier.check(id, "after")) != nil else { break }
+      after.append(Predecessor(id: id, sequence: sequence))
+      position = end
+    }
+    if position != packed.count || after.isEmpty { refuse() }
+    return after
+  }
+
   /// The failure of a record.
   fileprivate mutating func failure() -> LastFailure? {
     guard let at = number(1) else { return nil }
-    guard let attempt = number(2).flatMap({ UInt32(exactly: $0) }), attempt > 0 else {
+    guard let attempt = number(2).flatMap({ UInt32(exactly: $0) }) else {
       refuse()
       return nil
     }

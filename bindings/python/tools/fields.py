@@ -71,10 +71,15 @@ SCHEDULE = Type(
     "Schedule | ScheduleName | None",
     "Schedule",
     "Schedule(row.{c})",
-    'put(task, "{name}", schedule_of(task.{name}, task.every))',
+    'put(task, "{name}", schedule_of(task.{name}, task.every, task.after))',
 )
 ANCHORED = replace(
     BOOL, read="row.{c} == _raw.SELENE_RECURRENCE_ANCHORED", pack="raw.{c} = _raw.SELENE_RECURRENCE_ANCHORED"
+)
+AFTER_ANY_END = replace(
+    BOOL,
+    read="bool(row.{c} & _raw.SELENE_TASK_AFTER_ANY_END)",
+    pack="raw.{c} |= _raw.SELENE_TASK_AFTER_ANY_END",
 )
 STEADY = replace(BOOL, read="bool(row.{c} & _raw.SELENE_TASK_STEADY)", pack="raw.{c} |= _raw.SELENE_TASK_STEADY")
 JITTER = Type(
@@ -112,6 +117,14 @@ GROUP = Type(
     'encode(task.{name}, "{name}")',
     "raw.{c} = raw_text(task.{name})",
     unless="task.{name} is not None",
+)
+AFTER = Type(
+    "str | Iterable[str]",
+    "tuple[str, ...]",
+    "told_ids(row.{c}, row.after_count)",
+    'put(task, "{name}", texts(task.{name}, "{name}"))',
+    'raw.{c}, raw.after_count = raw_texts(task.{name}, "{name}"), len(task.{name})',
+    unless="task.{name}",
 )
 INPUT = Type(
     "bytes",
@@ -168,6 +181,8 @@ TASK = (
         doc="The longest that a run may tell no progress, in seconds; None is no limit.",
     ),
     Field("steady", STEADY, "False", "flags"),
+    Field("after", AFTER, "()"),
+    Field("after_any_end", AFTER_ANY_END, "False", "flags"),
     Field("input", INPUT, 'b""'),
 )
 
@@ -207,6 +222,7 @@ RECORD = (
         ),
     ),
     Field("output_length", NUMBER),
+    Field("waits_for", Type("", "tuple[str, ...]", "told_waits(row.after, row.after_count, row.waits_for)")),
     Field(
         "response_times",
         Type("", "tuple[int, ...]", "times", shown="tuple[float, ...]", show="tuple(map(seconds, self.{name}_ns))"),
@@ -248,8 +264,10 @@ from ._terms import (
     schedule_of,
     told_backoff,
     told_bytes,
+    told_ids,
     told_info,
     told_texts,
+    told_waits,
 )
 from ._time import Duration, duration_ns, instant, maybe_seconds, seconds
 

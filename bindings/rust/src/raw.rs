@@ -108,6 +108,7 @@ pub const SELENE_STATE_SUCCEEDED: i32 = 4;
 pub const SELENE_STATE_FAILED: i32 = 5;
 pub const SELENE_STATE_CANCELLED: i32 = 6;
 pub const SELENE_TASK_STEADY: i32 = 1;
+pub const SELENE_TASK_AFTER_ANY_END: i32 = 2;
 pub const SELENE_REASON_NOT_DUE: i32 = 1;
 pub const SELENE_REASON_CONSTRAINTS: i32 = 2;
 pub const SELENE_REASON_NO_HANDLER: i32 = 3;
@@ -382,8 +383,9 @@ pub struct selene_task {
     pub timeout: i64,
     pub stall_limit: i64,
     pub jitter: u32,
-    pub reserved: u32,
+    pub after_count: u32,
     pub group: selene_text,
+    pub after: *const selene_text,
 }
 
 #[repr(C)]
@@ -439,6 +441,9 @@ pub struct selene_task_info {
     pub progress_text: selene_text,
     pub output_length: u64,
     pub group: selene_text,
+    pub after_count: u32,
+    pub waits_for: u32,
+    pub after: *const selene_text,
 }
 
 #[repr(C)]
@@ -1040,7 +1045,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (184, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (192, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1066,9 +1071,10 @@ mod layout {
         assert_eq!(offset!(selene_task, timeout), 144);
         assert_eq!(offset!(selene_task, stall_limit), 152);
         assert_eq!(offset!(selene_task, jitter), 160);
-        assert_eq!(offset!(selene_task, reserved), 164);
+        assert_eq!(offset!(selene_task, after_count), 164);
         assert_eq!(offset!(selene_task, group), 168);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (600, 8));
+        assert_eq!(offset!(selene_task, after), 184);
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (616, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1119,6 +1125,9 @@ mod layout {
         assert_eq!(offset!(selene_task_info, progress_text), 560);
         assert_eq!(offset!(selene_task_info, output_length), 576);
         assert_eq!(offset!(selene_task_info, group), 584);
+        assert_eq!(offset!(selene_task_info, after_count), 600);
+        assert_eq!(offset!(selene_task_info, waits_for), 604);
+        assert_eq!(offset!(selene_task_info, after), 608);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);
         assert_eq!(offset!(selene_task_output, flags), 4);

@@ -33,7 +33,7 @@ class LastFailure:
 
 def told_failure(at: int, attempt: int, address: int, length: int) -> LastFailure | None:
     """The failure of a record; None without one."""
-    return LastFailure(at, attempt, text(address, length)) if attempt else None
+    return LastFailure(at, attempt, text(address, length)) if at else None
 
 
 def encode_message(message: str, place: str = "") -> bytes:

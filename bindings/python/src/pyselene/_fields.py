@@ -31,8 +31,10 @@ from ._terms import (
     schedule_of,
     told_backoff,
     told_bytes,
+    told_ids,
     told_info,
     told_texts,
+    told_waits,
 )
 from ._time import Duration, duration_ns, instant, maybe_seconds, seconds
 
@@ -55,6 +57,8 @@ class OnceFields(TypedDict, total=False):
     timeout: Duration | None
     stall_limit: Duration | None
     steady: bool
+    after: str | Iterable[str]
+    after_any_end: bool
     input: bytes
 
 
@@ -101,6 +105,8 @@ class TaskRow:
     timeout: Duration | None = field(default=None, kw_only=True)
     stall_limit: Duration | None = field(default=None, kw_only=True)
     steady: bool = field(default=False, kw_only=True)
+    after: str | Iterable[str] = field(default=(), kw_only=True)
+    after_any_end: bool = field(default=False, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
 
 
@@ -111,7 +117,7 @@ def check(task: TaskRow) -> None:
     if task.handler is not None:
         encode(task.handler, "handler")
     put(task, "kind", Kind.of(task.kind, "kind"))
-    put(task, "schedule", schedule_of(task.schedule, task.every))
+    put(task, "schedule", schedule_of(task.schedule, task.every, task.after))
     put(task, "priority", Priority.of(task.priority, "priority"))
     if task.expected is not None:
         duration_ns(task.expected, "expected")
@@ -136,6 +142,8 @@ def check(task: TaskRow) -> None:
     if task.stall_limit is not None:
         duration_ns(task.stall_limit, "stall_limit")
     truth(task.steady, "steady")
+    put(task, "after", texts(task.after, "after"))
+    truth(task.after_any_end, "after_any_end")
     put(task, "input", bytes_of(task.input, "input"))
 
 
@@ -181,6 +189,10 @@ def pack(raw: Any, task: Any) -> None:
         raw.stall_limit = duration_ns(task.stall_limit, "stall_limit")
     if task.steady:
         raw.flags |= _raw.SELENE_TASK_STEADY
+    if task.after:
+        raw.after, raw.after_count = raw_texts(task.after, "after"), len(task.after)
+    if task.after_any_end:
+        raw.flags |= _raw.SELENE_TASK_AFTER_ANY_END
     if task.input:
         raw.input, raw.input_length = ctypes.cast(task.input, ctypes.c_void_p), len(task.input)
 
@@ -210,6 +222,8 @@ class TaskInfo:
     timeout_ns: int | None
     stall_limit_ns: int | None
     steady: bool
+    after: tuple[str, ...]
+    after_any_end: bool
     input: bytes
     has_handler: bool
     state: State
@@ -231,6 +245,7 @@ class TaskInfo:
     paused: bool
     progress: Progress | None
     output_length: int
+    waits_for: tuple[str, ...]
     response_times_ns: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -321,6 +336,8 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.timeout or None,
         row.stall_limit or None,
         bool(row.flags & _raw.SELENE_TASK_STEADY),
+        told_ids(row.after, row.after_count),
+        bool(row.flags & _raw.SELENE_TASK_AFTER_ANY_END),
         told_bytes(row.input, row.input_length),
         bool(row.has_handler),
         State(row.state),
@@ -342,5 +359,6 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         bool(row.paused),
         told_progress(row.progress_at, row.progress_done, row.progress_total, row.progress_text, row.progress_text_length),
         row.output_length,
+        told_waits(row.after, row.after_count, row.waits_for),
         times,
     )

@@ -125,6 +125,7 @@ SELENE_STATE_SUCCEEDED = 4
 SELENE_STATE_FAILED = 5
 SELENE_STATE_CANCELLED = 6
 SELENE_TASK_STEADY = 1
+SELENE_TASK_AFTER_ANY_END = 2
 SELENE_REASON_NOT_DUE = 1
 SELENE_REASON_CONSTRAINTS = 2
 SELENE_REASON_NO_HANDLER = 3
@@ -399,8 +400,9 @@ class selene_task(Structure):
         ("timeout", c_int64),
         ("stall_limit", c_int64),
         ("jitter", c_uint32),
-        ("reserved", c_uint32),
+        ("after_count", c_uint32),
         ("group", selene_text),
+        ("after", POINTER(selene_text)),
     )
 
 
@@ -457,6 +459,9 @@ class selene_task_info(Structure):
         ("progress_text", selene_text),
         ("output_length", c_uint64),
         ("group", selene_text),
+        ("after_count", c_uint32),
+        ("waits_for", c_uint32),
+        ("after", POINTER(selene_text)),
     )
 
 
@@ -516,6 +521,9 @@ class selene_task_info_row(NamedTuple):
     output_length: int
     group: int
     group_length: int
+    after_count: int
+    waits_for: int
+    after: int
 
 
 class selene_task_output(Structure):

@@ -69,14 +69,15 @@ class TaskCalls(HandlerCalls):
     def winning(self, task: Task) -> Task:
         """The same task with a policy, if it has none, by which its definition wins over one that is stored.
 
-        That is updated, with its history kept; where its kind or schedule is another one, it is replaced.
+        That is updated, with its history kept; where its kind, schedule or what it comes after is another one, it is
+        replaced.
         """
         if task.existing is not None:
             return task
         policy = Existing.UPDATE
         with contextlib.suppress(LookupError):
             old = self.get(task.id)
-            if (old.kind, old.schedule) != (task.kind, task.schedule):
+            if (old.kind, old.schedule) != (task.kind, task.schedule) or set(old.after) != set(task.after):
                 policy = Existing.REPLACE
         return replace(task, existing=policy)
 
@@ -266,11 +267,16 @@ class TaskCalls(HandlerCalls):
         """The records of all tasks, or of those that carry a tag, or are in a state, in order of registration."""
         found: list[TaskInfo] = []
         blocked = state is not None and State.of(state, "state") is State.BLOCKED
+        # Of those that wait for others the first of its id is the record itself.
+        heads: set[str] = set()
         ids = self.ids(tag, state=state)
         for place, key in enumerate(ids):
             try:
                 # Those that wait behind one task stand in this order there.
-                found.append(self.get(key, ids[: place + 1].count(key) if blocked else 0))
+                position = ids[: place + 1].count(key) if blocked else 0
+                if position == 1 and self.get(key).state is State.BLOCKED:
+                    heads.add(key)
+                found.append(self.get(key, position - (key in heads)))
             except LookupError:
                 pass  # pruned meanwhile
         return found

@@ -40,6 +40,9 @@ class Task(TaskRow):
     - `stall_limit`: after that long without `run.progress()` a run is asked to stop (stalled), and it goes on as with
       `timeout`. None is no limit.
     - `steady`: a scheduler with the freshness rule does not learn from its outcomes: for work whose every run counts.
+    - `after`: ids of registered once tasks, at most 16: a once task (which it is then by itself) waits until all of
+      them have succeeded; it fails if one fails, and is cancelled if one is. `after_any_end`: it starts however they
+      end.
     - `input`: bytes handed to each run.
 
     >>> Task("upload", every=3600, requires={"network"}).schedule

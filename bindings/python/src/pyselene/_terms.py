@@ -153,8 +153,12 @@ def per_mille(value: float, what: str) -> int:
     return round(value * 1000)
 
 
-def schedule_of(value: Schedule | ScheduleName | None, every: Duration | None) -> Schedule:
-    """The schedule, which a period alone says, too."""
+def schedule_of(
+    value: Schedule | ScheduleName | None, every: Duration | None, after: str | Iterable[str] = ()
+) -> Schedule:
+    """The schedule, which a period alone says, too, or that it comes after others."""
+    if value is None and every is None and after:
+        return Schedule.ONCE
     if value is None:
         return Schedule.STANDING if every is None else Schedule.PERIODIC
     schedule = Schedule.of(value, "schedule")
@@ -185,6 +189,16 @@ def raw_texts(values: Iterable[str], what: str) -> Any:
 def told_texts(address: int, count: int) -> frozenset[str]:
     """The texts of such an array."""
     return frozenset(text(*item) for item in read_array(_raw.selene_text, address, count))
+
+
+def told_ids(address: int, count: int) -> tuple[str, ...]:
+    """The same, in their order."""
+    return tuple(text(*item) for item in read_array(_raw.selene_text, address, count))
+
+
+def told_waits(address: int, count: int, bits: int) -> tuple[str, ...]:
+    """Those of them whose bit is set."""
+    return tuple(one for place, one in enumerate(told_ids(address, count)) if bits >> place & 1)
 
 
 def told_bytes(address: int, length: int) -> bytes:
