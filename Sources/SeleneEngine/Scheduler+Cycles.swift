@@ -217,7 +217,7 @@ extension Scheduler {
       return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: nil) : nil
     }
     let room: Span?
-    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit) {
+    switch self.room(in: cycle, at: now) {
     case .none:
       trace(cycle) { $0?.room = 0 }
       return nil
@@ -229,12 +229,17 @@ extension Scheduler {
     return cycle.ranking.best(in: table, offer(of: cycle), room: room)
   }
 
+  @inline(__always)
+  private func room(in cycle: Cycle, at now: Instant) -> Budget.Room {
+    cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit)
+  }
+
   /// When to look again at the tasks of a cycle that wait for nothing but the end of a run of their group, which is at work in
   /// whatever cycle; nil if there is none (W3).
   private func awaitsGroup(_ cycle: Cycle, at now: Instant) -> Instant? {
     guard !cycle.isEnded, !cycle.isDone, now < cycle.time.deadline else { return nil }
     let room: Span?
-    switch cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit) {
+    switch self.room(in: cycle, at: now) {
     case .none: return nil
     case .any: room = nil
     case .upTo(let span): room = span

@@ -510,6 +510,44 @@ static void test_descriptor(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** And a run of the group that ends in a window of another kind. */
+static void test_descriptor_of_others(void) {
+    selene_scheduler scheduler = 0;
+    selene_window window = window_of(AMPLE, 0, 1), other = window;
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_task task = work_in("up", "p");
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_lane lane = 0;
+    int32_t step = -1;
+    int fd = -1;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
+    limit(scheduler, "up", 1);
+    task.kind = SELENE_KIND_PROCESSING;
+    add(scheduler, task);
+    add(scheduler, work_in("up", "a"));
+    other.kinds = SELENE_KIND_PROCESSING;
+    selene_cycle theirs = begin(scheduler, other);
+    selene_run run = next(theirs, "p");
+    window.flags = SELENE_WINDOW_LANES;
+    selene_cycle cycle = begin(scheduler, window);
+    CHECK_OK(selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, 0, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_WAIT, step);
+    struct pollfd poll_one = {.fd = fd, .events = POLLIN};
+    CHECK_INT(0, poll(&poll_one, 1, 0));
+    complete(run);
+    CHECK_INT(1, poll(&poll_one, 1, 0));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, 0, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NO_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_cycle_end(theirs, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /** A driver opens no window for tasks of which none may begin, and one as soon as one may. */
 static void test_driver(void) {
     selene_options options = SELENE_OPTIONS_INIT;
@@ -547,6 +585,8 @@ int main(int count, char **arguments) {
     run_test("W3 library threads keep to the limit, whatever their kinds and lanes", test_pushed);
     run_test("W3 a thread that waits in a lane takes what gets room", test_lanes);
     run_test("W3 a descriptor is readable when a group gets room", test_descriptor);
+    run_test("W3 a descriptor is readable when a run of its group ends elsewhere",
+             test_descriptor_of_others);
     run_test("W3 a driver opens no window for a group that is paused", test_driver);
     return check_end();
 }

@@ -267,6 +267,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);
+    if ((item = take(step, "group"))) task.group = (selene_text){text_of(item), -1};
     if ((item = take(step, "jitter"))) task.jitter = (uint32_t)integer_of(item);
     task.backoff_delay = take_ms(step, "backoff_ms", task.backoff_delay);
     if ((item = take(step, "input_size"))) {
@@ -577,6 +578,10 @@ static void play_step(cJSON *step, int all_handlers) {
     } else if ((item = take(step, "resume_tag"))) {
         status = selene_task_resume_tag(scheduler, text_of(item), -1, &count);
         play_count(expect, status, count);
+    } else if ((item = take(step, "pause_group"))) {
+        same_status(expect, selene_group_pause(scheduler, text_of(item), -1));
+    } else if ((item = take(step, "resume_group"))) {
+        same_status(expect, selene_group_resume(scheduler, text_of(item), -1));
     } else if ((item = take(step, "cancel_all"))) {
         if (!boolean_of(item)) differs("cancel_all is not true");
         status = selene_task_cancel_all(scheduler, &count);

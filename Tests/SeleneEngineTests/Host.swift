@@ -84,6 +84,10 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try tag.withBytes { bytes in try enter { try $0.pause(isPaused, tag: bytes, at: $1) } }
   }
 
+  func pause(_ isPaused: Bool, group: String) throws {
+    try group.withBytes { name in try enter { try $0.pause(isPaused, group: name, at: $1) } }
+  }
+
   func set(group: String, _ terms: GroupTerms) throws {
     try group.withBytes { name in
       try enter {

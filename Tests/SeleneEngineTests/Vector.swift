@@ -136,6 +136,10 @@ final class VectorPlayer {
       try count(expect) { try host.pause(false, id) }
     } else if let tag = try step.text("resume_tag") {
       try count(expect) { try host.pause(false, tag: tag) }
+    } else if let group = try step.text("pause_group") {
+      try status(expect) { try host.pause(true, group: group) }
+    } else if let group = try step.text("resume_group") {
+      try status(expect) { try host.pause(false, group: group) }
     } else if try step.boolean("cancel_all") == true {
       try count(expect) { try host.cancelAll() }
     } else if let window = step.take("plan") {

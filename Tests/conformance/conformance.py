@@ -195,6 +195,16 @@ class Scenario:
         """All that carry a tag."""
         return {"count": int(self.ask("resume_tag", tag)[0])}
 
+    def pause_group(self, group: str) -> dict[str, Any]:
+        """A group."""
+        self.ask("pause_group", group)
+        return {}
+
+    def resume_group(self, group: str) -> dict[str, Any]:
+        """A group."""
+        self.ask("resume_group", group)
+        return {}
+
     def cancel_all(self, _: bool) -> dict[str, Any]:
         """All."""
         return {"count": int(self.ask("cancel_all")[0])}
@@ -329,6 +339,8 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
                 both(*chance.choice([("cancel", task), ("cancel_tag", "t"), ("cancel_all",), ("retry", task)]))
                 both(*chance.choice([("pause", task), ("pause_tag", "t")]))
                 both(*chance.choice([("resume", task), ("resume_tag", "t")]))
+                both(*chance.choice([("pause_group", "g"), ("resume_group", "g"), ("resume_group", "g")]))
+                both("limit_group", "g", limit=chance.randrange(3))
             elif choice == 9:
                 both("conditions", chance.randrange(4))
             elif choice == 10:
@@ -365,6 +377,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "response_window": chance.choice([0, 3, 30, 31]),
         "timeout": chance.choice([0, 2 * S]),
         "jitter": chance.choice([0, 1, 1000]),
+        "group": "g",
         "input_size": chance.choice([0, 10, 10_241]),
     }
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}

@@ -115,6 +115,7 @@ static selene_status register_task(int32_t *disposition) {
     task.flex = number_of("flex", 0);
     task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
     task.timeout = number_of("timeout", 0);
+    task.group = field("group");
     task.jitter = (uint32_t)number_of("jitter", 0);
     task.input = input;
     task.input_length = number_of("input_size", 0);
@@ -229,6 +230,13 @@ static void perform(const char *verb) {
     } else if (IS("pause")) {
         answer(status = selene_task_pause(scheduler, first.data, first.length, &number));
         if (!status) printf(" %" PRIu64, number);
+    } else if (IS("pause_group")) {
+        answer(selene_group_pause(scheduler, first.data, first.length));
+    } else if (IS("resume_group")) {
+        answer(selene_group_resume(scheduler, first.data, first.length));
+    } else if (IS("limit_group")) {
+        answer(selene_group_set_limit(scheduler, first.data, first.length,
+                                      (uint32_t)number_of("limit", 0)));
     } else if (IS("pause_tag")) {
         answer(status = selene_task_pause_tag(scheduler, first.data, first.length, &number));
         if (!status) printf(" %" PRIu64, number);

@@ -121,6 +121,7 @@ struct player {
         task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));
+        if (given.fields.count("group")) task.group = given.fields.at("group");
         if (given.fields.count("tags")) task.tags = list(given.fields.at("tags"));
         task.input.assign(static_cast<std::size_t>(given.number("input_size", 0)), '\0');
         return task;
@@ -190,6 +191,12 @@ struct player {
             out << ' ' << it->cancel_all();
         } else if (verb == "pause") {
             out << ' ' << it->pause(word);
+        } else if (verb == "pause_group") {
+            it->pause_group(word);
+        } else if (verb == "resume_group") {
+            it->resume_group(word);
+        } else if (verb == "limit_group") {
+            it->limit_group(word, static_cast<std::uint32_t>(given.number("limit", 0)));
         } else if (verb == "pause_tag") {
             out << ' ' << it->pause_tag(word);
         } else if (verb == "resume") {

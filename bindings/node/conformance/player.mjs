@@ -49,6 +49,7 @@ const TASK = {
   flex: ['flex', span],
   timeout: ['timeout', span],
   jitter: ['jitter', Number],
+  group: ['group', decodeURIComponent],
   input_size: ['input', (size) => new Uint8Array(Number(size))],
 };
 const WINDOW = {
@@ -93,6 +94,9 @@ const verbs = {
   cancel_tag: (tag) => scheduler.cancelTag(tag),
   cancel_all: () => scheduler.cancelAll(),
   pause: (id) => scheduler.pause(id),
+  pause_group: (name) => scheduler.pauseGroup(name),
+  resume_group: (name) => scheduler.resumeGroup(name),
+  limit_group: (name, { limit }) => scheduler.limitGroup(name, Number(limit) || Infinity),
   pause_tag: (tag) => scheduler.pauseTag(tag),
   resume: (id) => scheduler.resume(id),
   resume_tag: (tag) => scheduler.resumeTag(tag),

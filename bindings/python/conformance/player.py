@@ -71,7 +71,7 @@ class Player:
     def register(self, **given: str) -> object:
         fields: dict[str, Any] = {}
         for key, value in given.items():
-            if key in ("id", "handler"):
+            if key in ("id", "handler", "group"):
                 fields[key] = unquote(value)
             elif key == "tags":
                 fields[key] = [unquote(tag) for tag in value.split(",")]
@@ -111,6 +111,15 @@ class Player:
 
     def pause(self, id: str) -> object:
         return self.it.pause(unquote(id))
+
+    def pause_group(self, name: str = "") -> None:
+        self.it.pause(group=unquote(name))
+
+    def resume_group(self, name: str = "") -> None:
+        self.it.resume(group=unquote(name))
+
+    def limit_group(self, name: str, limit: str) -> None:
+        self.it.group(unquote(name), limit=int(limit) or None)
 
     def pause_tag(self, tag: str) -> object:
         return self.it.pause(tag=unquote(tag))

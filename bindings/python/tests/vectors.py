@@ -150,6 +150,16 @@ class Player:
         """All that carry a tag."""
         return {"count": self.scheduler.resume(tag=tag)}
 
+    def pause_group(self, group: str) -> dict[str, Any]:
+        """A group."""
+        self.scheduler.pause(group=group)
+        return {}
+
+    def resume_group(self, group: str) -> dict[str, Any]:
+        """A group."""
+        self.scheduler.resume(group=group)
+        return {}
+
     def cancel_all(self, _: bool) -> dict[str, Any]:
         """All."""
         return {"count": self.scheduler.cancel_all()}

@@ -93,6 +93,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
+    task = given.list("group").unwrap_or_default().into_iter().fold(task, Task::group);
     task = given.list("tags").unwrap_or_default().into_iter().fold(task, Task::tag);
     with(task, given.number("input_size"), |task, size| task.input(vec![0; size as usize]))
 }
@@ -165,6 +166,9 @@ impl Player {
             "cancel_tag" => say(out, scheduler.cancel_tag(&word)?),
             "cancel_all" => say(out, scheduler.cancel_all()?),
             "pause" => say(out, scheduler.pause_task(&word)?),
+            "pause_group" => scheduler.pause_group(&word)?,
+            "resume_group" => scheduler.resume_group(&word)?,
+            "limit_group" => scheduler.limit_group(&word, given.number("limit").unwrap_or(0) as u32)?,
             "pause_tag" => say(out, scheduler.pause_tag(&word)?),
             "resume" => say(out, scheduler.resume_task(&word)?),
             "resume_tag" => say(out, scheduler.resume_tag(&word)?),

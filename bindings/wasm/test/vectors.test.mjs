@@ -93,6 +93,16 @@ class Player {
     return { count: this.scheduler.pauseTag(tag) };
   }
 
+  pause_group(group) {
+    this.scheduler.pauseGroup(group);
+    return {};
+  }
+
+  resume_group(group) {
+    this.scheduler.resumeGroup(group);
+    return {};
+  }
+
   resume(id) {
     return { count: this.scheduler.resume(id) };
   }
@@ -172,6 +182,11 @@ for (const file of ['scenarios', 'mixed']) {
       } catch (error) {
         if (!error.code || error.code.startsWith('ERR_')) throw error;
         found = { status: error.code };
+      }
+      // What chance has moved is told exactly.
+      if (expect.earliest_begin_ns !== undefined) {
+        found.earliest_begin_ns = Math.round(found.earliest_begin_ms * 1e6);
+        delete found.earliest_begin_ms;
       }
       for (const [index, pick] of (found.picked ?? []).entries()) {
         const wanted = expect.picked?.[index];
