@@ -180,6 +180,7 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
     for (uint32_t i = 0; i < task->tag_count; i++)
         out->tags[i] = tags[(chance(random) + i) % 3];
     task->tags = out->tags;
+    if (chance(random) % 3 == 0) task->group = tags[chance_below(random, 3)];
     task->expected_response = (int64_t)chance_below(random, 3000) * MS;
     task->initial_delay = chance(random) % 3 ? 0 : (int64_t)chance_below(random, 4000) * MS;
     task->period = (1 + (int64_t)chance_below(random, 100000)) * MS;
@@ -201,6 +202,31 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
         task->after = out->after;
         if (chance(random) % 3 == 0) task->flags = SELENE_TASK_AFTER_ANY_END;
     }
+}
+
+/** Sets a group, called as a tag is. */
+static void play_group(struct player *player, uint64_t *random, const char *name,
+                       struct deed *deed) {
+    selene_group_info before = SELENE_GROUP_INFO_INIT, after = SELENE_GROUP_INFO_INIT;
+    selene_status known = selene_group_get(player->scheduler, name, -1, &before);
+    switch (chance_below(random, 4)) {
+    case 0:
+        deed->status = selene_group_pause(player->scheduler, name, -1);
+        break;
+    case 1:
+        deed->status = selene_group_set_limit(player->scheduler, name, -1,
+                                              1 + (uint32_t)chance_below(random, 3));
+        break;
+    case 2:
+        deed->status = selene_group_set_limit(player->scheduler, name, -1, 0);
+        break;
+    default:
+        deed->status = selene_group_resume(player->scheduler, name, -1);
+    }
+    known |= selene_group_get(player->scheduler, name, -1, &after);
+    deed->value = digest_of(digest_of(0, after.limit), after.paused);
+    deed->seals = deed->status == SELENE_OK && !known &&
+                  (before.limit != after.limit || before.paused != after.paused);
 }
 
 static void play_register(struct player *player, uint64_t *random, struct deed *deed) {
@@ -448,6 +474,10 @@ CHECK_UNUSED static struct deed play(struct player *player, uint64_t index) {
         break;
     case DEED_PAUSE_TAG: {
         const char *tag = tags[chance_below(&random, 3)];
+        if (chance(&random) % 2) {
+            play_group(player, &random, tag, &deed);
+            break;
+        }
         deed.status = chance(&random) % 3
                           ? selene_task_resume_tag(player->scheduler, tag, -1, &count)
                           : selene_task_pause_tag(player->scheduler, tag, -1, &count);

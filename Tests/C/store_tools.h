@@ -386,10 +386,24 @@ CHECK_UNUSED static void dump_bytes(FILE *out, const char *name, selene_text tex
     }
 }
 
+/** What is set of groups. */
+CHECK_UNUSED static void dump_groups(FILE *out, selene_scheduler scheduler) {
+    selene_task_ids *names = NULL;
+    CHECK_OK(selene_group_list(scheduler, &names));
+    for (uint64_t i = 0; i < names->count; i++) {
+        selene_group_info info = SELENE_GROUP_INFO_INIT;
+        CHECK_OK(selene_group_get(scheduler, names->ids[i].data, names->ids[i].length, &info));
+        fprintf(out, "group %s limit=%u paused=%u waiting=%" PRIu64 "\n", names->ids[i].data,
+                info.limit, info.paused, info.waiting);
+    }
+    selene_task_ids_destroy(names);
+}
+
 CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     dump_bytes(out, "id", info->id);
     dump_bytes(out, "handler", info->handler);
     dump_bytes(out, "input", info->input);
+    dump_bytes(out, "group", info->group);
     fprintf(out, " tags=%u", info->tag_count);
     for (uint32_t i = 0; i < info->tag_count; i++)
         dump_bytes(out, "tag", info->tags[i]);
@@ -454,6 +468,7 @@ CHECK_UNUSED static char *dump_tasks(selene_scheduler scheduler) {
         }
     }
     selene_task_ids_destroy(ids);
+    dump_groups(out, scheduler);
     fclose(out);
     return text;
 }

@@ -55,6 +55,7 @@ static void records_add(struct records *records, const selene_task_info *info, u
     record->least_begin = info->earliest_begin;
     record->texts = digest(0, info->handler.data, (size_t)info->handler.length);
     record->texts = digest(record->texts, info->input.data, (size_t)info->input.length);
+    record->texts = digest(record->texts, info->group.data, (size_t)info->group.length);
     for (uint32_t i = 0; i < info->tag_count; i++)
         record->texts = digest(record->texts, info->tags[i].data, (size_t)info->tags[i].length + 1);
     for (uint32_t i = 0; i < info->after_count; i++)

@@ -191,11 +191,13 @@ package final class SQLiteStore: Store {
   ) throws(SeleneError) {
     guard let journal = table.journal else { return }
     let changes = StoredChanges(journal.stored, of: table)
+    let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
+    // Records have the time of their change, groups have none.
     let mustWriteState =
-      isLast || changes.removed > 0 || state.life != written.life || state.lastRefresh != written.lastRefresh
+      isLast || !groups.isEmpty || changes.removed > 0 || state.life != written.life
+      || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
     let times = table.handlerTimes.unsavedPlaces
-    let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
     guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
