@@ -1098,6 +1098,12 @@ typedef struct selene_task {
      *  are kept until it is over, so its handler can read what they left (selene_task_get_output). Default: none. Copied.
      *  Since: 0.2. */
     const selene_text *after;
+    /** ns from registration (of a successor, and of what comes after others: from its start) to its latest begin. Of a
+     *  once task; others have none. Once near, for the last tenth of the time in which it may begin, at most 15 min, it
+     *  goes before all others of its kind, those with the earliest latest begin first. What waits when that has passed, for
+     *  whatever reason, and what could be tried again only later, has failed (SELENE_STOP_TOO_LATE); a run in flight goes
+     *  on. More than initial_delay, up to 10 years; default 0: none. Since: 0.2. */
+    int64_t latest_begin;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1105,7 +1111,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL                         \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0                      \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1197,6 +1203,8 @@ typedef struct selene_task_info {
     uint32_t waits_for;
     /** The ids of the tasks that it comes after. Since: 0.2. */
     const selene_text *after;
+    /** ns from registered_at; 0: none. Since: 0.2. */
+    int64_t latest_begin;
 } selene_task_info;
 
 /** What the last success of a task left. Made by selene_task_get_output. */
@@ -1529,14 +1537,16 @@ typedef struct selene_explanation {
     /** Its attempts since the last success or period: failures in a row, each of which makes its pace 0.84 of what it was,
      *  and the run in flight. Since: 0.2. */
     uint32_t attempts;
-    /** 0. */
-    uint32_t reserved;
+    /** 1 if it goes before others, because its latest begin is near; else 0. Since: 0.2. */
+    uint32_t urgent;
+    /** The last instant at which it may begin, while it waits and has one; else 0. Since: 0.2. */
+    int64_t latest_begin;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
     {                                                                                              \
         SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0                                                                                   \
+            0, 0, 0                                                                                \
     }
 
 /**
@@ -1748,7 +1758,10 @@ enum {
     /** Its task's timeout has passed; completing is still possible for stop_grace. Since: 0.2. */
     SELENE_STOP_TIMED_OUT = 8,
     /** It told no progress for its task's stall_limit; completing is still possible for stop_grace. Since: 0.2. */
-    SELENE_STOP_STALLED = 9
+    SELENE_STOP_STALLED = 9,
+    /** In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
+     *  Since: 0.2. */
+    SELENE_STOP_TOO_LATE = 10
 };
 
 /** One run of a report, in order of dispatch. */

@@ -35,6 +35,7 @@ private protocol TaskFields {
   var timeout: Int64 { get set }
   var stall_limit: Int64 { get set }
   var jitter: UInt32 { get set }
+  var latest_begin: Int64 { get set }
 }
 
 extension selene_task: TaskFields {}
@@ -62,6 +63,7 @@ extension TaskFields {
     way.copy(&timeout, &numbers.timeout)
     way.copy(&stall_limit, &numbers.stallLimit)
     way.copy(&jitter, &numbers.jitter)
+    way.copy(&latest_begin, &numbers.latestBegin)
   }
 }
 
@@ -465,6 +467,7 @@ extension selene_explanation: SizedStruct {
     estimate = explanation.estimate
     last_room = explanation.lastRoom ?? -1
     attempts = explanation.attempts
+    (urgent, latest_begin) = (explanation.isUrgent ? 1 : 0, explanation.latestAt ?? 0)
     guard let terms = explanation.pace else { return }
     let told = selene_pace(terms)
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)

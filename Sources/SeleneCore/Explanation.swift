@@ -76,6 +76,10 @@ package struct Explanation: Sendable {
   package var lastRoom: Span?
   package var attempts: UInt32 = 0
 
+  /// The last instant at which it may begin, if it still may and there is one, and whether it goes before others because
+  /// that is near (W9).
+  package var latestAt: Instant?
+  package var isUrgent = false
   /// What its age and its pace follow from (F10); nil unless the freshness rule ranks.
   package var pace: PaceTerms?
 }
@@ -150,6 +154,10 @@ extension TaskTable {
     explanation.estimate = record.estimate
     explanation.lastRoom = trace?.room
     explanation.pace = record.turn
+    if record.marks.contains(.limited) && (record.state == .enqueued || record.state == .held) {
+      explanation.latestAt = record.latestAt
+      explanation.isUrgent = explanation.rank > 0 && record.urgentAt <= now
+    }
     return explanation
   }
 }

@@ -50,5 +50,6 @@ package final class LastFailure: Sendable {
   package static let timedOut = Bytes("timed out")
   package static let madeNoProgress = Bytes("made no progress")
   package static let handlerLeft = Bytes("its handler was left by a jump, an exception or the end of its thread")
+  package static let tooLate = Bytes("too late: it was not begun by its latest begin")
   package static let processEnded = Bytes("the process ended")
 }

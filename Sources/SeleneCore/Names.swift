@@ -54,6 +54,7 @@ extension StopReason {
     case .interrupted: "interrupted"
     case .timedOut: "timed_out"
     case .stalled: "stalled"
+    case .tooLate: "too_late"
     }
   }
 }

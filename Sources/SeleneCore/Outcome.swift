@@ -33,6 +33,8 @@ package enum StopReason: Int32, Sendable {
   case timedOut = 8
   /// It told no progress for its task's stall limit (W6).
   case stalled = 9
+  /// Of its task: it was not begun by its latest begin, or could not be tried again by then (W9).
+  case tooLate = 10
 
   /// Whether a limit of the task says so, rather than the window or the host.
   package var isOfTask: Bool { self == .timedOut || self == .stalled }

@@ -26,7 +26,7 @@ package struct Offer: Sendable {
 package struct Pick: Sendable {
   package let slot: Int
   /// Which of the ranking's heads it is.
-  fileprivate let head: Int
+  let head: Int
   package let score: Double
   package let estimate: Span
 }
@@ -96,7 +96,7 @@ package final class Ranking {
 
     /// Whether a record did not change since begin.
     @inline(__always)
-    fileprivate func has(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+    func has(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
       record.pointee.stamp <= stamp && record.pointee.earliestBegin <= begin
     }
 
@@ -116,6 +116,8 @@ package final class Ranking {
   /// Those among them that were passed over because their group had no room, and how many were open then.
   private var parked: [Int] = []
   private var openings: UInt64 = 0
+  /// The classes that have urgent tasks (W9).
+  var fronts: [FrontHead] = []
   private var looked: Offer
   let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
@@ -180,6 +182,8 @@ package final class Ranking {
       scale = ScoreScale(greatestElapsed: now.since(oldest))
     }
     arrange(offer, index)
+    if !fronts.isEmpty { fronts.removeAll(keepingCapacity: true) }
+    if let urgency = table.urgency, urgency.count > 0 { freezeFronts(urgency, index, offer) }
     if byFreshness { scale = ScoreScale(greatestIndex: contenders.first?.numerator ?? 0) }
   }
 
@@ -252,7 +256,7 @@ package final class Ranking {
   }
 
   private var all: UnsafeBufferPointer<Head> { UnsafeBufferPointer(start: heads, count: headCount) }
-  private var begin: Instant { frozen.pointee.begin }
+  var begin: Instant { frozen.pointee.begin }
 
   // MARK: Picking
 
@@ -265,6 +269,10 @@ package final class Ranking {
     look(table, offer)
     let most = room.map { Cost($0) } ?? .any
     var passed = 0
+    if !fronts.isEmpty {
+      if let pick = bestAhead(in: table, offer, room: room, most, &passed) { return pick }
+      if table.isMoving { return nil }
+    }
     // Whether the first of a line still fits is asked when its turn has come: behind it nothing has a greater score.
     while let first = contenders.first {
       let head = heads + first.head
@@ -322,6 +330,7 @@ package final class Ranking {
       return body(group)
     }
     let most = room.map { Cost($0) } ?? .any
+    if !fronts.isEmpty { forEachAwaitedAhead(in: table, offer, room: room, most, body) }
     for place in parked where !heads[place].isGone {
       guard let group = heads[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused else { continue }
       while !heads[place].isAtEnd && (heads[place].isPassed || !fits(heads + place, in: table, room, most)) {
@@ -337,6 +346,7 @@ package final class Ranking {
       (heads[place].isGone, heads[place].isAtEnd, heads[place].isPassed) = (true, true, true)
       heads[place].end = OrderKey(.min, 0)
     }
+    fronts.removeAll { $0.taskClass == taskClass }
   }
 
   /// A pick had its turn.
@@ -345,7 +355,13 @@ package final class Ranking {
       only = nil
       return
     }
+    if pick.head < 0 { return fronts[-1 - pick.head].isPassed = true }
     heads[pick.head].isPassed = true
+  }
+
+  /// What a task scores that was eligible at begin.
+  func score(of record: UnsafeMutablePointer<TaskRecord>) -> Double {
+    scale.score(factor: factor(of: record.pointee), elapsed: begin.since(since(record.pointee)))
   }
 
   /// Moves the first of the contenders to the next of its line that costs at most this, if there is one.
@@ -369,9 +385,9 @@ package final class Ranking {
   private func fits(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
     let entry = head.pointee.current
     let record = table.records.at(entry.slot)
-    guard entry.cost <= most, record.pointee.sequence == entry.at.sequence, frozen.pointee.has(record) else {
-      return false
-    }
+    guard entry.cost <= most, record.pointee.sequence == entry.at.sequence, frozen.pointee.has(record),
+      !isAhead(record)
+    else { return false }
     // Only in the last step that fits the exact estimate decides.
     guard entry.cost == most, let room else { return true }
     return record.estimate <= room
@@ -421,18 +437,27 @@ package final class Ranking {
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
     guard record.place.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
+    if isAhead(table.records.at(slot)) { return countAhead(of: table.records.at(slot), in: table) + 1 }
     let list = table.index.list(of: record)
     guard let own = all.first(where: { $0.list == list && !$0.isGone }) else { return nil }
     let numerator = own.isBySequence ? 0 : numerator(own.factor, OrderKey(since(record), record.sequence))
+    func goesBefore(_ head: Head, _ place: OrderKey) -> Bool {
+      let other = head.isBySequence ? 0 : self.numerator(head.factor, place)
+      if other != numerator { return other > numerator }
+      if head.priority != own.priority { return head.priority > own.priority }
+      return place.sequence < record.sequence
+    }
     var before = 0
+    if !fronts.isEmpty {
+      before = countAhead(in: table) { other in
+        let list = table.index.list(of: other.pointee)
+        guard let head = all.first(where: { $0.list == list && !$0.isGone }) else { return false }
+        return goesBefore(head, OrderKey(since(other.pointee), other.pointee.sequence))
+      }
+    }
     for head in all where !head.isGone {
       let slots = head.isBySequence ? table.index.born(head.list) : table.index.aged(head.list)
-      before += slots.count { place in
-        let other = head.isBySequence ? 0 : self.numerator(head.factor, place)
-        if other != numerator { return other > numerator }
-        if head.priority != own.priority { return head.priority > own.priority }
-        return place.sequence < record.sequence
-      }
+      before += slots.count { goesBefore(head, $0) }
     }
     return before + 1
   }

@@ -87,6 +87,16 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard (0...Time.longestRun).contains(numbers.stallLimit) else {
       throw .range("stall_limit", numbers.stallLimit, 0, Time.longestRun, .duration)
     }
+    if numbers.latestBegin != 0 {
+      guard schedule == .once else {
+        throw SeleneError(.invalidArgument, "latest_begin", "is for once tasks only")
+      }
+      guard numbers.latestBegin > numbers.initialDelay && numbers.latestBegin <= Time.tenYears else {
+        throw .range(
+          "latest_begin", numbers.latestBegin, numbers.initialDelay + 1, Time.tenYears, .duration,
+          "0, or more than initial_delay and at most 10 years")
+      }
+    }
     guard numbers.jitter <= 1000 else { throw .range("jitter", numbers.jitter, 0, 1000) }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
@@ -221,6 +231,8 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// The effective one, within the scheduler's bounds.
   package var backoffDelay: Span { terms.numbers.backoffDelay }
   package var jitter: UInt32 { terms.numbers.jitter }
+  /// From registration; 0: none.
+  package var latestBegin: Span { terms.numbers.latestBegin }
   package var timeout: Span { terms.numbers.timeout }
   package var stallLimit: Span { terms.numbers.stallLimit }
   /// Whether its runs may be asked to stop before their window ends.
@@ -257,12 +269,14 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     return flex > 0 ? begin.adding(period - flex) : begin
   }
 
-  /// By how much its first begin may come later, by chance (W11): not past its flex, nor, anchored, its next period.
+  /// By how much its first begin may come later, by chance (W11): not past its flex, nor, anchored, its next period, nor to
+  /// where it is urgent.
   var firstJitter: Span {
     guard jitter > 0 else { return 0 }
     let wait = initialDelay.adding(flex > 0 ? period - flex : 0)
     let most = share(of: wait)
-    return min(most, flex > 0 ? flex - 1 : .max, isOnGrid ? period - 1 : .max)
+    let latest = latestBegin > 0 ? latestBegin - initialDelay - urgentSpan : .max
+    return min(most, flex > 0 ? flex - 1 : .max, isOnGrid ? period - 1 : .max, latest)
   }
 
   /// The same for each begin after that: not past the period after it, if those stand on a grid.

@@ -30,6 +30,8 @@ package struct TaskNumbers: Equatable, Sendable {
   package var stallLimit: Span = 0
   /// Per mille, up to which a period or an initial delay becomes longer by chance (W11).
   package var jitter: UInt32 = 0
+  /// From registration, after which it begins no more; 0: none (W9).
+  package var latestBegin: Span = 0
 
   package init() {}
 
@@ -62,6 +64,7 @@ package struct TaskNumbers: Equatable, Sendable {
     visitor.visit(2, &flags, usually: 0)
     visitor.visit(3, &stallLimit, usually: 0)
     visitor.visit(30, &jitter, usually: 0)
+    visitor.visit(31, &latestBegin, usually: 0)
   }
 }
 

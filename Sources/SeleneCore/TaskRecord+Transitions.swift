@@ -49,6 +49,7 @@ extension TaskRecord {
         end(as: .failed, at: now)
       } else {
         retry(at: now, retryDelay, bounds, &generator)
+        endIfTooLate(at: now)
       }
     case .periodic:
       if outcome.isSuccess || outcome == .abandoned || !hasAttemptsLeft {
@@ -80,7 +81,22 @@ extension TaskRecord {
         .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
       state = .enqueued
       tryAgain(at: now.adding(max(own, pause)))
+      endIfTooLate(at: now)
     }
+  }
+
+  /// It waits, and its latest begin is over (W9).
+  package mutating func missLatestBegin(at now: Instant) {
+    failure = LastFailure(at: now, attempt: attempts == .max ? .max : attempts + 1, LastFailure.tooLate)
+    stopReason = .tooLate
+    end(as: .failed, at: now)
+  }
+
+  /// What could be tried again only after its latest begin has failed.
+  private mutating func endIfTooLate(at now: Instant) {
+    guard marks.contains(.limited), earliestBegin > latestAt else { return }
+    stopReason = .tooLate
+    end(as: .failed, at: now)
   }
 
   /// All its instants move by the same span.

@@ -174,6 +174,23 @@ struct Bars: OptionSet {
   mutating func set(_ bar: Bars, _ isSet: Bool) { if isSet { formUnion(bar) } else { subtract(bar) } }
 }
 
+/// What few records have besides; one byte, as `Bars`.
+struct Marks: OptionSet {
+  let rawValue: UInt8
+
+  static let nextSaid = Marks(rawValue: 1)
+  /// Its definition has a latest begin (W9).
+  static let limited = Marks(rawValue: 2)
+  /// In which orders of `Urgency` it stands.
+  static let expiring = Marks(rawValue: 4)
+  static let ripening = Marks(rawValue: 8)
+  static let urgent = Marks(rawValue: 16)
+  static let listed: Marks = [.expiring, .ripening, .urgent]
+
+  @inline(__always)
+  mutating func set(_ mark: Marks, _ isSet: Bool) { if isSet { formUnion(mark) } else { subtract(mark) } }
+}
+
 /// A task's record.
 package struct TaskRecord {
   package internal(set) var definition: TaskDefinition {
@@ -181,6 +198,7 @@ package struct TaskRecord {
       let isFresh = traits.isFresh
       traits = TaskTraits(definition)
       traits.isFresh = isFresh
+      marks.set(.limited, definition.latestBegin > 0)
       expected = definition.usualResponse
       let window = definition.responseWindow
       if history != nil { own { $0.average(window, byFreshness: isFresh) } }
@@ -214,8 +232,7 @@ package struct TaskRecord {
   var place = IndexPlace()
   /// The store has something else of its slot.
   var isUnsaved = false
-  /// A host said its earliest begin (W7): until it begins then, nothing computes another.
-  package var isNextSaid = false
+  var marks: Marks = []
   private(set) var traits: TaskTraits
 
   /// Ranks by the freshness rule, or does not: as its table does.
@@ -236,6 +253,7 @@ package struct TaskRecord {
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
+    if definition.latestBegin > 0 { marks = .limited }
     self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state
@@ -255,6 +273,7 @@ package struct TaskRecord {
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
+    if definition.latestBegin > 0 { marks = .limited }
     self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state
@@ -432,6 +451,12 @@ package struct TaskRecord {
   package var isPaused: Bool {
     get { bars.contains(.paused) }
     set { bars.set(.paused, newValue) }
+  }
+
+  /// A host said its earliest begin (W7): until it begins then, nothing computes another.
+  package var isNextSaid: Bool {
+    get { marks.contains(.nextSaid) }
+    set { marks.set(.nextSaid, newValue) }
   }
 
   /// What stands where no task is; its sequence is 0.

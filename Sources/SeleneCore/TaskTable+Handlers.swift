@@ -91,6 +91,7 @@ extension TaskTable {
     unlink(slot)
     records[slot].handler = TaskRecord.setAside(handler)
     aside.append(slot)
+    if records[slot].marks.contains(.limited) { expect(slot, records.at(slot)) }
     return true
   }
 

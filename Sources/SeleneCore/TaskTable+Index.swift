@@ -38,6 +38,7 @@ extension TaskTable {
     let record = records.at(slot)
     guard record.pointee.state.rawValue <= TaskState.held.rawValue else { return }
     line(up: slot, record)
+    if record.pointee.marks.contains(.limited) { expect(slot, record) }
   }
 
   @_optimize(speed)
@@ -59,6 +60,7 @@ extension TaskTable {
   @inline(__always)
   func unlink(_ slot: Int) {
     let record = records.at(slot)
+    if !record.pointee.marks.isDisjoint(with: .listed) { expectNoMore(record) }
     if record.pointee.place.standing != .nowhere { index.remove(record) }
   }
 
@@ -75,6 +77,7 @@ extension TaskTable {
         link(first.slot)
       }
     }
+    urgency?.ripen(to: now, in: records)
   }
 
   /// From now on the ranked stand in the order of their sequence, too (S3).

@@ -35,6 +35,9 @@ package final class TaskTable {
   let dependents = DependentsList()
   /// Where the tasks that wait are listed.
   let index: TaskIndex
+  /// Those of them that have a latest begin, and the first such instant (W9).
+  var urgency: Urgency?
+  package internal(set) var expiresAt = Time.never
   var tags = TagIndex()
   /// What the handlers' runs took (R8).
   package internal(set) var handlerTimes = HandlerTimesList()
@@ -262,6 +265,7 @@ package final class TaskTable {
     stamp += 1
     records[slot] = old
     records[slot].place = IndexPlace()
+    records[slot].marks.subtract(.listed)
     let restored = isVacant(slot) ? nil : old.definition
     if definition !== restored { retag(slot, definition, restored, stays: sequence == old.sequence) }
     enter(slot)
@@ -273,6 +277,7 @@ package final class TaskTable {
     journal?.clear()
     records.removeAll()
     index.removeAll()
+    (urgency, expiresAt) = (nil, Time.never)
     tags.removeAll()
     handlerTimes.removeAll()
     chains.removeAll()
@@ -372,6 +377,11 @@ package final class TaskTable {
         assert(record.pointee.sequence <= lastSequence)
         assert((standing == .held) == (state == .held), "a held task waits for a place")
         assert((standing == .due || standing == .ranked) == canRun(record), "a task that can run is in the index")
+        let isLimited = record.pointee.definition.latestBegin > 0
+        let (isRanked, isWaiting) = (standing == .ranked, state == .enqueued || state == .held)
+        assert(record.pointee.marks.contains(.limited) == isLimited)
+        assert(record.pointee.marks.contains(.expiring) == (isLimited && isWaiting), "what waits can be too late")
+        assert(!record.pointee.marks.isDisjoint(with: [.ripening, .urgent]) == (isLimited && isRanked))
       }
       for head in slots {
         let chain = self.waiting(behind: head)

@@ -36,6 +36,7 @@ extension Scheduler {
     }
     table.startOrphans(at: now, &changes)
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
+    table.expire(at: now, &changes)
     table.promote(&changes)
     try save(at: now)
     log(.info, "opened, tasks: \(TaskState.allCases.reduce(0) { $0 + table.count($1) })")

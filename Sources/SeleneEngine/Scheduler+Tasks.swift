@@ -233,7 +233,21 @@ extension Scheduler {
         earliest = min(earliest, table.nextWakeup(spent: slot, sequence, offer, pace, at: moment.now) ?? Time.never)
       }
     }
-    return earliest == Time.never ? nil : max(earliest, beginsAgainAt)
+    earliest = earliest == Time.never ? earliest : max(earliest, beginsAgainAt)
+    // What is too late is told then.
+    earliest = min(earliest, max(moment.now, table.expiresAt.adding(1)))
+    return earliest == Time.never ? nil : earliest
+  }
+
+  /// Lets those fail that were not begun by their latest begin; if the store refuses that, the next call tries again (W9).
+  @inline(never)
+  func expireTasks(at now: Instant) {
+    guard !isClosing else { return }
+    do throws(SeleneError) {
+      try change(at: now) { (changes) in table.expire(at: now, &changes) }
+    } catch {
+      // It was told where it was made.
+    }
   }
 
   func visibleSlot(_ id: UnsafeRawBufferPointer, _ field: Literal = "id") throws(SeleneError) -> Int {

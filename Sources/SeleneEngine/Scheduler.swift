@@ -277,6 +277,14 @@ package final class Scheduler: @unchecked Sendable {
     scheduler.advance(to: now)
     if scheduler.saver.mustSaveAgain && !isQuestion { try? scheduler.save(at: now) }
     scheduler.outbox.beginCall()
+    if scheduler.table.expiresAt < now && !(isQuestion && scheduler.saver.isAtWork) {
+      scheduler.expireTasks(at: now)
+      guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
+        try scheduler.leave()
+        return nil
+      }
+      now = scheduler.clock.tick(reading)
+    }
     return (scheduler, Moment(now: now, probe: probe))
   }
 

@@ -122,7 +122,8 @@ FIELD(selene_task, jitter, 160, 4);
 FIELD(selene_task, after_count, 164, 4);
 FIELD(selene_task, group, 168, 16);
 FIELD(selene_task, after, 184, 8);
-SIZE(selene_task, after, 192);
+FIELD(selene_task, latest_begin, 192, 8);
+SIZE(selene_task, latest_begin, 200);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -177,7 +178,8 @@ FIELD(selene_task_info, group, 584, 16);
 FIELD(selene_task_info, after_count, 600, 4);
 FIELD(selene_task_info, waits_for, 604, 4);
 FIELD(selene_task_info, after, 608, 8);
-SIZE(selene_task_info, after, 616);
+FIELD(selene_task_info, latest_begin, 616, 8);
+SIZE(selene_task_info, latest_begin, 624);
 
 FIELD(selene_task_output, struct_size, 0, 4);
 FIELD(selene_task_output, flags, 4, 4);
@@ -220,8 +222,9 @@ FIELD(selene_explanation, news_runs, 332, 4);
 FIELD(selene_explanation, pace, 336, 4);
 FIELD(selene_explanation, pace_class, 340, 4);
 FIELD(selene_explanation, attempts, 344, 4);
-FIELD(selene_explanation, reserved, 348, 4);
-SIZE(selene_explanation, reserved, 352);
+FIELD(selene_explanation, urgent, 348, 4);
+FIELD(selene_explanation, latest_begin, 352, 8);
+SIZE(selene_explanation, latest_begin, 360);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -634,6 +637,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_STOP_INTERRUPTED, 7, "interrupted", selene_stop_name),
     NUMBER(SELENE_STOP_TIMED_OUT, 8, "timed_out", selene_stop_name),
     NUMBER(SELENE_STOP_STALLED, 9, "stalled", selene_stop_name),
+    NUMBER(SELENE_STOP_TOO_LATE, 10, "too_late", selene_stop_name),
     NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_LANES, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_STRICT_FIT, 2, NULL, NULL),

@@ -149,6 +149,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
     for (i = 0; i < info->after_count; i++)
         picture_add_text(picture, info->after[i]);
     picture_add(picture, &info->waits_for, sizeof info->waits_for);
+    picture_add(picture, &info->latest_begin, sizeof info->latest_begin);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {

@@ -265,6 +265,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     if (!cJSON_IsNull(item))
         task.expected_response = (item ? integer_of(item) : 5000) * SELENE_MILLISECOND;
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
+    task.latest_begin = take_ms(step, "latest_begin_ms", task.latest_begin);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);
     if ((item = take(step, "group"))) task.group = (selene_text){text_of(item), -1};

@@ -23,7 +23,7 @@ import Testing
     #expect(
       names(0...19) { (reason: StopReason) in reason.name } == [
         "none", "expiring", "preempted", "constraint_lost", "replaced", "cancelled", "shutdown", "interrupted",
-        "timed_out", "stalled",
+        "timed_out", "stalled", "too_late",
       ])
     #expect(
       names(0...9) { (disposition: Disposition) in disposition.name }

@@ -18,6 +18,7 @@ struct PlainRanking {
   init(_ table: TaskTable, _ offer: Offer, at now: Instant, _ lives: PlainFreshness? = nil) {
     let slots = table.slots.filter { !table.isVacant($0) && table.isEligible($0, offer, at: now) }
     stamp = table.stamp
+    defer { moveUrgentAhead(table, at: now) }
     if let lives {
       let indices = slots.map { (slot: $0, sequence: table[$0].sequence, index: lives.index(table[$0], at: now)) }
       let greatest = indices.map(\.index).max() ?? 0
@@ -36,6 +37,22 @@ struct PlainRanking {
     candidates = Oracle.ranked(entrants, observedRange: offer.observedRange, at: now).map { entrant, score in
       Candidate(slot: places[entrant.sequence] ?? -1, sequence: entrant.sequence, score: score.value)
     }
+  }
+
+  /// What is near its latest begin goes first, the earliest of these before the others (W9).
+  private mutating func moveUrgentAhead(_ table: TaskTable, at now: Instant) {
+    var urgent: [(latest: Instant, candidate: Candidate)] = []
+    for candidate in candidates {
+      let (record, task) = (table[candidate.slot], table[candidate.slot].definition)
+      guard task.latestBegin > 0 else { continue }
+      let latest = record.registeredAt + task.latestBegin
+      let near = min(15 * Time.minute, (task.latestBegin - task.initialDelay) / 10)
+      if latest - near <= now { urgent.append((latest, candidate)) }
+    }
+    let first = urgent.sorted { ($0.latest, $0.candidate.sequence) < ($1.latest, $1.candidate.sequence) }
+      .map(\.candidate)
+    let ahead = Set(first.map(\.slot))
+    candidates = first + candidates.filter { !ahead.contains($0.slot) }
   }
 
   /// The slots in their order.

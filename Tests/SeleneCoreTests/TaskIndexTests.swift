@@ -50,6 +50,9 @@ import Testing
         $0.responseWindow = Int32(chance.below(4))
         $0.initialDelay = chance.once(in: 5) ? chance.anySpan(upTo: Time.minute) : 0
         $0.existing = chance.once(in: 3) ? Int32(ExistingPolicy.replace.rawValue) : -1
+        if $0.schedule == Int32(Schedule.once.rawValue) && chance.once(in: 2) {
+          $0.latestBegin = $0.initialDelay + 1 + chance.anySpan(upTo: chance.pick([Time.minute, Time.hour, Time.day]))
+        }
         $0.flags = chance.once(in: 6) ? TaskDefinition.steady : 0
         $0.group = groups > 0 && chance.once(in: 2) ? "group.\(chance.below(groups))" : ""
         $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []

@@ -88,6 +88,10 @@ final class EventMirror {
       && waiting[id]?.contains(ObjectIdentifier(definition)) != true:
       expect(change.state == .failed, "failed with another as \(String(describing: change.state))")
       states[id] = .failed
+    case .completed where change.run == 0 && waiting[id]?.contains(ObjectIdentifier(definition)) != true:
+      expect(states[id] == .enqueued || states[id] == .held, "\(id) too late while \(String(describing: states[id]))")
+      expect(change.state == .failed, "too late as \(String(describing: change.state))")
+      states[id] = .failed
     case .completed where change.run == 0:
       leave(id, definition)
       expect(change.state == .failed, "born failed as \(String(describing: change.state))")

@@ -204,6 +204,7 @@ extension Model {
       sight.earliestBegin = nextPeriod(sight, after: instant)
     }
     sight.earliestBegin = told(sight, said)
+    endIfTooLate(&sight, at: instant)
     write(sight)
     if sight.state.isTerminal { _ = spread(from: [sight.sequence], at: instant) }
     settle(sight, at: instant)
@@ -265,6 +266,7 @@ extension Model {
       interrupt(sight)
     }
     _ = prune(endedBy: now - Time.day)
+    expire()
     promote()
   }
 
@@ -289,6 +291,7 @@ extension Model {
       sight.earliestBegin = now + max(backoff(definition, sight.attempts), pause)
     }
     sight.earliestBegin = told(sight, said)
+    endIfTooLate(&sight, at: now)
     write(sight)
     if sight.state.isTerminal { _ = spread(from: [sight.sequence], at: now) }
     settle(sight, at: now)
@@ -320,6 +323,7 @@ extension Model {
       act()
     }
     now = instant
+    expire()
   }
 
   private func nextEffect() -> (Instant, () -> Void)? {

@@ -193,6 +193,29 @@ extension Model {
     write(sight)
   }
 
+  // MARK: Latest begin (W9)
+
+  /// What still waits after its latest begin has failed, the earliest first.
+  func expire() {
+    while let late = records.values.filter({ $0.latestAt.map { $0 < now } ?? false })
+      .min(by: { ($0.latestAt ?? .max, $0.sequence) < ($1.latestAt ?? .max, $1.sequence) })
+    {
+      var sight = late
+      (sight.state, sight.endedAt, sight.stopReason) = (.failed, now, .tooLate)
+      (sight.failedAt, sight.failedAttempt) = (now, late.attempts + 1)
+      write(sight)
+      _ = spread(from: [sight.sequence], at: now)
+      settle(sight, hadPlace: late.state != .held, at: now)
+    }
+    promote()
+  }
+
+  /// There is no time left for another attempt.
+  func endIfTooLate(_ sight: inout Sight, at instant: Instant) {
+    guard let latest = sight.latestAt, sight.earliestBegin > latest else { return }
+    (sight.state, sight.endedAt, sight.stopReason) = (.failed, instant, .tooLate)
+  }
+
   // MARK: Retention
 
   /// Removes what ended at or before an instant; nil: all that ended.
@@ -228,7 +251,10 @@ extension Model {
     sight.anchor = firstBegin(definition, from: start)
     let isOnGrid = definition.schedule == .periodic && definition.recurrence == .anchored
     let bounds = [definition.flex > 0 ? [definition.flex - 1] : [], isOnGrid ? [definition.period - 1] : []]
-    sight.earliestBegin = sight.anchor + moved(sight.anchor - start, definition, within: bounds.joined().min())
+    let wait = definition.latestBegin - definition.initialDelay
+    let latest = definition.latestBegin > 0 ? [wait - min(wait / 10, 15 * Time.minute)] : []
+    let bound = (bounds.joined() + latest).min()
+    sight.earliestBegin = sight.anchor + moved(sight.anchor - start, definition, within: bound)
   }
 
   /// now + period, or the first instant after now of (anchor + k·period); chance moves both.

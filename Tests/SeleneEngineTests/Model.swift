@@ -138,7 +138,12 @@ final class Model {
   func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
     let eligible = records.values
       .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !spent.contains($0.sequence) }
-    return ranked(eligible)
+    // What is near its latest begin goes first, the earliest of these before the others (W9).
+    let all = ranked(eligible)
+    let urgent = all.filter { records[$0.sequence]?.isUrgent(at: now) == true }
+    let order = { (sequence: UInt64) in (self.records[sequence]?.latestAt ?? .max, sequence) }
+    return urgent.sorted { order($0.sequence) < order($1.sequence) }
+      + all.filter { other in !urgent.contains { $0.sequence == other.sequence } }
   }
 
   /// Tasks in their order (S4, F7), with their scores among each other (S2, S3, F8).
@@ -265,6 +270,17 @@ final class Model {
 }
 
 extension Sight {
+  /// The last instant at which it may begin, while it waits and has one (W9).
+  var latestAt: Instant? {
+    guard definition.latestBegin > 0, state == .enqueued || state == .held else { return nil }
+    return registeredAt + definition.latestBegin
+  }
+
+  func isUrgent(at now: Instant) -> Bool {
+    let wait = definition.latestBegin - definition.initialDelay
+    return latestAt.map { now >= $0 - min(wait / 10, 15 * Time.minute) } ?? false
+  }
+
   /// The same with another definition object.
   func with(_ definition: TaskDefinition) -> Sight {
     var record = TaskRecord(definition, sequence: sequence, state: state, at: 0)
@@ -299,7 +315,8 @@ extension TaskDefinition {
       && priority == other.priority && existing == other.existing && initialDelay == other.initialDelay
       && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
-      && timeout == other.timeout && jitter == other.jitter && expectedResponse == other.expectedResponse
+      && timeout == other.timeout && jitter == other.jitter && latestBegin == other.latestBegin
+      && expectedResponse == other.expectedResponse
       && responseWindow == other.responseWindow && groupName == other.groupName
       && after.map { Array($0.id) } == other.after.map { Array($0.id) }
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }

@@ -200,6 +200,8 @@ private final class Subject {
           $0.backoff = 2
           $0.constraints = UInt32(chance.below(4))
           $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
+          $0.jitter = chance.pick([0, 100])
+          $0.latestBegin = schedule == .once && chance.once(in: 3) ? chance.pick([Time.minute, Time.hour]) : 0
         })
     case 5: return chance.once(in: 3) ? .cancelAll : .cancel(chance.pick(ids))
     case 24: return .retry(chance.pick(ids))

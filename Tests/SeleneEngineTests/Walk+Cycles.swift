@@ -197,13 +197,15 @@ extension Walk {
   private func expectedWakeup() -> Instant? {
     // The next begin ends what was forgotten (C5).
     let kinds = model.cycles.filter { model.now <= $0.deadline }.reduce(model.enabled) { $0.subtracting($1.kinds) }
-    return model.records.values.filter { model.isRunnable($0, kinds: kinds) }.map { sight in
-      let (last, interval) = (model.lastBegin[sight.kind], model.intervals[sight.kind])
-      if sight.definition.schedule == .standing && sight.earliestBegin <= model.now {
-        return max(model.now, last.map { $0 + (interval > 0 ? interval : 15 * Time.minute) } ?? model.now)
-      }
-      return max(model.now, sight.earliestBegin, last.map { $0 + interval } ?? .min)
-    }.min()
+    let tooLate = model.records.values.compactMap(\.latestAt).map { $0 + 1 }
+    return
+      (model.records.values.filter { model.isRunnable($0, kinds: kinds) }.map { sight in
+        let (last, interval) = (model.lastBegin[sight.kind], model.intervals[sight.kind])
+        if sight.definition.schedule == .standing && sight.earliestBegin <= model.now {
+          return max(model.now, last.map { $0 + (interval > 0 ? interval : 15 * Time.minute) } ?? model.now)
+        }
+        return max(model.now, sight.earliestBegin, last.map { $0 + interval } ?? .min)
+      } + tooLate).min()
   }
 
   /// C15: what one lane would pick if every run took its estimate.

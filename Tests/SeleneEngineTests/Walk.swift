@@ -211,6 +211,9 @@ final class Walk {
       $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
       $0.jitter = chance.pick([0, 0, 1, 100, 1000])
       $0.maxAttempts = chance.pick([0, 0, 1, 2, 3])
+      if schedule == .once && chance.once(in: 3) {
+        $0.latestBegin = $0.initialDelay + chance.pick([1, Time.second, Time.minute, Time.hour, Time.day])
+      }
       $0.timeout = chance.pick([0, 0, 0, 1, Time.second, 20 * Time.second, Time.hour])
       $0.backoff = chance.pick([-1, 0, 1, 2])
       $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])

@@ -378,6 +378,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "timeout": chance.choice([0, 2 * S]),
         "jitter": chance.choice([0, 1, 1000]),
         "group": "g",
+        "latest_begin": chance.choice([2 * S, 600 * S]),
         "input_size": chance.choice([0, 10, 10_241]),
     }
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}

@@ -95,7 +95,8 @@ export const structs = {
   "jitter": "u32",
   "after_count": "u32",
   "group": "text",
-  "after": "ptr"
+  "after": "ptr",
+  "latest_begin": "i64"
  },
  "task_info": {
   "struct_size": "u32",
@@ -150,7 +151,8 @@ export const structs = {
   "group": "text",
   "after_count": "u32",
   "waits_for": "u32",
-  "after": "ptr"
+  "after": "ptr",
+  "latest_begin": "i64"
  },
  "task_output": {
   "struct_size": "u32",
@@ -186,7 +188,8 @@ export const structs = {
   "pace": "i32",
   "pace_class": "i32",
   "attempts": "u32",
-  "reserved": "u32"
+  "urgent": "u32",
+  "latest_begin": "i64"
  },
  "group_info": {
   "struct_size": "u32",
@@ -595,6 +598,7 @@ export const constants = {
  "STOP_INTERRUPTED": 7,
  "STOP_TIMED_OUT": 8,
  "STOP_STALLED": 9,
+ "STOP_TOO_LATE": 10,
  "REPORT_NOT_STORED": 1,
  "STEP_RUN": 0,
  "STEP_WAIT": 1,

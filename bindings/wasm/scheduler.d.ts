@@ -10,7 +10,8 @@ export type State = 'enqueued' | 'held' | 'blocked' | 'running' | 'succeeded' | 
 export type Disposition = 'added' | 'replaced' | 'updated' | 'kept' | 'appended' | 'held';
 /** Why a run is asked to stop. */
 export type StopReason =
-  | 'expiring' | 'preempted' | 'constraint_lost' | 'replaced' | 'cancelled' | 'shutdown' | 'interrupted' | 'timed_out';
+  | 'expiring' | 'preempted' | 'constraint_lost' | 'replaced' | 'cancelled' | 'shutdown' | 'interrupted' | 'timed_out'
+  | 'stalled' | 'too_late';
 
 /** A call that the library refused. */
 export class SeleneError extends Error {
@@ -82,6 +83,8 @@ export interface Task {
   expected?: number;
   /** Until its first run; default 0. */
   delay?: number;
+  /** Of a once task: from registration until it has failed unless it began; default 0: none. */
+  latestBegin?: number;
   /** The period of a periodic task. */
   every?: number;
   flex?: number;

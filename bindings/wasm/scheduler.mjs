@@ -110,6 +110,7 @@ const TASK = {
   backoffDelay: ['backoff_delay', (value) => nanoseconds(value, 'backoffDelay')],
   timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
   jitter: ['jitter', (value) => integer(value, 'jitter')],
+  latestBegin: ['latest_begin', (value) => nanoseconds(value, 'latestBegin')],
 };
 const OPTIONS = {
   maxPendingRefresh: ['max_pending_refresh', (value) => count(value, 'maxPendingRefresh')],

@@ -116,6 +116,7 @@ static selene_status register_task(int32_t *disposition) {
     task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
     task.timeout = number_of("timeout", 0);
     task.group = field("group");
+    task.latest_begin = number_of("latest_begin", 0);
     task.jitter = (uint32_t)number_of("jitter", 0);
     task.input = input;
     task.input_length = number_of("input_size", 0);

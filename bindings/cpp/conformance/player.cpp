@@ -118,6 +118,7 @@ struct player {
         task.period = given.span("period", task.period);
         task.flex = given.span("flex", task.flex);
         task.timeout = given.span("timeout", task.timeout);
+        task.latest_begin = given.span("latest_begin", task.latest_begin);
         task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));

@@ -118,6 +118,7 @@ enum class stop : std::int32_t {
     interrupted = SELENE_STOP_INTERRUPTED,
     timed_out = SELENE_STOP_TIMED_OUT,
     stalled = SELENE_STOP_STALLED,
+    too_late = SELENE_STOP_TOO_LATE,
 };
 
 /** Bits of conditions that a task may ask for. */
@@ -275,6 +276,8 @@ struct task {
     std::optional<nanoseconds> expected_response{};
     std::int32_t response_window = 3;
     nanoseconds initial_delay{0};
+    /** From registration, after which it has failed unless it began; once tasks only. 0: none. */
+    nanoseconds latest_begin{0};
     nanoseconds period{0};
     nanoseconds flex{0};
     /** 0: none. */
@@ -873,6 +876,7 @@ class scheduler {
         raw.stall_limit = given.stall_limit.count();
         raw.jitter = given.jitter;
         raw.group = detail::text(given.group);
+        raw.latest_begin = given.latest_begin.count();
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);

@@ -221,6 +221,7 @@ void progress() {
     selene::task task = once("pages");
     task.stall_limit = std::chrono::minutes(1);
     task.jitter = 250;
+    task.latest_begin = std::chrono::hours(1);
     task.max_attempts = 1;
     scheduler.open_events(100);
     scheduler.add(task);

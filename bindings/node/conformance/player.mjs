@@ -50,6 +50,7 @@ const TASK = {
   timeout: ['timeout', span],
   jitter: ['jitter', Number],
   group: ['group', decodeURIComponent],
+  latest_begin: ['latestBegin', span],
   input_size: ['input', (size) => new Uint8Array(Number(size))],
 };
 const WINDOW = {

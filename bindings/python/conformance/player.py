@@ -81,7 +81,7 @@ class Player:
                 fields["every"] = span(value)
             elif key == "recurrence":
                 fields["anchored"] = int(value) == 1
-            elif key in ("expected_response", "initial_delay", "flex", "timeout"):
+            elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout"):
                 fields[FIELDS.get(key, key)] = span(value)
             elif key == "jitter":
                 fields[key] = int(value) / 1000

@@ -84,7 +84,7 @@ class Player:
         expected = step.pop("expected_ms", 5_000)
         if expected is not None:
             fields["expected"] = milliseconds(expected)
-        for key, name in (("initial_delay_ms", "delay"), ("flex_ms", "flex")):
+        for key, name in (("initial_delay_ms", "delay"), ("flex_ms", "flex"), ("latest_begin_ms", "latest_begin")):
             if key in step:
                 fields[name] = milliseconds(step.pop(key))
         period = step.pop("period_ms", None)

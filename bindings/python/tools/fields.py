@@ -163,6 +163,12 @@ TASK = (
     Field("requires", of("Requires", "Constraint"), "()", "constraints"),
     Field("existing", optional(of("Existing | ExistingName", "Existing")), "None"),
     Field("delay", DELAY, "0", "initial_delay", "The initial delay in seconds."),
+    Field(
+        "latest_begin",
+        TIMEOUT,
+        "None",
+        doc="How long after its registration it may begin at the latest, in seconds; None is no limit.",
+    ),
     Field("every", PERIOD, "None", "period", "The period in seconds; None unless periodic.", once=False),
     Field("flex", FLEX, "0", doc="The flex in seconds.", once=False),
     Field("anchored", ANCHORED, "False", "recurrence", once=False),

@@ -90,6 +90,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("period"), Task::period);
     task = with(task, given.span("flex"), Task::flex);
     task = with(task, given.span("timeout"), Task::timeout);
+    task = with(task, given.span("latest_begin"), Task::latest_begin);
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));

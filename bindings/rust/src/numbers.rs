@@ -754,6 +754,8 @@ pub enum Stop {
     TimedOut,
     /// It told no progress for its task's stall_limit; completing is still possible for stop_grace.
     Stalled,
+    /// In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
+    TooLate,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -771,6 +773,7 @@ impl Stop {
             Stop::Interrupted => raw::SELENE_STOP_INTERRUPTED,
             Stop::TimedOut => raw::SELENE_STOP_TIMED_OUT,
             Stop::Stalled => raw::SELENE_STOP_STALLED,
+            Stop::TooLate => raw::SELENE_STOP_TOO_LATE,
             Stop::Other(number) => number,
         }
     }
@@ -787,6 +790,7 @@ impl Stop {
             raw::SELENE_STOP_INTERRUPTED => Stop::Interrupted,
             raw::SELENE_STOP_TIMED_OUT => Stop::TimedOut,
             raw::SELENE_STOP_STALLED => Stop::Stalled,
+            raw::SELENE_STOP_TOO_LATE => Stop::TooLate,
             other => Stop::Other(other),
         }
     }
@@ -803,6 +807,7 @@ impl Stop {
             Stop::Interrupted => "interrupted",
             Stop::TimedOut => "timed_out",
             Stop::Stalled => "stalled",
+            Stop::TooLate => "too_late",
             Stop::Other(_) => "unknown",
         }
     }

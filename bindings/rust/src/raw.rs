@@ -154,6 +154,7 @@ pub const SELENE_STOP_SHUTDOWN: i32 = 6;
 pub const SELENE_STOP_INTERRUPTED: i32 = 7;
 pub const SELENE_STOP_TIMED_OUT: i32 = 8;
 pub const SELENE_STOP_STALLED: i32 = 9;
+pub const SELENE_STOP_TOO_LATE: i32 = 10;
 pub const SELENE_REPORT_NOT_STORED: i32 = 1;
 pub const SELENE_STEP_RUN: i32 = 0;
 pub const SELENE_STEP_WAIT: i32 = 1;
@@ -386,6 +387,7 @@ pub struct selene_task {
     pub after_count: u32,
     pub group: selene_text,
     pub after: *const selene_text,
+    pub latest_begin: i64,
 }
 
 #[repr(C)]
@@ -444,6 +446,7 @@ pub struct selene_task_info {
     pub after_count: u32,
     pub waits_for: u32,
     pub after: *const selene_text,
+    pub latest_begin: i64,
 }
 
 #[repr(C)]
@@ -491,7 +494,8 @@ pub struct selene_explanation {
     pub pace: i32,
     pub pace_class: i32,
     pub attempts: u32,
-    pub reserved: u32,
+    pub urgent: u32,
+    pub latest_begin: i64,
 }
 
 #[repr(C)]
@@ -1045,7 +1049,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (192, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (200, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1074,7 +1078,8 @@ mod layout {
         assert_eq!(offset!(selene_task, after_count), 164);
         assert_eq!(offset!(selene_task, group), 168);
         assert_eq!(offset!(selene_task, after), 184);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (616, 8));
+        assert_eq!(offset!(selene_task, latest_begin), 192);
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (624, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1128,6 +1133,7 @@ mod layout {
         assert_eq!(offset!(selene_task_info, after_count), 600);
         assert_eq!(offset!(selene_task_info, waits_for), 604);
         assert_eq!(offset!(selene_task_info, after), 608);
+        assert_eq!(offset!(selene_task_info, latest_begin), 616);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);
         assert_eq!(offset!(selene_task_output, flags), 4);
@@ -1141,7 +1147,7 @@ mod layout {
         assert_eq!(offset!(selene_reason, reason), 0);
         assert_eq!(offset!(selene_reason, constraints), 4);
         assert_eq!(offset!(selene_reason, may_change_at), 8);
-        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (352, 8));
+        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (360, 8));
         assert_eq!(offset!(selene_explanation, struct_size), 0);
         assert_eq!(offset!(selene_explanation, flags), 4);
         assert_eq!(offset!(selene_explanation, state), 8);
@@ -1159,7 +1165,8 @@ mod layout {
         assert_eq!(offset!(selene_explanation, pace), 336);
         assert_eq!(offset!(selene_explanation, pace_class), 340);
         assert_eq!(offset!(selene_explanation, attempts), 344);
-        assert_eq!(offset!(selene_explanation, reserved), 348);
+        assert_eq!(offset!(selene_explanation, urgent), 348);
+        assert_eq!(offset!(selene_explanation, latest_begin), 352);
         assert_eq!((size_of::<selene_group_info>(), align_of::<selene_group_info>()), (32, 8));
         assert_eq!(offset!(selene_group_info, struct_size), 0);
         assert_eq!(offset!(selene_group_info, flags), 4);

@@ -116,6 +116,11 @@ impl Task {
         self.raw.flex = nanoseconds(flex);
         self
     }
+    /// After which, from registration, it has failed unless it began; once tasks only.
+    pub fn latest_begin(mut self, latest: Duration) -> Task {
+        self.raw.latest_begin = nanoseconds(latest);
+        self
+    }
     /// Makes the initial delay and each period longer by a random part of at most so many per mille, 0 … 1000.
     pub fn jitter(mut self, per_mille: u32) -> Task {
         self.raw.jitter = per_mille;

@@ -149,7 +149,7 @@ fn what_is_refused_is_an_error_and_closures_go_with_their_handlers() {
 fn a_run_tells_its_progress_and_stops_where_it_makes_none() {
     let scheduler = opened(Options::new().clock(UNIX_EPOCH + HOUR).no_threads());
     scheduler.pulled_handler("a").unwrap();
-    scheduler.register(&Task::once("a").stall_limit(Duration::from_secs(60)).jitter(250)).unwrap();
+    scheduler.register(&Task::once("a").stall_limit(Duration::from_secs(60)).jitter(250).latest_begin(LONG)).unwrap();
     let mut cycle = scheduler.begin(&Window::new(LONG)).unwrap();
     let run = match cycle.next().unwrap() {
         Step::Run(run) => run,

@@ -54,7 +54,8 @@ static bool same_definition(const selene_task_info *a, const selene_task_info *b
            (a->initial_delay == b->initial_delay || a->recurrence == SELENE_RECURRENCE_CALENDAR) &&
            a->period == b->period && a->flex == b->flex && a->backoff_delay == b->backoff_delay &&
            a->timeout == b->timeout && a->stall_limit == b->stall_limit && a->jitter == b->jitter &&
-           a->flags == b->flags && same_text(a->group, b->group);
+           a->latest_begin == b->latest_begin && a->flags == b->flags &&
+           same_text(a->group, b->group);
 }
 
 /* Without a workload a store is looked at, and all of it counts. */

@@ -59,6 +59,7 @@ static const struct key keys[KEYS] = {
     {"expected", DURATION, FIELD(expected_response), NULL, 0, SELENE_DAY},
     {"response_window", NUMBER, FIELD(response_window), NULL, 0, SELENE_RESPONSE_TIMES},
     {"delay", DURATION, FIELD(initial_delay), NULL, 0, LONGEST},
+    {"latest_begin", DURATION, FIELD(latest_begin), NULL, 1, LONGEST},
     {"every", DURATION, FIELD(period), NULL, 1, LONGEST},
     {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST},
     {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0},

@@ -320,6 +320,14 @@ static void show_pace(const struct session *session, const selene_explanation *w
     puts("");
 }
 
+/* How long it may wait, and whether it goes first for that. */
+static void show_latest(const struct session *session, const selene_explanation *why) {
+    int64_t now = 0;
+    selene_scheduler_now(session->scheduler, &now);
+    printf(why->urgent ? "too late in %s, so it goes first\n" : "too late in %s\n",
+           duration_text(why->latest_begin > now ? why->latest_begin - now : 0).text);
+}
+
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
     selene_explanation why = SELENE_EXPLANATION_INIT;
     if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
@@ -340,6 +348,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
         show_reason(session, &why.reasons[i], &why);
     }
     if (why.reason_count) puts("");
+    if (why.latest_begin) show_latest(session, &why);
     if (why.pace) show_pace(session, &why);
 }
 
@@ -456,6 +465,7 @@ static void show_definition(const selene_task_info *info) {
     if (info->max_attempts) printf(", at most %u attempts", (unsigned)info->max_attempts);
     if (info->timeout) printf(", timeout %s", duration_text(info->timeout).text);
     if (info->stall_limit) printf(", stall limit %s", duration_text(info->stall_limit).text);
+    if (info->latest_begin) printf(", too late after %s", duration_text(info->latest_begin).text);
     if (info->jitter) printf(", jitter %g %%", info->jitter / 10.0);
     if (info->flags & SELENE_TASK_STEADY) printf(", steady");
     puts("");

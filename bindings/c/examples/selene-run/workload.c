@@ -206,6 +206,18 @@ static bool check_task(struct reader *reader, struct workload_task *task,
                  "found a periodic task without a period; allowed is every=DURATION, or at=TIME");
         return false;
     }
+    if (definition->latest_begin && definition->schedule != SELENE_SCHEDULE_ONCE) {
+        complain(reader->workload, key_place(places, "latest_begin"),
+                 "found latest_begin in a task that is %s; it is for once tasks only",
+                 selene_schedule_name(definition->schedule));
+        return false;
+    }
+    if (definition->latest_begin && definition->latest_begin <= definition->initial_delay) {
+        complain(reader->workload, key_place(places, "latest_begin"),
+                 "found a latest_begin that is not after the delay; allowed is more than %s",
+                 duration_exact(definition->initial_delay).text);
+        return false;
+    }
     if (definition->flex > definition->period) {
         complain(reader->workload, key_place(places, "flex"),
                  "found a flex that is longer than the period; allowed is at most every, %s",

@@ -118,6 +118,15 @@ class Explanation:
     pace: Pace | None = None
     #: By what calendar it is due, and its next instant; empty for one without.
     calendar: str = ""
+    #: The last instant at which it may begin, while it waits; None: there is none.
+    latest_begin_ns: int | None = None
+    #: It goes before others, because that is near.
+    urgent: bool = False
+
+    @property
+    def latest_begin(self) -> datetime | None:
+        """The last instant at which it may begin, while it waits and has one."""
+        return maybe_instant(self.latest_begin_ns)
 
     @property
     def runnable(self) -> bool:
@@ -182,6 +191,9 @@ class Explanation:
             lines.append(f"  that one had {show(self.last_room_ns)} left; the next is ranked anew")
         if self.rank:
             lines.append(f"  rank {self.rank} of {self.eligible}, score {self.score:.3f}")
+        if self.latest_begin is not None:
+            first = ", so it goes first" if self.urgent else ""
+            lines.append(f"  too late after {self.latest_begin.isoformat(sep=' ', timespec='milliseconds')}{first}")
         if self.pace is not None:
             lines.append(f"  {self.turn()}")
         return "\n".join(lines)
@@ -210,8 +222,8 @@ def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str 
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
-    rank, eligible, score, estimate, last_room = values[-13:-8]
-    attempts = values[-2]
+    rank, eligible, score, estimate, last_room = values[-14:-9]
+    attempts, urgent, latest_begin = values[-3:]
     reasons = tuple(
         Reason(
             ReasonCode(flat[i]),
@@ -231,6 +243,8 @@ def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str 
         estimate,
         None if last_room < 0 else last_room,
         attempts,
-        pace_of(values[-8:-2]),
+        pace_of(values[-9:-3]),
         calendar,
+        latest_begin or None,
+        bool(urgent),
     )

@@ -51,6 +51,7 @@ class OnceFields(TypedDict, total=False):
     requires: Requires
     existing: Existing | ExistingName | None
     delay: Duration
+    latest_begin: Duration | None
     jitter: float
     backoff: Backoff | None
     max_attempts: int | None
@@ -92,6 +93,7 @@ class TaskRow:
     requires: Requires = field(default=(), kw_only=True)
     existing: Existing | ExistingName | None = field(default=None, kw_only=True)
     delay: Duration = field(default=0, kw_only=True)
+    latest_begin: Duration | None = field(default=None, kw_only=True)
     every: Duration | None = field(default=None, kw_only=True)
     flex: Duration = field(default=0, kw_only=True)
     anchored: bool = field(default=False, kw_only=True)
@@ -129,6 +131,8 @@ def check(task: TaskRow) -> None:
     if task.existing is not None:
         put(task, "existing", Existing.of(task.existing, "existing"))
     duration_ns(task.delay, "delay")
+    if task.latest_begin is not None:
+        duration_ns(task.latest_begin, "latest_begin")
     if task.every is not None:
         duration_ns(task.every, "every")
     duration_ns(task.flex, "flex")
@@ -167,6 +171,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.existing = task.existing
     if task.delay:
         raw.initial_delay = duration_ns(task.delay, "delay")
+    if task.latest_begin is not None:
+        raw.latest_begin = duration_ns(task.latest_begin, "latest_begin")
     if task.every is not None:
         raw.period = duration_ns(task.every, "every")
     if task.every is not None:
@@ -213,6 +219,7 @@ class TaskInfo:
     requires: Constraint
     existing: Existing
     delay_ns: int
+    latest_begin_ns: int | None
     every_ns: int | None
     flex_ns: int
     anchored: bool
@@ -260,6 +267,11 @@ class TaskInfo:
     def delay(self) -> float:
         """The initial delay in seconds."""
         return seconds(self.delay_ns)
+
+    @property
+    def latest_begin(self) -> float | None:
+        """How long after its registration it may begin at the latest, in seconds; None is no limit."""
+        return maybe_seconds(self.latest_begin_ns)
 
     @property
     def every(self) -> float | None:
@@ -327,6 +339,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         Constraint(row.constraints),
         Existing(row.existing),
         row.initial_delay,
+        row.latest_begin or None,
         row.period if row.schedule == Schedule.PERIODIC else None,
         row.flex,
         row.recurrence == _raw.SELENE_RECURRENCE_ANCHORED,

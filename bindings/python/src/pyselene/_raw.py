@@ -171,6 +171,7 @@ SELENE_STOP_SHUTDOWN = 6
 SELENE_STOP_INTERRUPTED = 7
 SELENE_STOP_TIMED_OUT = 8
 SELENE_STOP_STALLED = 9
+SELENE_STOP_TOO_LATE = 10
 SELENE_REPORT_NOT_STORED = 1
 SELENE_STEP_RUN = 0
 SELENE_STEP_WAIT = 1
@@ -403,6 +404,7 @@ class selene_task(Structure):
         ("after_count", c_uint32),
         ("group", selene_text),
         ("after", POINTER(selene_text)),
+        ("latest_begin", c_int64),
     )
 
 
@@ -462,6 +464,7 @@ class selene_task_info(Structure):
         ("after_count", c_uint32),
         ("waits_for", c_uint32),
         ("after", POINTER(selene_text)),
+        ("latest_begin", c_int64),
     )
 
 
@@ -524,6 +527,7 @@ class selene_task_info_row(NamedTuple):
     after_count: int
     waits_for: int
     after: int
+    latest_begin: int
 
 
 class selene_task_output(Structure):
@@ -574,7 +578,8 @@ class selene_explanation(Structure):
         ("pace", c_int32),
         ("pace_class", c_int32),
         ("attempts", c_uint32),
-        ("reserved", c_uint32),
+        ("urgent", c_uint32),
+        ("latest_begin", c_int64),
     )
 
 

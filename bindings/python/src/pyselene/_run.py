@@ -63,6 +63,7 @@ class StopReason(Named):
     """Why a run is asked to stop. After `expiring`, `timed_out` and `stalled` it may still complete; else it is over.
 
     After `shutdown` it may complete for as long as the close waits; if it fails, its task is enqueued as before.
+    `interrupted` and `too_late` are those of records only: of tasks that were not asked.
     """
 
     NONE = _raw.SELENE_STOP_NONE
@@ -75,6 +76,7 @@ class StopReason(Named):
     INTERRUPTED = _raw.SELENE_STOP_INTERRUPTED
     TIMED_OUT = _raw.SELENE_STOP_TIMED_OUT
     STALLED = _raw.SELENE_STOP_STALLED
+    TOO_LATE = _raw.SELENE_STOP_TOO_LATE
 
 
 #: Limits of the task.

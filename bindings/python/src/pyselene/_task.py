@@ -25,6 +25,8 @@ class Task(TaskRow):
     - `tags`: names to find and cancel it by, at most 16. `requires`: conditions, such as {"network", "power"}.
     - `group`: the one that it shares a limit of runs at a time with, and a pause; see Scheduler.group().
     - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
+    - `latest_begin`: of work that is to be done once: the same to its latest begin. Near it, it goes before all others;
+      what has not begun by then, and what could be tried again only later, has failed (too_late). None is no limit.
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last
       flex of its period; `anchored`: periods stay on the grid of the first.
     - `jitter`: 0 … 1; delay and periods become longer by a random part of at most this, so that a fleet does not wake

@@ -168,6 +168,7 @@ class _Reader:
             expected=expected,
             response_window=table.optional("response_window", table.number(0, 30), 3),
             delay=table.optional("delay", table.duration(), 0),
+            latest_begin=table.optional("latest_begin", table.duration(1), 0),
             every=every,
             flex=table.optional("flex", table.duration(), 0),
             anchored=table.optional("anchored", table.truth, False),
@@ -206,6 +207,15 @@ class _Reader:
         for key in ("every", "flex", "anchored"):
             if spec.schedule != "periodic" and key in table.values:
                 table.refuse(key, f"found {key} in a task that is {spec.schedule}; it is for periodic tasks only")
+        if spec.latest_begin and spec.schedule != "once":
+            table.refuse(
+                "latest_begin", f"found latest_begin in a task that is {spec.schedule}; it is for once tasks only"
+            )
+        if 0 < spec.latest_begin <= spec.delay:
+            table.refuse(
+                "latest_begin",
+                f"found a latest_begin that is not after the delay; allowed is more than {duration.write(spec.delay)}",
+            )
         if spec.every is not None and spec.flex > spec.every:
             table.refuse(
                 "flex",

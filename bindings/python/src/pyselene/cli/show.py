@@ -342,9 +342,10 @@ def show_explanation(
     timeout = f"timeout {show(info.timeout_ns)}" if info.timeout_ns else ""
     stalls = f"stall limit {show(info.stall_limit_ns)}" if info.stall_limit_ns else ""
     priority = f"priority {words(info.priority)}"
+    latest = f"too late after {show(info.latest_begin_ns)}" if info.latest_begin_ns else ""
     jitter = f"jitter {info.jitter:.1%}" if info.jitter else ""
     steady = "steady" if info.steady else ""
-    parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, jitter, steady)
+    parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, latest, jitter, steady)
     fact("is", ", ".join(filter(None, parts)))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
@@ -368,6 +369,9 @@ def show_explanation(
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
+    if why.latest_begin_ns is not None:
+        first = ", so it goes first" if why.urgent else ""
+        fact("too late", f"in {show(max(0, why.latest_begin_ns - now))}{first}")
     if why.pace is not None:
         fact("pace", why.turn(now))
     fact("why", why_text(why, now, budget), "bold")

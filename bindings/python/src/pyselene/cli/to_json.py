@@ -48,6 +48,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "every": info.every,
         "flex": info.flex,
         "delay": info.delay,
+        "latest_begin": info.latest_begin,
         "anchored": info.anchored,
         "by_calendar": info.by_calendar,
         "calendar": None if info.calendar is None else str(info.calendar),
@@ -107,6 +108,8 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
         "last_room": why.last_room,
         "attempts": why.attempts,
         "pace": None if why.pace is None else _pace_json(why.pace),
+        "latest_begin": None if why.latest_begin is None else _iso(why.latest_begin),
+        "urgent": why.urgent,
     }
 
 

@@ -111,6 +111,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         group=spec.group,
         requires=Constraint.of(spec.requires),
         delay=spec.delay / SECOND,
+        latest_begin=spec.latest_begin / SECOND if spec.latest_begin else None,
         every=None if spec.every is None else spec.every / SECOND,
         flex=spec.flex / SECOND,
         anchored=spec.anchored,

@@ -56,6 +56,7 @@ class TaskSpec:
     expected: int | None = None
     response_window: int = 3
     delay: int = 0
+    latest_begin: int = 0
     every: int | None = None
     flex: int = 0
     anchored: bool = False
