@@ -11,6 +11,11 @@ import pytest
 
 import pyselene as selene
 from pyselene import PENDING, Outcome, Run, Scheduler, Task
+from test_cli import SOURCES, command, environment, folder, write
+
+__all__ = ["folder"]
+
+RUNNER = SOURCES.parents[2] / "build/selene-run"
 
 
 def test_what_a_handler_returns_is_its_output() -> None:
@@ -159,3 +164,34 @@ def test_the_store_keeps_it_and_other_processes_read_it(tmp_path: Path) -> None:
                 connection.output("nothing")
         scheduler.register(Task("report", every=3600, existing="replace"))
         assert scheduler.output("report") == b""
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_commands_leave_what_they_write_to_a_file(folder: Path, program: str) -> None:
+    scripts = {
+        "short": 'printf "rows: 3\\033[2J" >$SELENE_OUTPUT',
+        "fails": "echo half >$SELENE_OUTPUT; exit 3",
+        "none": "test -e $SELENE_OUTPUT && test ! -s $SELENE_OUTPUT",
+        "long": "head -c 2000000 /dev/zero >$SELENE_OUTPUT",
+    }
+    if program == "pyselene":
+        work = "".join(
+            f"[tasks.{name}]\nexpected = '1s'\ncommand = '''{script}'''\n" for name, script in scripts.items()
+        )
+        arguments = command("run", write(folder, work), "--store", "t.db", "--budget", "1m")
+        asked = command("explain", "short", "--store", "t.db")
+    else:
+        work = write(folder, "".join(f"{name} expected=1s -- {script}\n" for name, script in scripts.items()), "w")
+        arguments = [str(RUNNER), "--store", "t.db", "--budget", "1m", work]
+        asked = [str(RUNNER), "--store", "t.db", "--explain", "short", work]
+    done = subprocess.run(arguments, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+    assert "long: what it left is too long to be kept: 2000000 bytes" in done.stderr
+    told = subprocess.run(asked, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+    assert "11 bytes: rows: 3\\" in told.stdout
+    assert "\x1b[2J" not in told.stdout
+    with Scheduler(folder / "t.db") as scheduler:
+        assert scheduler.output("short") == b"rows: 3\x1b[2J"
+        assert scheduler.get("none").last_outcome is Outcome.NEW_DATA
+        assert scheduler.get("long").last_outcome is Outcome.NEW_DATA
+        assert [scheduler.output(name) for name in ("fails", "none", "long")] == [b"", b"", b""]
+    assert not list(folder.rglob("*.output"))

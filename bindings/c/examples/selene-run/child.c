@@ -66,14 +66,16 @@ static int spawn(struct child *child, char *arguments[], int gate, int output,
 }
 
 int child_start(struct child *child, const char *command, const char *id, uint32_t attempt,
-                const char *progress, int output, const sigset_t *mask,
+                const char *progress, const char *left, int output, const sigset_t *mask,
                 void (*before)(pid_t group)) {
     char number[16];
     /* It begins when its guard knows it: if this process is killed before, it ends with the pipe. */
-    char gate[] = "read -r _ && exec </dev/null && export SELENE_PROGRESS=\"$1\" && shift && "
-                  "exec /bin/sh -c \"$@\"";
-    char *arguments[] = {"sh",       "-c",   gate, "sh", (char *)progress, (char *)command,
-                         (char *)id, number, NULL};
+    char gate[] =
+        "read -r _ && exec </dev/null && export SELENE_PROGRESS=\"$1\" SELENE_OUTPUT=\"$2\" && "
+        "shift 2 && exec /bin/sh -c \"$@\"";
+    char *arguments[] = {
+        "sh",       "-c",   gate, "sh", (char *)progress, (char *)left, (char *)command,
+        (char *)id, number, NULL};
     int ends[2];
     int problem;
     *child = (struct child){0};

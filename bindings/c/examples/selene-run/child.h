@@ -28,12 +28,13 @@ void children_reap_strays(void);
  * Starts `/bin/sh -c command id attempt` with output and errors going to a descriptor. One call at a time.
  *
  * @param progress  what it finds in SELENE_PROGRESS
+ * @param left      what it finds in SELENE_OUTPUT
  * @param mask  the signals that shall be blocked in it
  * @param before  called with its process group before it does anything
  * @return 0, or an errno
  */
 int child_start(struct child *child, const char *command, const char *id, uint32_t attempt,
-                const char *progress, int output, const sigset_t *mask,
+                const char *progress, const char *left, int output, const sigset_t *mask,
                 void (*before)(pid_t group));
 
 /** Sends a signal to the whole group. Only before child_ended said true. */

@@ -12,6 +12,7 @@
 #include "due.h"
 #include "guard.h"
 #include "log.h"
+#include "output.h"
 #include "printable.h"
 #include "progress.h"
 
@@ -26,6 +27,7 @@ struct job {
     struct child child;
     struct log *log;
     struct progress progress;
+    struct output output;
     /* Monotonic: when the group must be gone, so that the rest is done by the deadline. */
     int64_t last_call;
     int64_t kill_at;
@@ -121,8 +123,9 @@ static void remember_end(struct runner *runner, selene_run run, int status) {
 static bool start(struct runner *runner, struct job *job, const selene_run_info *info) {
     int problem;
     if (runner->signal || runner->leaving) return false;
-    problem = child_start(&job->child, info->input.data, info->id.data, info->attempt,
-                          job->progress.path, job->log->file, &runner->command_mask, guard_add);
+    problem =
+        child_start(&job->child, info->input.data, info->id.data, info->attempt, job->progress.path,
+                    job->output.path, job->log->file, &runner->command_mask, guard_add);
     if (problem) {
         fprintf(stderr, "selene-run: %s: /bin/sh: %s\n", printable(info->id.data, -1).text,
                 strerror(problem));
@@ -141,6 +144,7 @@ static int run_child(struct runner *runner, const selene_run_info *info, struct 
     int status = NOT_STARTED;
     bool started;
     progress_open(&job.progress, log);
+    output_open(&job.output, log);
     selene_run_remaining(info->run, &remaining);
     job.last_call = monotonic_now() + remaining + reserve - reserve / 4;
 
@@ -163,6 +167,8 @@ static int run_child(struct runner *runner, const selene_run_info *info, struct 
     pthread_mutex_unlock(&runner->lock);
     progress_look(&job.progress, info->run);
     progress_close(&job.progress);
+    if (started) output_take(&job.output, info->run, info->id.data);
+    output_close(&job.output);
     return status;
 }
 

@@ -13,6 +13,8 @@
 
 /* Cells of a bar of progress. */
 #define BAR 20
+/* Bytes of what a task left. */
+#define OUTPUT_SHOWN 60
 
 static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
 
@@ -493,10 +495,28 @@ static void show_history(const struct session *session, const selene_task_info *
     for (uint64_t i = 0; i < info->response_time_count; i++)
         printf(i ? ", %s" : "  took %s", duration_text(info->response_times[i]).text);
     if (info->response_time_count) puts("");
-    if (info->failed_attempt)
-        printf("  failed %s ago in attempt %u: %s\n",
-               duration_text(now(session) - info->failed_at).text, (unsigned)info->failed_attempt,
-               printable(info->failure.data, info->failure.length).text);
+    if (info->failed_at) {
+        printf("  failed %s ago", duration_text(now(session) - info->failed_at).text);
+        if (info->failed_attempt) printf(" in attempt %u", (unsigned)info->failed_attempt);
+        printf(": %s\n", printable(info->failure.data, info->failure.length).text);
+    }
+    for (uint32_t i = 0; i < info->after_count; i++)
+        printf(i ? ", %s%s" : "  after %s%s",
+               printable(info->after[i].data, info->after[i].length).text,
+               info->waits_for >> i & 1 ? " (waits)" : "");
+    if (info->after_count) puts("");
+}
+
+/* The first bytes of what its last success left, on one line. */
+static void show_output(const struct session *session, selene_text id) {
+    selene_task_output *left;
+    if (selene_task_get_output(session->scheduler, id.data, id.length, &left)) return;
+    const int64_t length = left->output.length;
+    if (length > 0)
+        printf("  left %lld bytes: %s%s\n", (long long)length,
+               printable(left->output.data, length < OUTPUT_SHOWN ? length : OUTPUT_SHOWN).text,
+               length > OUTPUT_SHOWN ? " ..." : "");
+    selene_task_output_destroy(left);
 }
 
 selene_status show_task(const struct session *session, const char *id) {
@@ -508,6 +528,7 @@ selene_status show_task(const struct session *session, const char *id) {
     puts(printable(info->id.data, info->id.length).text);
     show_definition(info);
     show_history(session, info);
+    if (info->output_length) show_output(session, info->id);
     printf("  ");
     show_reasons(session, info->id, &session->options->window);
     puts("");

@@ -15,7 +15,9 @@ from typing import Final
 from .guard import Guard
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
-_GATE: Final = 'read -r _ && exec </dev/null && export SELENE_PROGRESS="$1" && shift && exec /bin/sh -c "$@"'
+_GATE: Final = (
+    'read -r _ && exec </dev/null && export SELENE_PROGRESS="$1" SELENE_OUTPUT="$2" && shift 2 && exec /bin/sh -c "$@"'
+)
 """A command begins when its guard knows it: one that this process is killed before ends with the pipe."""
 
 _LOOK_EVERY: Final = 0.05
@@ -43,7 +45,14 @@ class Child:
     """A command that runs as ``/bin/sh -c COMMAND ID ATTEMPT``; it has nothing to read, and writes to a file."""
 
     def __init__(
-        self, command: str, id: str, attempt: int, output: int, guard: Guard | None = None, progress: str = ""
+        self,
+        command: str,
+        id: str,
+        attempt: int,
+        output: int,
+        guard: Guard | None = None,
+        progress: str = "",
+        left: str = "",
     ) -> None:
         gate, opener = os.pipe()
         try:
@@ -51,7 +60,7 @@ class Child:
             signals = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
             self.pid = os.posix_spawn(
                 "/bin/sh",
-                ["sh", "-c", _GATE, "sh", progress, command, id, str(attempt)],
+                ["sh", "-c", _GATE, "sh", progress, left, command, id, str(attempt)],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, gate, 0),

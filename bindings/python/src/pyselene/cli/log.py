@@ -31,6 +31,8 @@ class Log:
         self._path = folder / f"{name}.log"
         self.progress = folder / f"{name}.progress"
         """Where the command may tell its progress."""
+        self.output = folder / f"{name}.output"
+        """Where the command may leave something."""
         self._attempt = attempt
         self.file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         self.bound()

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+import stat
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
-from .. import Outcome, Run, StaleRun, StopReason
+from .. import Outcome, Run, StaleRun, StopReason, TooLarge
 from .board import Active, Board, Done
 from .child import Child, end_text
 from .guard import Guard
 from .log import Log
+from .problem import printable
 from .progress import ProgressFile
 from .workspace import Workspace
 
+_LONGEST_OUTPUT: Final = 1 << 26
+"""No limit of a store is greater."""
 _OUTCOMES: Final = {0: Outcome.NEW_DATA, 77: Outcome.NO_DATA, 99: Outcome.ABANDONED}
 """As automake's: 77 is "skipped", 99 is "hard error"."""
 
@@ -111,12 +117,36 @@ class Runner:
             self.board.progress(run.token, done, total, text)
 
         try:
-            child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard, str(progress.path))
+            log.output.write_bytes(b"")
+            left = str(log.output)
+            child = Child(run.input.decode(), run.id, run.attempt, log.file, self._guard, str(progress.path), left)
             status = child.wait(self._stop_of(run), look)
             progress.look(tell)
+            self._keep_output(run, log.output)
             return status
         finally:
             progress.close()
+            with suppress(OSError):
+                log.output.unlink()
+
+    def _keep_output(self, run: Run, path: Path) -> None:
+        with suppress(OSError):
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            try:
+                found = os.fstat(file)
+                if not stat.S_ISREG(found.st_mode) or not found.st_size:
+                    return
+                if found.st_size <= _LONGEST_OUTPUT:
+                    run.set_output(os.pread(file, found.st_size, 0))
+                    return
+            except TooLarge:
+                pass
+            finally:
+                os.close(file)
+            print(
+                f"pyselene: {printable(run.id)}: what it left is too long to be kept: {found.st_size} bytes",
+                file=sys.stderr,
+            )
 
     def _show(self, id: str, lines: list[str]) -> None:
         if self._show_output is None or not lines or self.lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from .. import Constraint, Explanation, LastFailure, Plan, Reason, ReasonCode, Report, Scheduler, State, TaskInfo
+from .. import (
+    Constraint,
+    Explanation,
+    LastFailure,
+    Plan,
+    Reason,
+    ReasonCode,
+    Report,
+    Scheduler,
+    SeleneError,
+    State,
+    TaskInfo,
+)
 from .._time import instant
 from .board import Board
 from .duration import show
@@ -321,7 +334,20 @@ def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo
 
 def _failure_text(last: LastFailure, now: int) -> str:
     told = f": {last.message}" if last.message else ""
-    return f"{show(max(0, now - last.at_ns))} ago in attempt {last.attempt}{told}"
+    attempt = f" in attempt {last.attempt}" if last.attempt else ""
+    return f"{show(max(0, now - last.at_ns))} ago{attempt}{told}"
+
+
+_OUTPUT_SHOWN: Final = 60
+"""Bytes of what a task left."""
+
+
+def _output_text(scheduler: Scheduler, id: str) -> str:
+    left = scheduler.output(id)
+    if not left:
+        return ""
+    shown = printable(left[:_OUTPUT_SHOWN].decode(errors="backslashreplace"))
+    return f"{len(left)} bytes: {shown}{' …' if len(left) > _OUTPUT_SHOWN else ''}"
 
 
 def show_explanation(
@@ -367,6 +393,10 @@ def show_explanation(
     if info.last_failure is not None:
         fact("failed", _failure_text(info.last_failure, now), OUTCOME_STYLES["failed"])
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
+    fact("after", ", ".join(f"{one} (waits)" if one in info.waits_for else one for one in info.after))
+    if info.output_length:
+        with suppress(SeleneError):
+            fact("left", _output_text(scheduler, info.id))
     if why.rank:
         fact("rank", f"{why.rank} of {why.eligible}, score {why.score:.3f}")
     if why.latest_begin_ns is not None:

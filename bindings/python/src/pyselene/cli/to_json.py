@@ -83,6 +83,9 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
             "message": info.last_failure.message,
         },
         "response_times": list(info.response_times),
+        "after": list(info.after),
+        "waits_for": list(info.waits_for),
+        "output_length": info.output_length,
     }
 
 
