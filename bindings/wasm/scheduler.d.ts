@@ -94,6 +94,10 @@ export interface Task {
   jitter?: number;
   /** Its outcomes are not learnt from (freshness rule). */
   steady?: boolean;
+  /** Ids of registered once tasks: it waits until they have succeeded, fails or is cancelled with them. */
+  after?: string[];
+  /** It starts when they have ended, however they did. */
+  afterAnyEnd?: boolean;
   /** Handed to each run, as bytes. */
   input?: Uint8Array | string;
 }
@@ -158,6 +162,9 @@ export interface TaskInfo {
   id: string;
   handler: string;
   tags: string[];
+  after: string[];
+  /** Those of them that it waits for. */
+  waitsFor: string[];
   /** Empty: none. */
   group: string;
   kind: Kind;

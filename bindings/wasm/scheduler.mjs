@@ -348,17 +348,18 @@ export class Scheduler {
     return memory.scope(({ room, struct, text, bytes }) => {
       const at = struct('task');
       this.#selene.defaults('task', at);
-      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input'];
+      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd'];
       const values = fields(task, TASK, others, 'task');
       values.id = text(task.id ?? '');
       if (task.handler !== undefined) values.handler = text(task.handler);
       if (task.group !== undefined) values.group = text(task.group);
-      if (task.steady) values.flags = constants.TASK_STEADY;
+      values.flags = (task.steady ? constants.TASK_STEADY : 0) | (task.afterAnyEnd ? constants.TASK_AFTER_ANY_END : 0);
       if (task.every !== undefined && task.schedule === undefined) values.schedule = constants.SCHEDULE_PERIODIC;
       if (task.tags) {
         const { tags, tag_count } = this.#texts('tags', task.tags, room, text, Number);
         Object.assign(values, { tags, tag_count });
       }
+      if (task.after) Object.assign(values, this.#texts('after', task.after, room, text, Number));
       if (task.input !== undefined) {
         const input = typeof task.input === 'string' ? text(task.input) : bytes(task.input);
         values.input = input.data;
@@ -897,10 +898,13 @@ export class Run {
 // ---- What structs look like to JavaScript ----
 
 function taskInfo(info, memory) {
+  const after = memory.readArray('text', info.after, info.after_count);
   return {
     id: info.id,
     handler: info.handler,
     tags: memory.readArray('text', info.tags, info.tag_count),
+    after,
+    waitsFor: after.filter((_, place) => info.waits_for >> place & 1),
     group: info.group,
     kind: kinds.name(info.kind),
     schedule: schedules.name(info.schedule),

@@ -297,6 +297,10 @@ struct task {
     std::string input{};
     /** The freshness rule does not learn from its outcomes. */
     bool steady = false;
+    /** Ids of registered once tasks: it waits until they have succeeded, fails or is cancelled with them. */
+    std::vector<std::string> after{};
+    /** It starts when they have ended, however they did. */
+    bool after_any_end = false;
 };
 
 /** How far a run has come, as it told by run::progress. */
@@ -329,6 +333,8 @@ struct task_info {
     std::optional<selene::progress> progress;
     /** Or empty. */
     std::string group{};
+    /** The tasks that it comes after, and those of them that it waits for. */
+    std::vector<std::string> after{}, waits_for{};
 };
 
 /** A group of tasks. */
@@ -847,11 +853,13 @@ class scheduler {
     // ---- tasks ----
 
     disposition add(const task &given) {
-        std::vector<selene_text> tags;
+        std::vector<selene_text> tags, after;
         selene_task raw = SELENE_TASK_INIT;
         std::int32_t found = 0;
         for (const std::string &tag : given.tags)
             tags.push_back(detail::text(tag));
+        for (const std::string &id : given.after)
+            after.push_back(detail::text(id));
         raw.id = detail::text(given.id);
         raw.handler = detail::text(given.handler);
         raw.kind = static_cast<std::int32_t>(given.kind);
@@ -878,6 +886,9 @@ class scheduler {
         raw.group = detail::text(given.group);
         raw.latest_begin = given.latest_begin.count();
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
+        raw.after_count = static_cast<std::uint32_t>(after.size());
+        raw.after = after.data();
+        if (given.after_any_end) raw.flags |= SELENE_TASK_AFTER_ANY_END;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);
     }
@@ -921,6 +932,10 @@ class scheduler {
                 selene::progress{raw->progress_done, raw->progress_total,
                                  detail::string(raw->progress_text), detail::at(raw->progress_at)};
         made.group = detail::string(raw->group);
+        for (std::uint32_t i = 0; i < raw->after_count; i++) {
+            made.after.push_back(detail::string(raw->after[i]));
+            if ((raw->waits_for >> i & 1U) != 0) made.waits_for.push_back(made.after.back());
+        }
         return made;
     }
     /** The same; selene::error NOT_FOUND if there is none. */

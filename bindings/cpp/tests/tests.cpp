@@ -111,11 +111,19 @@ void outputs() {
     scheduler.handler("first", [&](selene::run &run) { run.set_output(bytes); });
     scheduler.handler("second",
                       [&](selene::run &run) { run.set_output(scheduler.output("first") + "c"); });
+    selene::task second = once("second");
+    second.after = {"first"};
+    CHECK(refused([&] { scheduler.add(second); }) == SELENE_ERROR_NOT_FOUND);
+    scheduler.add(once("first"));
+    scheduler.add(second);
+    CHECK(scheduler.get("second").state == selene::state::blocked);
+    CHECK(scheduler.get("second").waits_for == second.after);
     for (const char *id : {"first", "second"}) {
-        scheduler.add(once(id));
         CHECK(scheduler.output(id).empty());
         CHECK(scheduler.run_cycle({}).runs.size() == 1);
     }
+    CHECK(scheduler.get("second").after == second.after);
+    CHECK(scheduler.get("second").waits_for.empty());
     CHECK(scheduler.output("second") == bytes + "c");
     CHECK(refused([&] { scheduler.output("third"); }) == SELENE_ERROR_NOT_FOUND);
 }

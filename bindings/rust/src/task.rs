@@ -17,6 +17,7 @@ pub struct Task {
     id: String,
     handler: String,
     tags: Vec<String>,
+    after: Vec<String>,
     group: String,
     input: Vec<u8>,
 }
@@ -29,7 +30,7 @@ impl Task {
     fn new(id: impl Into<String>, schedule: Schedule) -> Task {
         let mut raw = defaults!(selene_task, selene_task_init);
         raw.schedule = schedule.number();
-        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), group: String::new(), input: Vec::new() }
+        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), after: Vec::new(), group: String::new(), input: Vec::new() }
     }
     /// A candidate in every window.
     pub fn standing(id: impl Into<String>) -> Task {
@@ -151,6 +152,17 @@ impl Task {
         self.tags.push(tag.into());
         self
     }
+    /// One more once task that it comes after, which is registered: it waits until that has succeeded, and fails or is
+    /// cancelled with it.
+    pub fn after(mut self, id: impl Into<String>) -> Task {
+        self.after.push(id.into());
+        self
+    }
+    /// It starts when those that it comes after have ended, however they did.
+    pub fn after_any_end(mut self) -> Task {
+        self.raw.flags |= raw::SELENE_TASK_AFTER_ANY_END as u32;
+        self
+    }
     /// Bytes that each run gets.
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Task {
         self.input = input.into();
@@ -165,7 +177,10 @@ impl Task {
     /// Hands it to a function as the header has it.
     pub(crate) fn lend<T>(&self, call: impl FnOnce(&raw::selene_task) -> T) -> T {
         let tags: Vec<_> = self.tags.iter().map(|tag| text(tag)).collect();
+        let after: Vec<_> = self.after.iter().map(|id| text(id)).collect();
         let mut raw = self.raw;
+        raw.after = after.as_ptr();
+        raw.after_count = u32::try_from(after.len()).unwrap_or(u32::MAX);
         raw.id = text(&self.id);
         raw.handler = text(&self.handler);
         raw.group = text(&self.group);
@@ -209,6 +224,10 @@ pub struct TaskInfo {
     pub input: Vec<u8>,
     /// Its tags.
     pub tags: Vec<String>,
+    /// The tasks that it comes after.
+    pub after: Vec<String>,
+    /// Those of them that it waits for.
+    pub waits_for: Vec<String>,
     /// The group that it is in, or "".
     pub group: String,
     /// What must hold while it runs.
@@ -276,6 +295,13 @@ impl TaskInfo {
             handler: string(&raw.handler),
             input: bytes(&raw.input).to_vec(),
             tags: slice(raw.tags, raw.tag_count.into()).iter().map(|tag| string(tag)).collect(),
+            after: slice(raw.after, raw.after_count.into()).iter().map(|id| string(id)).collect(),
+            waits_for: slice(raw.after, raw.after_count.into())
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| raw.waits_for >> place & 1 == 1)
+                .map(|(_, id)| string(id))
+                .collect(),
             group: string(&raw.group),
             constraints: Constraints::of(raw.constraints),
             kind: Kind::of(raw.kind),

@@ -117,6 +117,11 @@ fn what_a_handler_returns_is_the_outcome() {
     assert_eq!(scheduler.output("leaves").unwrap(), b"");
     scheduler.run(&here().task("leaves")).unwrap();
     assert_eq!(scheduler.output("leaves").unwrap(), b"a\0b");
+    scheduler.register(&Task::once("first")).unwrap();
+    scheduler.register(&Task::once("second").after("first")).unwrap();
+    let second = scheduler.get("second").unwrap().unwrap();
+    assert_eq!((second.state, second.waits_for), (State::Blocked, vec!["first".to_string()]));
+    assert_eq!(scheduler.cancel("first").unwrap(), 2);
     assert_eq!(scheduler.get("false").unwrap().unwrap().earliest_begin, at);
 }
 

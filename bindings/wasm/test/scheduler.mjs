@@ -40,6 +40,22 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a task waits for those that it comes after', async () => {
+    const { scheduler } = virtual(selene);
+    const order = [];
+    scheduler.handler('work', (run) => { order.push(run.id); });
+    const once = { handler: 'work', schedule: 'once', expected: 1 };
+    scheduler.register({ ...once, id: 'b1' });
+    scheduler.register({ ...once, id: 'a2', after: ['b1'], afterAnyEnd: true });
+    assert.deepEqual(scheduler.get('a2').waitsFor, ['b1']);
+    assert.throws(() => scheduler.register({ ...once, id: 'a3', after: ['none'] }), { code: 'NOT_FOUND' });
+    await scheduler.run();
+    await scheduler.run();
+    assert.deepEqual(order, ['b1', 'a2']);
+    assert.deepEqual([scheduler.get('a2').after, scheduler.get('a2').waitsFor], [['b1'], []]);
+    scheduler.close();
+  });
+
   test('what a run leaves is its output', async () => {
     const { scheduler } = virtual(selene);
     scheduler.handler('bytes', (run) => { run.setOutput(new Uint8Array([0, 255, 7])); });
