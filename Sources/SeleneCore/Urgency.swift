@@ -116,6 +116,11 @@ extension TaskTable {
     expiresAt = urgency?.firstToExpire?.at.key ?? Time.never
   }
 
+  /// When the next of them is too late: the first whole microsecond then, which every language tells exactly.
+  package var tellsExpiryAt: Instant {
+    expiresAt == Time.never ? Time.never : expiresAt.adding(1_000 - (expiresAt % 1_000 + 1_000) % 1_000)
+  }
+
   /// Lets those fail that were not begun by their latest begin.
   package func expire(at now: Instant, _ changes: inout Changes) {
     while expiresAt < now, let first = urgency?.firstToExpire {

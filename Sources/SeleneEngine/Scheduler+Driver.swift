@@ -207,7 +207,7 @@ extension Scheduler {
     view.hearing = hearing
     (view.askAgainAt, view.delayedUntil) = (driver.askAgainAt, driver.delayedUntil)
     view.mayListenAt = driver.listensAt
-    view.nextEffect = table.expiresAt.adding(1)
+    view.nextEffect = table.tellsExpiryAt
     for cycle in cycles where !cycle.mode.callsHandlers {
       view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
     }

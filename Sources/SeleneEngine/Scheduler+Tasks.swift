@@ -235,7 +235,7 @@ extension Scheduler {
     }
     earliest = earliest == Time.never ? earliest : max(earliest, beginsAgainAt)
     // What is too late is told then.
-    earliest = min(earliest, max(moment.now, table.expiresAt.adding(1)))
+    earliest = min(earliest, max(moment.now, table.tellsExpiryAt))
     return earliest == Time.never ? nil : earliest
   }
 

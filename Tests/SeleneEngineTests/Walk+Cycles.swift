@@ -197,7 +197,7 @@ extension Walk {
   private func expectedWakeup() -> Instant? {
     // The next begin ends what was forgotten (C5).
     let kinds = model.cycles.filter { model.now <= $0.deadline }.reduce(model.enabled) { $0.subtracting($1.kinds) }
-    let tooLate = model.records.values.compactMap(\.latestAt).map { $0 + 1 }
+    let tooLate = model.records.values.compactMap(\.latestAt).map { $0 + 1_000 - ($0 % 1_000 + 1_000) % 1_000 }
     return
       (model.records.values.filter { model.isRunnable($0, kinds: kinds) }.map { sight in
         let (last, interval) = (model.lastBegin[sight.kind], model.intervals[sight.kind])
