@@ -190,9 +190,11 @@
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
- *   (REENTRANT). Threads that the library starts are named "selene/worker" and
- *   "selene/server", have a stack of at least 8 MiB and block the signals that are
- *   sent to a process (selene_options.blocked_signals), not those of faults.
+ *   (REENTRANT). Threads that the library starts are named by what they do,
+ *   "selene/lane", "selene/window", "selene/driver", "selene/store",
+ *   "selene/server", and "selene/worker" while they wait; they have a stack of
+ *   at least 8 MiB and block the signals that are sent to a process
+ *   (selene_options.blocked_signals), not those of faults.
  *   Loading the library starts no thread and installs no signal handler.
  *
  * Runtimes. A host in a language with a runtime of its own needs no callback and no thread of the library:

@@ -222,6 +222,10 @@ static void *begin_thread(void *argument) {
     return NULL;
 }
 
+void platform_thread_rename(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
+
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 
 uint64_t platform_signals_of_processes(void) {

@@ -13,6 +13,16 @@ enum Job {
   case drive(Driver)
   /// Makes durable what was accepted, for one who cannot wait for that.
   case save(HandedSave)
+
+  /// What its thread is called meanwhile; at most 15 bytes.
+  var name: StaticString {
+    switch self {
+    case .lane: "selene/lane"
+    case .coordinate: "selene/window"
+    case .drive: "selene/driver"
+    case .save: "selene/store"
+    }
+  }
 }
 
 /// The threads of a scheduler. Guarded by its lock.
@@ -87,7 +97,7 @@ extension Scheduler {
       let start = Unmanaged.passRetained(ThreadStart(self))
       threadHooks?.beginUse()
       let thread = platform_thread_start(
-        ("selene/worker" as StaticString).cString, threadBody, start.toOpaque(), options.blockedSignals)
+        Self.idleName.cString, threadBody, start.toOpaque(), options.blockedSignals)
       guard thread != 0 else {
         start.release()
         _ = threadHooks?.endUse()
@@ -102,6 +112,9 @@ extension Scheduler {
     }
     troubleEnds(.thread, at: clock.last)
   }
+
+  /// What a thread of the library is called that waits for a job, or delivers what is in the outbox.
+  private static var idleName: StaticString { "selene/worker" }
 
   /// - Throws: `unsupported` where the library may start no thread (B2).
   package func refuseWithoutThreads() throws(SeleneError) {
@@ -175,7 +188,9 @@ extension Scheduler {
       if !workers.jobs.isEmpty {
         let job = workers.jobs.removeFirst()
         workers.thisThread(works: true, on: job)
+        platform_thread_rename(job.name.cString)
         try perform(job)
+        platform_thread_rename(Self.idleName.cString)
         workers.thisThread(works: false)
       } else if workers.isTellerCalled {
         workers.isTellerCalled = false

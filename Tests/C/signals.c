@@ -507,7 +507,7 @@ static void test_named(void) {
     task.id = SELENE_TEXT("a");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
-    CHECK(strcmp("selene/worker", name_of_thread) == 0);
+    CHECK(strcmp("selene/lane", name_of_thread) == 0);
     prctl(PR_GET_NAME, after);
     CHECK(strcmp(before, after) == 0);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));

@@ -989,7 +989,7 @@ static void test_writers_beside_forks(void) {
 
 /* ---- what a library thread is ----------------------------------------------------------------------------------- */
 
-static char worker_name[16];
+static char lane_name[16];
 static atomic_int deep_runs;
 
 /** Uses so many bytes of the stack and gives their sum, so that they are really there. */
@@ -1003,7 +1003,7 @@ static unsigned use_stack(size_t bytes) {
 
 static void deep_run(selene_run run, const selene_run_info *info, void *context) {
     (void)info, (void)context;
-    CHECK_INT(0, prctl(PR_GET_NAME, worker_name));
+    CHECK_INT(0, prctl(PR_GET_NAME, lane_name));
     CHECK(use_stack(6 << 20) > 0);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     atomic_fetch_add(&deep_runs, 1);
@@ -1057,7 +1057,7 @@ static void test_names(void) {
     selene_server server = 0;
     char path[96];
     run_deep();
-    CHECK_STRING("selene/worker", worker_name);
+    CHECK_STRING("selene/lane", lane_name);
     make_stores();
     snprintf(path, sizeof path, "%s/store", stores);
     options.path = (selene_text){path, -1};
@@ -1079,6 +1079,6 @@ int main(int argc, char **argv) {
     run_test("P4 threads that write come through beside forks", test_writers_beside_forks);
     run_test("P5 a handler has 6 MiB of stack, whatever the threads of the process have",
              test_stack);
-    run_test("P5 threads of the library are named selene/worker and selene/server", test_names);
+    run_test("P5 threads of the library are named by what they do", test_names);
     return check_end();
 }

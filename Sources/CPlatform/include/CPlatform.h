@@ -72,6 +72,8 @@ int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t
 uint64_t platform_thread_start(const char *_Nonnull name,
                                void (*_Nonnull body)(void *_Nonnull context),
                                void *_Nonnull context, uint64_t blocked);
+// Gives the calling thread another name, of at most 15 bytes.
+void platform_thread_rename(const char *_Nonnull name);
 // The signals that are sent to a process to be handled by one of its threads, as such bits.
 uint64_t platform_signals_of_processes(void);
 // Whether a signal exists that can be blocked, and no fault raises it.

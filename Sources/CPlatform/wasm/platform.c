@@ -67,6 +67,10 @@ uint64_t platform_thread_start(const char *name, void (*body)(void *context), vo
     return 0;
 }
 
+void platform_thread_rename(const char *name) {
+    (void)name;
+}
+
 uint64_t platform_signals_of_processes(void) {
     return 0;
 }
