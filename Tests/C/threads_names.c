@@ -9,6 +9,8 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 static sem_t begun, may_end;
 
@@ -111,9 +113,47 @@ static void test_driver(void) {
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
 }
 
+static int nice_inside;
+
+/** What a host that wants its work in the background does on each thread of the library. */
+static void be_nice(void *context) {
+    (void)context;
+    CHECK_INT(0, setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10));
+}
+
+static void read_nice(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    nice_inside = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static int nice_of_a_run(selene_thread_fn begin) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    options.thread_begin = begin;
+    nice_inside = -100;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, read_nice, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+    return nice_inside;
+}
+
+static void test_priority(void) {
+    const int mine = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+    CHECK_INT(mine, nice_of_a_run(NULL));
+    CHECK_INT(10, nice_of_a_run(be_nice));
+    CHECK_INT(mine, getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid)));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W12 a thread that runs tasks is called lane, one that waits worker", test_lanes);
     run_test("W12 a thread that drives is called driver", test_driver);
+    run_test("W12 threads have the host's priority, or what it gives them as they begin",
+             test_priority);
     return check_end();
 }
