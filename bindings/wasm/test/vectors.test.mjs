@@ -24,6 +24,7 @@ const optionNames = {
 };
 const taskNames = {
   initial_delay_ms: 'delay',
+  latest_begin_ms: 'latestBegin',
   flex_ms: 'flex',
   period_ms: 'every',
   backoff_ms: 'backoffDelay',
