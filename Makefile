@@ -74,7 +74,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
+.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -114,6 +114,10 @@ BENCH_PYTHON = build/bench/venv/bin/python
 bench: deps-bench all benchmarks
 	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
+
+## runtimes       what a pulled run costs in each binding, beside C
+runtimes: deps-test all
+	@Benchmarks/runtimes.sh
 
 # ---- the libraries ----------------------------------------------------------
 

@@ -1,0 +1,30 @@
+#!/bin/bash
+# Builds the program of each binding that pulls runs, and measures them beside C's: Benchmarks/python/runtimes.py.
+set -eu
+cd "$(dirname "$0")/.."
+out=$PWD/build/bench/runtimes
+mkdir -p "$out"
+export LD_LIBRARY_PATH=$PWD/build PYSELENE_LIBRARY=$PWD/build/libselene.so PYTHONPATH=$PWD/bindings/python/src
+gcc -std=c11 -D_GNU_SOURCE -O2 -Iinclude bindings/c/benches/pulled.c -o "$out/c" -Lbuild -lselene
+programs=("C=$out/c")
+g++ -std=c++17 -O2 -Iinclude -Ibindings/cpp/include bindings/cpp/benches/pulled.cpp -o "$out/cpp" -Lbuild -lselene -lpthread
+programs+=("C++=$out/cpp")
+if command -v cargo >/dev/null; then
+  env CARGO_HOME="$PWD/build/rust/home" CARGO_TARGET_DIR="$PWD/build/rust" SELENE_LIB_DIR="$PWD/build" \
+    cargo build --quiet --release --offline --locked --example pulled --manifest-path bindings/rust/Cargo.toml
+  programs+=("Rust=build/rust/release/examples/pulled")
+fi
+if command -v go >/dev/null; then
+  printf 'Name: selene\nDescription: for figures\nVersion: 0\nCflags: -I%s\nLibs: -L%s -lselene\n' "$PWD/include" "$PWD/build" \
+    >"$out/selene.pc"
+  env -C bindings/go PKG_CONFIG_PATH="$out" GOCACHE="$PWD/build/go/cache" GOPATH="$PWD/build/go" GOPROXY=off \
+    go build -o "$out/go" ./benches/pulled
+  programs+=("Go=$out/go")
+fi
+if command -v node >/dev/null; then
+  make --no-print-directory node >/dev/null
+  programs+=("Node.js=node bindings/node/benches/pulled.mjs")
+fi
+python=$(bindings/python/environment.sh)
+programs+=("Python=$python bindings/python/benches/pulled.py")
+exec "$python" -B Benchmarks/python/runtimes.py "${programs[@]}"
