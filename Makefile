@@ -203,6 +203,7 @@ interface: deps-test
 	@python3 bindings/wasm/tools/interface.py
 	@python3 bindings/node/tools/calls.py
 	@python3 bindings/rust/tools/rust.py
+	@python3 bindings/go/tools/numbers.py
 	@mkdir -p build/test
 	@.ci/witness >build/test/witness.c
 	@$(CC) -g -gdwarf-4 -w -shared -fPIC -Iinclude build/test/witness.c -o build/test/witness.so

@@ -1728,7 +1728,9 @@ typedef uint64_t selene_cycle;
 enum {
     /** For selene_lane_next only: no outcome: it was given before, will be given later, or there was no run. */
     SELENE_OUTCOME_NONE = -1,
+    /** It worked, and found something new. */
     SELENE_OUTCOME_NEW_DATA = 0,
+    /** It worked, and there was nothing new. */
     SELENE_OUTCOME_NO_DATA = 1,
     /** It may be tried again, by backoff and max_attempts. */
     SELENE_OUTCOME_FAILED = 2,

@@ -186,11 +186,15 @@ class Interface:
 
     def add_enum(self, node: Node) -> None:
         """The numbers of an enum."""
-        following, constants = 0, []
+        following, constants, last = 0, [], None
         for item in children(node, "EnumConstantDecl"):
             for expression in children(item, "ConstantExpr"):
                 following = number(expression)
-            constants.append(put({"name": item["name"], "value": following}, SAID, described(item)))
+            # clang gives the comment of a constant to those behind it, too.
+            place = (comment(item) or {}).get("range", {}).get("begin")
+            said = described(item) if place != last else {}
+            last = place
+            constants.append(put({"name": item["name"], "value": following}, SAID, said))
             following += 1
         self.enums.append(put({}, SAID, described(node)) | {"constants": constants})
 

@@ -603,13 +603,13 @@ pub enum State {
     Held,
     /// Waits for the task before it.
     Blocked,
-    /// Waits for the task before it.
+    /// SELENE_STATE_RUNNING of the header.
     Running,
     /// Terminal, as the next two.
     Succeeded,
-    /// Terminal, as the next two.
+    /// SELENE_STATE_FAILED of the header.
     Failed,
-    /// Terminal, as the next two.
+    /// SELENE_STATE_CANCELLED of the header.
     Cancelled,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -669,9 +669,9 @@ impl fmt::Display for State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// For selene_lane_next only: no outcome: it was given before, will be given later, or there was no run.
+    /// It worked, and found something new.
     NewData,
-    /// For selene_lane_next only: no outcome: it was given before, will be given later, or there was no run.
+    /// It worked, and there was nothing new.
     NoData,
     /// It may be tried again, by backoff and max_attempts.
     Failed,
@@ -744,7 +744,7 @@ pub enum Stop {
     ConstraintLost,
     /// A new record took the id.
     Replaced,
-    /// A new record took the id.
+    /// SELENE_STOP_CANCELLED of the header.
     Cancelled,
     /// The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over.
     Shutdown,
@@ -994,11 +994,11 @@ pub enum EventType {
     Held,
     /// A held task took a free place.
     Promoted,
-    /// A held task took a free place.
+    /// SELENE_EVENT_CANCELLED of the header.
     Cancelled,
-    /// A held task took a free place.
+    /// SELENE_EVENT_CYCLE_BEGUN of the header.
     CycleBegun,
-    /// A held task took a free place.
+    /// SELENE_EVENT_CYCLE_ENDED of the header.
     CycleEnded,
     /// A successor took the place of the task before it.
     Unblocked,

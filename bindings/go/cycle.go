@@ -1,0 +1,202 @@
+package selene
+
+// #include <selene.h>
+import "C"
+
+import (
+	"context"
+	"time"
+	"unsafe"
+)
+
+// Window is an opportunity to work; what is zero has its default.
+type Window struct {
+	// Budget is the time from its begin to its deadline; 30 s.
+	Budget time.Duration
+	// Reserve is kept free at the end, in which runs are asked to stop; a twentieth of the budget, negative: none.
+	Reserve time.Duration
+	// Kinds are those of the tasks that it takes; refresh.
+	Kinds Kinds
+	// Lanes are runs at a time; 1.
+	Lanes uint32
+	// StrictFit picks nothing whose estimate does not fit, not even first.
+	StrictFit bool
+	// Rolling looks at each pick at what is eligible at that moment.
+	Rolling bool
+	// Task is the id of the one task that shall run now.
+	Task string
+}
+
+func (w Window) lend(flags C.uint32_t, call func(*C.selene_window) error) error {
+	var raw C.selene_window
+	C.selene_window_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	if w.Budget != 0 {
+		raw.budget = C.int64_t(w.Budget)
+	}
+	raw.reserve = some(w.Reserve, raw.reserve)
+	if w.Kinds != 0 {
+		raw.kinds = C.uint32_t(w.Kinds)
+	}
+	if w.Lanes != 0 {
+		raw.lanes = C.uint32_t(w.Lanes)
+	}
+	raw.flags = flags
+	if w.StrictFit {
+		raw.flags |= C.SELENE_WINDOW_STRICT_FIT
+	}
+	if w.Rolling {
+		raw.flags |= C.SELENE_WINDOW_ROLLING
+	}
+	var lent arena
+	defer lent.free()
+	raw.task = lent.text(w.Task)
+	return call(&raw)
+}
+
+func (s *Scheduler) begin(window Window, flags C.uint32_t) (cycle C.selene_cycle, err error) {
+	err = window.lend(flags, func(raw *C.selene_window) error {
+		return check(func() C.selene_status { return C.selene_cycle_begin(s.handle, raw, &cycle) })
+	})
+	return cycle, err
+}
+
+// Run opens a window and works through it on goroutines, as many as it has lanes. The report comes by its deadline, also
+// where handlers do not return. If the context ends, so does the window: the report comes with the context's error.
+func (s *Scheduler) Run(ctx context.Context, window Window) (*Report, error) {
+	if s.hasClock {
+		return nil, &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	}
+	cycle, err := s.begin(window, C.SELENE_WINDOW_LANES)
+	if err != nil {
+		return nil, err
+	}
+	return s.through(ctx, cycle)
+}
+
+// Plan is what such a window would pick now.
+func (s *Scheduler) Plan(window Window) (*Plan, error) {
+	var raw *C.selene_plan
+	err := window.lend(0, func(window *C.selene_window) error {
+		return check(func() C.selene_status { return C.selene_cycle_plan(s.handle, window, &raw) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer C.selene_plan_destroy(raw)
+	plan := &Plan{Eligible: uint64(raw.eligible)}
+	for _, run := range unsafe.Slice(raw.runs, raw.run_count) {
+		plan.Runs = append(plan.Runs, PlanRun{
+			text(run.id), float64(run.score), time.Duration(run.estimate), moment(run.starts_at),
+		})
+	}
+	return plan, nil
+}
+
+// Step is what Next found.
+type Step int32
+
+const (
+	// StepDone: there is nothing more to do.
+	StepDone Step = C.SELENE_STEP_DONE
+	// StepRun: work on the run, and complete it before or after the next.
+	StepRun Step = C.SELENE_STEP_RUN
+	// StepWait: ask again after a completion, or at the time.
+	StepWait Step = C.SELENE_STEP_WAIT
+)
+
+// Cycle is a window whose runs are pulled: for loops of one's own, and for tests.
+type Cycle struct {
+	scheduler *Scheduler
+	handle    C.selene_cycle
+}
+
+// Begin opens a window whose runs are pulled.
+func (s *Scheduler) Begin(window Window) (*Cycle, error) {
+	handle, err := s.begin(window, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Cycle{s, handle}, nil
+}
+
+// Next gives the next run, if there is one now; with StepWait the time to ask again at the latest.
+func (c *Cycle) Next() (Step, *Run, time.Time, error) {
+	if !c.scheduler.enter() {
+		return StepDone, nil, time.Time{}, errClosed
+	}
+	defer c.scheduler.leave()
+	info := noRunInfo
+	before := stops.Load()
+	var step C.int32_t
+	wake := C.int64_t(C.SELENE_NEVER)
+	err := check(func() C.selene_status { return C.selene_cycle_next(c.handle, &step, &info, &wake) })
+	if err != nil {
+		return StepDone, nil, time.Time{}, err
+	}
+	if step == C.SELENE_STEP_RUN {
+		return StepRun, newRun(c.scheduler, &info, before, nil), time.Time{}, nil
+	}
+	return Step(step), nil, moment(wake), nil
+}
+
+// End ends it. If the store refuses, it stays open and can be ended again.
+func (c *Cycle) End() (*Report, error) { return end(c.handle) }
+
+// Report is what a window did.
+type Report struct {
+	// Result is that of all its runs together.
+	Result                                               Outcome
+	BeganAt, EndedAt, Deadline                           time.Time
+	Eligible, DidNotFit                                  uint64
+	NewData, NoData, Failed, Abandoned, Expired, Stopped uint64
+	// Runs are in the order in which they began.
+	Runs []ReportRun
+}
+
+// ReportRun is one run of a report.
+type ReportRun struct {
+	ID      string
+	Outcome Outcome
+	// StopReason is why it was asked to stop; StopNone: it was not.
+	StopReason             Stop
+	Attempt                uint32
+	Score                  float64
+	Estimate, ResponseTime time.Duration
+	StartedAt              time.Time
+}
+
+// newReport copies a report, and frees it.
+func newReport(raw *C.selene_report) *Report {
+	if raw == nil {
+		return nil
+	}
+	defer C.selene_report_destroy(raw)
+	report := &Report{
+		Result: Outcome(raw.result), BeganAt: moment(raw.began_at), EndedAt: moment(raw.ended_at),
+		Deadline: moment(raw.deadline), Eligible: uint64(raw.eligible), DidNotFit: uint64(raw.did_not_fit),
+		NewData: uint64(raw.new_data), NoData: uint64(raw.no_data), Failed: uint64(raw.failed),
+		Abandoned: uint64(raw.abandoned), Expired: uint64(raw.expired), Stopped: uint64(raw.stopped),
+		Runs: make([]ReportRun, 0, raw.run_count),
+	}
+	for _, run := range unsafe.Slice(raw.runs, raw.run_count) {
+		report.Runs = append(report.Runs, ReportRun{
+			text(run.id), Outcome(run.outcome), Stop(run.stop_reason), uint32(run.attempt), float64(run.score),
+			time.Duration(run.estimate), time.Duration(run.response_time), moment(run.started_at),
+		})
+	}
+	return report
+}
+
+// Plan is what a window would pick now.
+type Plan struct {
+	Eligible uint64
+	Runs     []PlanRun
+}
+
+// PlanRun is one run of a plan; StartsAt is when it would begin if each run took its estimate.
+type PlanRun struct {
+	ID       string
+	Score    float64
+	Estimate time.Duration
+	StartsAt time.Time
+}

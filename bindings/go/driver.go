@@ -1,0 +1,158 @@
+package selene
+
+// #include <selene.h>
+import "C"
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Driver says how Drive opens windows; what is zero has its default.
+type Driver struct {
+	// RefreshBudget (30 s) and ProcessingBudget (10 min) are those of its windows, RefreshLanes and ProcessingLanes (1) how
+	// many runs they have at a time.
+	RefreshBudget, ProcessingBudget time.Duration
+	RefreshLanes, ProcessingLanes   uint32
+	// Kinds are those of its windows; both.
+	Kinds Kinds
+	// Reserve is kept free at the end of each; a twentieth of the budget, negative: none.
+	Reserve time.Duration
+	// Every is the least time from window to window of a kind.
+	Every time.Duration
+	// StrictFit picks nothing whose estimate does not fit, Together opens one window at a time for all kinds that are due,
+	// Frozen lets each window pick from what was eligible at its begin, Ungoverned asks no governor.
+	StrictFit, Together, Frozen, Ungoverned bool
+	// Grace is how long runs in flight may go on when the context ends; then they are stopped.
+	Grace time.Duration
+	// Report is told of each window; it may be called by two goroutines at once.
+	Report func(*Report)
+}
+
+// Drive opens windows whenever something can run, and works through them on goroutines, until the context ends: then nothing
+// more begins, runs in flight have the grace, and it returns the context's error. A scheduler has one driver at a time.
+func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
+	var raw C.selene_driver
+	C.selene_driver_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.refresh_budget = length(driver.RefreshBudget, raw.refresh_budget)
+	raw.processing_budget = length(driver.ProcessingBudget, raw.processing_budget)
+	if driver.RefreshLanes != 0 {
+		raw.refresh_lanes = C.uint32_t(driver.RefreshLanes)
+	}
+	if driver.ProcessingLanes != 0 {
+		raw.processing_lanes = C.uint32_t(driver.ProcessingLanes)
+	}
+	if driver.Kinds != 0 {
+		raw.kinds = C.uint32_t(driver.Kinds)
+	}
+	raw.reserve, raw.every = some(driver.Reserve, raw.reserve), C.int64_t(driver.Every)
+	raw.flags = C.SELENE_DRIVER_LANES
+	for flag, isSet := range map[C.uint32_t]bool{
+		C.SELENE_DRIVER_STRICT_FIT: driver.StrictFit,
+		C.SELENE_DRIVER_TOGETHER:   driver.Together,
+		C.SELENE_DRIVER_FROZEN:     driver.Frozen,
+		C.SELENE_DRIVER_UNGOVERNED: driver.Ungoverned,
+	} {
+		if isSet {
+			raw.flags |= flag
+		}
+	}
+	if s.hasClock {
+		return &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	}
+	if err := check(func() C.selene_status { return C.selene_driver_open(s.handle, &raw, nil) }); err != nil {
+		return err
+	}
+	stopped := make(chan struct{})
+	ended := make(chan struct{})
+	// Windows end by the end of their own context, behind the grace.
+	working, stop := context.WithCancel(context.Background())
+	go func() {
+		defer close(stopped)
+		select {
+		case <-ctx.Done():
+			if drained, err := s.Drain(driver.Grace); err == nil {
+				if !drained {
+					stop()
+				}
+				defer func() { _ = s.Resume() }()
+			}
+		case <-ended:
+		}
+		_ = check(func() C.selene_status { return C.selene_driver_stop(s.handle, 0) })
+	}()
+	var windows sync.WaitGroup
+	err := s.steps(func(cycle C.selene_cycle) {
+		windows.Add(1)
+		go func() {
+			defer windows.Done()
+			if report, _ := s.through(values{working, ctx}, cycle); report != nil && driver.Report != nil {
+				driver.Report(report)
+			}
+		}()
+	})
+	close(ended)
+	<-stopped
+	stop()
+	windows.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// values is one context with the values of another.
+type values struct {
+	context.Context
+	of context.Context
+}
+
+func (v values) Value(key any) any { return v.of.Value(key) }
+
+// steps does what is due, again and again, until the driver is stopped.
+func (s *Scheduler) steps(begun func(C.selene_cycle)) error {
+	pause := 10 * time.Millisecond
+	for {
+		var cycle C.selene_cycle
+		err := check(func() C.selene_status { return C.selene_driver_step(s.handle, &cycle, nil) })
+		if err != nil && !isOfStore(err) {
+			return over(err)
+		}
+		if err != nil {
+			// Work waits until the store takes it: its trouble is told as an event.
+			if pause *= 2; pause > time.Second {
+				pause = time.Second
+			}
+			time.Sleep(pause)
+			continue
+		}
+		pause = 10 * time.Millisecond
+		if cycle != 0 {
+			begun(cycle)
+			continue
+		}
+		var ready C.int32_t
+		err = check(func() C.selene_status { return C.selene_driver_wait(s.handle, C.SELENE_NEVER, &ready) })
+		if err != nil {
+			return over(err)
+		}
+	}
+}
+
+// over is nil where a driver was stopped or its scheduler closed.
+func over(err error) error {
+	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidHandle) {
+		return nil
+	}
+	return err
+}
+
+func length(span time.Duration, standard C.int64_t) C.int64_t {
+	if span == 0 {
+		return standard
+	}
+	return C.int64_t(span)
+}

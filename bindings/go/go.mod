@@ -1,0 +1,3 @@
+module selene
+
+go 1.19

@@ -1,0 +1,368 @@
+package selene
+
+/*
+#include <selene.h>
+void seleneGoStop(selene_run run, int32_t reason, void *context);
+*/
+import "C"
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// Scheduler has tasks and handlers. Any goroutine may use it, handlers too.
+type Scheduler struct {
+	handle   C.selene_scheduler
+	hasClock bool
+	handlers sync.Map
+
+	isClosed atomic.Bool
+	// inside is how many copy what the library lends until the scheduler is closed.
+	inside atomic.Int64
+
+	lock sync.Mutex
+	// cycles are those that goroutines work through.
+	cycles map[C.selene_cycle]struct{}
+}
+
+func newScheduler(handle C.selene_scheduler, hasClock bool) *Scheduler {
+	return &Scheduler{handle: handle, hasClock: hasClock, cycles: map[C.selene_cycle]struct{}{}}
+}
+
+func (s *Scheduler) enter() bool {
+	// In one order with the flag and the count of Close: one of both sees the other.
+	s.inside.Add(1)
+	if s.isClosed.Load() {
+		s.leave()
+		return false
+	}
+	return true
+}
+
+func (s *Scheduler) leave() { s.inside.Add(-1) }
+
+func (s *Scheduler) keep(cycle C.selene_cycle) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.isClosed.Load() {
+		return false
+	}
+	s.cycles[cycle] = struct{}{}
+	return true
+}
+
+func (s *Scheduler) forget(cycle C.selene_cycle) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	delete(s.cycles, cycle)
+}
+
+// Handle is the number by which the header knows it, for calls that have no name here.
+func (s *Scheduler) Handle() uint64 { return uint64(s.handle) }
+
+// Close closes it. Runs in flight have the grace to complete; what is left then is stopped, and its tasks wait again as before
+// the run. A second close does nothing.
+func (s *Scheduler) Close(grace time.Duration) error {
+	if _, err := s.Drain(grace); err != nil && !errors.Is(err, ErrForked) {
+		if errors.Is(err, ErrInvalidHandle) {
+			return nil
+		}
+		return err
+	}
+	s.lock.Lock()
+	if s.isClosed.Swap(true) {
+		s.lock.Unlock()
+		return nil
+	}
+	cycles := s.cycles
+	s.cycles = map[C.selene_cycle]struct{}{}
+	s.lock.Unlock()
+	// Lanes that wait for a run come back, and who waits for an event.
+	C.selene_events_close(s.handle)
+	for cycle := range cycles {
+		C.selene_cycle_end(cycle, nil)
+	}
+	for s.inside.Load() > 0 {
+		time.Sleep(50 * time.Microsecond)
+	}
+	defer s.forgetRuns()
+	return check(func() C.selene_status { return C.selene_scheduler_close(s.handle, 0) })
+}
+
+// Drain lets nothing more be dispatched and waits until nothing runs; false: something still does. Resume ends it.
+func (s *Scheduler) Drain(grace time.Duration) (bool, error) {
+	err := check(func() C.selene_status { return C.selene_scheduler_drain(s.handle, C.int64_t(grace)) })
+	if errors.Is(err, ErrBusy) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Resume ends a drain.
+func (s *Scheduler) Resume() error {
+	return check(func() C.selene_status { return C.selene_scheduler_resume(s.handle) })
+}
+
+// Now is scheduler time, which never goes back.
+func (s *Scheduler) Now() (time.Time, error) {
+	var now C.int64_t
+	err := check(func() C.selene_status { return C.selene_scheduler_now(s.handle, &now) })
+	return moment(now), err
+}
+
+// SetClock says what time it is, to a scheduler that was opened with a Clock.
+func (s *Scheduler) SetClock(now time.Time) error {
+	return check(func() C.selene_status { return C.selene_clock_set(s.handle, instant(now)) })
+}
+
+// NextWakeup is when the next window is worth opening; the zero time: when something changes.
+func (s *Scheduler) NextWakeup() (time.Time, error) {
+	at := C.int64_t(C.SELENE_NEVER)
+	err := check(func() C.selene_status { return C.selene_scheduler_next_wakeup(s.handle, &at, nil) })
+	return moment(at), err
+}
+
+// SetConditions says which of these conditions hold; from now on they are the host's. The others are the system's.
+func (s *Scheduler) SetConditions(of, satisfied Constraints) error {
+	return check(func() C.selene_status {
+		return C.selene_conditions_set(s.handle, C.uint32_t(of), C.uint32_t(satisfied))
+	})
+}
+
+// Enable switches these kinds on, and all others off.
+func (s *Scheduler) Enable(kinds Kinds) error {
+	return check(func() C.selene_status { return C.selene_scheduler_enable(s.handle, C.uint32_t(kinds)) })
+}
+
+// Handler registers a handler under a name. It is called on goroutines, several at once where a window has lanes.
+func (s *Scheduler) Handler(name string, handler Handler) error {
+	if handler == nil {
+		return &Error{Status: ErrInvalidArgument, Detail: "handler is nil", Field: "handler"}
+	}
+	if err := s.PulledHandler(name); err != nil {
+		return err
+	}
+	s.handlers.Store(name, handler)
+	return nil
+}
+
+// PulledHandler registers a name whose runs are pulled.
+func (s *Scheduler) PulledHandler(name string) error {
+	return check(func() C.selene_status {
+		return C.selene_handler_register(
+			s.handle, data(name), C.int64_t(len(name)), nil, C.selene_stop_fn(C.seleneGoStop), nil, nil)
+	})
+}
+
+// RemoveHandler takes a handler back.
+func (s *Scheduler) RemoveHandler(name string) error {
+	err := s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_handler_unregister(s.handle, data, length)
+	})
+	if err == nil {
+		s.handlers.Delete(name)
+	}
+	return err
+}
+
+// ---- tasks ----
+
+func (s *Scheduler) named(name string, call func(*C.char, C.int64_t) C.selene_status) error {
+	return check(func() C.selene_status { return call(data(name), C.int64_t(len(name))) })
+}
+
+func (s *Scheduler) counted(name string, call func(*C.char, C.int64_t, *C.uint64_t) C.selene_status) (uint64, error) {
+	var count C.uint64_t
+	err := s.named(name, func(data *C.char, length C.int64_t) C.selene_status { return call(data, length, &count) })
+	return uint64(count), err
+}
+
+// Register registers a task, and says what became of it.
+func (s *Scheduler) Register(task Task) (Disposition, error) {
+	var disposition C.int32_t
+	err := task.lend(func(raw *C.selene_task) error {
+		return check(func() C.selene_status { return C.selene_task_register(s.handle, raw, &disposition) })
+	})
+	return Disposition(disposition), err
+}
+
+// Get is a task's record; ErrNotFound: there is none of that id.
+func (s *Scheduler) Get(id string) (*TaskInfo, error) {
+	var raw *C.selene_task_info
+	err := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_get(s.handle, data, length, 0, &raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer C.selene_task_info_destroy(raw)
+	return newTaskInfo(raw), nil
+}
+
+// IDs are those of all tasks, or of those with a tag.
+func (s *Scheduler) IDs(tag string) ([]string, error) {
+	return listed(func(raw **C.selene_task_ids) C.selene_status {
+		if tag == "" {
+			return C.selene_task_list(s.handle, nil, 0, raw)
+		}
+		return C.selene_task_list(s.handle, data(tag), C.int64_t(len(tag)), raw)
+	})
+}
+
+// IDsIn are those of the tasks in a state.
+func (s *Scheduler) IDsIn(state State) ([]string, error) {
+	return listed(func(raw **C.selene_task_ids) C.selene_status {
+		return C.selene_task_list_state(s.handle, C.int32_t(state), raw)
+	})
+}
+
+func listed(list func(**C.selene_task_ids) C.selene_status) ([]string, error) {
+	var raw *C.selene_task_ids
+	if err := check(func() C.selene_status { return list(&raw) }); err != nil {
+		return nil, err
+	}
+	defer C.selene_task_ids_destroy(raw)
+	ids := make([]string, 0, raw.count)
+	for _, id := range unsafe.Slice(raw.ids, raw.count) {
+		ids = append(ids, text(id))
+	}
+	return ids, nil
+}
+
+// Cancel cancels a task and what waits behind it; how many records.
+func (s *Scheduler) Cancel(id string) (uint64, error) {
+	return s.counted(id, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_cancel(s.handle, data, length, count)
+	})
+}
+
+// CancelTag cancels those with a tag.
+func (s *Scheduler) CancelTag(tag string) (uint64, error) {
+	return s.counted(tag, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_cancel_tag(s.handle, data, length, count)
+	})
+}
+
+// CancelAll cancels all.
+func (s *Scheduler) CancelAll() (uint64, error) {
+	var count C.uint64_t
+	err := check(func() C.selene_status { return C.selene_task_cancel_all(s.handle, &count) })
+	return uint64(count), err
+}
+
+// Pause pauses a task and what waits behind it: they stay as they are, and none begins.
+func (s *Scheduler) Pause(id string) (uint64, error) {
+	return s.counted(id, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_pause(s.handle, data, length, count)
+	})
+}
+
+// PauseTag pauses those that have a tag now.
+func (s *Scheduler) PauseTag(tag string) (uint64, error) {
+	return s.counted(tag, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_pause_tag(s.handle, data, length, count)
+	})
+}
+
+// Unpause lets a task go on that was paused, and what waits behind it.
+func (s *Scheduler) Unpause(id string) (uint64, error) {
+	return s.counted(id, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_resume(s.handle, data, length, count)
+	})
+}
+
+// UnpauseTag lets those with a tag go on.
+func (s *Scheduler) UnpauseTag(tag string) (uint64, error) {
+	return s.counted(tag, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_resume_tag(s.handle, data, length, count)
+	})
+}
+
+// GroupInfo is a group of tasks.
+type GroupInfo struct {
+	// Limit of runs at a time; 0: none.
+	Limit  uint32
+	Paused bool
+	// Running are its runs that are not over, or have not come back; Waiting its tasks that wait.
+	Running, Waiting uint64
+}
+
+// LimitGroup lets at most so many runs of a group go on at a time; 0: no limit.
+func (s *Scheduler) LimitGroup(name string, limit uint32) error {
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_group_set_limit(s.handle, data, length, C.uint32_t(limit))
+	})
+}
+
+// PauseGroup begins no more runs of a group.
+func (s *Scheduler) PauseGroup(name string) error {
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_group_pause(s.handle, data, length)
+	})
+}
+
+// UnpauseGroup lets a group go on that was paused.
+func (s *Scheduler) UnpauseGroup(name string) error {
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_group_resume(s.handle, data, length)
+	})
+}
+
+// Group is a group; ErrNotFound if nothing of it is set, no task of it waits and none runs.
+func (s *Scheduler) Group(name string) (GroupInfo, error) {
+	var raw C.selene_group_info
+	C.selene_group_info_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	err := s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_group_get(s.handle, data, length, &raw)
+	})
+	return GroupInfo{uint32(raw.limit), raw.paused != 0, uint64(raw.running), uint64(raw.waiting)}, err
+}
+
+// Groups are the names of all groups.
+func (s *Scheduler) Groups() ([]string, error) {
+	return listed(func(raw **C.selene_task_ids) C.selene_status { return C.selene_group_list(s.handle, raw) })
+}
+
+// Retry enqueues a failed task again.
+func (s *Scheduler) Retry(id string) error {
+	return s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_retry(s.handle, data, length)
+	})
+}
+
+// Output is what the last success of a task left; nil: nothing.
+func (s *Scheduler) Output(id string) ([]byte, error) {
+	var raw *C.selene_task_output
+	err := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_get_output(s.handle, data, length, &raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer C.selene_task_output_destroy(raw)
+	return bytes(raw.output), nil
+}
+
+// SetNext says when a live task is due next, once, in place of the instant that was or will be computed.
+func (s *Scheduler) SetNext(id string, next time.Time) error {
+	return s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_set_next(s.handle, data, length, instant(next))
+	})
+}
+
+// Explain says why a task does not run now.
+func (s *Scheduler) Explain(id string) (*Explanation, error) {
+	var raw C.selene_explanation
+	C.selene_explanation_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	err := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_explain(s.handle, data, length, &raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newExplanation(&raw), nil
+}

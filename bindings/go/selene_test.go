@@ -1,0 +1,606 @@
+package selene
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// long is until something that must happen counts as failed.
+const long = 10 * time.Minute
+
+// opened is a scheduler that needs nothing of the system.
+func opened(t *testing.T, options Options) *Scheduler {
+	t.Helper()
+	s, err := Open(options)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close(0) })
+	must(t, s.SetConditions(AllConstraints, AllConstraints))
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal[T comparable](t *testing.T, found, wanted T) {
+	t.Helper()
+	if found != wanted {
+		t.Fatalf("found %v, wanted %v", found, wanted)
+	}
+}
+
+func refused(t *testing.T, err error, status Status) {
+	t.Helper()
+	if !errors.Is(err, status) {
+		t.Fatalf("found %v, wanted %v", err, status)
+	}
+}
+
+func register(t *testing.T, s *Scheduler, tasks ...Task) {
+	t.Helper()
+	for _, task := range tasks {
+		_, err := s.Register(task)
+		must(t, err)
+	}
+}
+
+func info(t *testing.T, s *Scheduler, id string) *TaskInfo {
+	t.Helper()
+	found, err := s.Get(id)
+	must(t, err)
+	return found
+}
+
+func run(t *testing.T, s *Scheduler, window Window) *Report {
+	t.Helper()
+	report, err := s.Run(context.Background(), window)
+	must(t, err)
+	return report
+}
+
+func TestErrorsAndPanicsOfAHandlerAreFailuresWithTheirText(t *testing.T) {
+	s := opened(t, Options{})
+	for name, handler := range map[string]Handler{
+		"error": func(context.Context, *Run) error { return errors.New("no such wood") },
+		"panic": func(_ context.Context, run *Run) error { panic("no such " + run.ID) },
+		"nil":   func(context.Context, *Run) error { var none *Run; _ = none.ID; return nil },
+		"goexit": func(context.Context, *Run) error {
+			runtime.Goexit()
+			return nil
+		},
+		"nul":   func(context.Context, *Run) error { return errors.New("a\x00b\xff") },
+		"late":  func(context.Context, *Run) error { return RetryAfter(2*time.Hour, errors.New("later")) },
+		"never": func(context.Context, *Run) error { return fmt.Errorf("so: %w", Abandon(errors.New("of no use"))) },
+		"wrong": func(context.Context, *Run) error { return RetryAfter(-time.Hour, errors.New("before")) },
+	} {
+		must(t, s.Handler(name, handler))
+		register(t, s, Once(name))
+	}
+	report := run(t, s, Window{Budget: long, Lanes: 2})
+	equal(t, len(report.Runs), 8)
+	equal(t, report.Failed, 7)
+	equal(t, report.Abandoned, 1)
+	for id, failure := range map[string]string{
+		"error": "no such wood", "panic": "panicked: no such panic", "goexit": "its goroutine ended", "nul": "a\uFFFDb\uFFFD",
+		"late": "later", "never": "so: of no use",
+	} {
+		equal(t, info(t, s, id).Failure, failure)
+	}
+	if text := info(t, s, "nil").Failure; !strings.Contains(text, "nil pointer") {
+		t.Fatal(text)
+	}
+	if text := info(t, s, "wrong").Failure; !strings.HasPrefix(text, "what the handler returned was refused: delay") {
+		t.Fatal(text)
+	}
+	late := info(t, s, "late")
+	equal(t, late.State, StateEnqueued)
+	if late.EarliestBegin.Sub(late.FailedAt) < 2*time.Hour {
+		t.Fatal(late.EarliestBegin)
+	}
+	failed, err := s.IDsIn(StateFailed)
+	must(t, err)
+	equal(t, fmt.Sprint(failed), "[never]")
+}
+
+func TestWhatAHandlerReturnsIsTheOutcomeAndWhatItLeavesIsKept(t *testing.T) {
+	s := opened(t, Options{})
+	must(t, s.Handler("news", func(_ context.Context, run *Run) error { return run.SetOutput([]byte("out\x00put")) }))
+	must(t, s.Handler("none", func(context.Context, *Run) error { return NothingNew }))
+	register(t, s, Standing("news"), Standing("none"))
+	report := run(t, s, Window{Budget: long})
+	equal(t, report.NewData, 1)
+	equal(t, report.NoData, 1)
+	equal(t, report.Result, OutcomeNewData)
+	equal(t, info(t, s, "none").LastOutcome, OutcomeNoData)
+	output, err := s.Output("news")
+	must(t, err)
+	equal(t, string(output), "out\x00put")
+	output, err = s.Output("none")
+	must(t, err)
+	equal(t, len(output), 0)
+	now, err := s.Now()
+	must(t, err)
+	must(t, s.SetNext("none", now.Add(long)))
+	equal(t, info(t, s, "none").EarliestBegin.UnixNano(), now.Add(long).UnixNano())
+}
+
+func TestWhatIsRefusedIsAnErrorOnWhateverThread(t *testing.T) {
+	s := opened(t, Options{})
+	task := Standing("a")
+	task.ResponseWindow = 31
+	_, err := s.Register(task)
+	var fault *Error
+	if !errors.As(err, &fault) || !errors.Is(err, ErrInvalidArgument) {
+		t.Fatal(err)
+	}
+	equal(t, fault.Field+" "+fault.Found+" "+fault.Allowed, "response_window 31 0 … 30")
+	equal(t, err.Error(), "INVALID_ARGUMENT: "+fault.Detail)
+	_, err = s.Cancel("nobody")
+	refused(t, err, ErrNotFound)
+	_, err = s.Register(Task{ID: "zero"})
+	refused(t, err, ErrInvalidArgument)
+	must(t, s.Handler("a", func(context.Context, *Run) error { return nil }))
+	refused(t, s.Handler("a", func(context.Context, *Run) error { return nil }), ErrAlreadyExists)
+	refused(t, s.Handler("b", nil), ErrInvalidArgument)
+	must(t, s.RemoveHandler("a"))
+	// The words belong to a thread of the system, goroutines do not.
+	var group sync.WaitGroup
+	for i := 0; i < 8; i++ {
+		group.Add(1)
+		go func(i int) {
+			defer group.Done()
+			for round := 0; round < 500; round++ {
+				task := Standing("a")
+				task.ResponseWindow = int32(100 + i)
+				var fault *Error
+				if _, err := s.Register(task); !errors.As(err, &fault) || fault.Found != fmt.Sprint(100+i) {
+					t.Errorf("found %v", err)
+				}
+				runtime.Gosched()
+			}
+		}(i)
+	}
+	group.Wait()
+}
+
+func TestTheContextEndsWhenARunIsAskedToStop(t *testing.T) {
+	s := opened(t, Options{})
+	type key struct{}
+	begun := make(chan string)
+	reasons := make(chan Stop, 1)
+	must(t, s.Handler("long", func(ctx context.Context, run *Run) error {
+		begun <- ctx.Value(key{}).(string)
+		<-ctx.Done()
+		reasons <- run.Stopping()
+		return ctx.Err()
+	}))
+	register(t, s, Once("long"))
+	done := make(chan *Report)
+	go func() {
+		report, _ := s.Run(context.WithValue(context.Background(), key{}, "value"), Window{Budget: long})
+		done <- report
+	}()
+	equal(t, <-begun, "value")
+	_, err := s.Cancel("long")
+	must(t, err)
+	if reason := <-reasons; reason != StopCancelled && reason != StopShutdown {
+		t.Fatal(reason)
+	}
+	equal(t, (<-done).Stopped, 1)
+	equal(t, info(t, s, "long").State, StateCancelled)
+}
+
+func TestAWindowEndsWithItsContext(t *testing.T) {
+	s := opened(t, Options{})
+	begun := make(chan bool, 1)
+	must(t, s.Handler("a", func(ctx context.Context, _ *Run) error {
+		begun <- true
+		<-ctx.Done()
+		return NothingNew
+	}))
+	register(t, s, Once("a"))
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	report, err := s.Run(ctx, Window{Budget: long})
+	if !errors.Is(err, context.Canceled) || report == nil || len(report.Runs) != 1 {
+		t.Fatal(report, err)
+	}
+	equal(t, info(t, s, "a").State, StateEnqueued)
+}
+
+func TestAHandlerThatNeverReturnsLeavesItsLaneToOthers(t *testing.T) {
+	s := opened(t, Options{StopGrace: -1})
+	hang := make(chan bool)
+	defer close(hang)
+	var quick atomic.Int32
+	must(t, s.Handler("hangs", func(context.Context, *Run) error { <-hang; return nil }))
+	must(t, s.Handler("quick", func(context.Context, *Run) error { quick.Add(1); return nil }))
+	hangs := Once("hangs")
+	hangs.Priority, hangs.Timeout = PriorityVeryHigh, 20*time.Millisecond
+	register(t, s, hangs)
+	for i := 0; i < 5; i++ {
+		task := Once(fmt.Sprint(i))
+		task.Handler = "quick"
+		register(t, s, task)
+	}
+	report := run(t, s, Window{Budget: long})
+	equal(t, report.Expired, 1)
+	equal(t, report.NewData, 5)
+	equal(t, quick.Load(), 5)
+	equal(t, info(t, s, "hangs").Failure, "timed out")
+}
+
+func TestProgressIsToldAndAStalledRunIsAskedToStop(t *testing.T) {
+	start := time.Unix(3600, 0)
+	s := opened(t, Options{Clock: start, NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	task := Once("a")
+	task.StallLimit, task.Jitter = time.Minute, 250
+	register(t, s, task)
+	cycle, err := s.Begin(Window{Budget: long})
+	must(t, err)
+	step, run, _, err := cycle.Next()
+	must(t, err)
+	equal(t, step, StepRun)
+	if info(t, s, "a").Progress != nil {
+		t.Fatal("progress before it was told")
+	}
+	must(t, run.Progress(3, 10, "three"))
+	told := info(t, s, "a").Progress
+	equal(t, fmt.Sprintf("%d %d %s %d", told.Done, told.Total, told.Text, told.At.Unix()), "3 10 three 3600")
+	refused(t, run.Progress(0, 0, "a\x00b"), ErrInvalidArgument)
+	equal(t, run.Stopping(), StopNone)
+	must(t, s.SetClock(start.Add(time.Minute)))
+	equal(t, run.Stopping(), StopStalled)
+	_, _, _, err = cycle.Next()
+	must(t, err)
+	<-run.Done()
+	must(t, run.Complete(OutcomeNewData))
+	refused(t, run.Complete(OutcomeNewData), ErrAlreadyCompleted)
+	_, err = cycle.End()
+	must(t, err)
+	_, err = s.Run(context.Background(), Window{})
+	refused(t, err, ErrUnsupported)
+	refused(t, s.Drive(context.Background(), Driver{}), ErrUnsupported)
+}
+
+func TestUseAfterCloseIsAnErrorWhateverTheOrder(t *testing.T) {
+	s := opened(t, Options{Clock: time.Unix(0, 0), NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	task := Standing("a")
+	task.Input = []byte("in\x00put")
+	register(t, s, task)
+	events, err := s.Events(64)
+	must(t, err)
+	cycle, err := s.Begin(Window{})
+	must(t, err)
+	_, run, _, err := cycle.Next()
+	must(t, err)
+	must(t, s.Close(0))
+	must(t, s.Close(0))
+	_, err = s.Now()
+	refused(t, err, ErrInvalidHandle)
+	_, _, _, err = cycle.Next()
+	refused(t, err, ErrInvalidHandle)
+	_, err = cycle.End()
+	refused(t, err, ErrInvalidHandle)
+	_, err = events.Next(0)
+	refused(t, err, ErrInvalidHandle)
+	must(t, events.All(func(*Event) bool { return true }))
+	if run.Complete(OutcomeNewData) == nil {
+		t.Fatal("a run of a closed scheduler was completed")
+	}
+	equal(t, run.Stopping(), StopShutdown)
+	equal(t, run.Remaining(), 0)
+	equal(t, run.ID+string(run.Input), "ain\x00put")
+	_, err = s.Begin(Window{})
+	refused(t, err, ErrInvalidHandle)
+	_, err = s.Run(context.Background(), Window{})
+	if err == nil {
+		t.Fatal("a window of a closed scheduler")
+	}
+}
+
+func TestATestsClockSaysWhatIsDueAndWhy(t *testing.T) {
+	start := time.Unix(3_600_000, 0)
+	s := opened(t, Options{Clock: start, NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	task := Once("a")
+	task.InitialDelay = time.Hour
+	register(t, s, task)
+	at, err := s.NextWakeup()
+	must(t, err)
+	equal(t, at.Unix(), start.Add(time.Hour).Unix())
+	why, err := s.Explain("a")
+	must(t, err)
+	equal(t, why.Missing[0].Reason, ReasonNotDue)
+	equal(t, why.Missing[0].Reason.String(), "not_due")
+	equal(t, why.Missing[0].MayChangeAt.Unix(), at.Unix())
+	must(t, s.SetClock(at))
+	plan, err := s.Plan(Window{})
+	must(t, err)
+	equal(t, plan.Runs[0].ID, "a")
+}
+
+func TestDriveRunsWhatIsRegisteredUntilItsContextEnds(t *testing.T) {
+	s := opened(t, Options{})
+	ran := make(chan string, 8)
+	begun := make(chan bool, 1)
+	must(t, s.Handler("a", func(_ context.Context, run *Run) error { ran <- run.ID; return nil }))
+	must(t, s.Handler("last", func(ctx context.Context, run *Run) error {
+		begun <- true
+		<-ctx.Done()
+		ran <- "stopped"
+		return ctx.Err()
+	}))
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error)
+	var reports atomic.Int32
+	go func() {
+		over <- s.Drive(ctx, Driver{Ungoverned: true, RefreshLanes: 2, Report: func(*Report) { reports.Add(1) }})
+	}()
+	register(t, s, Once("a"))
+	equal(t, <-ran, "a")
+	// The window is open for a moment, or for this one: it begins in either case.
+	register(t, s, Once("last"))
+	<-begun
+	task := Once("beside")
+	task.Handler = "a"
+	register(t, s, task)
+	equal(t, <-ran, "beside")
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	equal(t, <-ran, "stopped")
+	if reports.Load() == 0 {
+		t.Fatal("no window was reported")
+	}
+	equal(t, info(t, s, "a").State, StateSucceeded)
+	equal(t, info(t, s, "last").State, StateEnqueued)
+	// Another may drive it now.
+	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Drive(ctx, Driver{Ungoverned: true, Kinds: KindsProcessing}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+}
+
+func TestACloseLetsRunsEndAndADriverWithIt(t *testing.T) {
+	s := opened(t, Options{})
+	begun := make(chan bool)
+	must(t, s.Handler("a", func(context.Context, *Run) error {
+		begun <- true
+		time.Sleep(20 * time.Millisecond)
+		return nil
+	}))
+	over := make(chan error)
+	go func() { over <- s.Drive(context.Background(), Driver{Ungoverned: true}) }()
+	events, err := s.Events(64)
+	must(t, err)
+	told := make(chan bool, 1)
+	go func() {
+		completed := false
+		_ = events.All(func(event *Event) bool {
+			completed = completed || event.Type == EventCompleted && event.Detail == int32(OutcomeNewData)
+			return true
+		})
+		told <- completed
+	}()
+	register(t, s, Once("a"))
+	<-begun
+	must(t, s.Close(long))
+	must(t, <-over)
+	<-told
+}
+
+func TestEventsAreReadAndLostOnesCounted(t *testing.T) {
+	s := opened(t, Options{NoThreads: true})
+	events, err := s.Events(2)
+	must(t, err)
+	register(t, s, Standing("a"), Standing("b"), Standing("c"))
+	first, err := events.Next(long)
+	must(t, err)
+	equal(t, fmt.Sprintf("%d %s %v %d", first.Number, first.ID, first.Type, first.Lost), "1 a registered 0")
+	second, err := events.Next(0)
+	must(t, err)
+	equal(t, second.ID, "b")
+	none, err := events.Next(time.Millisecond)
+	must(t, err)
+	if none != nil {
+		t.Fatal(none)
+	}
+	register(t, s, Standing("d"))
+	next, err := events.Next(-1)
+	must(t, err)
+	equal(t, next.ID, "d")
+	must(t, events.Close())
+	_, err = events.Next(-1)
+	refused(t, err, ErrUnsupported)
+}
+
+func TestAGroupHasALimitAndIsPaused(t *testing.T) {
+	s := opened(t, Options{})
+	var now, most atomic.Int32
+	must(t, s.Handler("upload", func(context.Context, *Run) error {
+		if count := now.Add(1); count > most.Load() {
+			most.Store(count)
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return nil
+	}))
+	must(t, s.LimitGroup("uploads", 1))
+	for i := 0; i < 6; i++ {
+		task := Once(fmt.Sprint(i))
+		task.Handler, task.Group = "upload", "uploads"
+		register(t, s, task)
+	}
+	must(t, s.PauseGroup("uploads"))
+	equal(t, len(run(t, s, Window{Budget: long, Lanes: 3}).Runs), 0)
+	must(t, s.UnpauseGroup("uploads"))
+	equal(t, run(t, s, Window{Budget: long, Lanes: 3}).NewData, 6)
+	equal(t, most.Load(), 1)
+	equal(t, info(t, s, "0").Group, "uploads")
+	group, err := s.Group("uploads")
+	must(t, err)
+	equal(t, group, GroupInfo{Limit: 1})
+	names, err := s.Groups()
+	must(t, err)
+	equal(t, fmt.Sprint(names), "[uploads]")
+	_, err = s.Group("others")
+	refused(t, err, ErrNotFound)
+}
+
+func TestATaskComesAfterOthersAndReadsWhatTheyLeft(t *testing.T) {
+	s := opened(t, Options{})
+	must(t, s.Handler("a", func(_ context.Context, run *Run) error { return run.SetOutput([]byte("left")) }))
+	must(t, s.Handler("b", func(context.Context, *Run) error {
+		left, err := s.Output("a")
+		if err == nil && string(left) != "left" {
+			err = fmt.Errorf("found %q", left)
+		}
+		return err
+	}))
+	must(t, s.Handler("fails", func(context.Context, *Run) error { return Abandon(errors.New("no")) }))
+	must(t, s.Handler("all the same", func(context.Context, *Run) error { return nil }))
+	second, third, fourth := Once("b"), Once("c"), Once("all the same")
+	second.After, third.After, fourth.After, fourth.AfterAnyEnd = []string{"a"}, []string{"fails"}, []string{"fails"}, true
+	register(t, s, Once("a"), Once("fails"), second, third, fourth)
+	equal(t, info(t, s, "b").State, StateBlocked)
+	equal(t, fmt.Sprint(info(t, s, "b").After), "[a]")
+	run(t, s, Window{Budget: long, Rolling: true})
+	for id, state := range map[string]State{
+		"a": StateSucceeded, "b": StateSucceeded, "c": StateFailed, "all the same": StateSucceeded,
+	} {
+		equal(t, info(t, s, id).State, state)
+	}
+	missing := Once("d")
+	missing.After = []string{"nobody"}
+	_, err := s.Register(missing)
+	refused(t, err, ErrNotFound)
+}
+
+func TestAStoreCanBeClosedAndOpenedAgain(t *testing.T) {
+	options := Options{Path: filepath.Join(t.TempDir(), "store"), Owner: "org.example.tests"}
+	first := opened(t, options)
+	task := Once("a")
+	task.Input, task.Tags = []byte("in\x00put"), []string{"ä"}
+	register(t, first, task)
+	_, err := Open(options)
+	refused(t, err, ErrStoreLocked)
+	must(t, first.Close(0))
+	for i := 0; i < 3; i++ {
+		s := opened(t, options)
+		ids, err := s.IDs("ä")
+		must(t, err)
+		equal(t, fmt.Sprint(ids), "[a]")
+		equal(t, string(info(t, s, "a").Input), "in\x00put")
+		must(t, s.Close(0))
+	}
+	options.Owner = "org.example.others"
+	_, err = Open(options)
+	refused(t, err, ErrStoreForeign)
+	if text := err.Error(); !strings.Contains(text, "org.example.tests") {
+		t.Fatal(text)
+	}
+}
+
+func TestGoroutinesShareASchedulerWhileOneClosesIt(t *testing.T) {
+	for round := 0; round < 20; round++ {
+		s := opened(t, Options{})
+		var ran atomic.Int32
+		must(t, s.Handler("h", func(_ context.Context, run *Run) error {
+			if run.Handler != "h" || len(run.Input) != 99 {
+				t.Errorf("%q %d", run.Handler, len(run.Input))
+			}
+			ran.Add(1)
+			return nil
+		}))
+		for i := 0; i < 50; i++ {
+			task := Standing(fmt.Sprint(i))
+			task.Handler, task.Input = "h", make([]byte, 99)
+			register(t, s, task)
+		}
+		var group sync.WaitGroup
+		for i := 0; i < 3; i++ {
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				for {
+					if _, err := s.Run(context.Background(), Window{Lanes: 3}); errors.Is(err, ErrInvalidHandle) {
+						return
+					}
+				}
+			}()
+		}
+		for ran.Load() < 100 {
+			runtime.Gosched()
+		}
+		must(t, s.Close(0))
+		group.Wait()
+	}
+}
+
+// resident is in pages.
+func resident(t *testing.T) (pages int64) {
+	text, err := os.ReadFile("/proc/self/statm")
+	must(t, err)
+	var size int64
+	_, err = fmt.Sscan(string(text), &size, &pages)
+	must(t, err)
+	return pages
+}
+
+func TestMemoryIsFlatOver100000Runs(t *testing.T) {
+	s := opened(t, Options{Clock: time.Unix(0, 0), NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	task := Standing("a")
+	task.Input = make([]byte, 1000)
+	register(t, s, task)
+	var before int64
+	for i := 0; i < 100_000; i++ {
+		if i == 20_000 {
+			runtime.GC()
+			before = resident(t)
+		}
+		cycle, err := s.Begin(Window{})
+		must(t, err)
+		_, run, _, err := cycle.Next()
+		must(t, err)
+		if i%10 == 0 {
+			must(t, run.Fail(errors.New("one of ten")))
+		} else {
+			must(t, run.Complete(OutcomeNewData))
+		}
+		_, err = cycle.End()
+		must(t, err)
+	}
+	runtime.GC()
+	// A byte a run would be 20 pages, a run that is lost more than a thousand; the collector keeps some.
+	if grown := resident(t) - before; grown > 1000 {
+		t.Fatalf("%d pages", grown)
+	}
+	runs.Lock()
+	defer runs.Unlock()
+	for _, run := range runs.byToken {
+		if run.scheduler == s {
+			t.Fatal("a run that was completed is kept")
+		}
+	}
+}

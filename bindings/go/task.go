@@ -1,0 +1,214 @@
+package selene
+
+// #include <selene.h>
+import "C"
+
+import (
+	"time"
+	"unsafe"
+)
+
+// NotSaid is an expected response that is learnt: what the runs of the task's handler took.
+const NotSaid time.Duration = -1
+
+// Task is what a task is. Standing, Once and Periodic make one with the library's defaults, which fields then change.
+type Task struct {
+	ID string
+	// Handler is the name of its handler; empty: the id.
+	Handler    string
+	Kind       Kind
+	Schedule   Schedule
+	Priority   Priority
+	Existing   Existing
+	Recurrence Recurrence
+	Backoff    Backoff
+	// BackoffDelay is the first delay before a retry; 30 s.
+	BackoffDelay time.Duration
+	// ResponseWindow is how many of the last response times the estimate is the mean of; 3.
+	ResponseWindow int32
+	// MaxAttempts until it has failed; 0: no limit.
+	MaxAttempts uint32
+	Constraints Constraints
+	Tags        []string
+	// ExpectedResponse is what a run is expected to take while nothing is known; NotSaid.
+	ExpectedResponse time.Duration
+	InitialDelay     time.Duration
+	// LatestBegin is how long after its registration a once task may begin at the latest; near it, it goes before others, and
+	// if it has not begun by then it has failed. 0: it may wait.
+	LatestBegin  time.Duration
+	Period, Flex time.Duration
+	// Jitter makes the initial delay and each period longer by a random part of at most so many per mille.
+	Jitter uint32
+	// Timeout after which a run is asked to stop, StallLimit after which one that tells no progress is; 0: none.
+	Timeout, StallLimit time.Duration
+	// After are the ids of once tasks that this one waits for: it starts when all have succeeded, fails or is cancelled if
+	// one does, or starts when all have ended, AfterAnyEnd.
+	After       []string
+	AfterAnyEnd bool
+	// Group is the name of the group that it is in; empty: none.
+	Group string
+	// Input are bytes that each run gets.
+	Input []byte
+	// Steady: the freshness rule does not learn from its outcomes.
+	Steady bool
+}
+
+func task(id string, schedule Schedule) Task {
+	var raw C.selene_task
+	C.selene_task_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	return Task{
+		ID: id, Kind: Kind(raw.kind), Schedule: schedule, Priority: Priority(raw.priority), Existing: Existing(raw.existing),
+		Recurrence: Recurrence(raw.recurrence), Backoff: Backoff(raw.backoff), BackoffDelay: time.Duration(raw.backoff_delay),
+		ResponseWindow: int32(raw.response_window), ExpectedResponse: time.Duration(raw.expected_response),
+	}
+}
+
+// Standing is a candidate in every window.
+func Standing(id string) Task { return task(id, ScheduleStanding) }
+
+// Once is work that is done once.
+func Once(id string) Task { return task(id, ScheduleOnce) }
+
+// Periodic is work that is due again and again, each time after the period.
+func Periodic(id string, period time.Duration) Task {
+	made := task(id, SchedulePeriodic)
+	made.Period = period
+	return made
+}
+
+// lend gives it to a function as the header has it.
+func (t *Task) lend(call func(*C.selene_task) error) error {
+	var raw C.selene_task
+	C.selene_task_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	var lent arena
+	defer lent.free()
+	raw.id, raw.handler = lent.text(t.ID), lent.text(t.Handler)
+	raw.kind, raw.schedule, raw.priority = C.int32_t(t.Kind), C.int32_t(t.Schedule), C.int32_t(t.Priority)
+	raw.existing, raw.recurrence, raw.backoff = C.int32_t(t.Existing), C.int32_t(t.Recurrence), C.int32_t(t.Backoff)
+	raw.backoff_delay, raw.response_window = C.int64_t(t.BackoffDelay), C.int32_t(t.ResponseWindow)
+	raw.max_attempts, raw.constraints = C.uint32_t(t.MaxAttempts), C.uint32_t(t.Constraints)
+	raw.tags, raw.tag_count = lent.texts(t.Tags), C.uint32_t(len(t.Tags))
+	raw.expected_response, raw.initial_delay = C.int64_t(t.ExpectedResponse), C.int64_t(t.InitialDelay)
+	raw.latest_begin = C.int64_t(t.LatestBegin)
+	raw.period, raw.flex, raw.jitter = C.int64_t(t.Period), C.int64_t(t.Flex), C.uint32_t(t.Jitter)
+	raw.timeout, raw.stall_limit = C.int64_t(t.Timeout), C.int64_t(t.StallLimit)
+	raw.group = lent.text(t.Group)
+	if len(t.Input) > 0 {
+		input := C.CBytes(t.Input)
+		lent = append(lent, input)
+		raw.input, raw.input_length = input, C.int64_t(len(t.Input))
+	}
+	raw.after, raw.after_count = lent.texts(t.After), C.uint32_t(len(t.After))
+	if t.AfterAnyEnd {
+		raw.flags |= C.SELENE_TASK_AFTER_ANY_END
+	}
+	if t.Steady {
+		raw.flags |= C.SELENE_TASK_STEADY
+	}
+	return call(&raw)
+}
+
+// Progress is how far a run has come, as it told.
+type Progress struct {
+	// Done of Total; 0: unknown.
+	Done, Total int64
+	Text        string
+	At          time.Time
+}
+
+// TaskInfo is a task's record.
+type TaskInfo struct {
+	ID, Handler string
+	Input       []byte
+	Tags        []string
+	Constraints Constraints
+	Kind        Kind
+	Schedule    Schedule
+	Priority    Priority
+	State       State
+	HasHandler  bool
+	Paused      bool
+	// Attempts are failures in a row, and the run in flight.
+	Attempts uint32
+	// LastOutcome is OutcomeNone while it never ran.
+	LastOutcome Outcome
+	// StopReason is why its last run was stopped.
+	StopReason                           Stop
+	Generation                           uint32
+	Group                                string
+	Sequence, Appended                   uint64
+	RegisteredAt, EarliestBegin, LastRun time.Time
+	// Estimate is what its next run is expected to take.
+	Estimate      time.Duration
+	ResponseTimes []time.Duration
+	// After are the ids of the tasks that it comes after.
+	After []string
+	// Failure is why it last failed, if no run has succeeded since.
+	Failure  string
+	FailedAt time.Time
+	// Progress is that of the run in flight; nil: it has told none.
+	Progress *Progress
+}
+
+func newTaskInfo(raw *C.selene_task_info) *TaskInfo {
+	info := &TaskInfo{
+		ID: text(raw.id), Handler: text(raw.handler), Input: bytes(raw.input), Constraints: Constraints(raw.constraints),
+		Kind: Kind(raw.kind), Schedule: Schedule(raw.schedule), Priority: Priority(raw.priority), State: State(raw.state),
+		HasHandler: raw.has_handler != 0, Paused: raw.paused != 0, Attempts: uint32(raw.attempts),
+		LastOutcome: Outcome(raw.last_outcome), StopReason: Stop(raw.stop_reason), Generation: uint32(raw.generation),
+		Sequence: uint64(raw.sequence), Appended: uint64(raw.appended), RegisteredAt: moment(raw.registered_at),
+		EarliestBegin: moment(raw.earliest_begin), LastRun: moment(raw.last_run), Estimate: time.Duration(raw.estimate),
+		Failure: text(raw.failure), Group: text(raw.group),
+	}
+	for _, tag := range unsafe.Slice(raw.tags, raw.tag_count) {
+		info.Tags = append(info.Tags, text(tag))
+	}
+	for _, id := range unsafe.Slice(raw.after, raw.after_count) {
+		info.After = append(info.After, text(id))
+	}
+	for i := 0; i < int(raw.response_time_count); i++ {
+		info.ResponseTimes = append(info.ResponseTimes, time.Duration(raw.response_times[i]))
+	}
+	if raw.failed_at != 0 {
+		info.FailedAt = moment(raw.failed_at)
+	}
+	if raw.progress_at != 0 {
+		info.Progress = &Progress{
+			int64(raw.progress_done), int64(raw.progress_total), text(raw.progress_text), moment(raw.progress_at),
+		}
+	}
+	return info
+}
+
+// Missing is one reason why a task does not run.
+type Missing struct {
+	Reason Reason
+	// Constraints are those that do not hold.
+	Constraints Constraints
+	// MayChangeAt is when it may be over; the zero time: when something changes.
+	MayChangeAt time.Time
+}
+
+// Explanation is why a task does not run now.
+type Explanation struct {
+	State State
+	// Missing is empty where nothing but a window is.
+	Missing []Missing
+	// Rank counts from 1; 0: it is not eligible.
+	Rank, Eligible uint64
+	Score          float64
+	Estimate       time.Duration
+}
+
+func newExplanation(raw *C.selene_explanation) *Explanation {
+	made := &Explanation{
+		State: State(raw.state), Rank: uint64(raw.rank), Eligible: uint64(raw.eligible), Score: float64(raw.score),
+		Estimate: time.Duration(raw.estimate),
+	}
+	for _, one := range raw.reasons[:raw.reason_count] {
+		made.Missing = append(made.Missing, Missing{
+			Reason(one.reason), Constraints(one.constraints), moment(one.may_change_at),
+		})
+	}
+	return made
+}
