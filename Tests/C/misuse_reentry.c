@@ -934,6 +934,7 @@ static void test_clock(void) {
         if (call->call(clocked) == SELENE_OK) {
             if (outs.task_info != outs_before.task_info) selene_task_info_destroy(outs.task_info);
             if (outs.task_ids != outs_before.task_ids) selene_task_ids_destroy(outs.task_ids);
+            if (outs.output != outs_before.output) selene_task_output_destroy(outs.output);
             if (outs.plan != outs_before.plan) selene_plan_destroy(outs.plan);
             if (outs.decision != outs_before.decision) selene_decision_destroy(outs.decision);
             if (outs.store_info != outs_before.store_info)
