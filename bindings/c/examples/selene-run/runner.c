@@ -198,7 +198,7 @@ static struct end_text end_of_status(int status) {
 
 /* Refused as STALE_RUN after a stop or the deadline; it still brings the run back. */
 static void give_outcome(selene_run run, int status, const char *last_line) {
-    char why[sizeof(struct printable) + sizeof(struct end_text)];
+    char why[sizeof(struct printable) + sizeof(struct end_text) + 1];
     int32_t outcome = outcome_of(status);
     if (outcome < SELENE_OUTCOME_FAILED) {
         selene_run_complete(run, outcome);
