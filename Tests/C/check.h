@@ -144,6 +144,11 @@ CHECK_UNUSED static int64_t check_slack(void) {
     return check_environment("SELENE_TEST_SLACK", 0) * INT64_C(1000000);
 }
 
+/** As many tasks as there usually are; fewer where a library for tests looks at all of them in each call. */
+CHECK_UNUSED static int check_tasks(int usual, int fewer) {
+    return check_environment("SELENE_TEST_ROUNDS", 0) > 0 ? fewer : usual;
+}
+
 /** A duration on the system's clock, longer where everything is slow. */
 CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
     return duration * (1 + check_environment("SELENE_TEST_SLACK", 0) / 500);

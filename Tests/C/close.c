@@ -60,6 +60,12 @@ struct taker {
     pthread_t thread;
 };
 
+/** A thousand windows on a store take as long as its disk and the other programs let them: only the alarm ends this. */
+static void pass_until(atomic_int *value) {
+    while (!atomic_load(value))
+        check_sleep(MS);
+}
+
 static void *taker_main(void *argument) {
     struct taker *taker = argument;
     for (int k = 0; k < COUNT / TAKERS; k++) {
@@ -69,7 +75,7 @@ static void *taker_main(void *argument) {
         taker->runs[k] = next(begin(taker->scheduler, window), id);
     }
     atomic_store(&taker->has_taken, 1);
-    wait_for("the close", &taker->may_complete, 1);
+    pass_until(&taker->may_complete);
     for (int k = 0; k < COUNT / TAKERS; k++)
         CHECK_OK(selene_run_complete(taker->runs[k], SELENE_OUTCOME_NEW_DATA));
     return NULL;
@@ -98,7 +104,7 @@ static void test_thousand(void) {
         CHECK_INT(0, pthread_create(&takers[k].thread, NULL, taker_main, &takers[k]));
     }
     for (int k = 0; k < TAKERS; k++)
-        wait_for("the runs", &takers[k].has_taken, 1);
+        pass_until(&takers[k].has_taken);
     start_closing(&closer, scheduler, SELENE_HOUR);
     for (int k = 0; k < TAKERS; k++)
         atomic_store(&takers[k].may_complete, 1);
