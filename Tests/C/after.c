@@ -604,7 +604,7 @@ static void test_served(void) {
 /* ---- many --------------------------------------------------------------------------------------------------------- */
 
 static int many(void) {
-    return check_tasks(100000, 1500);
+    return check_tasks(100000, 700);
 }
 
 /** Registers so many in one call; `name_after` says what the one of a number comes after. */
