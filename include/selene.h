@@ -1488,7 +1488,24 @@ enum {
     /** The host has paused its group (selene_group_pause). Since: 0.2. */
     SELENE_REASON_GROUP_PAUSED = 23,
     /** As many runs of its group as may are under way (selene_group_set_limit). Since: 0.2. */
-    SELENE_REASON_GROUP_FULL = 24
+    SELENE_REASON_GROUP_FULL = 24,
+
+    /* Only selene_task_waits tells these. */
+
+    /** It has failed and is not due again yet. Since: 0.2. */
+    SELENE_REASON_BACKING_OFF = 64,
+    /** It could run, and no window of its kind was open. Since: 0.2. */
+    SELENE_REASON_NO_WINDOW = 65,
+    /** A window was open that it fitted, and nothing was taken from it. Since: 0.2. */
+    SELENE_REASON_WINDOW_OPEN = 66,
+    /** A window was open that it fitted, and others were dispatched. Since: 0.2. */
+    SELENE_REASON_PREFERRED_OTHERS = 67,
+    /** No process had the store open. Since: 0.2. */
+    SELENE_REASON_NO_PROCESS = 68,
+    /** Not known: a process had the store open and was killed, or had not yet told the store. Since: 0.2. */
+    SELENE_REASON_NOT_KNOWN = 69,
+    /** Too long ago, or too much has happened since, to be kept. Since: 0.2. */
+    SELENE_REASON_EARLIER = 70
 };
 
 /** One reason of an explanation. */
@@ -1577,6 +1594,75 @@ SELENE_API selene_status selene_explanation_init(selene_explanation *explanation
 SELENE_API selene_status selene_task_explain(selene_scheduler scheduler, const char *id,
                                              int64_t id_length,
                                              selene_explanation *out_explanation);
+
+/** How much of a task's time went to one reason. Since: 0.2. */
+typedef struct selene_wait {
+    /** A SELENE_REASON_ number. */
+    int32_t reason;
+    int32_t reserved;
+    /** For CONSTRAINTS: the SELENE_CONSTRAINT_ bit; if several were missing, the lowest of them. For GOVERNOR: the
+     *  SELENE_FACTOR_ number of the veto; 0: its score was too low. Else 0. */
+    int64_t detail;
+    /** ns. */
+    int64_t duration;
+    /** How often it began to be the reason; for DID_NOT_FIT, WINDOW_OPEN and PREFERRED_OTHERS: in how many windows. */
+    uint64_t times;
+} selene_wait;
+
+/** From an instant on a task waited for a reason. Since: 0.2. */
+typedef struct selene_wait_change {
+    int64_t at;
+    /** As in selene_wait; SELENE_REASON_TERMINAL when it was over. */
+    int64_t detail;
+    int32_t reason;
+    int32_t reserved;
+} selene_wait_change;
+
+/** Where the time of a task went. Made by selene_task_waits. Since: 0.2. */
+typedef struct selene_waits {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** What is told is from here … */
+    int64_t since;
+    /** … to here: now, or the end of the task. */
+    int64_t until;
+    /** A SELENE_STATE_ number. */
+    int32_t state;
+    int32_t reserved;
+    /** By reason, in the order in which the reasons came first; the durations add up to until − since. */
+    uint64_t part_count;
+    const selene_wait *parts;
+    /** The last 30 changes of reason, the oldest first. */
+    uint64_t change_count;
+    const selene_wait_change *changes;
+    /** How many dispatches of others went before it while a window was open that it fitted. */
+    uint64_t preferred_count;
+    /** The ids of the last of these, at most 8, the latest first, as far as those tasks are still there. */
+    uint64_t preferred_id_count;
+    const selene_text *preferred_ids;
+} selene_waits;
+
+/**
+ * Says where the time of a task went since it was last due, or since it was registered if it was due only once.
+ *
+ * A once task is followed from its registration to its end, a standing or periodic one from the begin of its period; until
+ * it is due again that is the last one. At each instant one reason counts, the first in the order in which
+ * selene_task_explain tells them; while a window is open its minimum interval is none. What a condition was, when
+ * windows were open and what the governor refused is kept for 30 days, at most some thousand entries each; what is
+ * older is EARLIER.
+ *
+ * Takes time proportional to what has happened since then, whatever the number of tasks.
+ *
+ * @param out_waits  the answer
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Ownership: the caller frees the answer with selene_waits_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_waits(selene_scheduler scheduler, const char *id,
+                                           int64_t id_length, selene_waits **out_waits);
+
+/** Frees what selene_task_waits returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_waits_destroy(selene_waits *waits);
 
 /* ============================================================================
  *  GROUP

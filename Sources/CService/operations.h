@@ -5,7 +5,7 @@
 // What goes in: t text (two words: bytes and length), i and l numbers of 32 and 64 bits, sX a struct, b tasks (two words:
 // array and count). What comes out, behind '>': i and l numbers, oX a struct of the caller's that is filled, pX a struct
 // that is made, n as many numbers as there were tasks. X: T task, I task info, O output, L ids, E explanation, S scheduler info,
-// F store info, G signal, R group info, D decision, B balance, W window, P plan.
+// A waits, F store info, G signal, R group info, D decision, B balance, W window, P plan.
 
 // clang-format off
 SERVICE(1, SCHEDULER_NOW, LOOK, 1, ">l", selene_scheduler_now(s, a[0].pointer))
@@ -33,6 +33,7 @@ SERVICE(31, TASK_RESUME_TAG, ENQUEUE, 0, "t>l", selene_task_resume_tag(s, a[0].p
 SERVICE(32, CYCLE_PLAN, LOOK, 1, "sW>pP", selene_cycle_plan(s, a[0].pointer, a[1].pointer))
 SERVICE(33, TASK_SET_NEXT, ENQUEUE, 0, "tl", selene_task_set_next(s, a[0].pointer, a[1].number, a[2].number))
 SERVICE(34, TASK_GET_OUTPUT, READ, 1, "t>pO", selene_task_get_output(s, a[0].pointer, a[1].number, a[2].pointer))
+SERVICE(36, TASK_WAITS, LOOK, 1, "t>pA", selene_task_waits(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(40, GROUP_SET_LIMIT, MANAGE, 1, "ti", selene_group_set_limit(s, a[0].pointer, a[1].number, (uint32_t)a[2].number))
 SERVICE(41, GROUP_PAUSE, MANAGE, 1, "t", selene_group_pause(s, a[0].pointer, a[1].number))
 SERVICE(42, GROUP_RESUME, MANAGE, 1, "t", selene_group_resume(s, a[0].pointer, a[1].number))

@@ -105,6 +105,15 @@ static const shape shapes[] = {
      sizeof(selene_plan),
      {{PART_NAMED, sizeof(selene_plan_run), offsetof(selene_plan, runs),
        offsetof(selene_plan, run_count), UINT64_MAX}}},
+    {'A',
+     3,
+     sizeof(selene_waits),
+     {{PART_ITEMS, sizeof(selene_wait), offsetof(selene_waits, parts),
+       offsetof(selene_waits, part_count), UINT64_MAX},
+      {PART_ITEMS, sizeof(selene_wait_change), offsetof(selene_waits, changes),
+       offsetof(selene_waits, change_count), UINT64_MAX},
+      {PART_TEXTS, 8, offsetof(selene_waits, preferred_ids),
+       offsetof(selene_waits, preferred_id_count), UINT64_MAX}}},
     {'!',
      5,
      sizeof(selene_fault),
@@ -519,6 +528,9 @@ static void release_made(char letter, void *made) {
         break;
     case 'P':
         selene_plan_destroy(made);
+        break;
+    case 'A':
+        selene_waits_destroy(made);
         break;
     default:
         break;

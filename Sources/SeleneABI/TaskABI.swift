@@ -405,6 +405,46 @@ public func selene_task_explain(
   }
 }
 
+@_cdecl("selene_task_waits") @implementation
+public func selene_task_waits(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_waits: UnsafeMutablePointer<UnsafeMutablePointer<selene_waits>?>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_WAITS, word(id), word(id_length), word(out_waits)) { () throws(SeleneError) in
+    let out = try require(out_waits, "out_waits")
+    let id = try borrow(id, id_length, "id")
+    let (waits, preferred) = try Scheduler.enter(scheduler, isQuestion: true) {
+      (scheduler, moment) throws(SeleneError) in
+      try scheduler.waits(id, at: moment)
+    }
+    out.pointee = Block.make { block in
+      var made = selene_waits()
+      made.struct_size = UInt32(MemoryLayout<selene_waits>.size)
+      (made.since, made.until, made.state) = (waits.since, waits.until, Int32(waits.state.rawValue))
+      made.part_count = UInt64(waits.parts.count)
+      made.parts = block.array(waits.parts.count) { index, _ in
+        let part = waits.parts[index]
+        return selene_wait(
+          reason: part.reason.rawValue, reserved: 0, detail: part.detail, duration: part.duration, times: part.times)
+      }
+      made.change_count = UInt64(waits.changes.count)
+      made.changes = block.array(waits.changes.count) { index, _ in
+        let change = waits.changes[index]
+        return selene_wait_change(at: change.at, detail: change.detail, reason: change.reason.rawValue, reserved: 0)
+      }
+      made.preferred_count = waits.preferred
+      made.preferred_id_count = UInt64(preferred.count)
+      made.preferred_ids = block.array(preferred.count) { index, block in block.text(preferred[index].id) }
+      return made
+    }
+  }
+}
+
+@_cdecl("selene_waits_destroy") @implementation
+public func selene_waits_destroy(_ waits: UnsafeMutablePointer<selene_waits>!) {
+  waits?.deallocate()
+}
+
 extension selene_task_info {
   fileprivate init(_ record: TaskRecord, waiting: Int, _ progress: Progress?, in block: inout Block) {
     self.init()

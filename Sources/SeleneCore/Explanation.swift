@@ -26,6 +26,15 @@ package enum Reason: Int32, Sendable {
   case paused = 22
   case groupPaused = 23
   case groupFull = 24
+
+  // What only `Waits` tells.
+  case backingOff = 64
+  case noWindow = 65
+  case windowOpen = 66
+  case preferredOthers = 67
+  case noProcess = 68
+  case notKnown = 69
+  case earlier = 70
 }
 
 /// What is known of the last or open cycle of a kind, to say what it did to a task.

@@ -99,6 +99,13 @@ extension Reason {
     case .paused: "paused"
     case .groupPaused: "group_paused"
     case .groupFull: "group_full"
+    case .backingOff: "backing_off"
+    case .noWindow: "no_window"
+    case .windowOpen: "window_open"
+    case .preferredOthers: "preferred_others"
+    case .noProcess: "no_process"
+    case .notKnown: "not_known"
+    case .earlier: "earlier"
     }
   }
 }

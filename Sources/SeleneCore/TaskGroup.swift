@@ -3,6 +3,8 @@
 /// A group. Its name may be read anywhere; the rest is guarded by the lock of the scheduler that has it.
 package final class TaskGroup: @unchecked Sendable {
   package let name: Bytes
+  /// How the log of waits knows it.
+  let subject: UInt32
   /// Runs at a time; 0 is no limit.
   package fileprivate(set) var limit: UInt32 = 0
   package fileprivate(set) var isPaused = false
@@ -15,7 +17,7 @@ package final class TaskGroup: @unchecked Sendable {
   /// The store has something else of it.
   fileprivate var isUnsaved = false
 
-  fileprivate init(_ name: Bytes) { self.name = name }
+  fileprivate init(_ name: Bytes) { (self.name, subject) = (name, WaitLog.subject(name.buffer)) }
 
   /// As many runs as it may have are out.
   package var isFull: Bool { limit > 0 && running >= limit }

@@ -291,6 +291,9 @@ final class TaskIndex {
 
   // MARK: Rankings of open cycles
 
+  /// Cycles are open.
+  var hasRankings: Bool { !rankings.isEmpty }
+
   func open(_ ranking: Ranking) {
     rankings.append(ranking)
     frozen.append(ranking.frozen)

@@ -3,11 +3,18 @@
 extension TaskRecord {
   /// A run begins: one attempt more.
   package mutating func dispatch(as run: UInt64, at now: Instant) {
+    // Of what is tried again, and of what has a trail, the instants do not tell all.
+    if attempts > 0 || marks.contains(.trailed) { return step(at: now) { $0.begin(run, at: now) } }
+    begin(run, at: now)
+  }
+
+  @inline(__always)
+  private mutating func begin(_ run: UInt64, at now: Instant) {
     state = .running
     changedAt = now
     attempts = attempts == .max ? .max : attempts + 1
     isNextSaid = false
-    self.run = run
+    begin(run: run)
   }
 
   /// A run is decided by an outcome (C9).
@@ -22,6 +29,24 @@ extension TaskRecord {
   ///   - output: what it left, which counts if it succeeded (W5).
   ///   - reason: why the run was asked to stop, if it was.
   package mutating func complete(
+    _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
+    because message: Bytes? = nil, leaving output: Bytes? = nil, asked reason: StopReason = .none,
+    bounds: BackoffBounds, using generator: inout Generator
+  ) {
+    // After a success its instants tell how it came to that.
+    guard !outcome.isSuccess || marks.contains(.trailed) else {
+      return decide(
+        outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, until: next, because: message,
+        leaving: output, asked: reason, bounds: bounds, using: &generator)
+    }
+    let old = self
+    decide(
+      outcome, at: now, responseTime: responseTime, retryDelay: retryDelay, until: next, because: message,
+      leaving: output, asked: reason, bounds: bounds, using: &generator)
+    note(from: old, at: now, isAnew: state == .enqueued && attempts == 0)
+  }
+
+  private mutating func decide(
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
     because message: Bytes? = nil, leaving output: Bytes? = nil, asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
@@ -111,6 +136,8 @@ extension TaskRecord {
     lastRun = lastRun.adding(span)
     self.freshSince = freshSince
     changedAt = changedAt.adding(span)
+    if hasRun || run != 0 { ranDue = ranDue.adding(span) }
+    trail = trail?.shifted(by: span)
     if let old = failure { failure = LastFailure(at: old.at.adding(span), attempt: old.attempt, old.message) }
   }
 

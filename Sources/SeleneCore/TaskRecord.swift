@@ -1,5 +1,23 @@
 // A task's record: its definition, where it stands, and what happened to it (T3).
 
+/// What few tasks have besides. Never changed.
+private final class TaskExtras {
+  let failure: LastFailure?
+  /// What its last success left (W5).
+  let output: Bytes?
+  /// What its instants do not tell of its waiting (W8).
+  let trail: WaitTrail?
+
+  private init(_ failure: LastFailure?, _ output: Bytes?, _ trail: WaitTrail?) {
+    (self.failure, self.output, self.trail) = (failure, output, trail)
+  }
+
+  @inline(never)
+  static func make(_ failure: LastFailure?, _ output: Bytes?, _ trail: WaitTrail?) -> TaskExtras? {
+    failure == nil && output == nil && trail == nil ? nil : TaskExtras(failure, output, trail)
+  }
+}
+
 /// What a task has once it was dispatched; kept apart, because most tasks of a large population wait for their first run.
 private final class TaskHistory {
   /// The last response times; once there are as many as are kept, the oldest gives its place to the next.
@@ -15,9 +33,9 @@ private final class TaskHistory {
   var anchor: Instant
   var periodBase = TaskRecord.onRegistration
   var run: UInt64 = 0
-  var failure: LastFailure?
-  /// What its last success left (W5).
-  var output: Bytes?
+  /// When the wait was due that its last run ended, or will end; `onRegistration` while there was none.
+  var ranDue = TaskRecord.onRegistration
+  var extras: TaskExtras?
   /// What the age counts from under the freshness rule (F2).
   var freshSince: Instant
 
@@ -26,11 +44,22 @@ private final class TaskHistory {
   func copy() -> TaskHistory {
     let copy = TaskHistory(anchor: anchor, freshSince: freshSince)
     (copy.times, copy.oldest, copy.estimate, copy.periodBase, copy.run) = (times, oldest, estimate, periodBase, run)
-    (copy.failure, copy.output, copy.news, copy.outcomes) = (failure, output, news, outcomes)
+    (copy.extras, copy.ranDue, copy.news, copy.outcomes) = (extras, ranDue, news, outcomes)
     return copy
   }
 
   var isEmpty: Bool { times.isEmpty }
+  var hasOne: Bool { times.count == 1 }
+
+  var last: Span? { times.isEmpty ? nil : times[oldest > 0 ? Int(oldest) - 1 : times.count - 1] }
+
+  /// The estimate before the last response time; nil if there was none.
+  func estimateBefore(_ window: UInt8, byFreshness: Bool) -> Span? {
+    let before = TaskHistory(anchor: 0, freshSince: 0)
+    before.times = responseTimes.dropLast()
+    before.average(window, byFreshness: byFreshness)
+    return before.estimate
+  }
 
   /// Oldest first.
   var responseTimes: [Span] {
@@ -185,6 +214,8 @@ struct Marks: OptionSet {
   static let expiring = Marks(rawValue: 4)
   static let ripening = Marks(rawValue: 8)
   static let urgent = Marks(rawValue: 16)
+  /// It has a trail (W8).
+  static let trailed = Marks(rawValue: 32)
   static let listed: Marks = [.expiring, .ripening, .urgent]
 
   @inline(__always)
@@ -350,14 +381,54 @@ package struct TaskRecord {
 
   /// Why its last run failed; nil after a success.
   package var failure: LastFailure? {
-    get { history?.failure }
-    set { if history?.failure != nil || newValue != nil { own { $0.failure = newValue } } }
+    get { history?.extras?.failure }
+    set {
+      guard failure != nil || newValue != nil else { return }
+      own { $0.extras = .make(newValue, $0.extras?.output, $0.extras?.trail) }
+    }
   }
 
   /// What its last success left, never empty (W5).
   package var output: Bytes? {
-    get { history?.output }
-    set { if history?.output != nil || newValue != nil { own { $0.output = newValue } } }
+    get { history?.extras?.output }
+    set {
+      guard output != nil || newValue != nil else { return }
+      own { $0.extras = .make($0.extras?.failure, newValue, $0.extras?.trail) }
+    }
+  }
+
+  /// What its instants do not tell of its waiting (W8).
+  package var trail: WaitTrail? {
+    get { marks.contains(.trailed) ? history?.extras?.trail : nil }
+    set {
+      guard marks.contains(.trailed) || newValue != nil else { return }
+      marks.set(.trailed, newValue != nil)
+      own { $0.extras = .make($0.extras?.failure, $0.extras?.output, newValue) }
+    }
+  }
+
+  /// When the wait was due that its last run ended, or will end; its first begin while there was none.
+  package var ranDue: Instant {
+    get { history.flatMap { $0.ranDue == Self.onRegistration ? nil : $0.ranDue } ?? earliestBegin }
+    set { own { $0.ranDue = newValue } }
+  }
+
+  var lastResponse: Span? { history?.last }
+  /// It has one response time, so its first run was its last.
+  var hasRunOnce: Bool { history?.hasOne ?? false }
+  /// What its last run was expected to take.
+  var estimateBefore: Span {
+    history?.estimateBefore(definition.responseWindow, byFreshness: traits.isFresh) ?? expected
+  }
+
+  /// A run of it begins.
+  @inline(__always)
+  mutating func begin(run: UInt64) {
+    let due = earliestBegin
+    own { history in
+      history.run = run
+      history.ranDue = due
+    }
   }
 
   /// Whether it has a response time.
@@ -412,6 +483,8 @@ package struct TaskRecord {
   /// Goes on from where an ended record of its task was, at once.
   mutating func takeOver(_ ended: TaskRecord, at now: Instant) {
     history = ended.history
+    marks.set(.trailed, ended.marks.contains(.trailed))
+    trail = nil
     freshSince = now
     (generation, lastOutcome) = (ended.generation, ended.lastOutcome)
     wait(first: now)
@@ -525,6 +598,8 @@ extension UnsafeMutablePointer<TaskRecord> {
   }
 
   var run: UInt64 { @inline(__always) get { pointee.history?.run ?? 0 } }
+
+  var hasTrail: Bool { @inline(__always) get { pointee.marks.contains(.trailed) } }
 
   /// It is enqueued, held or blocked.
   var isWaiting: Bool { pointee.state.rawValue < TaskState.running.rawValue }

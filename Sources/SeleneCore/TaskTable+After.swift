@@ -196,7 +196,7 @@ extension TaskTable {
     let isLimited = policy.places[records[slot].kind] != nil
     let expected = expected(of: records[slot].definition)
     var generator = generator
-    modify(slot) {
+    step(slot, at: now) {
       let said = $0.isNextSaid ? $0.earliestBegin : nil
       $0.restart(as: isLimited ? .held : .enqueued, at: now)
       $0.jitterFirst(using: &generator)
@@ -211,7 +211,7 @@ extension TaskTable {
     _ slot: Int, as state: TaskState, with predecessor: Predecessor, at now: Instant, _ changes: inout Changes
   ) {
     let message = state == .failed ? LastFailure.message(after: predecessor.id) : nil
-    modify(slot) {
+    step(slot, at: now) {
       $0.end(as: state, at: now)
       if let message { $0.failure = LastFailure(at: now, attempt: 0, message) }
     }

@@ -57,10 +57,12 @@ extension TaskTable {
   private func cancelOne(_ slot: Int, _ reason: StopReason, at now: Instant, _ changes: inout Changes) -> UInt64 {
     let run = self[slot].run
     if run != 0 { changes.stops.append((run, reason)) }
-    modify(slot) {
+    let isPlain = records[slot].state == .enqueued && !records.at(slot).hasTrail && !records[slot].isTaken
+    let end: (inout TaskRecord) -> Void = {
       $0.end(as: .cancelled, at: now)
       if run != 0 { ($0.stopReason, $0.lastOutcome) = (reason, .stopped) }
     }
+    if isPlain { modify(slot, end) } else { step(slot, at: now, end) }
     changes.add(Change(.cancelled, self[slot], run: run))
     return 1
   }

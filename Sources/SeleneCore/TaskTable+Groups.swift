@@ -8,7 +8,10 @@ extension TaskTable {
     let old = GroupTerms(limit: group.limit, isPaused: group.isPaused)
     guard new != old else { return false }
     journal?.note(.grouped(group, old))
-    guard terms.groups.set(group, new, isKept: journal != nil) else { return false }
+    let bars = group.bars
+    let isOpened = terms.groups.set(group, new, isKept: journal != nil)
+    waits.set(group, from: bars, at: now)
+    guard isOpened else { return false }
     noteOpening()
     return true
   }

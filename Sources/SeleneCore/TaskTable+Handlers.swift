@@ -9,6 +9,7 @@ extension TaskTable {
   /// - Complexity: O(n).
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
     let number = try roster.add(name, pushes: pushes)
+    waits.set(handler: name, from: [], to: handling(Int32(number)), at: now)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
       touch(slot) { $0.handler = Int32(number) }
     }
@@ -21,6 +22,9 @@ extension TaskTable {
   ///
   /// - Complexity: O(n).
   package func retireHandler(_ number: Int) {
+    if let name = roster.name(number) {
+      waits.set(handler: name.buffer, from: handling(Int32(number)), to: [], at: now)
+    }
     for slot in slots where records[slot].handlerNumber == Int32(number) { touch(slot) { $0.handler = -1 } }
     roster.retire(number)
   }
@@ -71,7 +75,11 @@ extension TaskTable {
   ///
   /// Those that stand in a line leave it when their turn comes, which is once each; afterwards they go back.
   package func set(handler number: Int, isStuck: Bool) {
+    let old = handling(Int32(number))
     roster.set(number, isStuck: isStuck)
+    if let name = roster.name(number) {
+      waits.set(handler: name.buffer, from: old, to: handling(Int32(number)), at: now)
+    }
     hasStuckHandlers = roster.hasStuck
     guard !isStuck else { return }
     returning += aside
@@ -133,7 +141,11 @@ extension TaskTable {
   @_optimize(speed)
   package func take(_ slot: Int) {
     outstanding.append(Unmanaged.passUnretained(records.at(slot).pointee.definition))
-    if let group = group(of: slot) { terms.groups.begin(group) }
+    if let group = group(of: slot) {
+      let bars = group.bars
+      terms.groups.begin(group)
+      if group.isSet { waits.set(group, from: bars, at: now) }
+    }
     touch(slot) { $0.isTaken = true }
   }
 
@@ -144,10 +156,25 @@ extension TaskTable {
     guard let place = outstanding.lastIndex(where: { $0.toOpaque() == address }) else { return }
     let last = outstanding.removeLast()
     if place < outstanding.count { outstanding[place] = last }
-    if let group = definition.group, terms.groups.end(group) { noteOpening() }
+    if let group = definition.group {
+      let bars = group.bars
+      if terms.groups.end(group) { noteOpening() }
+      if group.isSet { waits.set(group, from: bars, at: now) }
+    }
     guard outstanding.isEmpty || !isOutstanding(definition.id) else { return }
-    if let slot = visibleSlot(of: definition, hint: slot) { touch(slot) { $0.isTaken = false } }
+    guard let slot = visibleSlot(of: definition, hint: slot) else { return }
+    // What comes back at once waited for nothing.
+    let record = records.at(slot)
+    let isLate = record.hasTrail || now.subtracting(record.pointee.changedAt) > Self.atOnce
+    guard record.pointee.isLive, isLate else {
+      return touch(slot) { $0.isTaken = false }
+    }
+    touch(slot) { $0.step(at: now, always: false) { $0.isTaken = false } }
+    stampTrail(slot)
   }
+
+  /// A run that comes back within this time is back at once (W8).
+  private static let atOnce = Time.second / 1_000
 
   func isOutstanding(_ id: UnsafeRawBufferPointer) -> Bool {
     outstanding.contains { $0._withUnsafeGuaranteedRef { $0.id.equals(id) } }

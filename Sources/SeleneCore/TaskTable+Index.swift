@@ -65,7 +65,10 @@ extension TaskTable {
   }
 
   /// Time goes on: what is registered from now on and is due ranks at once.
-  package func advance(to now: Instant) { index.advance(to: now) }
+  package func advance(to now: Instant) {
+    self.now = now
+    index.advance(to: now)
+  }
 
   /// What is due until now becomes ranked.
   package func settle(at now: Instant) {

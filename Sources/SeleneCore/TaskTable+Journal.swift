@@ -20,7 +20,9 @@ extension TaskTable {
         }
       case .timed(let place, let old): handlerTimes.restore(place, old?.times)
       case .grouped(let group, let old):
+        let bars = group.bars
         if terms.groups.set(group, old, isKept: true) { noteOpening() }
+        waits.set(group, from: bars, at: now)
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }

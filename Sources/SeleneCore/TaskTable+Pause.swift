@@ -23,7 +23,7 @@ extension TaskTable {
 
   private func pause(_ isPaused: Bool, _ slot: Int, _ changes: inout Changes) -> UInt64 {
     guard records[slot].isLive, records[slot].isPaused != isPaused else { return 0 }
-    modify(slot) { $0.isPaused = isPaused }
+    step(slot, always: index.hasRankings, at: now) { $0.isPaused = isPaused }
     changes.add(Change(isPaused ? .paused : .resumed, self[slot]))
     return 1
   }

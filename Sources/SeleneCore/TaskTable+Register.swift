@@ -52,7 +52,7 @@ extension TaskTable {
     guard record.isLive else {
       throw SeleneError(.invalidArgument, "id", name: id, "is \(record.state.name); only a live task can be due again")
     }
-    modify(slot) { $0.sayNext(next) }
+    step(slot, at: now) { $0.sayNext(next) }
   }
 
   private func refuse(_ task: TaskDefinition, unlessIn enabled: KindSet) throws(SeleneError) {
@@ -115,7 +115,7 @@ extension TaskTable {
     let new = try keepAfter(of: old, in: new)
     let (handler, expected) = (handlerNumber(new), expected(of: new))
     var generator = generator
-    modify(slot) {
+    step(slot, always: index.hasRankings || records[slot].state == .running, at: now) {
       $0.update(new, at: now, using: &generator)
       $0.expected = expected
       $0.handler = handler
@@ -182,7 +182,7 @@ extension TaskTable {
     guard count(.held) > 0 else { return }
     for kind in Kind.allCases {
       while freePlaces(kind) > 0, let best = index.bestHeld(kind) {
-        modify(best) { $0.state = .enqueued }
+        step(best, at: now) { $0.state = .enqueued }
         changes.add(Change(.promoted, self[best]))
       }
     }

@@ -5,6 +5,7 @@ extension TaskTable {
   @_optimize(speed)
   package func dispatch(_ slot: Int, as run: UInt64, at now: Instant) {
     modify(slot) { $0.dispatch(as: run, at: now) }
+    stampTrail(slot)
   }
 
   /// The task of a run in flight had its run of a rolling window; until `renew` it is not eligible (R1).
@@ -48,6 +49,7 @@ extension TaskTable {
         leaving: output, asked: reason, bounds: policy.backoff, using: &generator)
     }
     self.generator = generator
+    stampTrail(slot)
     learn(responseTime, of: slot)
     changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run, message: message))
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
@@ -61,7 +63,7 @@ extension TaskTable {
   /// At open: a record that was running when its process ended (D3).
   package func interrupt(_ slot: Int, at now: Instant, _ changes: inout Changes) {
     var generator = generator
-    modify(slot) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
+    step(slot, at: now) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
     self.generator = generator
     changes.add(
       Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: LastFailure.processEnded))
@@ -71,7 +73,7 @@ extension TaskTable {
 
   /// A run in flight was stopped and its task waits again as before it.
   package func requeue(_ slot: Int, _ reason: StopReason, at now: Instant) {
-    modify(slot) { $0.requeue(reason, at: now) }
+    step(slot, always: true, at: now) { $0.requeue(reason, at: now) }
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).
@@ -88,7 +90,7 @@ extension TaskTable {
       remove(head)
       let expected = expected(of: self[next].definition)
       var generator = generator
-      modify(next) {
+      step(next, at: now) {
         $0.restart(as: fails ? .failed : started, at: now)
         if !fails { $0.jitterFirst(using: &generator) }
         $0.expected = expected

@@ -63,6 +63,9 @@ package final class TaskTable {
   package internal(set) var isMoving = false
   /// The terms whose handler was looked for last, and what was found: most tasks of a host share a few.
   var known: (terms: TaskTerms, handler: Int32)?
+  /// Where the time of its tasks goes (W8), and the present.
+  package let waits = WaitLog()
+  package var now: Instant = 0
   /// Number of the last change.
   package private(set) var stamp: UInt64 = 0
   package internal(set) var lastSequence: UInt64 = 0
@@ -157,6 +160,15 @@ package final class TaskTable {
       if !dependents.isEmpty { disconnect(slot) }
     }
   }
+
+  /// The same; notes what that means for its waiting.
+  func step(_ slot: Int, always: Bool = false, at now: Instant, _ change: (inout TaskRecord) -> Void) {
+    modify(slot) { $0.step(at: now, always: always, change) }
+    stampTrail(slot)
+  }
+
+  @inline(__always)
+  func stampTrail(_ slot: Int) { if records.at(slot).hasTrail { records[slot].stampTrail() } }
 
   /// A record got another definition in place of an old one.
   func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, old, records[slot].definition, stays: true) }

@@ -125,7 +125,7 @@ extension TaskTable {
   package func expire(at now: Instant, _ changes: inout Changes) {
     while expiresAt < now, let first = urgency?.firstToExpire {
       let wasHeld = records[first.slot].state == .held
-      modify(first.slot) { $0.missLatestBegin(at: now) }
+      step(first.slot, at: now) { $0.missLatestBegin(at: now) }
       changes.add(
         Change(.completed, self[first.slot], detail: Outcome.failed.rawValue, message: LastFailure.tooLate))
       _ = settleDependents(of: first.slot, at: now, &changes)

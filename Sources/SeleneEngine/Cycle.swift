@@ -44,6 +44,9 @@ package final class Cycle {
   /// How many tasks were eligible at its begin.
   let eligible: Int
 
+  /// Its number in the log of waits (W8); none for a cycle of one task.
+  var waitNumber: UInt64 = .max
+
   /// Its runs in order of dispatch.
   var runs: [Run] = []
   /// Under the freshness rule of each of them what its turn followed from.

@@ -74,6 +74,13 @@ extension Scheduler {
       isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, driven: driving, time: time,
       ranking: ranking)
     cycles.append(cycle)
+    if !kinds.isEmpty {
+      cycle.waitNumber = table.waits.beginWindow(
+        kinds, expiresAt: time.expiresAt, isStrict: window.strictFit, isRolling: window.isRolling,
+        pushes: mode.callsHandlers,
+        opensAt: PerKind(refresh: pace.refresh.opensAt, processing: pace.processing.opensAt), stamp: table.stamp,
+        lastSequence: table.lastSequence, at: now)
+    }
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
     nextDue = min(nextDue, time.expiresAt, governance.nextLook)
@@ -285,6 +292,7 @@ extension Scheduler {
     let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report
+    table.waits.endWindow(cycle.waitNumber, at: now)
     drove(cycle, at: now)
     table.close(cycle.ranking)
     for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }

@@ -261,6 +261,7 @@ extension Scheduler {
       throw SeleneError(.notFound, "id", name: id, "has no run in flight")
     }
     cycle.expire(at: moment.now)
+    table.waits.limit(cycle.waitNumber, to: moment.now)
     nextDue = moment.now
     advance(to: moment.now)
     slot.monitor.broadcast()

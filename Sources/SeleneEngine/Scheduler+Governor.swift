@@ -91,7 +91,7 @@ extension Scheduler {
       return (raised, runs)
     }
     for run in runs { stop(run, .preempted, at: now) }
-    for cycle in cycles { cycle.preempted.formUnion(raised) }
+    preempt(raised, at: now)
     followSignals()
   }
 
@@ -105,7 +105,19 @@ extension Scheduler {
   func lookAtVetoes(at now: Instant) {
     let raised = governance.look(at: now)
     for run in openRuns(of: raised) { stop(run, .preempted, at: now) }
-    for cycle in cycles { cycle.preempted.formUnion(raised) }
+    preempt(raised, at: now)
+  }
+
+  /// Nothing more of these kinds is dispatched in the cycles that are open.
+  private func preempt(_ raised: KindSet, at now: Instant) {
+    guard !raised.isEmpty else { return }
+    for cycle in cycles {
+      cycle.preempted.formUnion(raised)
+      for kind in Kind.allCases where raised.contains(kind) {
+        let factor = governance.governor.standing(kind, at: now).trailingZeroBitCount
+        table.waits.veto(cycle.waitNumber, kind, factor: UInt8(truncatingIfNeeded: factor), at: now)
+      }
+    }
   }
 
   private func openRuns(of kinds: KindSet) -> [Run] {
@@ -207,6 +219,8 @@ extension Scheduler {
   /// Lets a decision be known.
   func note(_ decision: Decision, neverRan: Bool, at now: Instant) {
     governance.last[decision.kind] = decision
+    let factor = decision.isGranted ? nil : decision.firstVeto?.factor.rawValue ?? 0
+    table.waits.set(refusal: factor, of: decision.kind, at: now)
     record { $0.decision(decision, neverRan: neverRan) }
     publish(decided(decision), at: now)
   }

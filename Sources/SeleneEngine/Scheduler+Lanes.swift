@@ -172,6 +172,7 @@ extension Scheduler {
   /// Nothing is left to run in a cycle.
   func letFinish(_ cycle: Cycle) {
     cycle.isDone = true
+    table.waits.endWindow(cycle.waitNumber, at: clock.last)
     slot.monitor.broadcast()
   }
 
@@ -182,6 +183,7 @@ extension Scheduler {
     guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
     guard !cycle.isEnded else { return }
     cycle.drain(at: moment.now, grace: grace)
+    table.waits.endWindow(cycle.waitNumber, at: moment.now)
     nextDue = min(nextDue, moment.now)
     advance(to: moment.now)
     slot.monitor.broadcast()

@@ -11,7 +11,10 @@ extension Scheduler {
   /// - Throws: a status of stores.
   func restore(_ reading: Instant?) throws(SeleneError) {
     let wall = clock.tick(reading)
-    guard store.isDurable else { return }
+    guard store.isDurable else {
+      table.now = wall
+      return table.waits.begin(at: wall, satisfied: UInt64(conditions.satisfied.rawValue))
+    }
     try store.load(into: table)
     let state = store.opened
     pace.refresh.lastBegin = state.lastRefresh
@@ -28,6 +31,8 @@ extension Scheduler {
       clock.start(at: state.lastSeen)
     }
     let now = clock.last
+    table.now = now
+    table.waits.begin(at: now, satisfied: UInt64(conditions.satisfied.rawValue))
     if let books = try store.loadBooks() { try governance.restore(books, movedBy: span, at: now) }
     var interrupted = 0
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {

@@ -26,6 +26,9 @@ extension Scheduler {
     let run = Run(
       token: token, of: pick, in: table, handler: handler, cycle: cycle, stopGrace: options.stopGrace, at: now)
     runs.add(run)
+    if cycle.waitNumber != .max {
+      table.noteDispatch(pick.slot, of: cycle.waitNumber, isFirst: cycle.runs.isEmpty, at: now)
+    }
     if cycle.runs.isEmpty { cycle.runs.reserveCapacity(8) }
     cycle.runs.append(run)
     if let pace { cycle.paces.append(pace) }

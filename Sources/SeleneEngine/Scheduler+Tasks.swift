@@ -220,6 +220,19 @@ extension Scheduler {
     return explanation
   }
 
+  /// Where the time of a task went since it was last due, or registered (W8).
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func waits(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> (Waits, [TaskDefinition]) {
+    let waits = table.waits(of: try visibleSlot(id), at: moment.now)
+    var preferred: [TaskDefinition] = []
+    for task in waits.preferredTasks {
+      guard task.slot < table.slots.count, table.sequence(task.slot) == task.sequence else { continue }
+      preferred.append(table[task.slot].definition)
+    }
+    return (waits, preferred)
+  }
+
   /// When it is worth opening the next window; nil for never (C16).
   package func nextWakeup(at moment: Moment) -> Instant? {
     // A forgotten cycle delays no wake-up, the next begin ends it.

@@ -7,6 +7,7 @@ extension Scheduler {
   /// Something could not be done because of a trouble.
   func troubleBegins(_ trouble: Trouble, _ error: SeleneError, at now: Instant) {
     if trouble == .store { isStoreMoved = error.code == .storeMoved }
+    defer { noteTroubles(at: now) }
     guard troubles.begin(trouble, status: error.code.rawValue, at: now) else { return }
     publish(told(trouble, error), at: now)
     log(.warning, "trouble (\(trouble.name)): \(error.detail)")
@@ -19,7 +20,14 @@ extension Scheduler {
       publish(told(trouble, nil), at: now)
       log(.info, "the trouble (\(trouble.name)) is over")
     }
+    noteTroubles(at: now)
     governance.driver?.lookAgain()
+  }
+
+  /// What of it keeps windows from opening (W8).
+  private func noteTroubles(at now: Instant) {
+    table.waits.set(.storeRefuses, troubles.isOn(.store), at: now)
+    table.waits.set(.noThread, troubles.isOn(.thread) || troubles.isOn(.overrun), at: now)
   }
 
   private func told(_ trouble: Trouble, _ error: SeleneError?) -> Change {

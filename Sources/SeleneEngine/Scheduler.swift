@@ -16,10 +16,16 @@ package final class Scheduler: @unchecked Sendable {
   let table: TaskTable
   var saver: Saver
   var clock: Clock
-  var conditions = Conditions()
-  var enabled = KindSet.all
+  var conditions = Conditions() {
+    didSet { table.waits.set(satisfied: UInt64(conditions.satisfied.rawValue), at: clock.last) }
+  }
+  var enabled = KindSet.all {
+    didSet { table.waits.set(kinds: enabled, at: clock.last) }
+  }
   /// Nothing is dispatched until the host says so (R6).
-  var isDrained = false
+  var isDrained = false {
+    didSet { table.waits.set(.drained, isDrained, at: clock.last) }
+  }
   /// A thread closes it, and waits for its runs.
   var isLeaving = false
   /// Pace and last cycle of each kind.

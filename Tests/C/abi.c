@@ -290,6 +290,34 @@ FIELD(selene_plan, run_count, 16, 8);
 FIELD(selene_plan, runs, 24, 8);
 SIZE(selene_plan, runs, 32);
 
+FIELD(selene_wait, reason, 0, 4);
+FIELD(selene_wait, reserved, 4, 4);
+FIELD(selene_wait, detail, 8, 8);
+FIELD(selene_wait, duration, 16, 8);
+FIELD(selene_wait, times, 24, 8);
+SIZE(selene_wait, times, 32);
+
+FIELD(selene_wait_change, at, 0, 8);
+FIELD(selene_wait_change, detail, 8, 8);
+FIELD(selene_wait_change, reason, 16, 4);
+FIELD(selene_wait_change, reserved, 20, 4);
+SIZE(selene_wait_change, reserved, 24);
+
+FIELD(selene_waits, struct_size, 0, 4);
+FIELD(selene_waits, flags, 4, 4);
+FIELD(selene_waits, since, 8, 8);
+FIELD(selene_waits, until, 16, 8);
+FIELD(selene_waits, state, 24, 4);
+FIELD(selene_waits, reserved, 28, 4);
+FIELD(selene_waits, part_count, 32, 8);
+FIELD(selene_waits, parts, 40, 8);
+FIELD(selene_waits, change_count, 48, 8);
+FIELD(selene_waits, changes, 56, 8);
+FIELD(selene_waits, preferred_count, 64, 8);
+FIELD(selene_waits, preferred_id_count, 72, 8);
+FIELD(selene_waits, preferred_ids, 80, 8);
+SIZE(selene_waits, preferred_ids, 88);
+
 FIELD(selene_run_info, struct_size, 0, 4);
 FIELD(selene_run_info, flags, 4, 4);
 FIELD(selene_run_info, run, 8, 8);
@@ -619,6 +647,13 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_PAUSED, 22, "paused", selene_reason_name),
     NUMBER(SELENE_REASON_GROUP_PAUSED, 23, "group_paused", selene_reason_name),
     NUMBER(SELENE_REASON_GROUP_FULL, 24, "group_full", selene_reason_name),
+    NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
+    NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
+    NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),
+    NUMBER(SELENE_REASON_PREFERRED_OTHERS, 67, "preferred_others", selene_reason_name),
+    NUMBER(SELENE_REASON_NO_PROCESS, 68, "no_process", selene_reason_name),
+    NUMBER(SELENE_REASON_NOT_KNOWN, 69, "not_known", selene_reason_name),
+    NUMBER(SELENE_REASON_EARLIER, 70, "earlier", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
     NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),

@@ -68,6 +68,8 @@ static struct function functions[] = {
     FUNCTION(selene_task_info_destroy, "vp"),
     FUNCTION(selene_task_get_output, "ihplp"),
     FUNCTION(selene_task_output_destroy, "vp"),
+    FUNCTION(selene_task_waits, "ihplp"),
+    FUNCTION(selene_waits_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
     FUNCTION(selene_task_set_next, "ihpll"),
     FUNCTION(selene_task_pause, "ihplp"),
@@ -363,6 +365,7 @@ static void test_every_function(void) {
     selene_task_ids *ids = NULL;
     selene_task_output *output = NULL;
     selene_plan *plan = NULL;
+    selene_waits *waits = NULL;
     selene_report *report = NULL;
     const selene_fault *fault;
     selene_cycle cycle = 0;
@@ -505,6 +508,9 @@ static void test_every_function(void) {
     CALL_OK("selene_task_get_output", u64(scheduler), ptr("b"), i64(-1), ptr(&output));
     CHECK_TEXT("left", output->output);
     CALL("selene_task_output_destroy", ptr(output));
+    CALL_OK("selene_task_waits", u64(scheduler), ptr("b"), i64(-1), ptr(&waits));
+    CHECK(waits->until >= waits->since);
+    CALL("selene_waits_destroy", ptr(waits));
     CALL_OK("selene_task_get", u64(scheduler), ptr("a"), i64(-1), u64(0), ptr(&info));
     CHECK_INT(1007 * SELENE_SECOND, info->earliest_begin);
     CHECK_TEXT("why", info->failure);

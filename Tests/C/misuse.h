@@ -209,6 +209,7 @@ struct outs {
     selene_event event;
     selene_run_info *run_facts;
     selene_task_output *output;
+    selene_waits *waits;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -376,6 +377,9 @@ static selene_status call_task_cancel_all(uint64_t h) {
 }
 static selene_status call_task_get(uint64_t h) {
     return selene_task_get(h, "task", -1, 0, &outs.task_info);
+}
+static selene_status call_task_waits(uint64_t h) {
+    return selene_task_waits(h, "task", -1, &outs.waits);
 }
 static selene_status call_task_get_output(uint64_t h) {
     return selene_task_get_output(h, "task", -1, &outs.output);
@@ -619,6 +623,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_cancel_all", TAKES_SCHEDULER, call_task_cancel_all, 0},
     {"selene_task_get", TAKES_SCHEDULER, call_task_get, 0},
     {"selene_task_get_output", TAKES_SCHEDULER, call_task_get_output, 0},
+    {"selene_task_waits", TAKES_SCHEDULER, call_task_waits, 0},
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
     {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
     {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},

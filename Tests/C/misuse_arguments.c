@@ -47,6 +47,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "tag", selene_task_list(s, NULL, 4, &outs.task_ids));
     REFUSED(invalid, "out_ids", selene_task_list(s, NULL, 0, NULL));
     REFUSED(invalid, "out_ids", selene_task_list_state(s, SELENE_STATE_FAILED, NULL));
+    REFUSED(invalid, "out_waits", selene_task_waits(s, "standing", -1, NULL));
+    REFUSED(invalid, "id", selene_task_waits(s, NULL, -1, &outs.waits));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_task_waits(s, "none", -1, &outs.waits));
     REFUSED(invalid, "out_output", selene_task_get_output(s, "standing", -1, NULL));
     REFUSED(invalid, "id", selene_task_get_output(s, NULL, -1, &outs.output));
     REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_task_get_output(s, "none", -1, &outs.output));
@@ -209,6 +212,7 @@ static void test_null_accepted(void) {
     selene_task_output_destroy(NULL);
     selene_report_destroy(NULL);
     selene_plan_destroy(NULL);
+    selene_waits_destroy(NULL);
 }
 
 /* ---- other refusals leave everything as it was, too -------------------------------------- */

@@ -108,6 +108,13 @@ static void test_every_function(void) {
             selene_plan_destroy(expected.plan);
             selene_plan_destroy(outs.plan);
         }
+        if (expected.waits != outs_before.waits) {
+            CHECK_INT(expected.waits->part_count, outs.waits->part_count);
+            CHECK(memcmp(expected.waits->changes, outs.waits->changes,
+                         expected.waits->change_count * sizeof(selene_wait_change)) == 0);
+            selene_waits_destroy(expected.waits);
+            selene_waits_destroy(outs.waits);
+        }
         if (expected.store_info != outs_before.store_info) {
             CHECK_TEXT(expected.store_info->path.data, outs.store_info->path);
             selene_store_info_destroy(expected.store_info);
@@ -128,6 +135,7 @@ static void test_every_function(void) {
         expected.task_info = outs.task_info;
         expected.plan = outs.plan;
         expected.output = outs.output;
+        expected.waits = outs.waits;
         expected.store_info = outs.store_info;
         expected.decision = outs.decision;
         expected.scheduler_info.life = outs.scheduler_info.life;
@@ -197,6 +205,8 @@ static void test_wrong_arguments(void) {
     BOTH(selene_task_explain(s, "once", -1, NULL));
     BOTH(selene_task_retry(s, "once", -1));
     BOTH(selene_task_get_output(s, "no such task", -1, &outs.output));
+    BOTH(selene_task_waits(s, "no such task", -1, &outs.waits));
+    BOTH(selene_task_waits(s, "once", -1, NULL));
     BOTH(selene_conditions_set(s, 4, 0));
     BOTH(selene_conditions_get(s, NULL, NULL));
     BOTH(selene_signal_set(s, 99, 0, 0));

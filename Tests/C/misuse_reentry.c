@@ -74,6 +74,7 @@ static void legal(int refresh_open) {
     selene_task_info *record = NULL;
     selene_task_ids *ids = NULL;
     selene_plan *plan = NULL;
+    selene_waits *waits = NULL;
     selene_report *report = NULL;
     selene_cycle cycle = 0;
     uint32_t satisfied = 0, host = 0;
@@ -106,6 +107,8 @@ static void legal(int refresh_open) {
     CHECK(ids->count >= 1);
     selene_task_ids_destroy(ids);
     CHECK_OK(selene_task_explain(scheduler, "inner", -1, &explanation));
+    CHECK_OK(selene_task_waits(scheduler, "inner", -1, &waits));
+    selene_waits_destroy(waits);
     window.kinds = SELENE_KIND_PROCESSING;
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     CHECK_INT(1, plan->run_count);
@@ -936,6 +939,7 @@ static void test_clock(void) {
             if (outs.task_ids != outs_before.task_ids) selene_task_ids_destroy(outs.task_ids);
             if (outs.output != outs_before.output) selene_task_output_destroy(outs.output);
             if (outs.plan != outs_before.plan) selene_plan_destroy(outs.plan);
+            if (outs.waits != outs_before.waits) selene_waits_destroy(outs.waits);
             if (outs.decision != outs_before.decision) selene_decision_destroy(outs.decision);
             if (outs.store_info != outs_before.store_info)
                 selene_store_info_destroy(outs.store_info);

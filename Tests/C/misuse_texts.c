@@ -56,6 +56,12 @@ static selene_status text_get(selene_scheduler s, const char *data, int64_t leng
     return status;
 }
 
+static selene_status text_waits(selene_scheduler s, const char *data, int64_t length) {
+    selene_status status = selene_task_waits(s, data, length, &outs.waits);
+    if (status == SELENE_OK) selene_waits_destroy(outs.waits);
+    return status;
+}
+
 static selene_status text_output(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_get_output(s, data, length, &outs.output);
     if (status == SELENE_OK) selene_task_output_destroy(outs.output);
@@ -159,6 +165,7 @@ static const struct text_use text_uses[] = {
     {"id", 0, text_set_next},
     {"id", 0, text_explain},
     {"id", 0, text_output},
+    {"id", 0, text_waits},
     {"task", 1, text_window},
     {"task", 1, text_plan},
     {"permitted", 0, text_permitted},

@@ -533,6 +533,20 @@ const (
 	ReasonGroupPaused Reason = 23
 	// ReasonGroupFull: As many runs of its group as may are under way (selene_group_set_limit).
 	ReasonGroupFull Reason = 24
+	// ReasonBackingOff: It has failed and is not due again yet.
+	ReasonBackingOff Reason = 64
+	// ReasonNoWindow: It could run, and no window of its kind was open.
+	ReasonNoWindow Reason = 65
+	// ReasonWindowOpen: A window was open that it fitted, and nothing was taken from it.
+	ReasonWindowOpen Reason = 66
+	// ReasonPreferredOthers: A window was open that it fitted, and others were dispatched.
+	ReasonPreferredOthers Reason = 67
+	// ReasonNoProcess: No process had the store open.
+	ReasonNoProcess Reason = 68
+	// ReasonNotKnown: Not known: a process had the store open and was killed, or had not yet told the store.
+	ReasonNotKnown Reason = 69
+	// ReasonEarlier: Too long ago, or too much has happened since, to be kept.
+	ReasonEarlier Reason = 70
 )
 
 // String is its name in the header, or unknown.
@@ -586,6 +600,20 @@ func (n Reason) String() string {
 		return "group_paused"
 	case ReasonGroupFull:
 		return "group_full"
+	case ReasonBackingOff:
+		return "backing_off"
+	case ReasonNoWindow:
+		return "no_window"
+	case ReasonWindowOpen:
+		return "window_open"
+	case ReasonPreferredOthers:
+		return "preferred_others"
+	case ReasonNoProcess:
+		return "no_process"
+	case ReasonNotKnown:
+		return "not_known"
+	case ReasonEarlier:
+		return "earlier"
 	}
 	return "unknown"
 }

@@ -191,6 +191,34 @@ export const structs = {
   "urgent": "u32",
   "latest_begin": "i64"
  },
+ "wait": {
+  "reason": "i32",
+  "reserved": "i32",
+  "detail": "i64",
+  "duration": "i64",
+  "times": "u64"
+ },
+ "wait_change": {
+  "at": "i64",
+  "detail": "i64",
+  "reason": "i32",
+  "reserved": "i32"
+ },
+ "waits": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "since": "i64",
+  "until": "i64",
+  "state": "i32",
+  "reserved": "i32",
+  "part_count": "u64",
+  "parts": "ptr",
+  "change_count": "u64",
+  "changes": "ptr",
+  "preferred_count": "u64",
+  "preferred_id_count": "u64",
+  "preferred_ids": "ptr"
+ },
  "group_info": {
   "struct_size": "u32",
   "flags": "u32",
@@ -577,6 +605,13 @@ export const constants = {
  "REASON_PAUSED": 22,
  "REASON_GROUP_PAUSED": 23,
  "REASON_GROUP_FULL": 24,
+ "REASON_BACKING_OFF": 64,
+ "REASON_NO_WINDOW": 65,
+ "REASON_WINDOW_OPEN": 66,
+ "REASON_PREFERRED_OTHERS": 67,
+ "REASON_NO_PROCESS": 68,
+ "REASON_NOT_KNOWN": 69,
+ "REASON_EARLIER": 70,
  "WINDOW_STRICT_FIT": 1,
  "WINDOW_INLINE": 2,
  "WINDOW_ROLLING": 4,

@@ -871,6 +871,20 @@ pub enum Reason {
     GroupPaused,
     /// As many runs of its group as may are under way (selene_group_set_limit).
     GroupFull,
+    /// It has failed and is not due again yet.
+    BackingOff,
+    /// It could run, and no window of its kind was open.
+    NoWindow,
+    /// A window was open that it fitted, and nothing was taken from it.
+    WindowOpen,
+    /// A window was open that it fitted, and others were dispatched.
+    PreferredOthers,
+    /// No process had the store open.
+    NoProcess,
+    /// Not known: a process had the store open and was killed, or had not yet told the store.
+    NotKnown,
+    /// Too long ago, or too much has happened since, to be kept.
+    Earlier,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -903,6 +917,13 @@ impl Reason {
             Reason::Paused => raw::SELENE_REASON_PAUSED,
             Reason::GroupPaused => raw::SELENE_REASON_GROUP_PAUSED,
             Reason::GroupFull => raw::SELENE_REASON_GROUP_FULL,
+            Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
+            Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
+            Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
+            Reason::PreferredOthers => raw::SELENE_REASON_PREFERRED_OTHERS,
+            Reason::NoProcess => raw::SELENE_REASON_NO_PROCESS,
+            Reason::NotKnown => raw::SELENE_REASON_NOT_KNOWN,
+            Reason::Earlier => raw::SELENE_REASON_EARLIER,
             Reason::Other(number) => number,
         }
     }
@@ -934,6 +955,13 @@ impl Reason {
             raw::SELENE_REASON_PAUSED => Reason::Paused,
             raw::SELENE_REASON_GROUP_PAUSED => Reason::GroupPaused,
             raw::SELENE_REASON_GROUP_FULL => Reason::GroupFull,
+            raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
+            raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
+            raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
+            raw::SELENE_REASON_PREFERRED_OTHERS => Reason::PreferredOthers,
+            raw::SELENE_REASON_NO_PROCESS => Reason::NoProcess,
+            raw::SELENE_REASON_NOT_KNOWN => Reason::NotKnown,
+            raw::SELENE_REASON_EARLIER => Reason::Earlier,
             other => Reason::Other(other),
         }
     }
@@ -965,6 +993,13 @@ impl Reason {
             Reason::Paused => "paused",
             Reason::GroupPaused => "group_paused",
             Reason::GroupFull => "group_full",
+            Reason::BackingOff => "backing_off",
+            Reason::NoWindow => "no_window",
+            Reason::WindowOpen => "window_open",
+            Reason::PreferredOthers => "preferred_others",
+            Reason::NoProcess => "no_process",
+            Reason::NotKnown => "not_known",
+            Reason::Earlier => "earlier",
             Reason::Other(_) => "unknown",
         }
     }

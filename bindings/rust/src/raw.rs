@@ -133,6 +133,13 @@ pub const SELENE_REASON_CLOCK: i32 = 21;
 pub const SELENE_REASON_PAUSED: i32 = 22;
 pub const SELENE_REASON_GROUP_PAUSED: i32 = 23;
 pub const SELENE_REASON_GROUP_FULL: i32 = 24;
+pub const SELENE_REASON_BACKING_OFF: i32 = 64;
+pub const SELENE_REASON_NO_WINDOW: i32 = 65;
+pub const SELENE_REASON_WINDOW_OPEN: i32 = 66;
+pub const SELENE_REASON_PREFERRED_OTHERS: i32 = 67;
+pub const SELENE_REASON_NO_PROCESS: i32 = 68;
+pub const SELENE_REASON_NOT_KNOWN: i32 = 69;
+pub const SELENE_REASON_EARLIER: i32 = 70;
 pub const SELENE_WINDOW_STRICT_FIT: i32 = 1;
 pub const SELENE_WINDOW_INLINE: i32 = 2;
 pub const SELENE_WINDOW_ROLLING: i32 = 4;
@@ -496,6 +503,43 @@ pub struct selene_explanation {
     pub attempts: u32,
     pub urgent: u32,
     pub latest_begin: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_wait {
+    pub reason: i32,
+    pub reserved: i32,
+    pub detail: i64,
+    pub duration: i64,
+    pub times: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_wait_change {
+    pub at: i64,
+    pub detail: i64,
+    pub reason: i32,
+    pub reserved: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_waits {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub since: i64,
+    pub until: i64,
+    pub state: i32,
+    pub reserved: i32,
+    pub part_count: u64,
+    pub parts: *const selene_wait,
+    pub change_count: u64,
+    pub changes: *const selene_wait_change,
+    pub preferred_count: u64,
+    pub preferred_id_count: u64,
+    pub preferred_ids: *const selene_text,
 }
 
 #[repr(C)]
@@ -869,6 +913,8 @@ extern "C" {
     pub fn selene_task_ids_destroy(ids: *mut selene_task_ids);
     pub fn selene_explanation_init(explanation: *mut selene_explanation, struct_size: u32) -> selene_status;
     pub fn selene_task_explain(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_explanation: *mut selene_explanation) -> selene_status;
+    pub fn selene_task_waits(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_waits: *mut *mut selene_waits) -> selene_status;
+    pub fn selene_waits_destroy(waits: *mut selene_waits);
     pub fn selene_group_info_init(info: *mut selene_group_info, struct_size: u32) -> selene_status;
     pub fn selene_group_set_limit(scheduler: selene_scheduler, name: *const c_char, name_length: i64, limit: u32) -> selene_status;
     pub fn selene_group_pause(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
@@ -1167,6 +1213,31 @@ mod layout {
         assert_eq!(offset!(selene_explanation, attempts), 344);
         assert_eq!(offset!(selene_explanation, urgent), 348);
         assert_eq!(offset!(selene_explanation, latest_begin), 352);
+        assert_eq!((size_of::<selene_wait>(), align_of::<selene_wait>()), (32, 8));
+        assert_eq!(offset!(selene_wait, reason), 0);
+        assert_eq!(offset!(selene_wait, reserved), 4);
+        assert_eq!(offset!(selene_wait, detail), 8);
+        assert_eq!(offset!(selene_wait, duration), 16);
+        assert_eq!(offset!(selene_wait, times), 24);
+        assert_eq!((size_of::<selene_wait_change>(), align_of::<selene_wait_change>()), (24, 8));
+        assert_eq!(offset!(selene_wait_change, at), 0);
+        assert_eq!(offset!(selene_wait_change, detail), 8);
+        assert_eq!(offset!(selene_wait_change, reason), 16);
+        assert_eq!(offset!(selene_wait_change, reserved), 20);
+        assert_eq!((size_of::<selene_waits>(), align_of::<selene_waits>()), (88, 8));
+        assert_eq!(offset!(selene_waits, struct_size), 0);
+        assert_eq!(offset!(selene_waits, flags), 4);
+        assert_eq!(offset!(selene_waits, since), 8);
+        assert_eq!(offset!(selene_waits, until), 16);
+        assert_eq!(offset!(selene_waits, state), 24);
+        assert_eq!(offset!(selene_waits, reserved), 28);
+        assert_eq!(offset!(selene_waits, part_count), 32);
+        assert_eq!(offset!(selene_waits, parts), 40);
+        assert_eq!(offset!(selene_waits, change_count), 48);
+        assert_eq!(offset!(selene_waits, changes), 56);
+        assert_eq!(offset!(selene_waits, preferred_count), 64);
+        assert_eq!(offset!(selene_waits, preferred_id_count), 72);
+        assert_eq!(offset!(selene_waits, preferred_ids), 80);
         assert_eq!((size_of::<selene_group_info>(), align_of::<selene_group_info>()), (32, 8));
         assert_eq!(offset!(selene_group_info, struct_size), 0);
         assert_eq!(offset!(selene_group_info, flags), 4);

@@ -47,6 +47,7 @@ from ._task import Task
 from ._terms import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State
 from ._time import Duration
 from ._trace import Replay, Trace, replay_trace
+from ._waits import WaitChange, WaitPart, Waits
 
 __version__ = "0.2.0"
 
@@ -122,6 +123,9 @@ __all__ = [
     "Trouble",
     "Verdict",
     "Wait",
+    "WaitChange",
+    "WaitPart",
+    "Waits",
     "check_store",
     "connect",
     "library_version",

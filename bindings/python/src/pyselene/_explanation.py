@@ -43,9 +43,17 @@ class ReasonCode(Named):
     PAUSED = _raw.SELENE_REASON_PAUSED
     GROUP_PAUSED = _raw.SELENE_REASON_GROUP_PAUSED
     GROUP_FULL = _raw.SELENE_REASON_GROUP_FULL
+    #: These and those behind are told by `Scheduler.waits` alone.
+    BACKING_OFF = _raw.SELENE_REASON_BACKING_OFF
+    NO_WINDOW = _raw.SELENE_REASON_NO_WINDOW
+    WINDOW_OPEN = _raw.SELENE_REASON_WINDOW_OPEN
+    PREFERRED_OTHERS = _raw.SELENE_REASON_PREFERRED_OTHERS
+    NO_PROCESS = _raw.SELENE_REASON_NO_PROCESS
+    NOT_KNOWN = _raw.SELENE_REASON_NOT_KNOWN
+    EARLIER = _raw.SELENE_REASON_EARLIER
 
 
-_SENTENCES = {
+SENTENCES = {
     ReasonCode.NOT_DUE: "its earliest begin has not come",
     ReasonCode.CONSTRAINTS: "missing",
     ReasonCode.NO_HANDLER: "no handler that can be called has the name",
@@ -70,6 +78,13 @@ _SENTENCES = {
     ReasonCode.PAUSED: "it is paused",
     ReasonCode.GROUP_PAUSED: "its group is paused",
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
+    ReasonCode.BACKING_OFF: "it has failed, and waits before it tries again",
+    ReasonCode.NO_WINDOW: "no window was open",
+    ReasonCode.WINDOW_OPEN: "a window was open, and nothing was taken from it",
+    ReasonCode.PREFERRED_OTHERS: "windows preferred others",
+    ReasonCode.NO_PROCESS: "no process had the store open",
+    ReasonCode.NOT_KNOWN: "not known, the process was away",
+    ReasonCode.EARLIER: "too long ago to be kept",
 }
 
 
@@ -91,7 +106,7 @@ class Reason:
         return maybe_instant(self.may_change_at_ns)
 
     def __str__(self) -> str:
-        sentence = _SENTENCES[self.code]
+        sentence = SENTENCES[self.code]
         if self.code is ReasonCode.CONSTRAINTS:
             sentence += f": {self.constraints}"
         if self.group is not None:

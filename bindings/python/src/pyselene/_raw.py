@@ -150,6 +150,13 @@ SELENE_REASON_CLOCK = 21
 SELENE_REASON_PAUSED = 22
 SELENE_REASON_GROUP_PAUSED = 23
 SELENE_REASON_GROUP_FULL = 24
+SELENE_REASON_BACKING_OFF = 64
+SELENE_REASON_NO_WINDOW = 65
+SELENE_REASON_WINDOW_OPEN = 66
+SELENE_REASON_PREFERRED_OTHERS = 67
+SELENE_REASON_NO_PROCESS = 68
+SELENE_REASON_NOT_KNOWN = 69
+SELENE_REASON_EARLIER = 70
 SELENE_WINDOW_STRICT_FIT = 1
 SELENE_WINDOW_INLINE = 2
 SELENE_WINDOW_ROLLING = 4
@@ -583,6 +590,46 @@ class selene_explanation(Structure):
     )
 
 
+class selene_wait(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("reason", c_int32),
+        ("reserved", c_int32),
+        ("detail", c_int64),
+        ("duration", c_int64),
+        ("times", c_uint64),
+    )
+
+
+class selene_wait_change(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("at", c_int64),
+        ("detail", c_int64),
+        ("reason", c_int32),
+        ("reserved", c_int32),
+    )
+
+
+class selene_waits(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("since", c_int64),
+        ("until", c_int64),
+        ("state", c_int32),
+        ("reserved", c_int32),
+        ("part_count", c_uint64),
+        ("parts", POINTER(selene_wait)),
+        ("change_count", c_uint64),
+        ("changes", POINTER(selene_wait_change)),
+        ("preferred_count", c_uint64),
+        ("preferred_id_count", c_uint64),
+        ("preferred_ids", POINTER(selene_text)),
+    )
+
+
 class selene_group_info(Structure):
     __slots__ = ()
     _fields_ = (
@@ -999,6 +1046,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
     "selene_explanation_init": (c_int32, (POINTER(selene_explanation), c_uint32)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
+    "selene_task_waits": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_waits)))),
+    "selene_waits_destroy": (None, (POINTER(selene_waits),)),
     "selene_group_info_init": (c_int32, (POINTER(selene_group_info), c_uint32)),
     "selene_group_set_limit": (c_int32, (c_uint64, c_char_p, c_int64, c_uint32)),
     "selene_group_pause": (c_int32, (c_uint64, c_char_p, c_int64)),
@@ -1165,6 +1214,8 @@ class Functions:
         "selene_task_ids_destroy",
         "selene_explanation_init",
         "selene_task_explain",
+        "selene_task_waits",
+        "selene_waits_destroy",
         "selene_group_info_init",
         "selene_group_set_limit",
         "selene_group_pause",
@@ -1305,6 +1356,8 @@ class Functions:
     selene_task_ids_destroy: Any
     selene_explanation_init: Any
     selene_task_explain: Any
+    selene_task_waits: Any
+    selene_waits_destroy: Any
     selene_group_info_init: Any
     selene_group_set_limit: Any
     selene_group_pause: Any

@@ -24,6 +24,7 @@ from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
 from ._terms import Disposition, Existing, Schedule, State, StateName
 from ._time import instant_ns
+from ._waits import Waits, take_waits
 
 
 class TaskCalls(HandlerCalls):
@@ -410,6 +411,14 @@ class TaskCalls(HandlerCalls):
             with contextlib.suppress(LookupError):  # gone meanwhile
                 group = self.get(id).group
         return explanation(id, raw, calendar, group)
+
+    def waits(self, id: str) -> Waits:
+        """Where the time of a task went since it was last due, or registered; `print` it."""
+        key = encode(id, "id")
+        engine = self._engine
+        address, target = out_pointer(_raw.selene_waits)
+        engine.check(library.selene_task_waits(engine.handle, key, len(key), ctypes.byref(target)))
+        return take_waits(id, address.value or 0)
 
     def _count(self, function: Any, *arguments: Any) -> int:
         count = ctypes.c_uint64()

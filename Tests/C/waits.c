@@ -1,0 +1,626 @@
+/*
+ * waits.c - where the time of a task went (W8)
+ *
+ * What the answer is compared with: a plain recorder that looks at every instant what keeps each task from running, by
+ * what selene_task_explain says then and by what this host did.
+ *
+ * Argument: the filter of check.h.
+ */
+#include "own_file.h"
+
+CHECK_UNUSED static void (*const unused[])(void) = {new_file, remove_folder};
+
+/* ---- answers -------------------------------------------------------------- */
+
+static selene_waits *waits_of(selene_scheduler scheduler, const char *id) {
+    selene_waits *waits = NULL;
+    CHECK_OK(selene_task_waits(scheduler, id, -1, &waits));
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < waits->part_count; i++) {
+        CHECK(waits->parts[i].duration >= 0);
+        sum += waits->parts[i].duration;
+        for (uint64_t k = 0; k < i; k++)
+            CHECK(waits->parts[k].reason != waits->parts[i].reason ||
+                  waits->parts[k].detail != waits->parts[i].detail);
+    }
+    CHECK_INT(waits->until - waits->since, sum);
+    CHECK(waits->change_count <= 30);
+    for (uint64_t i = 1; i < waits->change_count; i++)
+        CHECK(waits->changes[i - 1].at <= waits->changes[i].at);
+    return waits;
+}
+
+static void print(const selene_waits *waits) {
+    for (uint64_t i = 0; i < waits->part_count; i++)
+        fprintf(stderr, "  %s(%" PRId64 ") %" PRId64 " x%" PRIu64 "\n",
+                selene_reason_name(waits->parts[i].reason), waits->parts[i].detail,
+                waits->parts[i].duration, waits->parts[i].times);
+}
+
+static selene_wait part_of(const selene_waits *waits, int32_t reason, int64_t detail) {
+    for (uint64_t i = 0; i < waits->part_count; i++)
+        if (waits->parts[i].reason == reason && waits->parts[i].detail == detail)
+            return waits->parts[i];
+    return (selene_wait){reason, 0, detail, 0, 0};
+}
+
+static selene_wait wait_for_reason(selene_scheduler scheduler, const char *id, int32_t reason,
+                                   int64_t detail) {
+    selene_waits *waits = waits_of(scheduler, id);
+    selene_wait part = part_of(waits, reason, detail);
+    selene_waits_destroy(waits);
+    return part;
+}
+
+#define SPENT(seconds, id, reason)                                                                 \
+    CHECK_INT((seconds)*S, wait_for_reason(scheduler, id, SELENE_REASON_##reason, 0).duration)
+#define SPENT_ON(seconds, id, reason, detail)                                                      \
+    CHECK_INT((seconds)*S, wait_for_reason(scheduler, id, SELENE_REASON_##reason, detail).duration)
+
+static selene_task job(const char *id) {
+    selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
+    task.handler = SELENE_TEXT("work");
+    return task;
+}
+
+static void test_life_of_a_task(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = job("a");
+    task.initial_delay = 10 * S;
+    task.constraints = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER;
+    task.backoff_delay = 20 * S;
+    add(scheduler, task);
+    advance(10 * S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+    advance(3 * S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, SELENE_CONSTRAINT_NETWORK));
+    advance(4 * S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    advance(5 * S);
+    CHECK_OK(selene_task_pause(scheduler, "a", -1, NULL));
+    advance(6 * S);
+    CHECK_OK(selene_task_resume(scheduler, "a", -1, NULL));
+    CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_PROCESSING));
+    advance(7 * S);
+    CHECK_OK(selene_scheduler_enable(scheduler, SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING));
+    advance(1 * S);
+    selene_cycle cycle = begin(scheduler, window_of(100 * S, 0, 1));
+    advance(2 * S);
+    selene_run run = next(cycle, "a");
+    advance(8 * S);
+    SPENT(8, "a", RUNNING);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_FAILED));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(20 * S);
+    cycle = begin(scheduler, window_of(100 * S, 0, 1));
+    run = next(cycle, "a");
+    advance(9 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(1000 * S);
+    SPENT(10, "a", NOT_DUE);
+    SPENT_ON(3, "a", CONSTRAINTS, SELENE_CONSTRAINT_NETWORK);
+    SPENT_ON(4, "a", CONSTRAINTS, SELENE_CONSTRAINT_EXTERNAL_POWER);
+    SPENT(6, "a", NO_WINDOW);
+    SPENT(6, "a", PAUSED);
+    SPENT(7, "a", KIND_OFF);
+    SPENT(2, "a", WINDOW_OPEN);
+    SPENT(17, "a", RUNNING);
+    SPENT(20, "a", BACKING_OFF);
+    selene_waits *waits = waits_of(scheduler, "a");
+    CHECK_INT(75 * S, waits->until - waits->since);
+    CHECK_INT(START, waits->since);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, waits->state);
+    CHECK_INT(SELENE_REASON_NOT_DUE, waits->changes[0].reason);
+    CHECK_INT(START + 10 * S, waits->changes[1].at);
+    CHECK_INT(SELENE_REASON_CONSTRAINTS, waits->changes[1].reason);
+    CHECK_INT(SELENE_REASON_TERMINAL, waits->changes[waits->change_count - 1].reason);
+    CHECK_INT(START + 75 * S, waits->changes[waits->change_count - 1].at);
+    CHECK_INT(2, part_of(waits, SELENE_REASON_RUNNING, 0).times);
+    selene_waits_destroy(waits);
+    selene_waits_destroy(NULL);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Windows that it did not fit, and such that preferred others. */
+static void test_windows(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task big = job("big"), first = job("first"), second = job("second");
+    big.expected_response = 50 * S;
+    big.priority = SELENE_PRIORITY_VERY_LOW;
+    add(scheduler, big);
+    add(scheduler, first);
+    add(scheduler, second);
+    advance(11 * S);
+    /* It fits for 10 s: at 60 s from the end the first goes before it, at 50 s the second, then it does not. */
+    selene_cycle cycle = begin(scheduler, window_of(60 * S, 0, 1));
+    selene_run run = next(cycle, "first");
+    advance(10 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    run = next(cycle, "second");
+    advance(5 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    next(cycle, NULL);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(4 * S);
+    selene_waits *waits = waits_of(scheduler, "big");
+    CHECK_INT(15 * S, part_of(waits, SELENE_REASON_NO_WINDOW, 0).duration);
+    CHECK_INT(10 * S + 1, part_of(waits, SELENE_REASON_PREFERRED_OTHERS, 0).duration);
+    CHECK_INT(1, part_of(waits, SELENE_REASON_PREFERRED_OTHERS, 0).times);
+    CHECK_INT(5 * S - 1, part_of(waits, SELENE_REASON_DID_NOT_FIT, 0).duration);
+    CHECK_INT(1, part_of(waits, SELENE_REASON_DID_NOT_FIT, 0).times);
+    CHECK_INT(2, waits->preferred_count);
+    CHECK_INT(2, waits->preferred_id_count);
+    CHECK_TEXT("second", waits->preferred_ids[0]);
+    CHECK_TEXT("first", waits->preferred_ids[1]);
+    selene_waits_destroy(waits);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** What is told of a periodic task is the period that was last due. */
+static void test_periods(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = job("daily");
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = 100 * S;
+    add(scheduler, task);
+    for (int round = 0; round < 5; round++) {
+        advance(3 * S);
+        selene_cycle cycle = begin(scheduler, window_of(60 * S, 0, 1));
+        selene_run run = next(cycle, "daily");
+        advance(4 * S);
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        advance(50 * S);
+        SPENT(50, "daily", NOT_DUE);
+        SPENT(4, "daily", RUNNING);
+        SPENT(3, "daily", NO_WINDOW);
+        advance(50 * S);
+    }
+    advance(2 * S);
+    SPENT(2, "daily", NO_WINDOW);
+    SPENT(0, "daily", NOT_DUE);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A condition that flips a million times costs tasks nothing, and what is kept of it has an end. */
+static void test_flips(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = job("a");
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    add(scheduler, task);
+    for (int flip = 0; flip < check_tasks(1000000, 20000); flip++) {
+        advance(S);
+        CHECK_OK(selene_conditions_set(scheduler, BOTH, flip % 2 ? BOTH : 0));
+    }
+    advance(S);
+    selene_waits *waits = waits_of(scheduler, "a");
+    CHECK_INT(START, waits->since);
+    CHECK(part_of(waits, SELENE_REASON_EARLIER, 0).duration > 0);
+    int64_t missing = part_of(waits, SELENE_REASON_CONSTRAINTS, SELENE_CONSTRAINT_NETWORK).duration;
+    CHECK_BETWEEN(400 * S, missing, 600 * S);
+    CHECK_INT(30, waits->change_count);
+    selene_waits_destroy(waits);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/* ---- a world and its recorder ----------------------------------------------- */
+
+enum { TASKS = 10, LOOKS = 40000 };
+
+typedef struct look {
+    int64_t at, detail;
+    int32_t reason;
+} look;
+
+typedef struct history {
+    char id[8];
+    uint64_t sequence;
+    int count;
+    int was_passed_over;
+    uint32_t kind;
+    /** When it was last dispatched. */
+    int64_t ran_at;
+    /** When others were preferred. */
+    int preferred;
+    int64_t preferred_at[LOOKS];
+    look *looks;
+} history;
+
+typedef struct open_window {
+    selene_cycle cycle;
+    int64_t begun_at, expires_at, deadline;
+    uint32_t kinds, flags;
+    int dispatches;
+} open_window;
+
+static struct world {
+    selene_scheduler scheduler;
+    history tasks[TASKS];
+    open_window windows[2];
+    selene_run runs[256];
+    int run_count;
+    int has_handler;
+    uint64_t seed;
+} world;
+
+static uint64_t draw(uint64_t below) {
+    world.seed = world.seed * 6364136223846793005U + 1442695040888963407U;
+    return (world.seed >> 33) % below;
+}
+
+static open_window *window_over(int32_t kind) {
+    for (int i = 0; i < 2; i++)
+        if (world.windows[i].cycle && world.windows[i].kinds & (uint32_t)kind)
+            return &world.windows[i];
+    return NULL;
+}
+
+/** What keeps a task from running now, by the rule's own words. */
+static look reason_now(history *task, const selene_task_info *info) {
+    selene_explanation why = explain(world.scheduler, task->id);
+    const open_window *window = window_over(info->kind);
+    look now = {atomic_load(&clock_now), 0, 0};
+    int is_over = 0;
+    for (uint32_t i = 0; i < why.reason_count && !now.reason; i++) {
+        int32_t reason = why.reasons[i].reason;
+        if (reason == SELENE_REASON_NOT_DUE)
+            now.reason = info->attempts > 0 ? SELENE_REASON_BACKING_OFF : reason;
+        else if (reason == SELENE_REASON_CONSTRAINTS) {
+            now.reason = reason;
+            now.detail = why.reasons[i].constraints & -why.reasons[i].constraints;
+        } else if (reason == SELENE_REASON_DID_NOT_FIT || reason == SELENE_REASON_INTERRUPTED ||
+                   (window &&
+                    (reason == SELENE_REASON_TOO_SOON || reason == SELENE_REASON_GOVERNOR))) {
+            continue;
+        } else if (reason == SELENE_REASON_DRAINED && window) {
+            is_over = 1;
+        } else if (reason == SELENE_REASON_GOVERNOR) {
+            selene_decision *decision = NULL;
+            CHECK_OK(selene_governor_last(world.scheduler, info->kind, &decision));
+            for (uint64_t k = 0; k < decision->finding_count && !now.reason; k++)
+                if (decision->findings[k].verdict == SELENE_VERDICT_VETOED) {
+                    now.reason = reason;
+                    now.detail = decision->findings[k].factor;
+                }
+            selene_decision_destroy(decision);
+        } else {
+            now.reason = reason;
+            /* A task of its id had, whose place it took. */
+            if (reason == SELENE_REASON_HAD_ITS_RUN && window && task->ran_at < window->begun_at)
+                now.reason = SELENE_REASON_NEXT_CYCLE;
+        }
+    }
+    if (now.reason) return now;
+    if (!window) {
+        now.reason = SELENE_REASON_NO_WINDOW;
+        return now;
+    }
+    int is_free = !window->dispatches && !(window->flags & SELENE_WINDOW_STRICT_FIT);
+    int fits =
+        now.at < window->expires_at && (is_free || why.estimate <= window->expires_at - now.at);
+    now.reason = !fits                   ? SELENE_REASON_DID_NOT_FIT
+                 : is_over               ? SELENE_REASON_DRAINED
+                 : task->was_passed_over ? SELENE_REASON_PREFERRED_OTHERS
+                                         : SELENE_REASON_WINDOW_OPEN;
+    return now;
+}
+
+static int is_candidate(int32_t reason) {
+    return reason == SELENE_REASON_WINDOW_OPEN || reason == SELENE_REASON_PREFERRED_OTHERS;
+}
+
+/** Looks at all tasks; what one instant shows later counts. */
+static void look_around(void) {
+    for (int i = 0; i < TASKS; i++) {
+        history *task = &world.tasks[i];
+        selene_task_info *info = NULL;
+        if (selene_task_get(world.scheduler, task->id, -1, 0, &info) != SELENE_OK) continue;
+        if (info->sequence != task->sequence) {
+            task->sequence = info->sequence;
+            task->count = 0;
+            task->was_passed_over = 0;
+            task->preferred = 0;
+            task->ran_at = 0;
+            task->kind = (uint32_t)info->kind;
+        }
+        look now = reason_now(task, info);
+        if (!is_candidate(now.reason) && task->was_passed_over) {
+            task->was_passed_over = 0;
+        }
+        if (task->count && task->looks[task->count - 1].at == now.at) task->count--;
+        CHECK(task->count < LOOKS);
+        task->looks[task->count++] = now;
+        selene_task_info_destroy(info);
+    }
+}
+
+/** The answer about each task is what the recorder saw. */
+static void compare(void) {
+    for (int i = 0; i < TASKS; i++) {
+        history *task = &world.tasks[i];
+        if (!task->count) continue;
+        selene_waits *waits = waits_of(world.scheduler, task->id);
+        CHECK(waits->since >= task->looks[0].at);
+        int64_t seen[80][3] = {{0}};
+        int kinds = 0;
+        for (int k = 0; k < task->count; k++) {
+            look at = task->looks[k];
+            int64_t from = at.at, to = k + 1 < task->count ? task->looks[k + 1].at : waits->until;
+            if (from < waits->since) from = waits->since;
+            if (to > waits->until) to = waits->until;
+            if (to <= from || at.reason == SELENE_REASON_TERMINAL) continue;
+            int place = 0;
+            while (place < kinds && (seen[place][0] != at.reason || seen[place][1] != at.detail))
+                place++;
+            if (place == kinds) {
+                CHECK(kinds < 80);
+                seen[kinds][0] = at.reason;
+                seen[kinds++][1] = at.detail;
+            }
+            seen[place][2] += to - from;
+        }
+        int64_t total = 0;
+        for (int k = 0; k < kinds; k++) {
+            int64_t told = part_of(waits, (int32_t)seen[k][0], seen[k][1]).duration;
+            total += seen[k][2];
+            if (told == seen[k][2]) continue;
+            fprintf(stderr, "%s: %s(%" PRId64 ") was seen %" PRId64 ", told %" PRId64 "\n",
+                    task->id, selene_reason_name((int32_t)seen[k][0]), seen[k][1], seen[k][2],
+                    told);
+            print(waits);
+            fprintf(stderr, "since %" PRId64 " until %" PRId64 "; told:\n", waits->since - START,
+                    waits->until - START);
+            for (uint64_t n = 0; n < waits->change_count; n++)
+                fprintf(stderr, "  %" PRId64 " %s\n", waits->changes[n].at - START,
+                        selene_reason_name(waits->changes[n].reason));
+            fprintf(stderr, "seen:\n");
+            int32_t last = 0;
+            for (int n = 0; n < task->count; n++) {
+                if (task->looks[n].reason != last && task->looks[n].at >= waits->since - 100 * S)
+                    fprintf(stderr, "  %" PRId64 " %s\n", task->looks[n].at - START,
+                            selene_reason_name(task->looks[n].reason));
+                last = task->looks[n].reason;
+            }
+            check_fail();
+        }
+        CHECK_INT(total, waits->until - waits->since);
+        uint64_t preferred = 0;
+        for (int k = 0; k < task->preferred; k++)
+            preferred += task->preferred_at[k] >= waits->since;
+        CHECK_INT(preferred, waits->preferred_count);
+        selene_waits_destroy(waits);
+    }
+}
+
+static void register_one(history *at) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = (selene_text){at->id, -1};
+    task.handler = SELENE_TEXT("work");
+    task.kind = draw(3) ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING;
+    task.schedule = (int32_t)draw(3);
+    task.priority = (int32_t)draw(5) + 1;
+    task.response_window = (uint32_t)draw(2);
+    task.expected_response = (int64_t)draw(40) * S;
+    task.constraints = (uint32_t)(draw(2) ? draw(4) : 0);
+    task.initial_delay =
+        task.schedule == SELENE_SCHEDULE_STANDING || draw(2) ? 0 : (int64_t)draw(60) * S;
+    task.backoff = SELENE_BACKOFF_LINEAR;
+    task.backoff_delay = (int64_t)(draw(30) + 1) * S;
+    task.max_attempts = (uint32_t)draw(4);
+    if (task.schedule == SELENE_SCHEDULE_PERIODIC) task.period = (int64_t)(draw(100) + 20) * S;
+    if (draw(3) == 0) task.group = draw(2) ? SELENE_TEXT("one") : SELENE_TEXT("two");
+    task.existing = draw(2) ? SELENE_EXISTING_KEEP : SELENE_EXISTING_REPLACE;
+    selene_status status = selene_task_register(world.scheduler, &task, NULL);
+    CHECK(status == SELENE_OK || status == SELENE_ERROR_UNAVAILABLE);
+}
+
+static void open_one(void) {
+    selene_window window = SELENE_WINDOW_INIT;
+    window.kinds = (uint32_t)draw(3) + 1;
+    window.budget = (int64_t)(draw(60) + 2) * S;
+    window.reserve = (int64_t)draw(2) * S;
+    window.lanes = (uint32_t)draw(3) + 1;
+    window.flags = (draw(2) ? SELENE_WINDOW_ROLLING : 0) | (draw(3) ? 0 : SELENE_WINDOW_STRICT_FIT);
+    open_window *free_place = !world.windows[0].cycle ? &world.windows[0] : &world.windows[1];
+    selene_cycle cycle = 0;
+    if (free_place->cycle || selene_cycle_begin(world.scheduler, &window, &cycle) != SELENE_OK)
+        return;
+    int64_t now = atomic_load(&clock_now);
+    *free_place = (open_window){
+        cycle,        now, now + window.budget - window.reserve, now + window.budget, window.kinds,
+        window.flags, 0};
+    for (int i = 0; i < TASKS; i++)
+        if (world.tasks[i].kind & window.kinds) world.tasks[i].was_passed_over = 0;
+}
+
+static void end_one(open_window *window) {
+    if (window->cycle) CHECK_OK(selene_cycle_end(window->cycle, NULL));
+    window->cycle = 0;
+}
+
+static void take(open_window *window) {
+    int could[TASKS] = {0};
+    if (!window->cycle) return;
+    for (int i = 0; i < TASKS; i++) {
+        history *task = &world.tasks[i];
+        selene_task_info *info = NULL;
+        if (selene_task_get(world.scheduler, task->id, -1, 0, &info) != SELENE_OK) continue;
+        could[i] =
+            window->kinds & (uint32_t)info->kind && is_candidate(reason_now(task, info).reason);
+        selene_task_info_destroy(info);
+    }
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = 0;
+    CHECK_OK(selene_cycle_next(window->cycle, &step, &info, NULL));
+    if (step != SELENE_STEP_RUN) return;
+    window->dispatches++;
+    CHECK(world.run_count < 256);
+    world.runs[world.run_count++] = info.run;
+    for (int i = 0; i < TASKS; i++) {
+        if (strcmp(world.tasks[i].id, info.id.data) == 0)
+            world.tasks[i].ran_at = atomic_load(&clock_now);
+        if (!could[i] || strcmp(world.tasks[i].id, info.id.data) == 0) continue;
+        world.tasks[i].was_passed_over = 1;
+        CHECK(world.tasks[i].preferred < LOOKS);
+        world.tasks[i].preferred_at[world.tasks[i].preferred++] = atomic_load(&clock_now);
+    }
+}
+
+static void give_outcome(void) {
+    if (!world.run_count) return;
+    int place = (int)draw((uint64_t)world.run_count);
+    selene_run run = world.runs[place];
+    world.runs[place] = world.runs[--world.run_count];
+    int32_t outcome = draw(3) ? (int32_t)draw(2) : (int32_t)draw(4);
+    selene_status status = selene_run_complete(run, outcome);
+    CHECK(status == SELENE_OK || status == SELENE_ERROR_STALE_RUN);
+}
+
+static void ignore_run(selene_run run, const selene_run_info *info, void *context) {
+    (void)run, (void)info, (void)context;
+}
+
+static void do_something(void) {
+    selene_scheduler scheduler = world.scheduler;
+    history *task = &world.tasks[draw(TASKS)];
+    int64_t now = atomic_load(&clock_now);
+    switch (draw(28)) {
+    case 0:
+    case 1:
+    case 2:
+        register_one(task);
+        break;
+    case 3:
+        selene_task_pause(scheduler, task->id, -1, NULL);
+        break;
+    case 4:
+    case 5:
+        selene_task_resume(scheduler, task->id, -1, NULL);
+        break;
+    case 6:
+    case 7:
+        CHECK_OK(selene_conditions_set(scheduler, BOTH, (uint32_t)draw(4)));
+        break;
+    case 8:
+        CHECK_OK(selene_scheduler_enable(scheduler, draw(3) ? 3 : (uint32_t)draw(4)));
+        break;
+    case 9:
+        CHECK_OK(selene_group_set_limit(scheduler, draw(2) ? "one" : "two", -1, (uint32_t)draw(3)));
+        break;
+    case 10:
+        if (draw(3)) CHECK_OK(selene_group_resume(scheduler, "one", -1));
+        else CHECK_OK(selene_group_pause(scheduler, "one", -1));
+        break;
+    case 11:
+    case 12:
+    case 13:
+        open_one();
+        break;
+    case 14:
+        end_one(&world.windows[draw(2)]);
+        break;
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+        take(&world.windows[draw(2)]);
+        break;
+    case 20:
+    case 21:
+    case 22:
+        give_outcome();
+        break;
+    case 23: {
+        CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_THERMAL, (int64_t)draw(4), 0));
+        CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_LOW_POWER_MODE, (int64_t)draw(2), 0));
+        selene_decision *decision = NULL;
+        CHECK_OK(selene_governor_ask(
+            scheduler, draw(2) ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING, 0, &decision));
+        selene_decision_destroy(decision);
+        break;
+    }
+    case 24:
+        if (draw(3) == 0)
+            selene_task_set_next(scheduler, task->id, -1, now + (int64_t)draw(40) * S);
+        break;
+    case 25:
+        if (draw(4) == 0) selene_task_cancel(scheduler, task->id, -1, NULL);
+        break;
+    case 26:
+        if (draw(4)) CHECK_OK(selene_scheduler_resume(scheduler));
+        else selene_scheduler_drain(scheduler, 0);
+        break;
+    case 27:
+        if (draw(3)) break;
+        if (world.has_handler) CHECK_OK(selene_handler_unregister(scheduler, "work", -1));
+        else if (selene_handler_register(scheduler, "work", -1, ignore_run, NULL, NULL, NULL) !=
+                 SELENE_OK)
+            break;
+        world.has_handler = !world.has_handler;
+        break;
+    }
+}
+
+static void live(int ticks) {
+    for (int tick = 0; tick < ticks; tick++) {
+        for (int i = 0; i < 2; i++)
+            if (world.windows[i].cycle && atomic_load(&clock_now) >= world.windows[i].deadline)
+                end_one(&world.windows[i]);
+        do_something();
+        look_around();
+        advance(1);
+        look_around();
+        advance(S - 1);
+        if (tick % 20 == 19) compare();
+    }
+}
+
+static void test_world(void) {
+    for (uint64_t seed = 1; seed <= (uint64_t)check_tasks(20, 2); seed++) {
+        memset(&world, 0, sizeof world);
+        world.seed = seed + (uint64_t)check_environment("SELENE_TEST_SEED", 0) * 1000;
+        atomic_store(&clock_now, START);
+        selene_options options = SELENE_OPTIONS_INIT;
+        options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
+        if (draw(2)) {
+            options.max_pending_refresh = 3;
+            options.flags |= SELENE_OPTIONS_HOLD;
+        }
+        options.minimum_backoff = S;
+        if (draw(2)) options.minimum_interval_refresh = 50 * S;
+        world.scheduler = open_virtual(options);
+        CHECK_OK(
+            selene_handler_register(world.scheduler, "work", -1, ignore_run, NULL, NULL, NULL));
+        world.has_handler = 1;
+        const uint32_t each = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+        const selene_rule rules[] = {
+            {SELENE_FACTOR_LOW_POWER_MODE, each, SELENE_RULE_VETO, 0, 0, 0},
+            {SELENE_FACTOR_THERMAL, each, SELENE_RULE_VETO, 0, 1, 0}};
+        selene_profile profile = SELENE_PROFILE_INIT;
+        profile.rules = rules;
+        profile.rule_count = 2;
+        CHECK_OK(selene_governor_set_profile(world.scheduler, &profile));
+        for (int i = 0; i < TASKS; i++) {
+            snprintf(world.tasks[i].id, sizeof world.tasks[i].id, "t%d", i);
+            world.tasks[i].looks = calloc(LOOKS, sizeof(look));
+        }
+        live(check_tasks(1500, 300));
+        for (int i = 0; i < TASKS; i++)
+            free(world.tasks[i].looks);
+        CHECK_OK(selene_scheduler_close(world.scheduler, 0));
+    }
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("W8 of the life of a task each part goes to what kept it from running",
+             test_life_of_a_task);
+    run_test("W8 windows that it did not fit, and those that preferred others, whom it names",
+             test_windows);
+    run_test("W8 a periodic task tells the period that was last due", test_periods);
+    run_test("W8 a condition that flips a million times costs no task anything", test_flips);
+    run_test("W8 in random worlds the answer is what a recorder saw at every instant", test_world);
+    return check_end();
+}
