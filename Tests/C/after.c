@@ -515,14 +515,6 @@ static void test_kept(void) {
 
 /* ---- the store ---------------------------------------------------------------------------------------------------- */
 
-static void in_process(void (*body)(void)) {
-    int status = -1;
-    const pid_t child = fork();
-    if (child == 0) body();
-    CHECK_INT(child, waitpid(child, &status, 0));
-    CHECK_INT(0, status);
-}
-
 /** A host that dies while the first task runs, for the last time. */
 static void die_running(void) {
     selene_scheduler scheduler = open_for_work(file);
@@ -604,7 +596,7 @@ static void test_served(void) {
 /* ---- many --------------------------------------------------------------------------------------------------------- */
 
 static int many(void) {
-    return check_tasks(100000, 700);
+    return check_tasks(100000, 400);
 }
 
 /** Registers so many in one call; `name_after` says what the one of a number comes after. */

@@ -281,14 +281,6 @@ static void die_running(void) {
     _exit(0);
 }
 
-static void in_process(void (*body)(void)) {
-    int status = -1;
-    const pid_t child = fork();
-    if (child == 0) body();
-    CHECK_INT(child, waitpid(child, &status, 0));
-    CHECK_INT(0, status);
-}
-
 static void test_stored(void) {
     new_file();
     in_process(die_with_many);

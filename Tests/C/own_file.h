@@ -31,4 +31,13 @@ CHECK_UNUSED static selene_scheduler open_for_work(const char *path) {
     return scheduler;
 }
 
+/** Lets a process of its own do something that ends it. */
+CHECK_UNUSED static void in_process(void (*body)(void)) {
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) body();
+    CHECK_INT(child, waitpid(child, &status, 0));
+    CHECK_INT(0, status);
+}
+
 #endif /* OWN_FILE_H */

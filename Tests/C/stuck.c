@@ -136,14 +136,14 @@ static void test_told(void) {
 
 /** Nothing walks all tasks of a stuck handler in one call, and afterwards each of them can run. */
 static void many(uint32_t flags) {
-    enum { COUNT = 3000 };
+    const int count = check_tasks(3000, 1100);
     selene_scheduler scheduler = open_with(16, 2, 0, 1);
     selene_lane lanes[2], third;
     char id[32];
     int calls = 0;
     int32_t step;
     add_two(scheduler);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(id, sizeof id, "waits %d", i);
         add(scheduler, once(id, "hangs", 5));
     }
@@ -153,7 +153,7 @@ static void many(uint32_t flags) {
     while ((step = take(third, SELENE_OUTCOME_NONE, NULL)) == SELENE_STEP_WAIT)
         calls++;
     CHECK_INT(SELENE_STEP_RUN, step);
-    CHECK_BETWEEN(COUNT / 1024, calls, COUNT / 1024 + 2);
+    CHECK_BETWEEN(count / 1024, calls, count / 1024 + 2);
     CHECK_INT(SELENE_STEP_DONE, take(third, SELENE_OUTCOME_NEW_DATA, NULL));
     CHECK_OK(selene_lane_close(third));
     CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -162,7 +162,7 @@ static void many(uint32_t flags) {
     CHECK_OK(selene_lane_close(lanes[0]));
     CHECK_OK(selene_lane_close(lanes[1]));
     uint64_t ran = 0;
-    for (int windows = 0; ran < COUNT && windows < 20; windows++) {
+    for (int windows = 0; ran < (uint64_t)count && windows < 20; windows++) {
         selene_cycle again = begin(scheduler, window_of(SELENE_MINUTE, 0, 1));
         selene_run_info info = SELENE_RUN_INFO_INIT;
         do {
@@ -173,7 +173,7 @@ static void many(uint32_t flags) {
         } while (step != SELENE_STEP_DONE);
         CHECK_OK(selene_cycle_end(again, NULL));
     }
-    CHECK_INT(COUNT, ran);
+    CHECK_INT(count, ran);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <sys/prctl.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -989,7 +988,6 @@ static void test_writers_beside_forks(void) {
 
 /* ---- what a library thread is ----------------------------------------------------------------------------------- */
 
-static char lane_name[16];
 static atomic_int deep_runs;
 
 /** Uses so many bytes of the stack and gives their sum, so that they are really there. */
@@ -1003,7 +1001,6 @@ static unsigned use_stack(size_t bytes) {
 
 static void deep_run(selene_run run, const selene_run_info *info, void *context) {
     (void)info, (void)context;
-    CHECK_INT(0, prctl(PR_GET_NAME, lane_name));
     CHECK(use_stack(6 << 20) > 0);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     atomic_fetch_add(&deep_runs, 1);
@@ -1031,46 +1028,6 @@ static void test_stack(void) {
     run_deep();
 }
 
-static int is_thread_named(const char *name) {
-    DIR *threads = opendir("/proc/self/task");
-    struct dirent *entry;
-    int found = 0;
-    CHECK(threads != NULL);
-    while (!found && (entry = readdir(threads)) != NULL) {
-        char path[sizeof entry->d_name + 32], comm[32] = "";
-        FILE *file;
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-        if ((file = fopen(path, "r")) == NULL) continue;
-        if (fgets(comm, sizeof comm, file) != NULL) {
-            comm[strcspn(comm, "\n")] = 0;
-            found = strcmp(comm, name) == 0;
-        }
-        fclose(file);
-    }
-    closedir(threads);
-    return found;
-}
-
-static void test_names(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler own = 0;
-    selene_server server = 0;
-    char path[96];
-    run_deep();
-    CHECK_STRING("selene/lane", lane_name);
-    make_stores();
-    snprintf(path, sizeof path, "%s/store", stores);
-    options.path = (selene_text){path, -1};
-    CHECK_OK(selene_scheduler_open(&options, &own));
-    CHECK_OK(selene_server_open(own, NULL, &server));
-    /* A thread names itself, some time after it was started. */
-    while (!is_thread_named("selene/server"))
-        check_sleep(SELENE_MILLISECOND);
-    CHECK_OK(selene_server_close(server));
-    CHECK_OK(selene_scheduler_close(own, 0));
-    remove_stores();
-}
-
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("P3 eight threads do everything at once on one scheduler", test_one_scheduler);
@@ -1079,6 +1036,5 @@ int main(int argc, char **argv) {
     run_test("P4 threads that write come through beside forks", test_writers_beside_forks);
     run_test("P5 a handler has 6 MiB of stack, whatever the threads of the process have",
              test_stack);
-    run_test("P5 threads of the library are named by what they do", test_names);
     return check_end();
 }

@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "check.h"
+#include "own_file.h"
 
 #include <dirent.h>
 #include <semaphore.h>
@@ -113,6 +113,18 @@ static void test_driver(void) {
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
 }
 
+static void test_server(void) {
+    selene_server server = 0;
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    CHECK_OK(selene_server_open(scheduler, NULL, &server));
+    await_named("selene/server", 1);
+    CHECK_OK(selene_server_close(server));
+    await_named("selene/server", 0);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
 static int nice_inside;
 
 /** What a host that wants its work in the background does on each thread of the library. */
@@ -153,6 +165,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W12 a thread that runs tasks is called lane, one that waits worker", test_lanes);
     run_test("W12 a thread that drives is called driver", test_driver);
+    run_test("W12 a thread that serves is called server", test_server);
     run_test("W12 threads have the host's priority, or what it gives them as they begin",
              test_priority);
     return check_end();

@@ -30,9 +30,7 @@ type Window struct {
 func (w Window) lend(flags C.uint32_t, call func(*C.selene_window) error) error {
 	var raw C.selene_window
 	C.selene_window_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
-	if w.Budget != 0 {
-		raw.budget = C.int64_t(w.Budget)
-	}
+	raw.budget = length(w.Budget, raw.budget)
 	raw.reserve = some(w.Reserve, raw.reserve)
 	if w.Kinds != 0 {
 		raw.kinds = C.uint32_t(w.Kinds)
@@ -63,8 +61,8 @@ func (s *Scheduler) begin(window Window, flags C.uint32_t) (cycle C.selene_cycle
 // Run opens a window and works through it on goroutines, as many as it has lanes. The report comes by its deadline, also
 // where handlers do not return. If the context ends, so does the window: the report comes with the context's error.
 func (s *Scheduler) Run(ctx context.Context, window Window) (*Report, error) {
-	if s.hasClock {
-		return nil, &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	if err := s.canWait(); err != nil {
+		return nil, err
 	}
 	cycle, err := s.begin(window, C.SELENE_WINDOW_LANES)
 	if err != nil {
@@ -125,18 +123,17 @@ func (c *Cycle) Next() (Step, *Run, time.Time, error) {
 		return StepDone, nil, time.Time{}, errClosed
 	}
 	defer c.scheduler.leave()
-	info := noRunInfo
+	lent := lentPulled.Get().(*pulledOwner)
+	defer lentPulled.Put(lent)
 	before := stops.Load()
-	var step C.int32_t
-	wake := C.int64_t(C.SELENE_NEVER)
-	err := check(func() C.selene_status { return C.selene_cycle_next(c.handle, &step, &info, &wake) })
+	err := check(func() C.selene_status { return C.selene_cycle_next(c.handle, &lent.step, &lent.info, &lent.wake) })
 	if err != nil {
 		return StepDone, nil, time.Time{}, err
 	}
-	if step == C.SELENE_STEP_RUN {
-		return StepRun, newRun(c.scheduler, &info, before, nil), time.Time{}, nil
+	if lent.step == C.SELENE_STEP_RUN {
+		return StepRun, newRun(c.scheduler, &lent.info, before, nil), time.Time{}, nil
 	}
-	return Step(step), nil, moment(wake), nil
+	return Step(lent.step), nil, moment(lent.wake), nil
 }
 
 // End ends it. If the store refuses, it stays open and can be ended again.

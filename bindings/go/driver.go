@@ -60,8 +60,8 @@ func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
 			raw.flags |= flag
 		}
 	}
-	if s.hasClock {
-		return &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	if err := s.canWait(); err != nil {
+		return err
 	}
 	if err := check(func() C.selene_status { return C.selene_driver_open(s.handle, &raw, nil) }); err != nil {
 		return err
@@ -148,11 +148,4 @@ func over(err error) error {
 		return nil
 	}
 	return err
-}
-
-func length(span time.Duration, standard C.int64_t) C.int64_t {
-	if span == 0 {
-		return standard
-	}
-	return C.int64_t(span)
 }

@@ -2,6 +2,7 @@ package selene
 
 /*
 #include <selene.h>
+#include <stdlib.h>
 void seleneGoStop(selene_run run, int32_t reason, void *context);
 */
 import "C"
@@ -10,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,11 +65,24 @@ func seleneGoStop(token C.selene_run, reason C.int32_t, context unsafe.Pointer) 
 	}
 }
 
-// noRunInfo is what the library fills in.
-var noRunInfo = func() (info C.selene_run_info) {
-	C.selene_run_info_init(&info, C.uint32_t(unsafe.Sizeof(info)))
-	return info
-}()
+// pulled is what the library fills in where a run is asked for. It is memory of C: what a call is given of Go's goes to the
+// heap, and is looked through for pointers in each call.
+type pulled struct {
+	info C.selene_run_info
+	step C.int32_t
+	wake C.int64_t
+}
+
+// lentPulled are those that no call has now.
+var lentPulled = sync.Pool{New: func() any {
+	made := (*pulled)(C.calloc(1, C.size_t(unsafe.Sizeof(pulled{}))))
+	C.selene_run_info_init(&made.info, C.uint32_t(unsafe.Sizeof(made.info)))
+	owner := &pulledOwner{made}
+	runtime.SetFinalizer(owner, func(owner *pulledOwner) { C.free(unsafe.Pointer(owner.pulled)) })
+	return owner
+}}
+
+type pulledOwner struct{ *pulled }
 
 // newRun copies what a window gave. before: how many stops there were before it was given.
 func newRun(s *Scheduler, info *C.selene_run_info, before uint64, work *work) *Run {

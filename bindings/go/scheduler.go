@@ -33,6 +33,14 @@ func newScheduler(handle C.selene_scheduler, hasClock bool) *Scheduler {
 	return &Scheduler{handle: handle, hasClock: hasClock, cycles: map[C.selene_cycle]struct{}{}}
 }
 
+// canWait is nil unless time is what a test says.
+func (s *Scheduler) canWait() error {
+	if s.hasClock {
+		return &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	}
+	return nil
+}
+
 func (s *Scheduler) enter() bool {
 	// In one order with the flag and the count of Close: one of both sees the other.
 	s.inside.Add(1)

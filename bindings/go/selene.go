@@ -131,15 +131,20 @@ func moment(ns C.int64_t) time.Time {
 	return time.Unix(0, int64(ns))
 }
 
-// some is a duration where 0 stands for a default and what is negative for none.
-func some(span time.Duration, standard C.int64_t) C.int64_t {
-	switch {
-	case span == 0:
+// length is a duration where 0 stands for a default.
+func length(span time.Duration, standard C.int64_t) C.int64_t {
+	if span == 0 {
 		return standard
-	case span < 0:
-		return 0
 	}
 	return C.int64_t(span)
+}
+
+// some is one where what is negative stands for none, too.
+func some(span time.Duration, standard C.int64_t) C.int64_t {
+	if span < 0 {
+		return 0
+	}
+	return length(span, standard)
 }
 
 // Options say how a scheduler is opened. What is zero has its default.

@@ -102,10 +102,11 @@ func (w *work) lane() {
 }
 
 func (w *work) serve(lane C.selene_lane) {
-	info := noRunInfo
+	lent := lentPulled.Get().(*pulledOwner)
+	defer lentPulled.Put(lent)
 	outcome := C.int32_t(C.SELENE_OUTCOME_NONE)
 	for {
-		run := w.next(lane, outcome, &info)
+		run := w.next(lane, outcome, lent.pulled)
 		if run == nil {
 			C.selene_lane_close(lane)
 			return
@@ -128,7 +129,7 @@ func (w *work) serve(lane C.selene_lane) {
 }
 
 // next gives the outcome of the run before and takes the next one; nil: there is none for this lane.
-func (w *work) next(lane C.selene_lane, outcome C.int32_t, info *C.selene_run_info) *Run {
+func (w *work) next(lane C.selene_lane, outcome C.int32_t, lent *pulled) *Run {
 	// Texts of a run are lent until the scheduler is closed, which waits for those that copy them.
 	if !w.scheduler.enter() {
 		return nil
@@ -136,15 +137,14 @@ func (w *work) next(lane C.selene_lane, outcome C.int32_t, info *C.selene_run_in
 	defer w.scheduler.leave()
 	for pause := 10 * time.Millisecond; ; pause = 2 * pause {
 		before := stops.Load()
-		var step C.int32_t
 		err := check(func() C.selene_status {
-			return C.selene_lane_next(lane, outcome, C.SELENE_NEVER, &step, info, nil)
+			return C.selene_lane_next(lane, outcome, C.SELENE_NEVER, &lent.step, &lent.info, nil)
 		})
 		if err == nil {
-			if step != C.SELENE_STEP_RUN {
+			if lent.step != C.SELENE_STEP_RUN {
 				return nil
 			}
-			return newRun(w.scheduler, info, before, w)
+			return newRun(w.scheduler, &lent.info, before, w)
 		}
 		if !isOfStore(err) {
 			return nil

@@ -23,8 +23,8 @@ from pyselene._library import _find
 from pythons import pythons
 
 SOURCE = Path(selene.__file__).resolve().parents[1]
-#: Exits on each Python, six in each way; PYSELENE_EXITS sets another number.
-EXITS = int(os.environ.get("PYSELENE_EXITS", "72"))
+#: Exits on each Python, two in each way; PYSELENE_EXITS sets another number.
+EXITS = int(os.environ.get("PYSELENE_EXITS", "24"))
 
 
 def in_child(work: Callable[[], None]) -> None:
