@@ -25,6 +25,10 @@ if command -v node >/dev/null; then
   make --no-print-directory node >/dev/null
   programs+=("Node.js=node bindings/node/benches/pulled.mjs")
 fi
+export SELENE_HEADER=$PWD/include/selene.h SELENE_API=$PWD/include/api.json SELENE_LIBRARY=$PWD/build/libselene.so
+if command -v luajit >/dev/null; then programs+=("LuaJIT=luajit bindings/luajit/benches/pulled.lua"); fi
+if command -v php >/dev/null; then programs+=("PHP=php bindings/php/benches/pulled.php"); fi
+if command -v ruby >/dev/null; then programs+=("Ruby=ruby bindings/ruby/benches/pulled.rb"); fi
 python=$(bindings/python/environment.sh)
 programs+=("Python=$python bindings/python/benches/pulled.py")
 exec "$python" -B Benchmarks/python/runtimes.py "${programs[@]}"
