@@ -310,6 +310,8 @@ enum {
     SELENE_ERROR_NOT_PERMITTED = 3,
     /** The task of a window of one task cannot run now. */
     SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE = 4,
+    /** Expedited tasks have used their quota, and this one has SELENE_TASK_REFUSE_OUT_OF_QUOTA. Since: 0.2. */
+    SELENE_ERROR_OUT_OF_QUOTA = 5,
 
     /** A parameter or a field is outside what is allowed. */
     SELENE_ERROR_INVALID_ARGUMENT = 16,
@@ -592,13 +594,20 @@ typedef struct selene_options {
     selene_destroy_fn thread_destroy;
     /** With SELENE_OPTIONS_SET_CLOCK what time it is when the scheduler is opened; ns, default 0. Since: 0.2. */
     int64_t clock_start;
+    /**
+     * How long the runs of expedited tasks (SELENE_TASK_EXPEDITED) may take in 24 h, all together, ns. A run counts from
+     * its dispatch on and until 24 h after its end; one that is in flight when the quota is used up goes on. Kept in the
+     * store. 0: no task goes before others because it is expedited. Default 10 min; 0 … 24 h, or SELENE_NEVER for no
+     * limit. Since: 0.2.
+     */
+    int64_t expedited_quota;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0                                     \
+            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE                 \
     }
 
 /**
@@ -677,10 +686,15 @@ typedef struct selene_scheduler_info {
     uint32_t troubles;
     /** Handlers that are stuck (SELENE_TROUBLE_HANDLER). Since: 0.2. */
     uint32_t stuck_handlers;
+    /** What is left of expedited_quota, ns; SELENE_NEVER if there is no limit. Since: 0.2. */
+    int64_t expedited_left;
+    /** While nothing is left, when something is again if no more is used; SELENE_NEVER if the quota is 0. Else 0.
+     *  Since: 0.2. */
+    int64_t expedited_free_at;
 } selene_scheduler_info;
 
 #define SELENE_SCHEDULER_INFO_INIT                                                                 \
-    { SELENE_SIZE(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { SELENE_SIZE(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Writes the defaults into info, as SELENE_SCHEDULER_INFO_INIT does.
@@ -1024,7 +1038,17 @@ enum {
      */
     SELENE_TASK_STEADY = 1,
     /** It starts when all that it comes after have ended, however they did. Since: 0.2. */
-    SELENE_TASK_AFTER_ANY_END = 2
+    SELENE_TASK_AFTER_ANY_END = 2,
+    /**
+     * Important now: while something is left of the scheduler's expedited_quota, it goes before all others of its kind but
+     * those near their latest_begin (higher priority first, then the one registered first), and has a window before the
+     * minimum interval of its kind has passed; such a window is for expedited tasks alone, and does not count as the last
+     * one. When the quota is used up, it is an ordinary task until something is left again. A once task only. Since: 0.2.
+     */
+    SELENE_TASK_EXPEDITED = 4,
+    /** With SELENE_TASK_EXPEDITED: registering it while the quota is used up answers OUT_OF_QUOTA. One that was accepted,
+     *  or that waits for others, waits as an ordinary one all the same. Since: 0.2. */
+    SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
 };
 
 /** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
@@ -1489,6 +1513,8 @@ enum {
     SELENE_REASON_GROUP_PAUSED = 23,
     /** As many runs of its group as may are under way (selene_group_set_limit). Since: 0.2. */
     SELENE_REASON_GROUP_FULL = 24,
+    /** It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota). Since: 0.2. */
+    SELENE_REASON_OUT_OF_QUOTA = 25,
 
     /* Only selene_task_waits tells these. */
 
@@ -1560,12 +1586,16 @@ typedef struct selene_explanation {
     uint32_t urgent;
     /** The last instant at which it may begin, while it waits and has one; else 0. Since: 0.2. */
     int64_t latest_begin;
+    /** 1 if it goes before others, because it is expedited and something of the quota is left; else 0. Since: 0.2. */
+    uint32_t expedited;
+    /** 0. */
+    uint32_t reserved;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
     {                                                                                              \
         SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0                                                                                \
+            0, 0, 0, 0, 0                                                                          \
     }
 
 /**

@@ -19,6 +19,7 @@ extension selene_options: SizedStruct {
     options.max_input_size = defaults.maxInputSize
     options.stop_grace = defaults.stopGrace
     options.max_overrun_per_handler = defaults.maxOverrunPerHandler
+    options.expedited_quota = defaults.expeditedQuota
     return options
   }
 
@@ -46,6 +47,7 @@ extension selene_options: SizedStruct {
     draft.maxInputSize = max_input_size
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
+    draft.expeditedQuota = expedited_quota
     draft.maxOverrunPerHandler = max_overrun_per_handler
     guard blocked_signal_count <= 64 else {
       throw .range("blocked_signal_count", blocked_signal_count, 0, 64)
@@ -176,6 +178,7 @@ extension selene_scheduler_info: SizedStruct {
     life = census.life
     troubles = census.troubles
     stuck_handlers = UInt32(census.stuckHandlers)
+    (expedited_left, expedited_free_at) = (census.expeditedLeft, census.expeditedFreeAt)
   }
 }
 

@@ -100,6 +100,8 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .tooManyPending:
     return ("TOO_MANY_PENDING", "The limit of pending requests or of waiting successors is reached.")
   case .notPermitted: return ("NOT_PERMITTED", "The id is not among the permitted ones.")
+  case .outOfQuota:
+    return ("OUT_OF_QUOTA", "Expedited tasks have used their quota, and this one is refused then.")
   case .immediateRunIneligible: return ("IMMEDIATE_RUN_INELIGIBLE", "The task cannot run now.")
   case .invalidArgument: return ("INVALID_ARGUMENT", "A parameter or a field is outside what is allowed.")
   case .invalidHandle:

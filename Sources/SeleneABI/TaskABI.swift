@@ -108,8 +108,11 @@ extension selene_task {
 @_optimize(speed)
 private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraft) throws(SeleneError) {
   let size = try structSize(
-    task, flags: UInt32(SELENE_TASK_STEADY | SELENE_TASK_AFTER_ANY_END),
-    named: "0, or of SELENE_TASK_STEADY (1) and SELENE_TASK_AFTER_ANY_END (2)", "task")
+    task,
+    flags: UInt32(
+      SELENE_TASK_STEADY | SELENE_TASK_AFTER_ANY_END | SELENE_TASK_EXPEDITED | SELENE_TASK_REFUSE_OUT_OF_QUOTA),
+    named: "0, or a sum of SELENE_TASK_STEADY (1), _AFTER_ANY_END (2), _EXPEDITED (4), _REFUSE_OUT_OF_QUOTA (8)",
+    "task")
   var whole = size == MemoryLayout<selene_task>.size ? task.pointee : load(task)
   try whole.write(to: &draft)
 }
@@ -508,6 +511,7 @@ extension selene_explanation: SizedStruct {
     last_room = explanation.lastRoom ?? -1
     attempts = explanation.attempts
     (urgent, latest_begin) = (explanation.isUrgent ? 1 : 0, explanation.latestAt ?? 0)
+    expedited = explanation.isExpedited ? 1 : 0
     guard let terms = explanation.pace else { return }
     let told = selene_pace(terms)
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)

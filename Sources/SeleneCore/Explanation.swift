@@ -26,6 +26,7 @@ package enum Reason: Int32, Sendable {
   case paused = 22
   case groupPaused = 23
   case groupFull = 24
+  case outOfQuota = 25
 
   // What only `Waits` tells.
   case backingOff = 64
@@ -89,6 +90,8 @@ package struct Explanation: Sendable {
   /// that is near (W9).
   package var latestAt: Instant?
   package var isUrgent = false
+  /// It goes before others because it is expedited, and something of the quota is left (W10).
+  package var isExpedited = false
   /// What its age and its pace follow from (F10); nil unless the freshness rule ranks.
   package var pace: PaceTerms?
 }
@@ -136,7 +139,10 @@ extension TaskTable {
       }
       if !enabled.contains(record.kind) { add(.kindOff) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }
-      if pace.opensAt > now { add(.tooSoon, at: pace.opensAt) }
+      let isExpedited = record.marks.contains(.expedited)
+      explanation.isExpedited = isExpedited && record.state == .enqueued && expedited.isLeft(at: now)
+      if isExpedited && !expedited.isLeft(at: now) { add(.outOfQuota, at: expedited.freeAt(now)) }
+      if pace.opensAt > now && !explanation.isExpedited { add(.tooSoon, at: pace.opensAt) }
     }
     if record.state == .enqueued, !isOnlyPulled, let trace {
       let wasRanked =

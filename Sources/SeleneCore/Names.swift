@@ -99,6 +99,7 @@ extension Reason {
     case .paused: "paused"
     case .groupPaused: "group_paused"
     case .groupFull: "group_full"
+    case .outOfQuota: "out_of_quota"
     case .backingOff: "backing_off"
     case .noWindow: "no_window"
     case .windowOpen: "window_open"

@@ -1,26 +1,39 @@
-// The tasks of a ranking that are near their latest begin: they go before all others (W9).
+// The tasks of a ranking that go before all others: those near their latest begin, then expedited ones (W9, W10).
 
-/// Of the urgent ones of a class the first that was not passed.
+/// Of the urgent or the expedited ones of a class the first that was not passed.
 struct FrontHead {
   let taskClass: Int
+  let line: Urgency.Line
   /// Of its class, which holds it; nil is none.
   let group: Unmanaged<TaskGroup>?
   /// nil: all was passed.
   var current: OrderedSlot?
   /// `current` had its turn, or cannot have one.
   var isPassed = false
+
+  /// Urgent ones go before expedited ones.
+  fileprivate func goesBefore(_ other: FrontHead) -> Bool {
+    guard line == other.line else { return line == .urgent }
+    guard let own = current, let other = other.current else { return current != nil }
+    return own.at < other.at
+  }
 }
 
 extension Ranking {
-  /// Takes those that are urgent now.
+  /// Takes those that are urgent now, and the expedited ones.
   @inline(never)
   func freezeFronts(_ urgency: Urgency, _ index: TaskIndex, _ offer: Offer) {
     index.rankedClasses.forEach { number in
-      guard index.classes[number].suits(offer), let first = urgency.next(number, after: nil, costing: .any) else {
-        return
-      }
+      guard index.classes[number].suits(offer) else { return }
       let group = index.classes[number].group.map { Unmanaged.passUnretained($0) }
-      fronts.append(FrontHead(taskClass: number, group: group, current: first))
+      if !offer.alone.contains(index.classes[number].kind),
+        let first = urgency.next(.urgent, number, after: nil, costing: .any)
+      {
+        fronts.append(FrontHead(taskClass: number, line: .urgent, group: group, current: first))
+      }
+      if let first = urgency.next(.expedited, number, after: nil, costing: .any) {
+        fronts.append(FrontHead(taskClass: number, line: .expedited, group: group, current: first))
+      }
     }
   }
 
@@ -30,14 +43,29 @@ extension Ranking {
     record.pointee.marks.contains(.urgent) && record.pointee.urgentAt <= begin
   }
 
-  /// The urgent task whose latest begin is the first, of those that are still eligible and fit.
+  /// Whether the turn of a record came before that of others, or never comes.
+  @inline(never)
+  func hadItsTurn(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+    if isAhead(record) { return true }
+    guard record.pointee.marks.contains(.ahead),
+      let front = fronts.first(where: { $0.line == .expedited && $0.taskClass == record.pointee.place.taskClass })
+    else { return false }
+    guard let current = front.current else { return true }
+    return record.turn < current.at || (front.isPassed && !(current.at < record.turn))
+  }
+
+  /// The urgent task whose latest begin is the first, of those that are still eligible and fit; else the best expedited one,
+  /// while something of the quota is left.
   @inline(never)
   func bestAhead(in table: TaskTable, _ offer: Offer, room: Span?, _ most: Cost, _ passed: inout Int) -> Pick? {
     while true {
       var best: Int?
+      let hasQuota = fronts.contains { $0.line == .expedited } && table.hasQuota
       for place in fronts.indices where table.index.classes[fronts[place].taskClass].suits(offer) {
-        guard let entry = step(front: place, in: table, room: room, most), isOpen(fronts[place]) else { continue }
-        if let other = best.flatMap({ fronts[$0].current }), other.at < entry.at { continue }
+        guard fronts[place].line == .urgent || hasQuota, step(front: place, in: table, room: room, most) != nil,
+          isOpen(fronts[place])
+        else { continue }
+        if let other = best, fronts[other].goesBefore(fronts[place]) { continue }
         best = place
       }
       guard let best, let entry = fronts[best].current else { return nil }
@@ -53,51 +81,87 @@ extension Ranking {
 
   private func isOpen(_ front: FrontHead) -> Bool { front.group?._withUnsafeGuaranteedRef { $0.isOpen } ?? true }
 
-  /// Goes to the next of a class that can still be picked and fits.
+  /// Goes to the next of a line that can still be picked and fits.
   private func step(front place: Int, in table: TaskTable, room: Span?, _ most: Cost) -> OrderedSlot? {
+    let line = fronts[place].line
     while let entry = fronts[place].current {
       let record = table.records.at(entry.slot)
-      if !fronts[place].isPassed, entry.cost <= most, record.pointee.sequence == entry.at.sequence, isAhead(record),
+      if !fronts[place].isPassed, entry.cost <= most, record.pointee.sequence == entry.at.sequence,
+        line == .urgent ? isAhead(record) : record.pointee.marks.contains(.ahead),
         frozen.pointee.has(record), room.map({ record.estimate <= $0 }) ?? true
       {
         return entry
       }
-      fronts[place].current = table.urgency?.next(fronts[place].taskClass, after: entry.at, costing: most)
+      fronts[place].current = table.urgency?.next(line, fronts[place].taskClass, after: entry.at, costing: most)
       fronts[place].isPassed = false
     }
     return nil
   }
 
-  /// The same as `forEachAwaited`, of urgent tasks.
+  /// The same as `forEachAwaited`, of urgent and expedited tasks.
   func forEachAwaitedAhead(
     in table: TaskTable, _ offer: Offer, room: Span?, _ most: Cost, _ body: (TaskGroup) -> Void
   ) {
     for place in fronts.indices where table.index.classes[fronts[place].taskClass].suits(offer) {
       guard let group = fronts[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused,
-        step(front: place, in: table, room: room, most) != nil
+        fronts[place].line == .urgent || table.hasQuota, step(front: place, in: table, room: room, most) != nil
       else { continue }
       body(group)
     }
   }
 
-  /// How many urgent tasks go before a record that is urgent, too.
-  func countAhead(of record: UnsafeMutablePointer<TaskRecord>, in table: TaskTable) -> Int {
-    let place = OrderKey(record.pointee.latestAt, record.pointee.sequence)
-    return fronts.reduce(0) { before, front in
-      before + (table.urgency?.front(front.taskClass).count { $0 < place } ?? 0)
+  /// How many expedited tasks of kinds of which nothing else may run could still run.
+  @inline(never)
+  func countAlone(in table: TaskTable, _ offer: Offer, inOpenGroups: Bool) -> Int {
+    guard table.hasQuota else { return 0 }
+    var count = 0
+    for front in fronts where front.line == .expedited {
+      let taskClass = table.index.classes[front.taskClass]
+      guard offer.alone.contains(taskClass.kind), inOpenGroups ? taskClass.isOpen(to: offer) : taskClass.suits(offer)
+      else { continue }
+      forEach(front, in: table) { if frozen.pointee.has($0) { count += 1 } }
+    }
+    return count
+  }
+
+  private func forEach(_ front: FrontHead, in table: TaskTable, _ body: (UnsafeMutablePointer<TaskRecord>) -> Void) {
+    var next = table.urgency?.next(front.line, front.taskClass, after: nil, costing: .any)
+    while let entry = next {
+      body(table.records.at(entry.slot))
+      next = table.urgency?.next(front.line, front.taskClass, after: entry.at, costing: .any)
     }
   }
 
-  /// How many urgent tasks go before one that is not, though by age and priority they would not.
+  /// How many tasks go before a record that goes before others, too; nil if it does not.
   ///
-  /// - Complexity: O(n) of those that are urgent.
+  /// - Complexity: O(n) of the expedited ones, for an expedited record.
+  func countAhead(of record: UnsafeMutablePointer<TaskRecord>, in table: TaskTable) -> Int? {
+    guard !fronts.isEmpty, let urgency = table.urgency else { return nil }
+    let isUrgent = isAhead(record)
+    guard isUrgent || (record.pointee.marks.contains(.ahead) && table.hasQuota) else { return nil }
+    let place = OrderKey(record.pointee.latestAt, record.pointee.sequence)
+    var before = 0
+    for front in fronts where front.line == .urgent {
+      let line = urgency.list(.urgent, front.taskClass)
+      before += isUrgent ? line.count { $0 < place } : line.count
+    }
+    guard !isUrgent else { return before }
+    for front in fronts where front.line == .expedited {
+      forEach(front, in: table) { if !isAhead($0) && $0.turn < record.turn { before += 1 } }
+    }
+    return before
+  }
+
+  /// How many tasks go before one that does not go before others, though by age and priority they would not.
+  ///
+  /// - Complexity: O(n) of those that go before others.
   func countAhead(in table: TaskTable, whereNot precedes: (UnsafeMutablePointer<TaskRecord>) -> Bool) -> Int {
     var ahead = 0
-    for front in fronts {
-      var next = table.urgency?.next(front.taskClass, after: nil, costing: .any)
-      while let entry = next {
-        if !precedes(table.records.at(entry.slot)) { ahead += 1 }
-        next = table.urgency?.next(front.taskClass, after: entry.at, costing: .any)
+    let hasQuota = table.hasQuota
+    for front in fronts where front.line == .urgent || hasQuota {
+      forEach(front, in: table) {
+        if front.line == .expedited && isAhead($0) { return }
+        if !precedes($0) { ahead += 1 }
       }
     }
     return ahead

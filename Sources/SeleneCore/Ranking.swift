@@ -8,6 +8,8 @@ package struct Offer: Sendable {
   /// Handlers will be called by the library, so they must have a run function.
   package var pushes: Bool
   package var observedRange: Bool
+  /// The kinds of which it takes expedited tasks alone (W10).
+  package var alone: KindSet = []
 
   package init(kinds: KindSet, satisfied: Constraints, pushes: Bool, observedRange: Bool) {
     self.kinds = kinds
@@ -18,7 +20,7 @@ package struct Offer: Sendable {
 
   /// Whether another offer takes tasks of the same classes.
   func takes(theSameAs other: Offer) -> Bool {
-    kinds == other.kinds && satisfied == other.satisfied && pushes == other.pushes
+    kinds == other.kinds && satisfied == other.satisfied && pushes == other.pushes && alone == other.alone
   }
 }
 
@@ -116,7 +118,7 @@ package final class Ranking {
   /// Those among them that were passed over because their group had no room, and how many were open then.
   private var parked: [Int] = []
   private var openings: UInt64 = 0
-  /// The classes that have urgent tasks (W9).
+  /// The lines of urgent and of expedited tasks (W9, W10).
   var fronts: [FrontHead] = []
   private var looked: Offer
   let frozen: UnsafeMutablePointer<Frozen>
@@ -184,7 +186,13 @@ package final class Ranking {
     arrange(offer, index)
     if !fronts.isEmpty { fronts.removeAll(keepingCapacity: true) }
     if let urgency = table.urgency, urgency.count > 0 { freezeFronts(urgency, index, offer) }
-    if byFreshness { scale = ScoreScale(greatestIndex: contenders.first?.numerator ?? 0) }
+    var greatest = contenders.first?.numerator ?? 0
+    if !offer.alone.isEmpty {
+      // Ordinary tasks have no turn, but scores are what they would be beside them.
+      for place in 0..<headCount where byFreshness { greatest = max(greatest, contender(place).numerator) }
+      eligibleCount = countEligible(besides: offer.alone, index) + countAlone(in: table, offer, inOpenGroups: false)
+    }
+    if byFreshness { scale = ScoreScale(greatestIndex: greatest) }
   }
 
   /// The scale of the observed range, and what it makes of the heads (S3).
@@ -219,6 +227,7 @@ package final class Ranking {
     contenders.removeAll()
     if !parked.isEmpty { parked.removeAll(keepingCapacity: true) }
     for place in 0..<headCount where !heads[place].isAtEnd && index.classes[heads[place].taskClass].suits(offer) {
+      if offer.alone.contains(index.classes[heads[place].taskClass].kind) { continue }
       contenders.append(contender(place))
     }
     contenders.arrange()
@@ -386,7 +395,7 @@ package final class Ranking {
     let entry = head.pointee.current
     let record = table.records.at(entry.slot)
     guard entry.cost <= most, record.pointee.sequence == entry.at.sequence, frozen.pointee.has(record),
-      !isAhead(record)
+      record.pointee.marks.isDisjoint(with: [.urgent, .ahead]) || !hadItsTurn(record)
     else { return false }
     // Only in the last step that fits the exact estimate decides.
     guard entry.cost == most, let room else { return true }
@@ -422,11 +431,23 @@ package final class Ranking {
   /// How many ranked tasks could still run. The ranking is open in its table since its begin.
   package func remaining(in table: TaskTable, _ offer: Offer) -> Int {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: nil) == nil ? 0 : 1 }
-    var count = 0
+    var count = offer.alone.isEmpty ? 0 : countAlone(in: table, offer, inOpenGroups: true)
     var last = -1
     for head in all where head.taskClass != last {
       last = head.taskClass
-      if !head.isGone && table.index.classes[last].isOpen(to: offer) { count += frozen.pointee.left[last] }
+      guard !head.isGone, table.index.classes[last].isOpen(to: offer),
+        !offer.alone.contains(table.index.classes[last].kind)
+      else { continue }
+      count += frozen.pointee.left[last]
+    }
+    return count
+  }
+
+  private func countEligible(besides alone: KindSet, _ index: TaskIndex) -> Int {
+    var (count, last) = (0, -1)
+    for head in all where head.taskClass != last {
+      last = head.taskClass
+      if !alone.contains(index.classes[last].kind) { count += frozen.pointee.left[last] }
     }
     return count
   }
@@ -437,7 +458,7 @@ package final class Ranking {
   package func rank(of slot: Int, in table: TaskTable) -> Int? {
     let record = table[slot]
     guard record.place.standing == .ranked, frozen.pointee.has(table.records.at(slot)) else { return nil }
-    if isAhead(table.records.at(slot)) { return countAhead(of: table.records.at(slot), in: table) + 1 }
+    if let before = countAhead(of: table.records.at(slot), in: table) { return before + 1 }
     let list = table.index.list(of: record)
     guard let own = all.first(where: { $0.list == list && !$0.isGone }) else { return nil }
     let numerator = own.isBySequence ? 0 : numerator(own.factor, OrderKey(since(record), record.sequence))

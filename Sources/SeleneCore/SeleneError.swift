@@ -8,6 +8,7 @@ package struct SeleneError: Error {
     case tooManyPending = 2
     case notPermitted = 3
     case immediateRunIneligible = 4
+    case outOfQuota = 5
     case invalidArgument = 16
     case invalidHandle = 17
     case unsupportedStruct = 18

@@ -43,8 +43,16 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     if draft.group.count > 0 { try Identifier.check(draft.group, "group") }
-    guard numbers.flags & ~(steady | afterAnyEnd) == 0 else {
-      throw SeleneError(.invalidArgument, "flags", "of a task only STEADY (1) and AFTER_ANY_END (2) are known")
+    guard numbers.flags & ~(steady | afterAnyEnd | expedited | refuseOutOfQuota) == 0 else {
+      throw SeleneError(
+        .invalidArgument, "flags",
+        "of a task only STEADY (1), AFTER_ANY_END (2), EXPEDITED (4) and REFUSE_OUT_OF_QUOTA (8) are known")
+    }
+    if numbers.flags & expedited != 0 && schedule != .once {
+      throw SeleneError(.invalidArgument, "flags", "EXPEDITED is for once tasks only")
+    }
+    if numbers.flags & refuseOutOfQuota != 0 && numbers.flags & expedited == 0 {
+      throw SeleneError(.invalidArgument, "flags", "REFUSE_OUT_OF_QUOTA is for tasks that are EXPEDITED")
     }
     guard Constraints.all.rawValue & numbers.constraints == numbers.constraints else {
       throw .constraints("constraints", numbers.constraints)
@@ -244,6 +252,11 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// The flag of a task that starts however those end that it comes after (W4).
   package static let afterAnyEnd: UInt32 = 2
   var startsAfterAnyEnd: Bool { terms.numbers.flags & Self.afterAnyEnd != 0 }
+  /// The flags of a task that goes before others while its quota lasts, and of one that is refused when that is used (W10).
+  package static let expedited: UInt32 = 4
+  package static let refuseOutOfQuota: UInt32 = 8
+  package var isExpedited: Bool { @inline(__always) get { terms.numbers.flags & Self.expedited != 0 } }
+  package var isRefusedOutOfQuota: Bool { terms.numbers.flags & Self.refuseOutOfQuota != 0 }
   package var constraints: Constraints { Constraints(rawValue: terms.numbers.constraints) }
   package var kind: Kind { Self.choice(terms.numbers.kind) ?? .refresh }
   package var schedule: Schedule { Self.choice(terms.numbers.schedule) ?? .standing }

@@ -216,7 +216,21 @@ struct Marks: OptionSet {
   static let urgent = Marks(rawValue: 16)
   /// It has a trail (W8).
   static let trailed = Marks(rawValue: 32)
-  static let listed: Marks = [.expiring, .ripening, .urgent]
+  /// Its definition is expedited (W10), and it stands in a line of such.
+  static let expedited = Marks(rawValue: 64)
+  static let ahead = Marks(rawValue: 128)
+  static let listed: Marks = [.expiring, .ripening, .urgent, .ahead]
+  /// What a definition says.
+  static let hurried: Marks = [.limited, .expedited]
+
+  /// What a definition says of it.
+  @inline(__always)
+  init(_ definition: TaskDefinition) {
+    self = definition.latestBegin > 0 ? .limited : []
+    if definition.isExpedited { insert(.expedited) }
+  }
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
 
   @inline(__always)
   mutating func set(_ mark: Marks, _ isSet: Bool) { if isSet { formUnion(mark) } else { subtract(mark) } }
@@ -229,7 +243,7 @@ package struct TaskRecord {
       let isFresh = traits.isFresh
       traits = TaskTraits(definition)
       traits.isFresh = isFresh
-      marks.set(.limited, definition.latestBegin > 0)
+      marks = marks.subtracting(.hurried).union(Marks(definition))
       expected = definition.usualResponse
       let window = definition.responseWindow
       if history != nil { own { $0.average(window, byFreshness: isFresh) } }
@@ -284,7 +298,7 @@ package struct TaskRecord {
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
-    if definition.latestBegin > 0 { marks = .limited }
+    marks = Marks(definition)
     self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state
@@ -304,7 +318,7 @@ package struct TaskRecord {
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
-    if definition.latestBegin > 0 { marks = .limited }
+    marks = Marks(definition)
     self.expected = expected ?? definition.usualResponse
     self.sequence = sequence
     self.state = state

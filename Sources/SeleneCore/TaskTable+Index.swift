@@ -38,7 +38,7 @@ extension TaskTable {
     let record = records.at(slot)
     guard record.pointee.state.rawValue <= TaskState.held.rawValue else { return }
     line(up: slot, record)
-    if record.pointee.marks.contains(.limited) { expect(slot, record) }
+    if !record.pointee.marks.isDisjoint(with: .hurried) { expect(slot, record) }
   }
 
   @_optimize(speed)

@@ -168,6 +168,7 @@ extension TaskTable {
       case .ends(let state, _): return state
       }
     }
+    if new.isRefusedOutOfQuota && !hasQuota { throw outOfQuota }
     guard new.takesPlace, kind != new.kind, freePlaces(new.kind) == 0 else { return .enqueued }
     guard !policy.holds else { return .held }
     let limit = policy.places[new.kind] ?? .max
@@ -175,6 +176,15 @@ extension TaskTable {
       .problem(
         "pending requests exceed max_pending_\(new.kind.name), which is \(limit); with SELENE_OPTIONS_HOLD more can wait"
       )
+  }
+
+  private var outOfQuota: SeleneError {
+    let now = index.present
+    let (used, freeAt) = (expedited.used(at: now), expedited.freeAt(now))
+    let error = SeleneError.range("expedited_quota", used, 0, expedited.quota, .duration).code(.outOfQuota)
+    guard freeAt != Time.never else { return error.problem("expedited tasks have used their quota") }
+    return error.problem(
+      "expedited tasks have used their quota; something is left again in \(span: freeAt.subtracting(now))")
   }
 
   /// Free places go to the tasks that are held (T6).

@@ -48,6 +48,10 @@ extension TaskTable {
       let at = max(first.at.key, pace[index.classes[number].kind].opensAt)
       earliest = min(earliest ?? at, at)
     }
+    if urgency?.hasExpedited == true {
+      let at = nextExpedited(offer, at: now)
+      if at != Time.never { earliest = min(earliest ?? at, at) }
+    }
     return earliest.map { max($0, now) }
   }
 

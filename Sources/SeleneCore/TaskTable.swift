@@ -11,6 +11,8 @@ package struct Policy: Sendable {
   package var maxInput: UInt64 = 10_240
   /// Tasks are ranked by the freshness rule (F1).
   package var freshness = false
+  /// How long expedited tasks may run in 24 h; `Time.never`: no limit (W10).
+  package var expeditedQuota: Span = 10 * Time.minute
 
   package init() {}
 }
@@ -38,6 +40,8 @@ package final class TaskTable {
   /// Those of them that have a latest begin, and the first such instant (W9).
   var urgency: Urgency?
   package internal(set) var expiresAt = Time.never
+  /// What the runs of expedited ones have used (W10).
+  package var expedited: ExpeditedLedger
   var tags = TagIndex()
   /// What the handlers' runs took (R8).
   package internal(set) var handlerTimes = HandlerTimesList()
@@ -78,6 +82,7 @@ package final class TaskTable {
   package init(_ policy: Policy, generator: Generator) {
     self.policy = policy
     self.generator = generator
+    expedited = ExpeditedLedger(quota: policy.expeditedQuota)
     index = TaskIndex(byFreshness: policy.freshness)
   }
 
@@ -394,6 +399,9 @@ package final class TaskTable {
         assert(record.pointee.marks.contains(.limited) == isLimited)
         assert(record.pointee.marks.contains(.expiring) == (isLimited && isWaiting), "what waits can be too late")
         assert(!record.pointee.marks.isDisjoint(with: [.ripening, .urgent]) == (isLimited && isRanked))
+        let isExpedited = record.pointee.definition.isExpedited
+        assert(record.pointee.marks.contains(.expedited) == isExpedited)
+        assert(record.pointee.marks.contains(.ahead) == (isExpedited && (isRanked || standing == .due)))
       }
       for head in slots {
         let chain = self.waiting(behind: head)

@@ -1,4 +1,4 @@
-// Which tasks are near their latest begin and go before all others, and which have missed it (W9).
+// Which tasks go before all others: those near their latest begin, and expedited ones; and which have missed it (W9, W10).
 
 extension TaskDefinition {
   /// How long before its latest begin a task goes before others: a tenth of its wait, or 15 min if that is less.
@@ -17,17 +17,32 @@ extension TaskRecord {
 extension UnsafeMutablePointer<TaskRecord> {
   fileprivate var latestAt: OrderKey { OrderKey(pointee.latestAt, pointee.sequence) }
   fileprivate var urgentAt: OrderKey { OrderKey(pointee.urgentAt, pointee.sequence) }
+  /// Higher priority first, then lower sequence, as what is held (T6).
+  var turn: OrderKey { OrderKey(Int64(5 - pointee.traits.priority), pointee.sequence) }
+  fileprivate var earliestBegin: OrderKey { OrderKey(pointee.earliestBegin, pointee.sequence) }
 }
 
-/// What an index has of tasks with a latest begin; nothing while there is none.
+/// What an index has of tasks with a latest begin and of expedited ones; nothing while there is none.
 ///
 /// Those that can run stand in the lines of their class like all others, and here besides, so that only a ranking that
-/// has urgent ones looks at them.
+/// has such looks at them.
 final class Urgency {
-  /// By number of the class: the urgent ones, in the order of their latest begin.
-  private var fronts: [OrderedSlots] = []
-  /// How many are urgent.
-  private(set) var count = 0
+  /// The lists of a class.
+  enum Line: Int {
+    /// Those near their latest begin, in the order of that.
+    case urgent = 0
+    /// The expedited ones that are due, in the order in which they go before others.
+    case expedited = 1
+    /// The expedited ones that are not, in the order in which they are due.
+    case awaited = 2
+
+    static let count = 3
+  }
+
+  /// By number of the class and line.
+  private var lists: [OrderedSlots] = []
+  /// How many are urgent, how many expedited and due, how many expedited and not.
+  private var counts = InlineArray<3, Int>(repeating: 0)
   /// Those that can run and are not urgent yet, in the order in which they become so.
   private var ripening = OrderedSlots()
   /// All that wait, in the order of their latest begin.
@@ -36,17 +51,40 @@ final class Urgency {
   deinit { removeAll() }
 
   func removeAll() {
-    for index in fronts.indices { fronts[index].removeAll() }
+    for index in lists.indices { lists[index].removeAll() }
     ripening.removeAll()
     expiring.removeAll()
-    count = 0
+    counts = InlineArray(repeating: 0)
   }
 
-  /// The urgent ones of a class.
-  func front(_ taskClass: Int) -> OrderedSlots { taskClass < fronts.count ? fronts[taskClass] : OrderedSlots() }
+  /// How many may go before others.
+  var count: Int { counts[0] + counts[1] }
+  /// How many are expedited and due; how many are expedited.
+  var expedited: Int { counts[1] }
+  var hasExpedited: Bool { counts[1] + counts[2] > 0 }
 
-  func next(_ taskClass: Int, after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
-    taskClass < fronts.count ? fronts[taskClass].next(after: place, costing: most) : nil
+  private static func place(_ line: Line, _ taskClass: Int) -> Int { taskClass * Line.count + line.rawValue }
+
+  func list(_ line: Line, _ taskClass: Int) -> OrderedSlots {
+    let place = Self.place(line, taskClass)
+    return place < lists.count ? lists[place] : OrderedSlots()
+  }
+
+  func next(_ line: Line, _ taskClass: Int, after place: OrderKey?, costing most: Cost) -> OrderedSlot? {
+    let list = Self.place(line, taskClass)
+    return list < lists.count ? lists[list].next(after: place, costing: most) : nil
+  }
+
+  private func insert(_ slot: Int, _ line: Line, _ taskClass: Int, at place: OrderKey, cost: Cost) {
+    let list = Self.place(line, taskClass)
+    while lists.count <= list { lists.append(OrderedSlots()) }
+    lists[list].insert(slot, at: place, cost: cost)
+    counts[line.rawValue] += 1
+  }
+
+  private func remove(_ line: Line, _ taskClass: Int, at place: OrderKey) {
+    lists[Self.place(line, taskClass)].remove(at: place)
+    counts[line.rawValue] -= 1
   }
 
   /// The one whose latest begin is the first, or nil.
@@ -54,11 +92,23 @@ final class Urgency {
 
   /// A record waits; if it is ranked, its turn may come before that of others.
   func insert(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, present: Instant) {
-    if !record.pointee.marks.contains(.expiring) {
+    let marks = record.pointee.marks
+    let standing = record.pointee.place.standing
+    if marks.contains(.expedited) && !marks.contains(.ahead) && (standing == .ranked || standing == .due) {
+      record.pointee.marks.insert(.ahead)
+      let taskClass = record.pointee.place.taskClass
+      if standing == .ranked {
+        insert(slot, .expedited, taskClass, at: record.turn, cost: Cost(record.estimate))
+      } else {
+        insert(slot, .awaited, taskClass, at: record.earliestBegin, cost: .any)
+      }
+    }
+    guard marks.contains(.limited) else { return }
+    if !marks.contains(.expiring) {
       record.pointee.marks.insert(.expiring)
       expiring.insert(slot, at: record.latestAt, cost: .any)
     }
-    guard record.pointee.place.standing == .ranked, record.pointee.marks.isDisjoint(with: [.ripening, .urgent]) else {
+    guard standing == .ranked, record.pointee.marks.isDisjoint(with: [.ripening, .urgent]) else {
       return
     }
     if record.pointee.urgentAt <= present {
@@ -70,11 +120,8 @@ final class Urgency {
   }
 
   private func insertUrgent(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
-    let taskClass = record.pointee.place.taskClass
-    while fronts.count <= taskClass { fronts.append(OrderedSlots()) }
     record.pointee.marks.insert(.urgent)
-    fronts[taskClass].insert(slot, at: record.latestAt, cost: Cost(record.estimate))
-    count += 1
+    insert(slot, .urgent, record.pointee.place.taskClass, at: record.latestAt, cost: Cost(record.estimate))
   }
 
   /// Takes a record out; its fields, its place in the index among them, are as they were when it was put there.
@@ -82,9 +129,11 @@ final class Urgency {
     let marks = record.pointee.marks
     if marks.contains(.expiring) { expiring.remove(at: record.latestAt) }
     if marks.contains(.ripening) { ripening.remove(at: record.urgentAt) }
-    if marks.contains(.urgent) {
-      fronts[record.pointee.place.taskClass].remove(at: record.latestAt)
-      count -= 1
+    if marks.contains(.urgent) { remove(.urgent, record.pointee.place.taskClass, at: record.latestAt) }
+    if marks.contains(.ahead) {
+      let isDue = record.pointee.place.standing == .ranked
+      remove(
+        isDue ? .expedited : .awaited, record.pointee.place.taskClass, at: isDue ? record.turn : record.earliestBegin)
     }
     record.pointee.marks.subtract(.listed)
   }
@@ -101,7 +150,7 @@ final class Urgency {
 }
 
 extension TaskTable {
-  /// A record that waits has a latest begin.
+  /// A record that waits has a latest begin, or is expedited.
   @inline(never)
   func expect(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
     let urgency = self.urgency ?? Urgency()

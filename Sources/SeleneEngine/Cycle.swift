@@ -31,6 +31,8 @@ package final class Cycle {
   let isRolling: Bool
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
+  /// Those of them for which it is too early, so that only expedited tasks run (W10).
+  let alone: KindSet
   /// The kinds of its tasks, also of one task.
   let serves: KindSet
   /// The kinds whose ledger it is charged to, until that has back what was not used.
@@ -78,8 +80,8 @@ package final class Cycle {
   var receivers: [ReportReceiver] = []
 
   init(
-    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, serves: KindSet,
-    booked: KindSet, driven: KindSet, time: Budget, ranking: Ranking
+    handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, alone: KindSet,
+    serves: KindSet, booked: KindSet, driven: KindSet, time: Budget, ranking: Ranking
   ) {
     self.handle = handle
     self.mode = mode
@@ -87,6 +89,7 @@ package final class Cycle {
     self.strictFit = strictFit
     self.isRolling = isRolling
     self.kinds = kinds
+    self.alone = alone
     self.serves = serves
     self.booked = booked
     self.driven = driven

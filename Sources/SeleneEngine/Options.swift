@@ -24,6 +24,8 @@ package struct OptionsDraft {
   package var maxOverrunPerHandler: UInt32 = 2
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
+  /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
+  package var expeditedQuota: Span = 10 * Time.minute
   /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
   package var blockedSignals: [Int32]?
   /// Empty: none.
@@ -86,7 +88,12 @@ package struct Options: Sendable {
     guard draft.maxInputSize <= Self.greatestInput else {
       throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
+    guard (0...Time.day).contains(draft.expeditedQuota) || draft.expeditedQuota == Time.never else {
+      throw .range(
+        "expedited_quota", draft.expeditedQuota, 0, Time.day, .duration, "0 … 24 h, or SELENE_NEVER for no limit")
+    }
     var policy = Policy()
+    policy.expeditedQuota = draft.expeditedQuota
     if let permitted = draft.permitted { policy.permits = try Permits(permitted) }
     policy.places = PerKind(
       refresh: draft.maxPendingRefresh == .max ? nil : draft.maxPendingRefresh,

@@ -27,13 +27,13 @@ extension Scheduler {
 
   /// Begins a cycle of any mode.
   func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
-    try admit(window, at: moment.now)
+    try admit(window, at: moment)
     return try begin(admitted: window, mode, at: moment)
   }
 
   /// Sees whether a window may begin.
-  func admit(_ window: Window, at now: Instant) throws(SeleneError) {
-    if window.task == nil { try refuse(window.kinds, at: now) } else { try refuseDrained() }
+  func admit(_ window: Window, at moment: Moment) throws(SeleneError) {
+    if window.task == nil { try refuse(window.kinds, at: moment) } else { try refuseDrained() }
   }
 
   /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).
@@ -49,6 +49,7 @@ extension Scheduler {
     }
     let kinds = only == nil ? window.kinds : []
     let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
+    let alone = tooEarly(kinds, driving: driving, at: now)
     let booked = keepsBooks ? driving.isEmpty ? kinds : driving : []
     let forgotten = forgotten(serves, at: now)
     let stopping = openRuns(without: satisfied)
@@ -56,7 +57,7 @@ extension Scheduler {
       requeue(stopping, .constraintLost, at: now)
       for cycle in forgotten { book(endOf: cycle, at: now) }
       book(begin: booked, budget: window.budget, at: now)
-      for kind in Kind.allCases where kinds.contains(kind) { pace[kind].lastBegin = now }
+      for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) { pace[kind].lastBegin = now }
       _ = table.prune(endedBefore: now.subtracting(Time.retention))
     }
     apply(moment.probe, at: now)
@@ -68,11 +69,11 @@ extension Scheduler {
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking =
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
-      ?? table.openRanking(offer(window.kinds, mode), at: now)
+      ?? table.openRanking(offer(window.kinds, alone: alone, mode), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
-      isRolling: window.isRolling, kinds: kinds, serves: serves, booked: booked, driven: driving, time: time,
-      ranking: ranking)
+      isRolling: window.isRolling, kinds: kinds, alone: alone, serves: serves, booked: booked, driven: driving,
+      time: time, ranking: ranking)
     cycles.append(cycle)
     if !kinds.isEmpty {
       cycle.waitNumber = table.waits.beginWindow(
@@ -84,7 +85,7 @@ extension Scheduler {
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
     nextDue = min(nextDue, time.expiresAt, governance.nextLook)
-    for kind in Kind.allCases where kinds.contains(kind) {
+    for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) {
       traces[kind] = CycleTrace(
         begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied,
         pushes: mode.callsHandlers, isRolling: window.isRolling)
@@ -104,15 +105,39 @@ extension Scheduler {
   }
 
   /// The refusals of a begin, in their order (C12, C13).
-  func refuse(_ kinds: KindSet, at now: Instant) throws(SeleneError) {
+  func refuse(_ kinds: KindSet, at moment: Moment) throws(SeleneError) {
+    let now = moment.now
     try refuseSwitchedOff(kinds)
     if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now) }) {
       throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open")
     }
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
+      guard !hasExpedited(kind, at: moment) else { continue }
       throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
         .problem("may begin again in \(span: pace[kind].opensAt.subtracting(now))")
     }
+  }
+
+  /// Whether a window may begin too early, for expedited tasks alone.
+  @inline(never)
+  private func hasExpedited(_ kind: Kind, at moment: Moment) -> Bool {
+    table.hasExpedited(
+      Offer(
+        kinds: KindSet(kind), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
+        observedRange: options.observedRange), at: moment.now)
+  }
+
+  /// The kinds for which it is too early, by their own pace or that of the driver which opens the window (W10).
+  private func tooEarly(_ kinds: KindSet, driving: KindSet, at now: Instant) -> KindSet {
+    var early: KindSet = []
+    for kind in Kind.allCases where kinds.contains(kind) {
+      var pace = pace[kind]
+      if driving.contains(kind), let driver = governance.driver {
+        pace.interval = max(pace.interval, driver.terms.every)
+      }
+      if pace.opensAt > now { early.formUnion(KindSet(kind)) }
+    }
+    return early
   }
 
   func refuseSwitchedOff(_ kinds: KindSet) throws(SeleneError) {
@@ -132,7 +157,9 @@ extension Scheduler {
       let explanation = table.explain(
         slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
         pace: pace[table[slot].kind], trace: nil, hadItsRun: false, runDeadline: nil, releaseAt: Time.never, at: now)
-      let reasons = explanation.entries.filter { $0.reason != .notDue && $0.reason != .tooSoon }.map { $0.reason.name }
+      let reasons = explanation.entries.filter {
+        $0.reason != .notDue && $0.reason != .tooSoon && $0.reason != .outOfQuota
+      }.map { $0.reason.name }
       throw SeleneError(
         .immediateRunIneligible,
         "task", name: id, "cannot run now: \(reasons.first ?? ("its handler has no run function" as Literal))")
@@ -148,15 +175,17 @@ extension Scheduler {
     return change
   }
 
-  private func offer(_ kinds: KindSet, _ mode: Cycle.Mode) -> Offer {
-    Offer(
+  private func offer(_ kinds: KindSet, alone: KindSet, _ mode: Cycle.Mode) -> Offer {
+    var offer = Offer(
       kinds: kinds, satisfied: conditions.satisfied, pushes: mode.callsHandlers, observedRange: options.observedRange)
+    offer.alone = alone
+    return offer
   }
 
   /// What an open cycle offers now.
   private func offer(of cycle: Cycle) -> Offer {
     let kinds = cycle.isOfOneTask ? offered : cycle.kinds.intersection(offered)
-    return offer(kinds.subtracting(cycle.preempted), cycle.mode)
+    return offer(kinds.subtracting(cycle.preempted), alone: cycle.alone, cycle.mode)
   }
 
   // MARK: Next

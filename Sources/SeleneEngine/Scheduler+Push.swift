@@ -63,7 +63,7 @@ extension Scheduler {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
-    try admit(window, at: moment.now)
+    try admit(window, at: moment)
     return try beginPushed(admitted: window, coordinators: coordinators, at: moment)
   }
 

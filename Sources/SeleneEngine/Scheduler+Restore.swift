@@ -33,7 +33,10 @@ extension Scheduler {
     let now = clock.last
     table.now = now
     table.waits.begin(at: now, satisfied: UInt64(conditions.satisfied.rawValue))
-    if let books = try store.loadBooks() { try governance.restore(books, movedBy: span, at: now) }
+    if let books = try store.loadBooks() {
+      try governance.restore(books, movedBy: span, at: now)
+      try table.expedited.restore(books.expedited, movedBy: span, seen: state.lastSeen, at: now)
+    }
     var interrupted = 0
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
       table.interrupt(slot, at: now, &changes)

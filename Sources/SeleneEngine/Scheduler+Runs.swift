@@ -15,8 +15,13 @@ extension Scheduler {
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let token = Token(life: life, number: runs.last + 1).rawValue
     let pace = table.policy.freshness ? table[pick.slot].turn : nil
-    try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
+    if table.isExpedited(pick.slot) {
+      try dispatchExpedited(pick.slot, as: token, at: now)
+    } else {
+      try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
+    }
     guard !cycle.isEnded else {
+      if table.expedited.hasOpen { table.expedited.drop(token) }
       table.requeue(pick.slot, .expiring, at: now)
       accept()
       return nil
@@ -39,6 +44,19 @@ extension Scheduler {
     if cycle.hasExpired { run.stopReason = .expiring }
     if run.definition.hasLimits { watchLimits(of: run) }
     return run
+  }
+
+  /// The run counts against the quota of expedited tasks (W10).
+  @inline(never)
+  private func dispatchExpedited(_ slot: Int, as token: UInt64, at now: Instant) throws(SeleneError) {
+    table.expedited.begin(token, at: now)
+    governance.isUnsaved = true
+    do throws(SeleneError) {
+      try transaction(at: now) { table.dispatch(slot, as: token, at: now) }
+    } catch {
+      table.expedited.drop(token)
+      throw error
+    }
   }
 
   /// A standing task runs at most once in a rolling window, also where it runs in another one now (R1, C14).
@@ -189,6 +207,7 @@ extension Scheduler {
 
   private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
     if !progress.isEmpty { endProgress(of: run, at: now) }
+    if table.expedited.hasOpen && table.expedited.end(run.token, at: now) { governance.isUnsaved = true }
     run.outcome = outcome
     run.endedAt = now
     record {

@@ -12,15 +12,19 @@ package struct Census {
   package let stuckHandlers: Int
   package let dispatched: UInt64
   package let life: UInt64
+  package let expeditedLeft: Span
+  package let expeditedFreeAt: Instant
   private let table: TaskTable
 
-  fileprivate init(_ scheduler: Scheduler) {
+  fileprivate init(_ scheduler: Scheduler, at now: Instant) {
     kinds = scheduler.enabled
     overrunThreads = scheduler.overrunThreads
     troubles = scheduler.troubles.on
     stuckHandlers = scheduler.workers.stuckHandlers
     dispatched = scheduler.runs.last
     life = scheduler.lifeNumber
+    expeditedLeft = scheduler.table.expedited.left(at: now)
+    expeditedFreeAt = expeditedLeft > 0 ? 0 : scheduler.table.expedited.freeAt(now)
     table = scheduler.table
   }
 
@@ -28,7 +32,7 @@ package struct Census {
 }
 
 extension Scheduler {
-  package var census: Census { Census(self) }
+  package var census: Census { Census(self, at: clock.last) }
 
   /// Switches kinds on and all others off (C13).
   ///

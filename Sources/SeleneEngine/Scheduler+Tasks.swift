@@ -142,6 +142,7 @@ extension Scheduler {
     troubleEnds(.store, at: moment.now)
     table.removeAll()
     governance.governor.ledger = Ledger()
+    table.expedited.clear()
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
     traces = PerKind(repeating: nil)

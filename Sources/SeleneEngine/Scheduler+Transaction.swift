@@ -230,7 +230,12 @@ extension Scheduler {
   }
 
   /// The governor's books, if the store has others.
-  func unsavedBooks(at now: Instant) -> StoredBooks? { governance.isUnsaved ? governance.books(at: now) : nil }
+  func unsavedBooks(at now: Instant) -> StoredBooks? {
+    guard governance.isUnsaved else { return nil }
+    var books = governance.books(at: now)
+    books.expedited = table.expedited.numbers
+    return books
+  }
 
   func storedState(at now: Instant) -> StoredState {
     StoredState(

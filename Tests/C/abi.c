@@ -75,7 +75,8 @@ FIELD(selene_options, thread_end, 192, 8);
 FIELD(selene_options, thread_context, 200, 8);
 FIELD(selene_options, thread_destroy, 208, 8);
 FIELD(selene_options, clock_start, 216, 8);
-SIZE(selene_options, clock_start, 224);
+FIELD(selene_options, expedited_quota, 224, 8);
+SIZE(selene_options, expedited_quota, 232);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -92,7 +93,9 @@ FIELD(selene_scheduler_info, dispatched, 72, 8);
 FIELD(selene_scheduler_info, life, 80, 8);
 FIELD(selene_scheduler_info, troubles, 88, 4);
 FIELD(selene_scheduler_info, stuck_handlers, 92, 4);
-SIZE(selene_scheduler_info, stuck_handlers, 96);
+FIELD(selene_scheduler_info, expedited_left, 96, 8);
+FIELD(selene_scheduler_info, expedited_free_at, 104, 8);
+SIZE(selene_scheduler_info, expedited_free_at, 112);
 
 FIELD(selene_task, struct_size, 0, 4);
 FIELD(selene_task, flags, 4, 4);
@@ -224,7 +227,9 @@ FIELD(selene_explanation, pace_class, 340, 4);
 FIELD(selene_explanation, attempts, 344, 4);
 FIELD(selene_explanation, urgent, 348, 4);
 FIELD(selene_explanation, latest_begin, 352, 8);
-SIZE(selene_explanation, latest_begin, 360);
+FIELD(selene_explanation, expedited, 360, 4);
+FIELD(selene_explanation, reserved, 364, 4);
+SIZE(selene_explanation, reserved, 368);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -546,6 +551,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_ERROR_TOO_MANY_PENDING, 2, "TOO_MANY_PENDING", status_name),
     NUMBER(SELENE_ERROR_NOT_PERMITTED, 3, "NOT_PERMITTED", status_name),
     NUMBER(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, 4, "IMMEDIATE_RUN_INELIGIBLE", status_name),
+    NUMBER(SELENE_ERROR_OUT_OF_QUOTA, 5, "OUT_OF_QUOTA", status_name),
     NUMBER(SELENE_ERROR_INVALID_ARGUMENT, 16, "INVALID_ARGUMENT", status_name),
     NUMBER(SELENE_ERROR_INVALID_HANDLE, 17, "INVALID_HANDLE", status_name),
     NUMBER(SELENE_ERROR_UNSUPPORTED_STRUCT, 18, "UNSUPPORTED_STRUCT", status_name),
@@ -585,6 +591,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_OPTIONS_SET_CLOCK, 32, NULL, NULL),
     NUMBER(SELENE_TASK_STEADY, 1, NULL, NULL),
     NUMBER(SELENE_TASK_AFTER_ANY_END, 2, NULL, NULL),
+    NUMBER(SELENE_TASK_EXPEDITED, 4, NULL, NULL),
+    NUMBER(SELENE_TASK_REFUSE_OUT_OF_QUOTA, 8, NULL, NULL),
     NUMBER(SELENE_KIND_REFRESH, 1, "refresh", selene_kind_name),
     NUMBER(SELENE_KIND_PROCESSING, 2, "processing", selene_kind_name),
     NUMBER(SELENE_SCHEDULE_STANDING, 0, "standing", selene_schedule_name),
@@ -647,6 +655,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_PAUSED, 22, "paused", selene_reason_name),
     NUMBER(SELENE_REASON_GROUP_PAUSED, 23, "group_paused", selene_reason_name),
     NUMBER(SELENE_REASON_GROUP_FULL, 24, "group_full", selene_reason_name),
+    NUMBER(SELENE_REASON_OUT_OF_QUOTA, 25, "out_of_quota", selene_reason_name),
     NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
     NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
     NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),

@@ -229,6 +229,9 @@ static const struct number options_numbers[] = {
     {NUMBER(selene_options, stop_grace),
      {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
      {0, 1, SELENE_DAY, MARK}},
+    {NUMBER(selene_options, expedited_quota),
+     {-1, INT64_MIN, SELENE_DAY + 1, SELENE_NEVER - 1, MARK},
+     {0, 1, SELENE_DAY, SELENE_NEVER, MARK}},
     {NUMBER(selene_options, max_overrun_per_handler),
      {0, 1025, 0x80000000, UINT32_MAX, MARK},
      {1, 2, 1024, MARK}},
@@ -443,7 +446,7 @@ static void test_names_of_any_integer(void) {
     for (value = -300; value <= 300; value++) {
         CHECK(selene_status_name(value)[0] != '\0');
         CHECK(selene_status_message(value)[0] != '\0');
-        CHECK_INT((value >= 0 && value <= 4) || (value >= 16 && value <= 30) ||
+        CHECK_INT((value >= 0 && value <= 5) || (value >= 16 && value <= 30) ||
                       (value >= 48 && value <= 58),
                   strcmp(selene_status_name(value), "UNKNOWN") != 0);
     }

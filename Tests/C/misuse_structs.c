@@ -48,7 +48,7 @@ static void default_driver(void *bytes) {
 
 static const struct in_struct in_structs[] = {
     {"selene_options", "options", sizeof(selene_options), 8, 63, default_options, use_options},
-    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 3, default_task,
+    {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 15, default_task,
      use_task},
     {"selene_window in begin", "window", sizeof(selene_window), 8, 15, default_window, use_begin},
     {"selene_window in run", "window", sizeof(selene_window), 8, 15, default_window, use_run},

@@ -406,6 +406,7 @@ static void make_older(const char *sql) {
                                       "ALTER TABLE scheduler DROP COLUMN relaxed;"
                                       "DROP TABLE handler;"
                                       "DROP TABLE task_group;"
+                                      "ALTER TABLE governor DROP COLUMN expedited;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -438,12 +439,12 @@ static void test_older(void) {
     scheduler = open_store(path("store"));
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(5, info->schema_version);
+    CHECK_INT(6, info->schema_version);
     selene_store_info_destroy(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
-    CHECK_INT(5, findings.schema_version);
+    CHECK_INT(6, findings.schema_version);
 
     /* What is refused stays an older one. */
     make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");
@@ -505,14 +506,15 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE task_group; PRAGMA user_version = 4");
+    run_on(path("fresh"), "DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
+                          "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(4, findings.schema_version);
     scheduler = open_store(path("fresh"));
     CHECK_INT(0, limit_of(scheduler, "first"));
     CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 8));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(5, info->schema_version);
+    CHECK_INT(6, info->schema_version);
     selene_store_info_destroy(info);
     close_store(scheduler);
     scheduler = open_store(path("fresh"));

@@ -270,6 +270,11 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     task.flex = take_ms(step, "flex_ms", task.flex);
     if ((item = take(step, "group"))) task.group = (selene_text){text_of(item), -1};
     if ((item = take(step, "jitter"))) task.jitter = (uint32_t)integer_of(item);
+    if ((item = take(step, "expedited"))) {
+        task.flags |= SELENE_TASK_EXPEDITED;
+        if (strcmp(text_of(item), "refuse") == 0) task.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
+        else CHECK_STRING("ordinary", text_of(item));
+    }
     task.backoff_delay = take_ms(step, "backoff_ms", task.backoff_delay);
     if ((item = take(step, "input_size"))) {
         task.input_length = integer_of(item);
@@ -626,6 +631,7 @@ static void play_scenario(void) {
         options.max_pending_processing = limit_of(item);
     if ((item = take(given, "seed"))) options.seed = (uint64_t)integer_of(item);
     options.minimum_interval_refresh = take_ms(given, "minimum_interval_refresh_ms", 0);
+    options.expedited_quota = take_ms(given, "expedited_quota_ms", options.expedited_quota);
     options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
     nothing_left(given, "options");
 

@@ -11,6 +11,8 @@ struct PlainRanking {
   }
 
   private var candidates: [Candidate]
+  /// Those that were near their latest begin, the first of `candidates`.
+  private var urgent: Set<UInt64> = []
   private let stamp: UInt64
 
   var eligibleCount: Int { candidates.count }
@@ -41,30 +43,45 @@ struct PlainRanking {
 
   /// What is near its latest begin goes first, the earliest of these before the others (W9).
   private mutating func moveUrgentAhead(_ table: TaskTable, at now: Instant) {
-    var urgent: [(latest: Instant, candidate: Candidate)] = []
+    var near: [(latest: Instant, candidate: Candidate)] = []
     for candidate in candidates {
       let (record, task) = (table[candidate.slot], table[candidate.slot].definition)
       guard task.latestBegin > 0 else { continue }
       let latest = record.registeredAt + task.latestBegin
-      let near = min(15 * Time.minute, (task.latestBegin - task.initialDelay) / 10)
-      if latest - near <= now { urgent.append((latest, candidate)) }
+      let span = min(15 * Time.minute, (task.latestBegin - task.initialDelay) / 10)
+      if latest - span <= now { near.append((latest, candidate)) }
     }
-    let first = urgent.sorted { ($0.latest, $0.candidate.sequence) < ($1.latest, $1.candidate.sequence) }
+    let first = near.sorted { ($0.latest, $0.candidate.sequence) < ($1.latest, $1.candidate.sequence) }
       .map(\.candidate)
-    let ahead = Set(first.map(\.slot))
-    candidates = first + candidates.filter { !ahead.contains($0.slot) }
+    urgent = Set(first.map(\.sequence))
+    candidates = first + candidates.filter { !urgent.contains($0.sequence) }
+  }
+
+  /// What is expedited goes before the others while something of the quota is left: higher priority first (W10).
+  private func ordered(_ table: TaskTable) -> [Candidate] {
+    guard table.hasQuota else { return candidates }
+    let first = candidates.filter { urgent.contains($0.sequence) }
+    let others = candidates.filter { !urgent.contains($0.sequence) }
+    let isExpedited = { (candidate: Candidate) in
+      table[candidate.slot].sequence == candidate.sequence && table[candidate.slot].definition.isExpedited
+    }
+    return first
+      + others.filter(isExpedited).sorted {
+        (table[$1.slot].priority, $0.sequence) < (table[$0.slot].priority, $1.sequence)
+      }
+      + others.filter { !isExpedited($0) }
   }
 
   /// The slots in their order.
-  var slots: [Int] { candidates.map(\.slot) }
+  func slots(in table: TaskTable) -> [Int] { ordered(table).map(\.slot) }
 
   /// Takes the first that still may run and fits into the room; nil room takes any.
   mutating func take(in table: TaskTable, _ offer: Offer, room: Span?) -> (slot: Int, score: Double)? {
-    let found = candidates.firstIndex { candidate in
+    let found = ordered(table).first { candidate in
       isLeft(candidate, table, offer) && (room.map { table.estimate(candidate.slot) <= $0 } ?? true)
     }
-    guard let found else { return nil }
-    let candidate = candidates.remove(at: found)
+    guard let candidate = found else { return nil }
+    candidates.removeAll { $0.slot == candidate.slot }
     return (candidate.slot, candidate.score)
   }
 

@@ -28,6 +28,7 @@ import Testing
       diary = byFreshness ? PlainFreshness() : nil
       policy.places = PerKind(refresh: chance.once(in: 2) ? nil : 40, processing: nil)
       policy.holds = true
+      policy.expeditedQuota = chance.pick([10 * Time.minute, Time.second, 10 * Time.second, Time.never, 0])
       let table = TaskTable(policy, generator: Generator(seed: 1))
       self.table = table
       _ = try "pushed".withBytes { try table.addHandler($0, pushes: true) }
@@ -54,6 +55,7 @@ import Testing
           $0.latestBegin = $0.initialDelay + 1 + chance.anySpan(upTo: chance.pick([Time.minute, Time.hour, Time.day]))
         }
         $0.flags = chance.once(in: 6) ? TaskDefinition.steady : 0
+        if $0.schedule == Int32(Schedule.once.rawValue) && chance.once(in: 2) { $0.flags |= TaskDefinition.expedited }
         $0.group = groups > 0 && chance.once(in: 2) ? "group.\(chance.below(groups))" : ""
         $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []
       }
@@ -73,6 +75,9 @@ import Testing
     func run(_ slot: Int, _ chance: inout Chance, dispatched: () -> Void = {}) {
       lastRun += 1
       let definition = table[slot].definition
+      let run = lastRun
+      if table.isExpedited(slot) { table.expedited.begin(run, at: now) }
+      defer { _ = table.expedited.end(run, at: now) }
       table.dispatch(slot, as: lastRun, at: now)
       dispatched()
       table.take(slot)
@@ -155,7 +160,7 @@ import Testing
     defer { table.close(ranking) }
     var plain = PlainRanking(table, offer, at: begin, yard.diary)
     try verify(ranking.eligibleCount == plain.eligibleCount, "\(ranking.eligibleCount) of \(plain.eligibleCount)")
-    let order = plain.slots
+    let order = plain.slots(in: table)
     for _ in 0..<min(5, order.count) {
       let place = chance.below(order.count)
       try verify(ranking.rank(of: order[place], in: table) == place + 1, "rank \(place + 1)")

@@ -19,7 +19,17 @@ extension Model {
     guard kinds.isSubset(of: enabled) else { throw Refused(.unavailable) }
     guard cycles.allSatisfy({ $0.kinds.isDisjoint(with: kinds) || now > $0.deadline }) else { throw Refused(.busy) }
     for kind in Kind.allCases where kinds.contains(kind) {
-      if let last = lastBegin[kind], last + intervals[kind] > now { throw Refused(.tooSoon) }
+      if isEarly(kind) && !hasExpedited(kind) { throw Refused(.tooSoon) }
+    }
+  }
+
+  private func isEarly(_ kind: Kind) -> Bool { lastBegin[kind].map { $0 + intervals[kind] > now } ?? false }
+
+  /// Those of some tasks that a window takes of its kinds.
+  private func taken(_ candidates: Ranked, alone: KindSet) -> Ranked {
+    candidates.filter { candidate in
+      guard let sight = records[candidate.sequence], alone.contains(sight.kind) else { return true }
+      return sight.definition.isExpedited && hasQuota
     }
   }
 
@@ -31,13 +41,24 @@ extension Model {
     let kinds = KindSet(rawValue: window.kinds)
     var candidates = task == nil ? ranked(kinds) : []
     if let task, let sight = self[task] { candidates = ranked([sight]) }
+    var alone: KindSet = []
+    if task == nil {
+      for kind in Kind.allCases where kinds.contains(kind) && isEarly(kind) { alone.formUnion(KindSet(kind)) }
+    }
+    let urgent = candidates.map(\.sequence).filter { records[$0]?.isUrgent(at: now) == true }
+    candidates.removeAll { candidate in
+      guard let sight = records[candidate.sequence] else { return true }
+      return alone.contains(sight.kind) && !sight.definition.isExpedited
+    }
+    let eligible = taken(candidates, alone: alone).count
     cycles.append(
       ModelCycle(
         handle: handle, kinds: task == nil ? kinds : [], serves: serves, lanes: Int(window.lanes), begin: now,
         expiresAt: now + window.budget - reserve, deadline: now + window.budget, strictFit: window.strictFit,
         isRolling: window.isRolling && task == nil, isOfOneTask: task != nil, candidates: candidates,
-        eligible: candidates.count))
-    if task == nil { for kind in Kind.allCases where kinds.contains(kind) { lastBegin[kind] = now } }
+        eligible: eligible, alone: alone, urgent: Set(urgent)))
+    guard task == nil else { return }
+    for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) { lastBegin[kind] = now }
   }
 
   /// Whether a window of this one task may begin (C14).
@@ -98,7 +119,16 @@ extension Model {
 
   /// Who may be picked now, best first.
   func candidates(_ cycle: ModelCycle) -> [(sequence: UInt64, score: Fraction)] {
-    cycle.isRolling ? ranked(cycle.kinds.intersection(enabled)) : cycle.candidates
+    if cycle.isRolling { return taken(ranked(cycle.kinds.intersection(enabled)), alone: cycle.alone) }
+    guard !cycle.isOfOneTask else { return cycle.candidates }
+    // Of kinds that are early, nothing is urgent but what is expedited.
+    let isUrgent = { (sequence: UInt64) in
+      cycle.urgent.contains(sequence) && !cycle.alone.contains(self.records[sequence]?.kind ?? .refresh)
+    }
+    return taken(
+      withExpedited(
+        cycle.candidates.filter { isUrgent($0.sequence) }, cycle.candidates.filter { !isUrgent($0.sequence) }),
+      alone: cycle.alone)
   }
 
   private func pick(_ cycle: ModelCycle) -> UInt64? {
@@ -135,6 +165,7 @@ extension Model {
       token: run.token, sequence: sequence, definition: sight.definition, cycle: run.cycleHandle, startedAt: now,
       expiresAt: min(cycles[index].expiresAt, timesOutAt), deadline: min(cycles[index].deadline, isOverAt),
       timesOutAt: timesOutAt, isOverAt: isOverAt)
+    made.isExpedited = sight.definition.isExpedited && hasQuota
     // In the reserve there is nothing to ask any more.
     if cycles[index].hasExpired { made.reason = .expiring }
     runs[run.token] = made
@@ -171,6 +202,7 @@ extension Model {
   ) {
     guard var run = runs[token] else { return }
     (run.outcome, run.endedAt) = (outcome, instant)
+    if run.isExpedited { uses.append((run.startedAt, instant)) }
     if outcome == .expired {
       if run.reason == .none { run.reason = .expiring }
       run.wasAsked = true

@@ -30,6 +30,8 @@ extension Model {
       state = ended
     } else if admission(of: new, after: named) == .waits {
       state = .blocked
+    } else if new.isRefusedOutOfQuota && !hasQuota {
+      throw Refused(.outOfQuota)
     } else if new.schedule != .standing && !isPlaceFree(new.kind) {
       guard holds else { throw Refused(.tooManyPending) }
       state = .held
@@ -44,6 +46,9 @@ extension Model {
     let takesItsPlace = old.takesPlace && old.kind == new.kind
     let finds = new.schedule == .standing || takesItsPlace || isPlaceFree(new.kind)
     let waited = admission(of: new, after: named) == .waits
+    if new.isRefusedOutOfQuota && !hasQuota && admission(of: new, after: named) == .starts {
+      throw Refused(.outOfQuota)
+    }
     guard finds || holds || admission(of: new, after: named) != .starts else { throw Refused(.tooManyPending) }
     _ = cancel(old, .replaced)
     remove(old.sequence)
@@ -99,6 +104,7 @@ extension Model {
       self[predecessor.id.text].map { $0.isLive && $0.definition.schedule == .once ? $0.sequence : 0 } ?? 0
     }
     let waits = admission(of: old.definition, after: named) == .waits
+    if old.definition.isRefusedOutOfQuota && !hasQuota && !waits { throw Refused(.outOfQuota) }
     guard waits || isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
     let state = waits ? TaskState.blocked : isPlaceFree(old.kind) ? .enqueued : .held
     remove(old.sequence)
@@ -235,6 +241,7 @@ extension Model {
   func reset() throws {
     guard cycles.isEmpty else { throw Refused(.busy) }
     (records, visible, chains, before) = ([:], [:], [:], [:])
+    uses = []
     lastBegin = PerKind(repeating: nil)
   }
 

@@ -24,6 +24,8 @@ struct ModelRun {
   /// When its timeout asks it to stop, and when it ends it; never without one (R3).
   let timesOutAt: Instant
   let isOverAt: Instant
+  /// It counts for the quota of expedited tasks (W10).
+  var isExpedited = false
 
   var id: String { definition.id.text }
   var isOpen: Bool { outcome == nil }
@@ -47,6 +49,10 @@ struct ModelCycle {
   /// Those who were eligible at begin, best first, without those who ran or changed since.
   var candidates: [(sequence: UInt64, score: Fraction)]
   let eligible: Int
+  /// The kinds of which it is too early for others than expedited tasks (W10).
+  var alone: KindSet = []
+  /// Those who were near their latest begin when it began.
+  var urgent: Set<UInt64> = []
   var runs: [UInt64] = []
   var hasExpired = false
 }
@@ -86,6 +92,9 @@ final class Model {
   /// Numbers of the standing records that had their run of the rolling cycle that is open (R1).
   var spent: Set<UInt64> = []
   var runs: [UInt64: ModelRun] = [:]
+  let quota: Span
+  /// The expedited runs that are over.
+  var uses: [(begin: Instant, end: Instant)] = []
 
   init(_ draft: OptionsDraft, at now: Instant) {
     limits = PerKind(
@@ -93,6 +102,7 @@ final class Model {
       processing: draft.maxPendingProcessing == .max ? nil : draft.maxPendingProcessing)
     (holds, observedRange, releaseAfter) = (draft.holds, draft.observedRange, draft.releaseAfter)
     stopGrace = draft.stopGrace
+    quota = draft.expeditedQuota
     diary = draft.freshness ? PlainFreshness() : nil
     generator = Generator(seed: draft.seed)
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
@@ -142,8 +152,49 @@ final class Model {
     let all = ranked(eligible)
     let urgent = all.filter { records[$0.sequence]?.isUrgent(at: now) == true }
     let order = { (sequence: UInt64) in (self.records[sequence]?.latestAt ?? .max, sequence) }
-    return urgent.sorted { order($0.sequence) < order($1.sequence) }
-      + all.filter { other in !urgent.contains { $0.sequence == other.sequence } }
+    return withExpedited(
+      urgent.sorted { order($0.sequence) < order($1.sequence) },
+      all.filter { other in !urgent.contains { $0.sequence == other.sequence } })
+  }
+
+  typealias Ranked = [(sequence: UInt64, score: Fraction)]
+
+  /// What is expedited goes behind what is urgent and before the others, while something of the quota is left (W10).
+  func withExpedited(_ urgent: Ranked, _ others: Ranked) -> Ranked {
+    guard hasQuota else { return urgent + others }
+    let isExpedited = { (sequence: UInt64) in self.records[sequence]?.definition.isExpedited == true }
+    let priority = { (sequence: UInt64) in self.records[sequence]?.definition.priority ?? 0 }
+    return urgent
+      + others.filter { isExpedited($0.sequence) }.sorted {
+        (priority($1.sequence), $0.sequence) < (priority($0.sequence), $1.sequence)
+      }
+      + others.filter { !isExpedited($0.sequence) }
+  }
+
+  // MARK: The quota of expedited tasks (W10)
+
+  func used(at instant: Instant) -> Span {
+    uses.filter { $0.end > instant - Time.day }.reduce(0) { $0 + $1.end - $1.begin }
+      + runs.values.filter { $0.isExpedited && $0.isOpen }.reduce(0) { $0 + instant - $1.startedAt }
+  }
+
+  var hasQuota: Bool { quota == Time.never || used(at: now) < quota }
+
+  /// When something is left again; nil if never.
+  var freeAt: Instant? {
+    if hasQuota { return now }
+    let open = runs.values.filter { $0.isExpedited && $0.isOpen }.reduce(0) { $0 + now - $1.startedAt }
+    return uses.map { $0.end + Time.day }.filter { $0 > now }.sorted().first { at in
+      uses.filter { $0.end > at - Time.day }.reduce(open) { $0 + $1.end - $1.begin } < quota
+    }
+  }
+
+  /// Whether a window of a kind may be too early: for an expedited task.
+  func hasExpedited(_ kind: Kind) -> Bool {
+    hasQuota
+      && records.values.contains {
+        $0.definition.isExpedited && $0.earliestBegin <= now && isRunnable($0, kinds: KindSet(kind))
+      }
   }
 
   /// Tasks in their order (S4, F7), with their scores among each other (S2, S3, F8).
@@ -222,6 +273,7 @@ final class Model {
     // What ends a run goes before any request.
     run.reason = reason
     (run.outcome, run.endedAt, run.wasAsked) = (.stopped, now, true)
+    if run.isExpedited { uses.append((run.startedAt, now)) }
     runs[token] = run
     if var sight = records[run.sequence], sight.run == token {
       (sight.state, sight.run, sight.attempts) = (.enqueued, 0, sight.attempts - 1)
@@ -316,6 +368,7 @@ extension TaskDefinition {
       && period == other.period && flex == other.flex && recurrence == other.recurrence && backoff == other.backoff
       && backoffDelay == other.backoffDelay && maxAttempts == other.maxAttempts && constraints == other.constraints
       && timeout == other.timeout && jitter == other.jitter && latestBegin == other.latestBegin
+      && terms.numbers.flags == other.terms.numbers.flags
       && expectedResponse == other.expectedResponse
       && responseWindow == other.responseWindow && groupName == other.groupName
       && after.map { Array($0.id) } == other.after.map { Array($0.id) }

@@ -63,6 +63,10 @@ extension VectorPlayer {
     let isNotSaid = call.takeNull("expected_ms")
     recipe.expectedResponse = isNotSaid ? -1 : try call.milliseconds("expected_ms") ?? 5 * Time.second
     recipe.initialDelay = try call.milliseconds("initial_delay_ms") ?? recipe.initialDelay
+    if let expedited = try call.text("expedited") {
+      recipe.flags |= TaskDefinition.expedited
+      if expedited == "refuse" { recipe.flags |= TaskDefinition.refuseOutOfQuota }
+    }
     recipe.latestBegin = try call.milliseconds("latest_begin_ms") ?? recipe.latestBegin
     recipe.period = try call.milliseconds("period_ms") ?? recipe.period
     recipe.flex = try call.milliseconds("flex_ms") ?? recipe.flex

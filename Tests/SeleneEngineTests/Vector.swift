@@ -86,6 +86,7 @@ final class VectorPlayer {
             try Self.limit(options.take("max_pending_processing")) ?? draft.maxPendingProcessing
           draft.minimumIntervalRefresh = try options.milliseconds("minimum_interval_refresh_ms") ?? 0
           draft.minimumIntervalProcessing = try options.milliseconds("minimum_interval_processing_ms") ?? 0
+          draft.expeditedQuota = try options.milliseconds("expedited_quota_ms") ?? draft.expeditedQuota
           draft.seed = UInt64(try options.integer("seed") ?? 0)
           try options.finish()
         } catch {

@@ -204,7 +204,9 @@ extension Walk {
         if sight.definition.schedule == .standing && sight.earliestBegin <= model.now {
           return max(model.now, last.map { $0 + (interval > 0 ? interval : 15 * Time.minute) } ?? model.now)
         }
-        return max(model.now, sight.earliestBegin, last.map { $0 + interval } ?? .min)
+        let paced = max(model.now, sight.earliestBegin, last.map { $0 + interval } ?? .min)
+        guard sight.definition.isExpedited, let freeAt = model.freeAt else { return paced }
+        return min(paced, max(model.now, sight.earliestBegin, freeAt))
       } + tooLate).min()
   }
 

@@ -48,6 +48,9 @@ final class Walk {
     options.minimumIntervalRefresh = chance.pick([0, 0, Time.minute, Time.hour])
     options.minimumIntervalProcessing = chance.pick([0, 0, Time.minute])
     options.stopGrace = chance.pick([5 * Time.second, 0, Time.second, Time.minute, Time.day])
+    // What a life that was cut short had under way counts until it was last stored, which the model does not know.
+    options.expeditedQuota =
+      hasLives ? chance.pick([Time.never, 0]) : chance.pick([10 * Time.minute, 3 * Time.second, Time.minute])
     options.releaseAfter = chance.pick([10 * Time.minute, 0, Time.second, Time.day])
     open = { now, store in
       try withExtendedLifetime(permitted) {
@@ -219,6 +222,9 @@ final class Walk {
       $0.backoffDelay = chance.pick([0, 30 * Time.second, Time.hour])
       $0.recurrence = chance.pick([0, 1, 2])
       $0.flags = chance.once(in: 4) ? TaskDefinition.steady : 0
+      if schedule == .once && chance.once(in: 2) {
+        $0.flags |= TaskDefinition.expedited | (chance.once(in: 3) ? TaskDefinition.refuseOutOfQuota : 0)
+      }
       $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
       $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
       if schedule == .once && chance.once(in: 2) {

@@ -167,6 +167,8 @@ type Options struct {
 	MinimumIntervalRefresh, MinimumIntervalProcessing time.Duration
 	// StopGrace is how long a run that has reached its timeout may still complete (5 s; negative: not at all).
 	StopGrace time.Duration
+	// ExpeditedQuota is how long expedited tasks may run in 24 h (10 min; negative: not at all).
+	ExpeditedQuota time.Duration
 	// MaxInputSize is how many bytes of input a task may carry (10 240).
 	MaxInputSize uint64
 	// Seed is that of the jitter; 0: taken from the clock.
@@ -197,6 +199,7 @@ func Open(options Options) (*Scheduler, error) {
 	raw.minimum_interval_refresh = C.int64_t(options.MinimumIntervalRefresh)
 	raw.minimum_interval_processing = C.int64_t(options.MinimumIntervalProcessing)
 	raw.stop_grace = some(options.StopGrace, raw.stop_grace)
+	raw.expedited_quota = some(options.ExpeditedQuota, raw.expedited_quota)
 	if options.MaxInputSize > 0 {
 		raw.max_input_size = C.uint64_t(options.MaxInputSize)
 	}

@@ -51,6 +51,9 @@ type Task struct {
 	Input []byte
 	// Steady: the freshness rule does not learn from its outcomes.
 	Steady bool
+	// Expedited: important now; a once task goes before others while something is left of Options.ExpeditedQuota.
+	// RefuseOutOfQuota: registering it while that is used up is an error, not an ordinary task.
+	Expedited, RefuseOutOfQuota bool
 }
 
 func task(id string, schedule Schedule) Task {
@@ -104,6 +107,12 @@ func (t *Task) lend(call func(*C.selene_task) error) error {
 	}
 	if t.Steady {
 		raw.flags |= C.SELENE_TASK_STEADY
+	}
+	if t.Expedited {
+		raw.flags |= C.SELENE_TASK_EXPEDITED
+	}
+	if t.RefuseOutOfQuota {
+		raw.flags |= C.SELENE_TASK_REFUSE_OUT_OF_QUOTA
 	}
 	return call(&raw)
 }

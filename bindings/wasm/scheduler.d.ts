@@ -54,6 +54,8 @@ export interface Options {
   /** Per mille by which each backoff may be shortened. */
   backoffJitter?: number;
   stopGrace?: number;
+  /** How long expedited tasks may run in 24 h; default 10 minutes. */
+  expeditedQuota?: number;
 }
 
 export interface Task {
@@ -94,6 +96,10 @@ export interface Task {
   jitter?: number;
   /** Its outcomes are not learnt from (freshness rule). */
   steady?: boolean;
+  /** Important now: a once task goes before others while something is left of the option expeditedQuota. */
+  expedited?: boolean;
+  /** What an expedited task is while that is used up: an ordinary one (default), or refused when it is registered. */
+  outOfQuota?: 'ordinary' | 'refuse';
   /** Ids of registered once tasks: it waits until they have succeeded, fails or is cancelled with them. */
   after?: string[];
   /** It starts when they have ended, however they did. */

@@ -122,6 +122,7 @@ const OPTIONS = {
   releaseAfter: ['release_after', (value) => nanoseconds(value, 'releaseAfter')],
   backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
   stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
+  expeditedQuota: ['expedited_quota', (value) => nanoseconds(value, 'expeditedQuota')],
   seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
 };
 const DRIVER = {
@@ -348,12 +349,17 @@ export class Scheduler {
     return memory.scope(({ room, struct, text, bytes }) => {
       const at = struct('task');
       this.#selene.defaults('task', at);
-      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd'];
+      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd', 'expedited', 'outOfQuota'];
       const values = fields(task, TASK, others, 'task');
       values.id = text(task.id ?? '');
       if (task.handler !== undefined) values.handler = text(task.handler);
       if (task.group !== undefined) values.group = text(task.group);
       values.flags = (task.steady ? constants.TASK_STEADY : 0) | (task.afterAnyEnd ? constants.TASK_AFTER_ANY_END : 0);
+      if (![undefined, 'ordinary', 'refuse'].includes(task.outOfQuota)) {
+        throw new TypeError(`outOfQuota is ${JSON.stringify(task.outOfQuota)}; allowed: ordinary, refuse`);
+      }
+      if (task.expedited) values.flags |= constants.TASK_EXPEDITED;
+      if (task.outOfQuota === 'refuse') values.flags |= constants.TASK_REFUSE_OUT_OF_QUOTA;
       if (task.every !== undefined && task.schedule === undefined) values.schedule = constants.SCHEDULE_PERIODIC;
       if (task.tags) {
         const { tags, tag_count } = this.#texts('tags', task.tags, room, text, Number);

@@ -49,6 +49,8 @@ extension StoredBooks {
     sum.add(hostPresence)
     ledger.withUnsafeBytes { sum.add($0) }
     habits.withUnsafeBytes { sum.add($0) }
+    // Without such runs it is that of the versions that had none.
+    if !expedited.isEmpty { expedited.withUnsafeBytes { sum.add($0) } }
     return sum.value
   }
 }

@@ -16,6 +16,7 @@ package final class SQLiteStore: Store {
   private var sixteen: TaskInsert?
   /// What writes the times of a handler: not before the file has their table.
   private var writeTimes: Statement?
+  private var writeBooks: Statement?
   /// The same for groups.
   private var (writeGroup, deleteGroup): (Statement?, Statement?) = (nil, nil)
   private let isRelaxed: Bool
@@ -299,15 +300,20 @@ package final class SQLiteStore: Store {
   }
 
   private func write(_ books: StoredBooks) -> Int32 {
-    books.ledger.withUnsafeBytes { ledger in
+    // Not before the first commit has made its table what this version writes.
+    if writeBooks == nil { writeBooks = try? connection.prepare(Schema.writeBooks) }
+    guard let statement = writeBooks else { return connection.lastCode }
+    return books.ledger.withUnsafeBytes { ledger in
       books.habits.withUnsafeBytes { habits in
-        let statement = statements.writeBooks
         statement.bind(1, books.backgroundSwitch)
         statement.bind(2, books.hostPresence)
         statement.bindCopy(3, ledger, isText: false)
         statement.bindCopy(4, habits, isText: false)
         statement.bind(5, books.checksum)
-        return statement.execute()
+        return books.expedited.withUnsafeBytes { expedited in
+          statement.bindCopy(6, expedited, isText: false)
+          return statement.execute()
+        }
       }
     }
   }
@@ -315,12 +321,13 @@ package final class SQLiteStore: Store {
   override func loadBooks() throws(SeleneError) -> StoredBooks? {
     platform_fork_hold()
     defer { platform_fork_release() }
-    let rows = try connection.prepare(Schema.readBooks)
+    let hasExpedited = try connection.number("PRAGMA user_version") >= Schema.expeditedVersion
+    let rows = try connection.prepare(hasExpedited ? Schema.readBooks : Schema.readOldBooks)
     defer { rows.finish() }
     guard try rows.step() else { return nil }
     let books = StoredBooks(
       backgroundSwitch: rows.optional(0), hostPresence: rows.optional(1), ledger: rows.numbers(2),
-      habits: rows.numbers(3))
+      habits: rows.numbers(3), expedited: hasExpedited ? rows.numbers(5) : [])
     guard books.checksum == rows.int(4) else {
       throw SeleneError(.storeCorrupt, "store", path: connection.path, "the row of the governor is damaged")
     }
@@ -534,7 +541,6 @@ private struct Statements {
   let insertTwo: TaskInsert
   let delete: Statement
   let writeState: Statement
-  let writeBooks: Statement
   let begin: Statement
   let commit: Statement
   let rollback: Statement
@@ -544,7 +550,6 @@ private struct Statements {
     insertTwo = TaskInsert(try connection.prepare(Schema.insertTwo), rows: 2)
     delete = try connection.prepare(Schema.delete)
     writeState = try connection.prepare(Schema.writeState)
-    writeBooks = try connection.prepare(Schema.writeBooks)
     begin = try connection.prepare("BEGIN IMMEDIATE")
     commit = try connection.prepare("COMMIT")
     rollback = try connection.prepare("ROLLBACK")

@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 5
+  static let version: Int32 = 6
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 5;
+    PRAGMA user_version = 6;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -30,7 +30,8 @@ enum Schema {
       host_presence     INTEGER,
       ledger            BLOB    NOT NULL,
       habits            BLOB    NOT NULL,
-      checksum          INTEGER NOT NULL
+      checksum          INTEGER NOT NULL,
+      expedited         BLOB    NOT NULL DEFAULT x''
     ) STRICT;
     CREATE TABLE task (
       sequence        INTEGER PRIMARY KEY,
@@ -79,8 +80,9 @@ enum Schema {
       checksum  INTEGER NOT NULL
     ) STRICT
     """,
+    "ALTER TABLE governor ADD COLUMN expedited BLOB NOT NULL DEFAULT x''",
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 5"
+  static let setVersion: StaticString = "PRAGMA user_version = 6"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -128,9 +130,13 @@ enum Schema {
   static let readState: StaticString = "SELECT * FROM scheduler"
   static let ownerColumn: Int32 = 9
   static let writeOwner: StaticString = "UPDATE scheduler SET owner=?1"
-  /// Ledger and habits are little-endian numbers of 64 bits.
-  static let writeBooks: StaticString = "INSERT OR REPLACE INTO governor VALUES (1, ?1, ?2, ?3, ?4, ?5)"
+  /// Ledger, habits and expedited runs are little-endian numbers of 64 bits.
+  static let writeBooks: StaticString = "INSERT OR REPLACE INTO governor VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)"
   static let readBooks: StaticString =
+    "SELECT background_switch, host_presence, ledger, habits, checksum, expedited FROM governor"
+  /// The first version that has expedited runs, and how those before it are read.
+  static let expeditedVersion: Int64 = 6
+  static let readOldBooks: StaticString =
     "SELECT background_switch, host_presence, ledger, habits, checksum FROM governor"
   /// The last response times of a handler's runs, oldest first, as little-endian numbers of 64 bits. Places count from 1.
   static let writeTimes: StaticString = "INSERT OR REPLACE INTO handler VALUES (?1, ?2, ?3, ?4)"

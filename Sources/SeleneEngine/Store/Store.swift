@@ -23,6 +23,8 @@ struct StoredBooks {
   var ledger: [Int64]
   /// `UsePrediction.numbers`.
   var habits: [Int64]
+  /// `ExpeditedLedger.numbers`.
+  var expedited: [Int64] = []
 }
 
 /// Keeps what a scheduler holds. This one keeps nothing: the tasks live in memory.

@@ -116,6 +116,8 @@ package enum StoreFile {
     if let books = try store.loadBooks() {
       var governance = Governance()
       try governance.restore(books, at: 0)
+      var expedited = ExpeditedLedger(quota: 0)
+      try expedited.restore(books.expedited, movedBy: 0, seen: 0, at: 0)
     }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     var rows = try TaskRows(connection)

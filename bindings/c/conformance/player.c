@@ -87,6 +87,7 @@ static selene_status open_scheduler(void) {
     options.max_pending_processing = (uint32_t)number_of("max_pending_processing", 10);
     options.seed = (uint64_t)number_of("seed", 0);
     options.minimum_interval_refresh = number_of("minimum_interval_refresh", 0);
+    options.expedited_quota = number_of("expedited_quota", options.expedited_quota);
     if (!status) status = selene_scheduler_open(&options, &scheduler);
     if (!status) status = selene_conditions_set(scheduler, 3, 3);
     return status ? status : selene_events_open(scheduler, SELENE_EVENTS, NULL);
@@ -118,6 +119,8 @@ static selene_status register_task(int32_t *disposition) {
     task.group = field("group");
     task.latest_begin = number_of("latest_begin", 0);
     task.jitter = (uint32_t)number_of("jitter", 0);
+    if (number_of("expedited", 0) > 0) task.flags |= SELENE_TASK_EXPEDITED;
+    if (number_of("expedited", 0) > 1) task.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
     task.input = input;
     task.input_length = number_of("input_size", 0);
     return selene_task_register(scheduler, &task, disposition);

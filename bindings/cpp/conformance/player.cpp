@@ -94,6 +94,7 @@ struct player {
             static_cast<std::uint32_t>(given.number("max_pending_processing", 10));
         options.seed = static_cast<std::uint64_t>(given.number("seed", 0));
         options.minimum_interval_refresh = given.span("minimum_interval_refresh", nanoseconds(0));
+        options.expedited_quota = given.span("expedited_quota", options.expedited_quota);
         it.emplace(options);
         it->conditions(selene::network | selene::external_power);
         it->open_events(SELENE_EVENTS);
@@ -120,6 +121,8 @@ struct player {
         task.timeout = given.span("timeout", task.timeout);
         task.latest_begin = given.span("latest_begin", task.latest_begin);
         task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
+        task.expedited = given.number("expedited", 0) > 0;
+        task.refuse_out_of_quota = given.number("expedited", 0) > 1;
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));
         if (given.fields.count("group")) task.group = given.fields.at("group");

@@ -301,6 +301,10 @@ struct task {
     std::vector<std::string> after{};
     /** It starts when they have ended, however they did. */
     bool after_any_end = false;
+    /** Important now: a once task goes before others while something is left of options::expedited_quota. */
+    bool expedited = false;
+    /** Registering it while that is used up is an error (out_of_quota), not an ordinary task. */
+    bool refuse_out_of_quota = false;
 };
 
 /** How far a run has come, as it told by run::progress. */
@@ -422,6 +426,8 @@ struct options {
     nanoseconds minimum_interval_refresh{0};
     nanoseconds minimum_interval_processing{0};
     nanoseconds stop_grace = std::chrono::seconds(5);
+    /** How long expedited tasks may run in 24 h. */
+    nanoseconds expedited_quota = std::chrono::minutes(10);
     /** Of what is drawn by chance, such as task::jitter; 0: taken from the clock. */
     std::uint64_t seed = 0;
     bool hold = false;
@@ -746,6 +752,7 @@ class scheduler {
         raw.minimum_interval_refresh = given.minimum_interval_refresh.count();
         raw.minimum_interval_processing = given.minimum_interval_processing.count();
         raw.stop_grace = given.stop_grace.count();
+        raw.expedited_quota = given.expedited_quota.count();
         raw.seed = given.seed;
         if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
         if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
@@ -886,6 +893,8 @@ class scheduler {
         raw.group = detail::text(given.group);
         raw.latest_begin = given.latest_begin.count();
         if (given.steady) raw.flags |= SELENE_TASK_STEADY;
+        if (given.expedited) raw.flags |= SELENE_TASK_EXPEDITED;
+        if (given.refuse_out_of_quota) raw.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
         raw.after_count = static_cast<std::uint32_t>(after.size());
         raw.after = after.data();
         if (given.after_any_end) raw.flags |= SELENE_TASK_AFTER_ANY_END;

@@ -27,6 +27,7 @@ const OPTIONS = {
   max_pending_refresh: ['maxPendingRefresh', unlimited],
   max_pending_processing: ['maxPendingProcessing', unlimited],
   minimum_interval_refresh: ['minimumIntervalRefresh', span],
+  expedited_quota: ['expeditedQuota', span],
   seed: ['seed', BigInt],
 };
 const TASK = {
@@ -90,7 +91,10 @@ const verbs = {
   handler: (name) => scheduler.handler(name),
   conditions: (bits) => scheduler.setConditions(conditions(Number(bits))),
   enable: (bits) => scheduler.enable(set(Number(bits), 'KIND')),
-  register: (_, fields) => number('DISPOSITION', scheduler.register(given(fields, TASK))),
+  register: (_, { expedited = '0', ...fields }) => {
+    const hurry = { expedited: Number(expedited) > 0, outOfQuota: Number(expedited) > 1 ? 'refuse' : 'ordinary' };
+    return number('DISPOSITION', scheduler.register({ ...given(fields, TASK), ...hurry }));
+  },
   cancel: (id) => scheduler.cancel(id),
   cancel_tag: (tag) => scheduler.cancelTag(tag),
   cancel_all: () => scheduler.cancelAll(),

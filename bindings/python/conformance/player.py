@@ -41,7 +41,7 @@ class Player:
                 options[key] = [unquote(one) for one in value.split(",")]
             elif key == "path":
                 options[key] = unquote(value)
-            elif key.startswith("minimum_interval"):
+            elif key.startswith("minimum_interval") or key == "expedited_quota":
                 options[key] = span(value)
             elif key == "seed":
                 options[key] = int(value)
@@ -83,6 +83,8 @@ class Player:
                 fields["anchored"] = int(value) == 1
             elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout"):
                 fields[FIELDS.get(key, key)] = span(value)
+            elif key == "expedited":
+                fields[key], fields["out_of_quota"] = int(value) > 0, "refuse" if int(value) > 1 else "ordinary"
             elif key == "jitter":
                 fields[key] = int(value) / 1000
             elif key == "max_attempts":

@@ -30,6 +30,7 @@ OPTIONS = {
     "minimum_interval_refresh_ms": "minimum_interval_refresh",
     "minimum_interval_processing_ms": "minimum_interval_processing",
     "minimum_backoff_ms": "minimum_backoff",
+    "expedited_quota_ms": "expedited_quota",
     "maximum_backoff_ms": "maximum_backoff",
 }
 #: What an option is in the library where nothing is said; pyselene has defaults of its own.
@@ -97,6 +98,8 @@ class Player:
         for key, name in (("window", "response_window"), ("constraints", "requires")):
             if key in step:
                 fields[name] = step.pop(key)
+        if "expedited" in step:
+            fields["expedited"], fields["out_of_quota"] = True, step.pop("expedited")
         if "max_attempts" in step:
             fields["max_attempts"] = step.pop("max_attempts") or None
         fields["jitter"] = step.pop("jitter", 0) / 1000

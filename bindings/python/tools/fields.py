@@ -82,6 +82,17 @@ AFTER_ANY_END = replace(
     pack="raw.{c} |= _raw.SELENE_TASK_AFTER_ANY_END",
 )
 STEADY = replace(BOOL, read="bool(row.{c} & _raw.SELENE_TASK_STEADY)", pack="raw.{c} |= _raw.SELENE_TASK_STEADY")
+EXPEDITED = replace(
+    BOOL, read="bool(row.{c} & _raw.SELENE_TASK_EXPEDITED)", pack="raw.{c} |= _raw.SELENE_TASK_EXPEDITED"
+)
+OUT_OF_QUOTA = Type(
+    "QuotaPolicy | QuotaPolicyName",
+    "QuotaPolicy",
+    "QuotaPolicy(row.{c} & _raw.SELENE_TASK_REFUSE_OUT_OF_QUOTA)",
+    'put(task, "{name}", QuotaPolicy.of(task.{name}, "{name}"))',
+    "raw.{c} |= task.{name}",
+    unless="task.{name}",
+)
 JITTER = Type(
     "float",
     "float",
@@ -187,6 +198,8 @@ TASK = (
         doc="The longest that a run may tell no progress, in seconds; None is no limit.",
     ),
     Field("steady", STEADY, "False", "flags"),
+    Field("expedited", EXPEDITED, "False", "flags"),
+    Field("out_of_quota", OUT_OF_QUOTA, "QuotaPolicy.ORDINARY", "flags"),
     Field("after", AFTER, "()"),
     Field("after_any_end", AFTER_ANY_END, "False", "flags"),
     Field("input", INPUT, 'b""'),
@@ -259,6 +272,8 @@ from ._terms import (
     Backoff,
     Existing,
     ExistingName,
+    QuotaPolicy,
+    QuotaPolicyName,
     Schedule,
     ScheduleName,
     State,

@@ -92,6 +92,11 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("timeout"), Task::timeout);
     task = with(task, given.span("latest_begin"), Task::latest_begin);
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
+    task = with(task, given.number("expedited"), |task, how| match how {
+        0 => task,
+        1 => task.expedited(),
+        _ => task.expedited().refuse_out_of_quota(),
+    });
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
     task = given.list("group").unwrap_or_default().into_iter().fold(task, Task::group);
@@ -117,6 +122,7 @@ fn open(given: &Given, now: SystemTime) -> Result<Scheduler> {
     options = with(options, given.span("minimum_interval_refresh"), |options, span| {
         options.minimum_interval(span, Duration::ZERO)
     });
+    options = with(options, given.span("expedited_quota"), Options::expedited_quota);
     let refresh = given.number("max_pending_refresh").unwrap_or(1) as u32;
     options = options.max_pending(refresh, given.number("max_pending_processing").unwrap_or(10) as u32);
     if given.is_set("hold") {

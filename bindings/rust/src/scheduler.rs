@@ -89,6 +89,11 @@ impl Options {
         self.raw.stop_grace = nanoseconds(grace);
         self
     }
+    /// How long expedited tasks may run in 24 h.
+    pub fn expedited_quota(mut self, quota: Duration) -> Options {
+        self.raw.expedited_quota = nanoseconds(quota);
+        self
+    }
     /// Bytes of input that a task may carry.
     pub fn max_input_size(mut self, bytes: u64) -> Options {
         self.raw.max_input_size = bytes;

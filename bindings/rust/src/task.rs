@@ -163,6 +163,16 @@ impl Task {
         self.raw.flags |= raw::SELENE_TASK_AFTER_ANY_END as u32;
         self
     }
+    /// Important now: a once task goes before others while something is left of the quota (`Options::expedited_quota`).
+    pub fn expedited(mut self) -> Task {
+        self.raw.flags |= raw::SELENE_TASK_EXPEDITED as u32;
+        self
+    }
+    /// Registering it while the quota of expedited tasks is used up is an error, not an ordinary task.
+    pub fn refuse_out_of_quota(mut self) -> Task {
+        self.raw.flags |= raw::SELENE_TASK_REFUSE_OUT_OF_QUOTA as u32;
+        self
+    }
     /// Bytes that each run gets.
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Task {
         self.input = input.into();

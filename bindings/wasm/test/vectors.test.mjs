@@ -14,6 +14,7 @@ const optionNames = {
   max_pending_refresh: 'maxPendingRefresh',
   max_pending_processing: 'maxPendingProcessing',
   minimum_interval_refresh_ms: 'minimumIntervalRefresh',
+  expedited_quota_ms: 'expeditedQuota',
   minimum_interval_processing_ms: 'minimumIntervalProcessing',
   minimum_backoff_ms: 'minimumBackoff',
   maximum_backoff_ms: 'maximumBackoff',
@@ -49,8 +50,9 @@ class Player {
   }
 
   register(step) {
-    const { input_size, expected_ms = 5_000, ...rest } = step;
+    const { input_size, expected_ms = 5_000, expedited, ...rest } = step;
     const task = { schedule: 'standing', ...renamed(rest, taskNames) };
+    if (expedited !== undefined) Object.assign(task, { expedited: true, outOfQuota: expedited });
     if (expected_ms !== null) task.expected = expected_ms;
     if (input_size !== undefined) task.input = new Uint8Array(input_size);
     const disposition = this.scheduler.register(task);

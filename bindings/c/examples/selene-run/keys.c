@@ -31,6 +31,10 @@ static const struct choice priorities[] = {{"very_low", SELENE_PRIORITY_VERY_LOW
 static const struct choice recurrences[] = {
     {"true", SELENE_RECURRENCE_ANCHORED}, {"false", SELENE_RECURRENCE_AFTER_COMPLETION}, {NULL, 0}};
 static const struct choice truths[] = {{"true", SELENE_TASK_STEADY}, {"false", 0}, {NULL, 0}};
+static const struct choice expediteds[] = {
+    {"true", SELENE_TASK_EXPEDITED}, {"false", 0}, {NULL, 0}};
+static const struct choice quotas[] = {
+    {"ordinary", 0}, {"refuse", SELENE_TASK_REFUSE_OUT_OF_QUOTA}, {NULL, 0}};
 static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
                                          {"linear", SELENE_BACKOFF_LINEAR},
                                          {"exponential", SELENE_BACKOFF_EXPONENTIAL},
@@ -38,7 +42,7 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, BITS, NUMBER, PART, DURATION, NAME, TAGS, TIMES, DAYS };
+enum key_type { CHOICE, FLAG, BITS, NUMBER, PART, DURATION, NAME, TAGS, TIMES, DAYS };
 
 struct key {
     const char *name;
@@ -71,7 +75,9 @@ static const struct key keys[KEYS] = {
     {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
     {"timeout", DURATION, FIELD(timeout), NULL, 0, SELENE_DAY},
     {"stall_limit", DURATION, FIELD(stall_limit), NULL, 0, SELENE_DAY},
-    {"steady", CHOICE, FIELD(flags), truths, 0, 0},
+    {"steady", FLAG, FIELD(flags), truths, 0, 0},
+    {"expedited", FLAG, FIELD(flags), expediteds, 0, 0},
+    {"out_of_quota", FLAG, FIELD(flags), quotas, 0, 0},
     {"requires", BITS, FIELD(constraints), requirements, 0, 0},
     {"group", NAME, FIELD(group), NULL, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},
@@ -264,6 +270,11 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         choice = find_choice(key->choices, value);
         if (choice == NULL) return refuse_choice(problem, value, key);
         *(int32_t *)field = choice->number;
+        return true;
+    case FLAG:
+        choice = find_choice(key->choices, value);
+        if (choice == NULL) return refuse_choice(problem, value, key);
+        *(uint32_t *)field |= (uint32_t)choice->number;
         return true;
     case BITS:
         return read_bits(key, value, field, problem);

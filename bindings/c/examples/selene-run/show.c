@@ -284,6 +284,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_GROUP_FULL:
         append(&out, "", "as many runs of its group as may are under way");
         break;
+    case SELENE_REASON_OUT_OF_QUOTA:
+        append(&out, "", "expedited tasks have used their quota");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -351,6 +354,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
     }
     if (why.reason_count) puts("");
     if (why.latest_begin) show_latest(session, &why);
+    if (why.expedited) puts("is expedited, so it goes first");
     if (why.pace) show_pace(session, &why);
 }
 
@@ -470,6 +474,7 @@ static void show_definition(const selene_task_info *info) {
     if (info->latest_begin) printf(", too late after %s", duration_text(info->latest_begin).text);
     if (info->jitter) printf(", jitter %g %%", info->jitter / 10.0);
     if (info->flags & SELENE_TASK_STEADY) printf(", steady");
+    if (info->flags & SELENE_TASK_EXPEDITED) printf(", expedited");
     puts("");
     if (info->group.length)
         printf("  group %s\n", printable(info->group.data, info->group.length).text);

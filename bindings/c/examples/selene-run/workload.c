@@ -212,6 +212,19 @@ static bool check_task(struct reader *reader, struct workload_task *task,
                  selene_schedule_name(definition->schedule));
         return false;
     }
+    if ((definition->flags & SELENE_TASK_EXPEDITED) &&
+        definition->schedule != SELENE_SCHEDULE_ONCE) {
+        complain(reader->workload, key_place(places, "expedited"),
+                 "found expedited in a task that is %s; it is for once tasks only",
+                 selene_schedule_name(definition->schedule));
+        return false;
+    }
+    if ((definition->flags & SELENE_TASK_REFUSE_OUT_OF_QUOTA) &&
+        !(definition->flags & SELENE_TASK_EXPEDITED)) {
+        complain(reader->workload, key_place(places, "out_of_quota"),
+                 "found out_of_quota in a task that is not expedited");
+        return false;
+    }
     if (definition->latest_begin && definition->latest_begin <= definition->initial_delay) {
         complain(reader->workload, key_place(places, "latest_begin"),
                  "found a latest_begin that is not after the delay; allowed is more than %s",

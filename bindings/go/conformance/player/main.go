@@ -97,6 +97,8 @@ func (w words) task() selene.Task {
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))
 	task.Timeout, task.LatestBegin = w.span("timeout"), w.span("latest_begin")
+	expedited := w.number("expedited", 0)
+	task.Expedited, task.RefuseOutOfQuota = expedited > 0, expedited > 1
 	for _, group := range w.list("group") {
 		task.Group = group
 	}
@@ -129,6 +131,7 @@ func (p *player) open(given words) (said []any, err error) {
 		MaxPendingRefresh:      uint32(given.number("max_pending_refresh", 1)),
 		MaxPendingProcessing:   uint32(given.number("max_pending_processing", 10)),
 		MinimumIntervalRefresh: given.span("minimum_interval_refresh"), Seed: uint64(given.number("seed", 0)),
+		ExpeditedQuota: given.span("expedited_quota"),
 	})
 	if err != nil {
 		return nil, err

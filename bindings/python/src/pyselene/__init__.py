@@ -44,7 +44,7 @@ from ._signal import Presence, Reading, Signal, Source, Thermal
 from ._signals import Signals
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
 from ._task import Task
-from ._terms import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, Schedule, State
+from ._terms import Backoff, Disposition, Existing, Exponential, Linear, NoBackoff, QuotaPolicy, Schedule, State
 from ._time import Duration
 from ._trace import Replay, Trace, replay_trace
 from ._waits import WaitChange, WaitPart, Waits
@@ -92,6 +92,7 @@ __all__ = [
     "Profile",
     "Progress",
     "Quota",
+    "QuotaPolicy",
     "Reading",
     "Reason",
     "ReasonCode",

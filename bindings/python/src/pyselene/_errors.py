@@ -18,6 +18,7 @@ __all__ = [
     "InvalidHandle",
     "NotFound",
     "NotPermitted",
+    "OutOfQuota",
     "OutcomeUnknown",
     "OwnerAway",
     "Reentrant",
@@ -85,6 +86,10 @@ class TooManyPending(SeleneError):
 
 class NotPermitted(SeleneError):
     """The scheduler was opened with a list of permitted ids and this is not among them."""
+
+
+class OutOfQuota(SeleneError):
+    """Expedited tasks have used their quota, and this one is refused then."""
 
 
 class ImmediateRunIneligible(SeleneError):
@@ -214,6 +219,7 @@ _CLASSES: dict[int, type[SeleneError]] = {
     _raw.SELENE_ERROR_UNAVAILABLE: Unavailable,
     _raw.SELENE_ERROR_TOO_MANY_PENDING: TooManyPending,
     _raw.SELENE_ERROR_NOT_PERMITTED: NotPermitted,
+    _raw.SELENE_ERROR_OUT_OF_QUOTA: OutOfQuota,
     _raw.SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE: ImmediateRunIneligible,
     _raw.SELENE_ERROR_INVALID_ARGUMENT: InvalidArgument,
     _raw.SELENE_ERROR_INVALID_HANDLE: InvalidHandle,

@@ -43,6 +43,7 @@ class ReasonCode(Named):
     PAUSED = _raw.SELENE_REASON_PAUSED
     GROUP_PAUSED = _raw.SELENE_REASON_GROUP_PAUSED
     GROUP_FULL = _raw.SELENE_REASON_GROUP_FULL
+    OUT_OF_QUOTA = _raw.SELENE_REASON_OUT_OF_QUOTA
     #: These and those behind are told by `Scheduler.waits` alone.
     BACKING_OFF = _raw.SELENE_REASON_BACKING_OFF
     NO_WINDOW = _raw.SELENE_REASON_NO_WINDOW
@@ -78,6 +79,7 @@ SENTENCES = {
     ReasonCode.PAUSED: "it is paused",
     ReasonCode.GROUP_PAUSED: "its group is paused",
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
+    ReasonCode.OUT_OF_QUOTA: "it is an ordinary task, because expedited ones have used their quota",
     ReasonCode.BACKING_OFF: "it has failed, and waits before it tries again",
     ReasonCode.NO_WINDOW: "no window was open",
     ReasonCode.WINDOW_OPEN: "a window was open, and nothing was taken from it",
@@ -137,6 +139,8 @@ class Explanation:
     latest_begin_ns: int | None = None
     #: It goes before others, because that is near.
     urgent: bool = False
+    #: It goes before others, because it is expedited and something of the quota is left.
+    expedited: bool = False
 
     @property
     def latest_begin(self) -> datetime | None:
@@ -209,6 +213,8 @@ class Explanation:
         if self.latest_begin is not None:
             first = ", so it goes first" if self.urgent else ""
             lines.append(f"  too late after {self.latest_begin.isoformat(sep=' ', timespec='milliseconds')}{first}")
+        if self.expedited:
+            lines.append("  it is expedited, so it goes first")
         if self.pace is not None:
             lines.append(f"  {self.turn()}")
         return "\n".join(lines)
@@ -237,8 +243,8 @@ def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str 
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
-    rank, eligible, score, estimate, last_room = values[-14:-9]
-    attempts, urgent, latest_begin = values[-3:]
+    rank, eligible, score, estimate, last_room = values[-16:-11]
+    attempts, urgent, latest_begin, expedited, _ = values[-5:]
     reasons = tuple(
         Reason(
             ReasonCode(flat[i]),
@@ -258,8 +264,9 @@ def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str 
         estimate,
         None if last_room < 0 else last_room,
         attempts,
-        pace_of(values[-9:-3]),
+        pace_of(values[-11:-5]),
         calendar,
         latest_begin or None,
         bool(urgent),
+        bool(expedited),
     )

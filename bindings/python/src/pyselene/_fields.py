@@ -20,6 +20,8 @@ from ._terms import (
     Backoff,
     Existing,
     ExistingName,
+    QuotaPolicy,
+    QuotaPolicyName,
     Schedule,
     ScheduleName,
     State,
@@ -58,6 +60,8 @@ class OnceFields(TypedDict, total=False):
     timeout: Duration | None
     stall_limit: Duration | None
     steady: bool
+    expedited: bool
+    out_of_quota: QuotaPolicy | QuotaPolicyName
     after: str | Iterable[str]
     after_any_end: bool
     input: bytes
@@ -107,6 +111,8 @@ class TaskRow:
     timeout: Duration | None = field(default=None, kw_only=True)
     stall_limit: Duration | None = field(default=None, kw_only=True)
     steady: bool = field(default=False, kw_only=True)
+    expedited: bool = field(default=False, kw_only=True)
+    out_of_quota: QuotaPolicy | QuotaPolicyName = field(default=QuotaPolicy.ORDINARY, kw_only=True)
     after: str | Iterable[str] = field(default=(), kw_only=True)
     after_any_end: bool = field(default=False, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
@@ -146,6 +152,8 @@ def check(task: TaskRow) -> None:
     if task.stall_limit is not None:
         duration_ns(task.stall_limit, "stall_limit")
     truth(task.steady, "steady")
+    truth(task.expedited, "expedited")
+    put(task, "out_of_quota", QuotaPolicy.of(task.out_of_quota, "out_of_quota"))
     put(task, "after", texts(task.after, "after"))
     truth(task.after_any_end, "after_any_end")
     put(task, "input", bytes_of(task.input, "input"))
@@ -195,6 +203,10 @@ def pack(raw: Any, task: Any) -> None:
         raw.stall_limit = duration_ns(task.stall_limit, "stall_limit")
     if task.steady:
         raw.flags |= _raw.SELENE_TASK_STEADY
+    if task.expedited:
+        raw.flags |= _raw.SELENE_TASK_EXPEDITED
+    if task.out_of_quota:
+        raw.flags |= task.out_of_quota
     if task.after:
         raw.after, raw.after_count = raw_texts(task.after, "after"), len(task.after)
     if task.after_any_end:
@@ -229,6 +241,8 @@ class TaskInfo:
     timeout_ns: int | None
     stall_limit_ns: int | None
     steady: bool
+    expedited: bool
+    out_of_quota: QuotaPolicy
     after: tuple[str, ...]
     after_any_end: bool
     input: bytes
@@ -349,6 +363,8 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.timeout or None,
         row.stall_limit or None,
         bool(row.flags & _raw.SELENE_TASK_STEADY),
+        bool(row.flags & _raw.SELENE_TASK_EXPEDITED),
+        QuotaPolicy(row.flags & _raw.SELENE_TASK_REFUSE_OUT_OF_QUOTA),
         told_ids(row.after, row.after_count),
         bool(row.flags & _raw.SELENE_TASK_AFTER_ANY_END),
         told_bytes(row.input, row.input_length),

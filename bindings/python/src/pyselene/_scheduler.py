@@ -41,6 +41,7 @@ class Scheduler(CycleCalls):
       to this many per mille, from a generator seeded by `seed` (0: from the clock).
     - `minimum_interval_refresh`, `minimum_interval_processing`: least time from begin to begin of cycles.
     - `release_after`: how long after its end a run that never returned keeps its id.
+    - `expedited_quota`: how long expedited tasks may run in 24 h (10 min); None is no limit.
     - `stop_grace`: how long a run whose timeout has passed may still complete.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
@@ -83,6 +84,7 @@ class Scheduler(CycleCalls):
         minimum_interval_processing: Duration = 0,
         release_after: Duration = 600,
         stop_grace: Duration = 5,
+        expedited_quota: Duration | None = 600,
         backoff_jitter: int = 0,
         max_overrun_threads: int = 16,
         max_overrun_per_handler: int = 2,
@@ -120,6 +122,9 @@ class Scheduler(CycleCalls):
         raw.minimum_interval_processing = duration_ns(minimum_interval_processing, "minimum_interval_processing")
         raw.release_after = duration_ns(release_after, "release_after")
         raw.stop_grace = duration_ns(stop_grace, "stop_grace")
+        raw.expedited_quota = (
+            _raw.SELENE_NEVER if expedited_quota is None else duration_ns(expedited_quota, "expedited_quota")
+        )
         raw.backoff_jitter = whole(backoff_jitter, "backoff_jitter", 1 << 32)
         raw.max_overrun_threads = whole(max_overrun_threads, "max_overrun_threads", 1 << 32)
         raw.max_overrun_per_handler = whole(max_overrun_per_handler, "max_overrun_per_handler", 1 << 32)

@@ -42,6 +42,10 @@ class Task(TaskRow):
     - `stall_limit`: after that long without `run.progress()` a run is asked to stop (stalled), and it goes on as with
       `timeout`. None is no limit.
     - `steady`: a scheduler with the freshness rule does not learn from its outcomes: for work whose every run counts.
+    - `expedited`: of work that is to be done once, important now: while something is left of the scheduler's
+      `expedited_quota`, it goes before all others but those near their `latest_begin`, and does not wait for the
+      minimum interval of its kind. When the quota is used up, it is an ordinary task; with `out_of_quota="refuse"`
+      registering it then raises OutOfQuota.
     - `after`: ids of registered once tasks, at most 16: a once task (which it is then by itself) waits until all of
       them have succeeded; it fails if one fails, and is cancelled if one is. `after_any_end`: it starts however they
       end.

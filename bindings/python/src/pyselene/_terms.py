@@ -62,6 +62,16 @@ class Existing(Named):
 ExistingName: TypeAlias = Literal["keep", "replace", "update", "append", "append_or_replace"]
 
 
+class QuotaPolicy(Named):
+    """What an expedited task is while its quota is used up."""
+
+    ORDINARY = 0
+    REFUSE = _raw.SELENE_TASK_REFUSE_OUT_OF_QUOTA
+
+
+QuotaPolicyName: TypeAlias = Literal["ordinary", "refuse"]
+
+
 class Disposition(Named):
     """What registering did."""
 

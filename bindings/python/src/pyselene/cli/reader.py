@@ -21,6 +21,7 @@ from .workload import (
     DEFAULT_START,
     KINDS,
     PRIORITIES,
+    QUOTA_POLICIES,
     SCHEDULES,
     Behaviour,
     Outage,
@@ -181,6 +182,8 @@ class _Reader:
             timeout=table.optional("timeout", table.duration(0, duration.DAY), 0),
             stall_limit=table.optional("stall_limit", table.duration(0, duration.DAY), 0),
             steady=table.optional("steady", table.truth, False),
+            expedited=table.optional("expedited", table.truth, False),
+            out_of_quota=table.optional("out_of_quota", table.choice(QUOTA_POLICIES), "ordinary"),
             group=table.optional("group", lambda key: self.group(table, key), None),
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
             tags=table.optional("tags", lambda key: self.tags(table, key), ()),
@@ -211,6 +214,10 @@ class _Reader:
             table.refuse(
                 "latest_begin", f"found latest_begin in a task that is {spec.schedule}; it is for once tasks only"
             )
+        if spec.expedited and spec.schedule != "once":
+            table.refuse("expedited", f"found expedited in a task that is {spec.schedule}; it is for once tasks only")
+        if spec.out_of_quota == "refuse" and not spec.expedited:
+            table.refuse("out_of_quota", "found out_of_quota in a task that is not expedited")
         if 0 < spec.latest_begin <= spec.delay:
             table.refuse(
                 "latest_begin",

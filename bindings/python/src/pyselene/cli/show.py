@@ -77,6 +77,7 @@ _REASONS: Final = {
     ReasonCode.CLOCK: "the clock has jumped",
     ReasonCode.GROUP_PAUSED: "its group is paused",
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
+    ReasonCode.OUT_OF_QUOTA: "expedited tasks have used their quota",
 }
 
 
@@ -371,7 +372,8 @@ def show_explanation(
     latest = f"too late after {show(info.latest_begin_ns)}" if info.latest_begin_ns else ""
     jitter = f"jitter {info.jitter:.1%}" if info.jitter else ""
     steady = "steady" if info.steady else ""
-    parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, latest, jitter, steady)
+    expedited = "expedited" if info.expedited else ""
+    parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, latest, jitter, steady, expedited)
     fact("is", ", ".join(filter(None, parts)))
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
@@ -402,6 +404,8 @@ def show_explanation(
     if why.latest_begin_ns is not None:
         first = ", so it goes first" if why.urgent else ""
         fact("too late", f"in {show(max(0, why.latest_begin_ns - now))}{first}")
+    if why.expedited:
+        fact("expedited", "so it goes first")
     if why.pace is not None:
         fact("pace", why.turn(now))
     fact("why", why_text(why, now, budget), "bold")

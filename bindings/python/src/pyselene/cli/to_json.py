@@ -59,6 +59,8 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "timeout": info.timeout,
         "stall_limit": info.stall_limit,
         "steady": info.steady,
+        "expedited": info.expedited,
+        "out_of_quota": str(info.out_of_quota),
         "expected": info.expected,
         "estimate": info.estimate,
         "state": str(info.state),
@@ -113,6 +115,7 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
         "pace": None if why.pace is None else _pace_json(why.pace),
         "latest_begin": None if why.latest_begin is None else _iso(why.latest_begin),
         "urgent": why.urgent,
+        "expedited": why.expedited,
     }
 
 

@@ -19,6 +19,7 @@ from .. import (
     NoBackoff,
     Outcome,
     OwnerAway,
+    QuotaPolicy,
     Run,
     Schedule,
     Scheduler,
@@ -123,6 +124,8 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         timeout=spec.timeout / SECOND if spec.timeout else None,
         stall_limit=spec.stall_limit / SECOND if spec.stall_limit else None,
         steady=spec.steady,
+        expedited=spec.expedited,
+        out_of_quota=QuotaPolicy.of(spec.out_of_quota, "out_of_quota"),
         input=(spec.command or "").encode(),
     )
 

@@ -14,6 +14,7 @@ from .problem import WorkloadProblem
 KINDS: Final = ("refresh", "processing")
 SCHEDULES: Final = ("standing", "once", "periodic")
 PRIORITIES: Final = ("very_low", "low", "normal", "high", "very_high")
+QUOTA_POLICIES: Final = ("ordinary", "refuse")
 BACKOFFS: Final = ("none", "linear", "exponential")
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -71,6 +72,8 @@ class TaskSpec:
     timeout: int = 0
     stall_limit: int = 0
     steady: bool = False
+    expedited: bool = False
+    out_of_quota: str = "ordinary"
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     group: str | None = None

@@ -1,0 +1,419 @@
+/*
+ * expedited.c - once tasks that are important now, and the quota of their runs (W10)
+ *
+ * Argument: the filter of check.h.
+ */
+#include "own_file.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIN SELENE_MINUTE
+
+static selene_scheduler open_with(int64_t quota, int64_t interval, const char *path) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
+    options.expedited_quota = quota;
+    options.minimum_interval_refresh = interval;
+    if (path) options.path = (selene_text){path, -1};
+    selene_scheduler scheduler = open_virtual(options);
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
+    return scheduler;
+}
+
+static selene_task ordinary(const char *id) {
+    selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
+    task.handler = SELENE_TEXT("work");
+    task.expected_response = S;
+    return task;
+}
+
+static selene_task expedited(const char *id) {
+    selene_task task = ordinary(id);
+    task.flags = SELENE_TASK_EXPEDITED;
+    return task;
+}
+
+static selene_task refusing(const char *id) {
+    selene_task task = expedited(id);
+    task.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
+    return task;
+}
+
+static selene_scheduler_info quota(selene_scheduler scheduler) {
+    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    return info;
+}
+
+static int64_t wakeup(selene_scheduler scheduler) {
+    int64_t at = 0;
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    return at;
+}
+
+/** Runs the one task that is next in a window for so long. */
+static void run_for(selene_scheduler scheduler, const char *id, int64_t time) {
+    selene_cycle cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
+    const selene_run run = next(cycle, id);
+    advance(time);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+}
+
+/** Before all others, higher priority first, then lower sequence; behind what is near its latest begin. */
+static void test_order(void) {
+    selene_scheduler scheduler = open_with(10 * MIN, 0, NULL);
+    selene_task best = ordinary("best"), low = expedited("low"), high = expedited("high"),
+                last = ordinary("last");
+    best.priority = SELENE_PRIORITY_VERY_HIGH;
+    low.priority = SELENE_PRIORITY_VERY_LOW;
+    last.latest_begin = 20 * MIN;
+    add(scheduler, best);
+    add(scheduler, last);
+    advance(19 * MIN);
+    add(scheduler, low);
+    add(scheduler, expedited("second"));
+    add(scheduler, expedited("third"));
+    high.priority = SELENE_PRIORITY_HIGH;
+    add(scheduler, high);
+    advance(S);
+    CHECK_INT(1, explain(scheduler, "low").expedited);
+    CHECK_INT(0, explain(scheduler, "best").expedited);
+    static const char *const order[] = {"last", "high", "second", "third", "low", "best"};
+    for (size_t i = 0; i < 6; i++) {
+        CHECK_INT((int64_t)i + 1, (int64_t)explain(scheduler, order[i]).rank);
+        CHECK_INT(6, (int64_t)explain(scheduler, order[i]).eligible);
+    }
+    selene_window window = window_of(MIN, 0, 1);
+    selene_plan *plan = NULL;
+    CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
+    CHECK_INT(6, (int64_t)plan->run_count);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_TEXT(order[i], plan->runs[i].id);
+    selene_plan_destroy(plan);
+    selene_cycle cycle = begin(scheduler, window);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_OK(selene_run_complete(next(cycle, order[i]), SELENE_OUTCOME_NEW_DATA));
+    next(cycle, NULL);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** The time of runs is counted while they run, and until 24 h after their end. */
+static void test_quota(void) {
+    selene_scheduler scheduler = open_with(3 * MIN, 0, NULL);
+    const int64_t start = clock_now;
+    CHECK_INT(3 * MIN, quota(scheduler).expedited_left);
+    CHECK_INT(0, quota(scheduler).expedited_free_at);
+    add(scheduler, expedited("a"));
+    add(scheduler, ordinary("x"));
+    selene_cycle cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
+    selene_run run = next(cycle, "a");
+    advance(MIN);
+    CHECK_INT(2 * MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    advance(MIN);
+    CHECK_OK(selene_run_complete(next(cycle, "x"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(2 * MIN, quota(scheduler).expedited_left);
+    /* One that begins may use more than is left. */
+    add(scheduler, expedited("b"));
+    run_for(scheduler, "b", 5 * MIN);
+    CHECK_INT(0, quota(scheduler).expedited_left);
+    CHECK_INT(start + 7 * MIN + SELENE_DAY, quota(scheduler).expedited_free_at);
+    /* It is an ordinary one then. */
+    selene_task other = ordinary("other");
+    other.priority = SELENE_PRIORITY_HIGH;
+    add(scheduler, other);
+    add(scheduler, expedited("c"));
+    advance(S);
+    CHECK_INT(0, explain(scheduler, "c").expedited);
+    CHECK_INT(2, (int64_t)explain(scheduler, "c").rank);
+    CHECK_INT(start + 7 * MIN + SELENE_DAY,
+              why(scheduler, "c", SELENE_REASON_OUT_OF_QUOTA).may_change_at);
+    run_for(scheduler, "other", S);
+    run_for(scheduler, "c", 9 * MIN);
+    /* Its run counts for nothing. */
+    CHECK_INT(start + 7 * MIN + SELENE_DAY, quota(scheduler).expedited_free_at);
+    advance(start + 7 * MIN + SELENE_DAY - 1 - clock_now);
+    CHECK_INT(0, quota(scheduler).expedited_left);
+    advance(1);
+    CHECK_INT(3 * MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** It looks at the quota at each pick: what is used up in a window counts for the rest of it. */
+static void test_in_a_window(void) {
+    for (uint32_t flags = 0; flags <= SELENE_WINDOW_ROLLING; flags += SELENE_WINDOW_ROLLING) {
+        selene_scheduler scheduler = open_with(MIN, 0, NULL);
+        selene_window window = window_of(SELENE_HOUR, 0, 1);
+        selene_task high = ordinary("high");
+        high.priority = SELENE_PRIORITY_HIGH;
+        add(scheduler, expedited("a"));
+        add(scheduler, expedited("b"));
+        add(scheduler, high);
+        advance(S);
+        window.flags |= flags;
+        selene_cycle cycle = begin(scheduler, window);
+        selene_run run = next(cycle, "a");
+        advance(MIN);
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_run_complete(next(cycle, "high"), SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_run_complete(next(cycle, "b"), SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** Outside the pace: a window before its time is for expedited tasks alone, and is not the last one. */
+static void test_pace(void) {
+    selene_scheduler scheduler = open_with(10 * MIN, SELENE_HOUR, NULL);
+    selene_cycle cycle = 0;
+    selene_window window = window_of(MIN, 0, 1);
+    selene_report *report = NULL;
+    const int64_t start = clock_now;
+    add(scheduler, ordinary("first"));
+    run_for(scheduler, "first", S);
+    add(scheduler, ordinary("x"));
+    CHECK_INT(start + SELENE_HOUR, wakeup(scheduler));
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &window, &cycle));
+    add(scheduler, expedited("a"));
+    CHECK_INT(clock_now, wakeup(scheduler));
+    CHECK_INT(0, explain(scheduler, "a").reason_count);
+    CHECK_INT(SELENE_REASON_TOO_SOON, explain(scheduler, "x").reasons[0].reason);
+    cycle = begin(scheduler, window);
+    CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_FAILED));
+    next(cycle, NULL);
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(1, (int64_t)report->eligible);
+    CHECK_INT(0, (int64_t)report->did_not_fit);
+    selene_report_destroy(report);
+    /* Its retry, too, as soon as it is due. */
+    CHECK_INT(clock_now + 30 * S, wakeup(scheduler));
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &window, &cycle));
+    advance(30 * S);
+    run_for(scheduler, "a", S);
+    CHECK_INT(start + SELENE_HOUR, wakeup(scheduler));
+    advance(start + SELENE_HOUR - clock_now);
+    run_for(scheduler, "x", S);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Without quota it waits for the pace as others do, or for the quota. */
+static void test_pace_without_quota(void) {
+    selene_scheduler scheduler = open_with(S, 30 * SELENE_HOUR, NULL);
+    selene_cycle cycle = 0;
+    selene_window window = window_of(MIN, 0, 1);
+    const int64_t start = clock_now;
+    add(scheduler, expedited("a"));
+    run_for(scheduler, "a", 2 * S);
+    add(scheduler, expedited("b"));
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_INT(start + 2 * S + SELENE_DAY, wakeup(scheduler));
+    CHECK_INT(2, explain(scheduler, "b").reason_count);
+    advance(SELENE_DAY);
+    run_for(scheduler, "b", S);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    scheduler = open_with(0, SELENE_HOUR, NULL);
+    add(scheduler, expedited("a"));
+    run_for(scheduler, "a", S);
+    add(scheduler, expedited("b"));
+    CHECK_INT(clock_now - S + SELENE_HOUR, wakeup(scheduler));
+    CHECK_INT(SELENE_NEVER, quota(scheduler).expedited_free_at);
+    CHECK_INT(SELENE_NEVER, why(scheduler, "b", SELENE_REASON_OUT_OF_QUOTA).may_change_at);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A driver opens a window for it before its time, however long it was told to wait between windows. */
+static void test_driver(void) {
+    selene_scheduler scheduler = open_with(10 * MIN, 0, NULL);
+    selene_driver options = SELENE_DRIVER_INIT;
+    selene_cycle cycle = 0;
+    int64_t at = 0;
+    options.flags = SELENE_DRIVER_UNGOVERNED;
+    options.every = SELENE_HOUR;
+    add(scheduler, ordinary("first"));
+    CHECK_OK(selene_driver_open(scheduler, &options, NULL));
+    const int64_t start = clock_now;
+    CHECK_OK(selene_driver_step(scheduler, &cycle, &at));
+    CHECK_OK(selene_run_complete(next(cycle, "first"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    add(scheduler, ordinary("x"));
+    CHECK_OK(selene_driver_step(scheduler, &cycle, &at));
+    CHECK_INT(0, (int64_t)cycle);
+    CHECK_INT(start + SELENE_HOUR, at);
+    add(scheduler, expedited("a"));
+    CHECK_OK(selene_driver_step(scheduler, &cycle, &at));
+    CHECK(cycle != 0);
+    CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_NEW_DATA));
+    next(cycle, NULL);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_driver_step(scheduler, &cycle, &at));
+    CHECK_INT(0, (int64_t)cycle);
+    CHECK_INT(start + SELENE_HOUR, at);
+    CHECK_OK(selene_driver_stop(scheduler, 0));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A host may want it refused while the quota is used up. */
+static void test_refused(void) {
+    selene_scheduler scheduler = open_with(S, 0, NULL);
+    selene_task task = refusing("b");
+    add(scheduler, refusing("a"));
+    run_for(scheduler, "a", S);
+    CHECK_STATUS(SELENE_ERROR_OUT_OF_QUOTA, selene_task_register(scheduler, &task, NULL));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(scheduler, "b", -1, NULL));
+    const selene_fault *fault = selene_status_fault();
+    CHECK_STATUS(SELENE_ERROR_OUT_OF_QUOTA, selene_task_register(scheduler, &task, NULL));
+    CHECK_TEXT("expedited_quota", fault->field);
+    CHECK_INT(S, fault->value);
+    CHECK_INT(S, fault->greatest);
+    CHECK(strstr(selene_status_detail(), "something is left again in 24 h") != NULL);
+    /* An ordinary one is not. */
+    add(scheduler, expedited("c"));
+    advance(SELENE_DAY);
+    add(scheduler, task);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** What it can be, and what not. */
+static void test_arguments(void) {
+    selene_scheduler scheduler = open_with(SELENE_NEVER, 0, NULL);
+    selene_task task = expedited("a");
+    CHECK_INT(SELENE_NEVER, quota(scheduler).expedited_left);
+    task.schedule = SELENE_SCHEDULE_STANDING;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
+    task = ordinary("a");
+    task.flags = SELENE_TASK_REFUSE_OUT_OF_QUOTA;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
+    task.flags = SELENE_TASK_EXPEDITED | 16;
+    CHECK(selene_task_register(scheduler, &task, NULL) != SELENE_OK);
+    add(scheduler, refusing("a"));
+    CHECK_INT(SELENE_TASK_EXPEDITED | SELENE_TASK_REFUSE_OUT_OF_QUOTA,
+              (int64_t)record(scheduler, "a").flags);
+    run_for(scheduler, "a", SELENE_HOUR);
+    CHECK_INT(SELENE_NEVER, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    static const int64_t refused[] = {-1, SELENE_DAY + 1, SELENE_NEVER - 1};
+    for (size_t i = 0; i < 3; i++) {
+        selene_options options = SELENE_OPTIONS_INIT;
+        options.expedited_quota = refused[i];
+        CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
+        CHECK(strstr(selene_status_detail(), "expedited_quota") != NULL);
+    }
+}
+
+/** An update makes it one, or an ordinary one. */
+static void test_update(void) {
+    selene_scheduler scheduler = open_with(MIN, 0, NULL);
+    selene_task high = ordinary("high"), task = expedited("a");
+    high.priority = SELENE_PRIORITY_HIGH;
+    add(scheduler, high);
+    add(scheduler, ordinary("a"));
+    advance(S);
+    CHECK_INT(2, (int64_t)explain(scheduler, "a").rank);
+    task.existing = SELENE_EXISTING_UPDATE;
+    add(scheduler, task);
+    CHECK_INT(1, (int64_t)explain(scheduler, "a").rank);
+    CHECK_INT(2, (int64_t)explain(scheduler, "high").rank);
+    task.flags = 0;
+    add(scheduler, task);
+    CHECK_INT(2, (int64_t)explain(scheduler, "a").rank);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A run that is stopped counts until then; so does one whose task is cancelled. */
+static void test_stops(void) {
+    selene_scheduler scheduler = open_with(3 * MIN, 0, NULL);
+    add(scheduler, expedited("a"));
+    add(scheduler, expedited("b"));
+    selene_cycle cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 2));
+    const selene_run a = next(cycle, "a");
+    const selene_run b = next(cycle, "b");
+    advance(MIN);
+    CHECK_INT(MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+    advance(S);
+    CHECK_INT(MIN - S, quota(scheduler).expedited_left);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(MIN);
+    CHECK_INT(MIN - S, quota(scheduler).expedited_left);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(a, SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(b, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Kept in a store, also what a killed process had under way; a reset forgets it. */
+static void test_store(void) {
+    new_file();
+    selene_scheduler scheduler = open_with(10 * MIN, 0, file);
+    add(scheduler, expedited("a"));
+    run_for(scheduler, "a", 2 * MIN);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_OK(selene_store_check(file, -1, NULL));
+    scheduler = open_with(10 * MIN, 0, file);
+    CHECK_INT(8 * MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        scheduler = open_with(10 * MIN, 0, file);
+        add(scheduler, expedited("b"));
+        selene_cycle cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
+        next(cycle, "b");
+        advance(3 * MIN);
+        add(scheduler, ordinary("x"));
+        _exit(0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    advance(SELENE_HOUR);
+    scheduler = open_with(10 * MIN, 0, file);
+    /* Its end is when the store was last written. */
+    CHECK_INT(5 * MIN, quota(scheduler).expedited_left);
+    CHECK_INT(SELENE_STOP_INTERRUPTED, record(scheduler, "b").stop_reason);
+    CHECK_INT(SELENE_TASK_EXPEDITED, (int64_t)record(scheduler, "b").flags);
+    CHECK_OK(selene_scheduler_reset(scheduler));
+    CHECK_INT(10 * MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** More runs than are kept apart: never too little is counted. */
+static void test_many(void) {
+    selene_scheduler scheduler = open_with(SELENE_DAY, 0, NULL);
+    const int64_t start = clock_now;
+    for (int i = 0; i < 600; i++) {
+        add(scheduler, expedited("a"));
+        run_for(scheduler, "a", S);
+        CHECK_INT(SELENE_DAY - (i + 1) * S, quota(scheduler).expedited_left);
+        advance(MIN);
+    }
+    advance(start + SELENE_DAY - clock_now);
+    for (int i = 0; i < 600; i++) {
+        /* The run i ended at start + i · 61 s + 1 s. */
+        advance(S);
+        CHECK(quota(scheduler).expedited_left <= SELENE_DAY - (600 - i - 1) * S);
+        advance(MIN);
+    }
+    CHECK_INT(SELENE_DAY, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("W10 expedited tasks go before others, by priority and age", test_order);
+    run_test("W10 their quota counts the time of runs in 24 h", test_quota);
+    run_test("W10 the quota is looked at at each pick", test_in_a_window);
+    run_test("W10 C13 they have windows before their time, alone", test_pace);
+    run_test("W10 without quota they wait for the pace, or for the quota", test_pace_without_quota);
+    run_test("W10 G7 a driver opens such windows", test_driver);
+    run_test("W10 some are refused while the quota is used up", test_refused);
+    run_test("W10 what can be expedited, and what a quota can be", test_arguments);
+    run_test("W10 T5 an update makes it one or the other", test_update);
+    run_test("W10 C8 stopped runs count until then", test_stops);
+    run_test("W10 D1 the quota is kept", test_store);
+    run_test("W10 never too little is counted of many runs", test_many);
+    return check_end();
+}
