@@ -144,7 +144,7 @@ class Scenario:
             if value is None:
                 continue  # not said
             if key == "expedited":
-                value = ("ordinary", "refuse").index(value) + 1
+                name_of, value = "flags", {"ordinary": 4, "refuse": 12}[value]
             if name_of.endswith("_ms"):
                 fields[name_of.removesuffix("_ms")] = value * MS
             elif key == "constraints":
@@ -381,7 +381,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "jitter": chance.choice([0, 1, 1000]),
         "group": "g",
         "latest_begin": chance.choice([2 * S, 600 * S]),
-        "expedited": chance.randrange(3),
+        "flags": chance.choice([0, 4, 12]),
         "input_size": chance.choice([0, 10, 10_241]),
     }
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}

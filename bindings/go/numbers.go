@@ -14,6 +14,8 @@ const (
 	ErrNotPermitted Status = 3
 	// ErrImmediateRunIneligible: The task of a window of one task cannot run now.
 	ErrImmediateRunIneligible Status = 4
+	// ErrOutOfQuota: Expedited tasks have used their quota, and this one has SELENE_TASK_REFUSE_OUT_OF_QUOTA.
+	ErrOutOfQuota Status = 5
 	// ErrInvalidArgument: A parameter or a field is outside what is allowed.
 	ErrInvalidArgument Status = 16
 	// ErrInvalidHandle: The handle or token was never issued, is closed, or is of another type.
@@ -79,6 +81,8 @@ func (n Status) Error() string {
 		return "NOT_PERMITTED"
 	case ErrImmediateRunIneligible:
 		return "IMMEDIATE_RUN_INELIGIBLE"
+	case ErrOutOfQuota:
+		return "OUT_OF_QUOTA"
 	case ErrInvalidArgument:
 		return "INVALID_ARGUMENT"
 	case ErrInvalidHandle:
@@ -533,6 +537,8 @@ const (
 	ReasonGroupPaused Reason = 23
 	// ReasonGroupFull: As many runs of its group as may are under way (selene_group_set_limit).
 	ReasonGroupFull Reason = 24
+	// ReasonOutOfQuota: It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
+	ReasonOutOfQuota Reason = 25
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
 	// ReasonNoWindow: It could run, and no window of its kind was open.
@@ -600,6 +606,8 @@ func (n Reason) String() string {
 		return "group_paused"
 	case ReasonGroupFull:
 		return "group_full"
+	case ReasonOutOfQuota:
+		return "out_of_quota"
 	case ReasonBackingOff:
 		return "backing_off"
 	case ReasonNoWindow:

@@ -48,7 +48,8 @@ export const structs = {
   "thread_end": "ptr",
   "thread_context": "ptr",
   "thread_destroy": "ptr",
-  "clock_start": "i64"
+  "clock_start": "i64",
+  "expedited_quota": "i64"
  },
  "scheduler_info": {
   "struct_size": "u32",
@@ -65,7 +66,9 @@ export const structs = {
   "dispatched": "u64",
   "life": "u64",
   "troubles": "u32",
-  "stuck_handlers": "u32"
+  "stuck_handlers": "u32",
+  "expedited_left": "i64",
+  "expedited_free_at": "i64"
  },
  "task": {
   "struct_size": "u32",
@@ -189,7 +192,9 @@ export const structs = {
   "pace_class": "i32",
   "attempts": "u32",
   "urgent": "u32",
-  "latest_begin": "i64"
+  "latest_begin": "i64",
+  "expedited": "u32",
+  "reserved": "u32"
  },
  "wait": {
   "reason": "i32",
@@ -497,6 +502,7 @@ export const constants = {
  "ERROR_TOO_MANY_PENDING": 2,
  "ERROR_NOT_PERMITTED": 3,
  "ERROR_IMMEDIATE_RUN_INELIGIBLE": 4,
+ "ERROR_OUT_OF_QUOTA": 5,
  "ERROR_INVALID_ARGUMENT": 16,
  "ERROR_INVALID_HANDLE": 17,
  "ERROR_UNSUPPORTED_STRUCT": 18,
@@ -581,6 +587,8 @@ export const constants = {
  "STATE_CANCELLED": 6,
  "TASK_STEADY": 1,
  "TASK_AFTER_ANY_END": 2,
+ "TASK_EXPEDITED": 4,
+ "TASK_REFUSE_OUT_OF_QUOTA": 8,
  "REASON_NOT_DUE": 1,
  "REASON_CONSTRAINTS": 2,
  "REASON_NO_HANDLER": 3,
@@ -605,6 +613,7 @@ export const constants = {
  "REASON_PAUSED": 22,
  "REASON_GROUP_PAUSED": 23,
  "REASON_GROUP_FULL": 24,
+ "REASON_OUT_OF_QUOTA": 25,
  "REASON_BACKING_OFF": 64,
  "REASON_NO_WINDOW": 65,
  "REASON_WINDOW_OPEN": 66,

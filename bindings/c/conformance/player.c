@@ -119,8 +119,7 @@ static selene_status register_task(int32_t *disposition) {
     task.group = field("group");
     task.latest_begin = number_of("latest_begin", 0);
     task.jitter = (uint32_t)number_of("jitter", 0);
-    if (number_of("expedited", 0) > 0) task.flags |= SELENE_TASK_EXPEDITED;
-    if (number_of("expedited", 0) > 1) task.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
+    task.flags = (uint32_t)number_of("flags", 0);
     task.input = input;
     task.input_length = number_of("input_size", 0);
     return selene_task_register(scheduler, &task, disposition);

@@ -121,8 +121,8 @@ struct player {
         task.timeout = given.span("timeout", task.timeout);
         task.latest_begin = given.span("latest_begin", task.latest_begin);
         task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
-        task.expedited = given.number("expedited", 0) > 0;
-        task.refuse_out_of_quota = given.number("expedited", 0) > 1;
+        task.expedited = given.number("flags", 0) & SELENE_TASK_EXPEDITED;
+        task.refuse_out_of_quota = given.number("flags", 0) & SELENE_TASK_REFUSE_OUT_OF_QUOTA;
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));
         if (given.fields.count("group")) task.group = given.fields.at("group");

@@ -91,8 +91,8 @@ const verbs = {
   handler: (name) => scheduler.handler(name),
   conditions: (bits) => scheduler.setConditions(conditions(Number(bits))),
   enable: (bits) => scheduler.enable(set(Number(bits), 'KIND')),
-  register: (_, { expedited = '0', ...fields }) => {
-    const hurry = { expedited: Number(expedited) > 0, outOfQuota: Number(expedited) > 1 ? 'refuse' : 'ordinary' };
+  register: (_, { flags = '0', ...fields }) => {
+    const hurry = { expedited: (Number(flags) & 4) > 0, outOfQuota: Number(flags) & 8 ? 'refuse' : 'ordinary' };
     return number('DISPOSITION', scheduler.register({ ...given(fields, TASK), ...hurry }));
   },
   cancel: (id) => scheduler.cancel(id),

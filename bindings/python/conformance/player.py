@@ -83,8 +83,8 @@ class Player:
                 fields["anchored"] = int(value) == 1
             elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout"):
                 fields[FIELDS.get(key, key)] = span(value)
-            elif key == "expedited":
-                fields[key], fields["out_of_quota"] = int(value) > 0, "refuse" if int(value) > 1 else "ordinary"
+            elif key == "flags":
+                fields["expedited"], fields["out_of_quota"] = int(value) & 4 > 0, int(value) & 8
             elif key == "jitter":
                 fields[key] = int(value) / 1000
             elif key == "max_attempts":

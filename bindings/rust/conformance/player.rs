@@ -92,10 +92,10 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("timeout"), Task::timeout);
     task = with(task, given.span("latest_begin"), Task::latest_begin);
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
-    task = with(task, given.number("expedited"), |task, how| match how {
-        0 => task,
-        1 => task.expedited(),
-        _ => task.expedited().refuse_out_of_quota(),
+    task = with(task, given.number("flags"), |task, flags| match flags {
+        4 => task.expedited(),
+        12 => task.expedited().refuse_out_of_quota(),
+        _ => task,
     });
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));

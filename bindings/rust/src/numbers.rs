@@ -14,6 +14,8 @@ pub enum Status {
     NotPermitted,
     /// The task of a window of one task cannot run now.
     ImmediateRunIneligible,
+    /// Expedited tasks have used their quota, and this one has SELENE_TASK_REFUSE_OUT_OF_QUOTA.
+    OutOfQuota,
     /// A parameter or a field is outside what is allowed.
     InvalidArgument,
     /// The handle or token was never issued, is closed, or is of another type.
@@ -78,6 +80,7 @@ impl Status {
             Status::TooManyPending => raw::SELENE_ERROR_TOO_MANY_PENDING,
             Status::NotPermitted => raw::SELENE_ERROR_NOT_PERMITTED,
             Status::ImmediateRunIneligible => raw::SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
+            Status::OutOfQuota => raw::SELENE_ERROR_OUT_OF_QUOTA,
             Status::InvalidArgument => raw::SELENE_ERROR_INVALID_ARGUMENT,
             Status::InvalidHandle => raw::SELENE_ERROR_INVALID_HANDLE,
             Status::UnsupportedStruct => raw::SELENE_ERROR_UNSUPPORTED_STRUCT,
@@ -115,6 +118,7 @@ impl Status {
             raw::SELENE_ERROR_TOO_MANY_PENDING => Status::TooManyPending,
             raw::SELENE_ERROR_NOT_PERMITTED => Status::NotPermitted,
             raw::SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE => Status::ImmediateRunIneligible,
+            raw::SELENE_ERROR_OUT_OF_QUOTA => Status::OutOfQuota,
             raw::SELENE_ERROR_INVALID_ARGUMENT => Status::InvalidArgument,
             raw::SELENE_ERROR_INVALID_HANDLE => Status::InvalidHandle,
             raw::SELENE_ERROR_UNSUPPORTED_STRUCT => Status::UnsupportedStruct,
@@ -152,6 +156,7 @@ impl Status {
             Status::TooManyPending => "TOO_MANY_PENDING",
             Status::NotPermitted => "NOT_PERMITTED",
             Status::ImmediateRunIneligible => "IMMEDIATE_RUN_INELIGIBLE",
+            Status::OutOfQuota => "OUT_OF_QUOTA",
             Status::InvalidArgument => "INVALID_ARGUMENT",
             Status::InvalidHandle => "INVALID_HANDLE",
             Status::UnsupportedStruct => "UNSUPPORTED_STRUCT",
@@ -871,6 +876,8 @@ pub enum Reason {
     GroupPaused,
     /// As many runs of its group as may are under way (selene_group_set_limit).
     GroupFull,
+    /// It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
+    OutOfQuota,
     /// It has failed and is not due again yet.
     BackingOff,
     /// It could run, and no window of its kind was open.
@@ -917,6 +924,7 @@ impl Reason {
             Reason::Paused => raw::SELENE_REASON_PAUSED,
             Reason::GroupPaused => raw::SELENE_REASON_GROUP_PAUSED,
             Reason::GroupFull => raw::SELENE_REASON_GROUP_FULL,
+            Reason::OutOfQuota => raw::SELENE_REASON_OUT_OF_QUOTA,
             Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
             Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
             Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
@@ -955,6 +963,7 @@ impl Reason {
             raw::SELENE_REASON_PAUSED => Reason::Paused,
             raw::SELENE_REASON_GROUP_PAUSED => Reason::GroupPaused,
             raw::SELENE_REASON_GROUP_FULL => Reason::GroupFull,
+            raw::SELENE_REASON_OUT_OF_QUOTA => Reason::OutOfQuota,
             raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
             raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
             raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
@@ -993,6 +1002,7 @@ impl Reason {
             Reason::Paused => "paused",
             Reason::GroupPaused => "group_paused",
             Reason::GroupFull => "group_full",
+            Reason::OutOfQuota => "out_of_quota",
             Reason::BackingOff => "backing_off",
             Reason::NoWindow => "no_window",
             Reason::WindowOpen => "window_open",

@@ -25,6 +25,7 @@ pub const SELENE_ERROR_UNAVAILABLE: i32 = 1;
 pub const SELENE_ERROR_TOO_MANY_PENDING: i32 = 2;
 pub const SELENE_ERROR_NOT_PERMITTED: i32 = 3;
 pub const SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE: i32 = 4;
+pub const SELENE_ERROR_OUT_OF_QUOTA: i32 = 5;
 pub const SELENE_ERROR_INVALID_ARGUMENT: i32 = 16;
 pub const SELENE_ERROR_INVALID_HANDLE: i32 = 17;
 pub const SELENE_ERROR_UNSUPPORTED_STRUCT: i32 = 18;
@@ -109,6 +110,8 @@ pub const SELENE_STATE_FAILED: i32 = 5;
 pub const SELENE_STATE_CANCELLED: i32 = 6;
 pub const SELENE_TASK_STEADY: i32 = 1;
 pub const SELENE_TASK_AFTER_ANY_END: i32 = 2;
+pub const SELENE_TASK_EXPEDITED: i32 = 4;
+pub const SELENE_TASK_REFUSE_OUT_OF_QUOTA: i32 = 8;
 pub const SELENE_REASON_NOT_DUE: i32 = 1;
 pub const SELENE_REASON_CONSTRAINTS: i32 = 2;
 pub const SELENE_REASON_NO_HANDLER: i32 = 3;
@@ -133,6 +136,7 @@ pub const SELENE_REASON_CLOCK: i32 = 21;
 pub const SELENE_REASON_PAUSED: i32 = 22;
 pub const SELENE_REASON_GROUP_PAUSED: i32 = 23;
 pub const SELENE_REASON_GROUP_FULL: i32 = 24;
+pub const SELENE_REASON_OUT_OF_QUOTA: i32 = 25;
 pub const SELENE_REASON_BACKING_OFF: i32 = 64;
 pub const SELENE_REASON_NO_WINDOW: i32 = 65;
 pub const SELENE_REASON_WINDOW_OPEN: i32 = 66;
@@ -341,6 +345,7 @@ pub struct selene_options {
     pub thread_context: *mut c_void,
     pub thread_destroy: Option<selene_destroy_fn>,
     pub clock_start: i64,
+    pub expedited_quota: i64,
 }
 
 #[repr(C)]
@@ -361,6 +366,8 @@ pub struct selene_scheduler_info {
     pub life: u64,
     pub troubles: u32,
     pub stuck_handlers: u32,
+    pub expedited_left: i64,
+    pub expedited_free_at: i64,
 }
 
 #[repr(C)]
@@ -503,6 +510,8 @@ pub struct selene_explanation {
     pub attempts: u32,
     pub urgent: u32,
     pub latest_begin: i64,
+    pub expedited: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -1048,7 +1057,7 @@ mod layout {
         assert_eq!(offset!(selene_fault, value), 96);
         assert_eq!(offset!(selene_fault, least), 104);
         assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (224, 8));
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (232, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
@@ -1079,7 +1088,8 @@ mod layout {
         assert_eq!(offset!(selene_options, thread_context), 200);
         assert_eq!(offset!(selene_options, thread_destroy), 208);
         assert_eq!(offset!(selene_options, clock_start), 216);
-        assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (96, 8));
+        assert_eq!(offset!(selene_options, expedited_quota), 224);
+        assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);
         assert_eq!(offset!(selene_scheduler_info, kinds), 8);
@@ -1095,6 +1105,8 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, life), 80);
         assert_eq!(offset!(selene_scheduler_info, troubles), 88);
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
+        assert_eq!(offset!(selene_scheduler_info, expedited_left), 96);
+        assert_eq!(offset!(selene_scheduler_info, expedited_free_at), 104);
         assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (200, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
@@ -1193,7 +1205,7 @@ mod layout {
         assert_eq!(offset!(selene_reason, reason), 0);
         assert_eq!(offset!(selene_reason, constraints), 4);
         assert_eq!(offset!(selene_reason, may_change_at), 8);
-        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (360, 8));
+        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (368, 8));
         assert_eq!(offset!(selene_explanation, struct_size), 0);
         assert_eq!(offset!(selene_explanation, flags), 4);
         assert_eq!(offset!(selene_explanation, state), 8);
@@ -1213,6 +1225,8 @@ mod layout {
         assert_eq!(offset!(selene_explanation, attempts), 344);
         assert_eq!(offset!(selene_explanation, urgent), 348);
         assert_eq!(offset!(selene_explanation, latest_begin), 352);
+        assert_eq!(offset!(selene_explanation, expedited), 360);
+        assert_eq!(offset!(selene_explanation, reserved), 364);
         assert_eq!((size_of::<selene_wait>(), align_of::<selene_wait>()), (32, 8));
         assert_eq!(offset!(selene_wait, reason), 0);
         assert_eq!(offset!(selene_wait, reserved), 4);

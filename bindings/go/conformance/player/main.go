@@ -97,8 +97,8 @@ func (w words) task() selene.Task {
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))
 	task.Timeout, task.LatestBegin = w.span("timeout"), w.span("latest_begin")
-	expedited := w.number("expedited", 0)
-	task.Expedited, task.RefuseOutOfQuota = expedited > 0, expedited > 1
+	flags := w.number("flags", 0)
+	task.Expedited, task.RefuseOutOfQuota = flags&4 != 0, flags&8 != 0
 	for _, group := range w.list("group") {
 		task.Group = group
 	}

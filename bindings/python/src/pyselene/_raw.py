@@ -42,6 +42,7 @@ SELENE_ERROR_UNAVAILABLE = 1
 SELENE_ERROR_TOO_MANY_PENDING = 2
 SELENE_ERROR_NOT_PERMITTED = 3
 SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE = 4
+SELENE_ERROR_OUT_OF_QUOTA = 5
 SELENE_ERROR_INVALID_ARGUMENT = 16
 SELENE_ERROR_INVALID_HANDLE = 17
 SELENE_ERROR_UNSUPPORTED_STRUCT = 18
@@ -126,6 +127,8 @@ SELENE_STATE_FAILED = 5
 SELENE_STATE_CANCELLED = 6
 SELENE_TASK_STEADY = 1
 SELENE_TASK_AFTER_ANY_END = 2
+SELENE_TASK_EXPEDITED = 4
+SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
 SELENE_REASON_NOT_DUE = 1
 SELENE_REASON_CONSTRAINTS = 2
 SELENE_REASON_NO_HANDLER = 3
@@ -150,6 +153,7 @@ SELENE_REASON_CLOCK = 21
 SELENE_REASON_PAUSED = 22
 SELENE_REASON_GROUP_PAUSED = 23
 SELENE_REASON_GROUP_FULL = 24
+SELENE_REASON_OUT_OF_QUOTA = 25
 SELENE_REASON_BACKING_OFF = 64
 SELENE_REASON_NO_WINDOW = 65
 SELENE_REASON_WINDOW_OPEN = 66
@@ -356,6 +360,7 @@ class selene_options(Structure):
         ("thread_context", c_void_p),
         ("thread_destroy", selene_destroy_fn),
         ("clock_start", c_int64),
+        ("expedited_quota", c_int64),
     )
 
 
@@ -377,6 +382,8 @@ class selene_scheduler_info(Structure):
         ("life", c_uint64),
         ("troubles", c_uint32),
         ("stuck_handlers", c_uint32),
+        ("expedited_left", c_int64),
+        ("expedited_free_at", c_int64),
     )
 
 
@@ -587,6 +594,8 @@ class selene_explanation(Structure):
         ("attempts", c_uint32),
         ("urgent", c_uint32),
         ("latest_begin", c_int64),
+        ("expedited", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
