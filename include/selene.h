@@ -1130,6 +1130,15 @@ typedef struct selene_task {
      *  whatever reason, and what could be tried again only later, has failed (SELENE_STOP_TOO_LATE); a run in flight goes
      *  on. More than initial_delay, up to 10 years; default 0: none. Since: 0.2. */
     int64_t latest_begin;
+    /** Names of conditions of the host (selene_condition_define) that must be satisfied, each with the length in bytes
+     *  (−1: NUL-terminated), at most 255 bytes, as an id; equal ones once. At most 32, and 32 different ones in a scheduler.
+     *  One that is not defined, or that the host has not set, is not satisfied. A run that loses one is stopped
+     *  (SELENE_STOP_CONSTRAINT_LOST). Default: none. Copied. Since: 0.2. */
+    const selene_text *conditions;
+    /** Number of the names in conditions. Since: 0.2. */
+    uint32_t condition_count;
+    /** 0. */
+    uint32_t reserved;
 } selene_task;
 
 #define SELENE_TASK_INIT                                                                           \
@@ -1137,7 +1146,7 @@ typedef struct selene_task {
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
             SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0                      \
+            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0, NULL, 0, 0           \
     }
 
 /** A task's record: definition, state and history. Made by selene_task_get. */
@@ -1231,6 +1240,12 @@ typedef struct selene_task_info {
     const selene_text *after;
     /** ns from registered_at; 0: none. Since: 0.2. */
     int64_t latest_begin;
+    /** The conditions of the host that it asks for. Since: 0.2. */
+    const selene_text *conditions;
+    /** Number of the names in conditions. Since: 0.2. */
+    uint32_t condition_count;
+    /** 0. */
+    uint32_t reserved;
 } selene_task_info;
 
 /** What the last success of a task left. Made by selene_task_get_output. */
@@ -1241,7 +1256,8 @@ typedef struct selene_task_output {
     selene_text output;
 } selene_task_output;
 
-/** The ids of some tasks, or the names of groups. Made by selene_task_list and its like, and by selene_group_list. */
+/** The ids of some tasks, or the names of groups or conditions. Made by selene_task_list and its like, by selene_group_list
+ *  and selene_condition_list. */
 typedef struct selene_task_ids {
     uint32_t struct_size;
     uint32_t flags;
@@ -1459,7 +1475,7 @@ SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char
 SELENE_API selene_status selene_task_list_state(selene_scheduler scheduler, int32_t state,
                                                 selene_task_ids **out_ids);
 
-/** Frees what selene_task_list, selene_task_list_state or selene_group_list returned; NULL is ignored. Thread: any. Since: 0.1. */
+/** Frees a list of ids or names that a function returned; NULL is ignored. Thread: any. Since: 0.1. */
 SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 
 /** Why a task does not run now. */
@@ -1515,6 +1531,8 @@ enum {
     SELENE_REASON_GROUP_FULL = 24,
     /** It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota). Since: 0.2. */
     SELENE_REASON_OUT_OF_QUOTA = 25,
+    /** A condition of the host is not satisfied; which, tells selene_condition_missing. Since: 0.2. */
+    SELENE_REASON_CONDITIONS = 26,
 
     /* Only selene_task_waits tells these. */
 
@@ -2443,6 +2461,90 @@ SELENE_API selene_status selene_conditions_set(selene_scheduler scheduler, uint3
 SELENE_API selene_status selene_conditions_get(selene_scheduler scheduler, uint32_t *out_satisfied,
                                                uint32_t *out_host);
 
+/**
+ * Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks ask for by its name
+ * (conditions of selene_task). Not satisfied until selene_condition_set says so. One that is defined stays as it is.
+ *
+ * Names are kept in the store, also by selene_scheduler_reset; whether they are satisfied is not: when a scheduler is
+ * opened none is, until the host, which alone knows, has set it.
+ *
+ * @param name         1 to 255 bytes of UTF-8 without NUL
+ * @param name_length  bytes; −1: NUL-terminated
+ * @return INVALID_ARGUMENT, EXHAUSTED (32 are defined, or asked for by tasks)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_define(selene_scheduler scheduler, const char *name,
+                                                 int64_t name_length);
+
+/**
+ * Takes the definition of a condition back, which is then not satisfied: runs in flight that need it are stopped
+ * (CONSTRAINT_LOST), and tasks that ask for it wait until it is defined and set again.
+ *
+ * @return INVALID_ARGUMENT, NOT_FOUND (it is not defined)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_undefine(selene_scheduler scheduler, const char *name,
+                                                   int64_t name_length);
+
+/**
+ * Says whether a condition of the host is satisfied. Tasks that waited for it take part at once in windows that roll, in
+ * others from the next begin; a run in flight that loses it is stopped (CONSTRAINT_LOST). Costs nothing for each task.
+ *
+ * @param satisfied  0: it is not; every other number: it is
+ * @return INVALID_ARGUMENT, NOT_FOUND (it is not defined)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_set(selene_scheduler scheduler, const char *name,
+                                              int64_t name_length, int32_t satisfied);
+
+/** What a condition of the host is. */
+enum {
+    /** A task asks for it, but it is not defined. Since: 0.2. */
+    SELENE_CONDITION_UNDEFINED = 0,
+    /** Defined, and not satisfied or not set yet. Since: 0.2. */
+    SELENE_CONDITION_UNSATISFIED = 1,
+    /** Defined and satisfied. Since: 0.2. */
+    SELENE_CONDITION_SATISFIED = 2
+};
+
+/**
+ * Reads a condition of the host.
+ *
+ * @param out_state  a SELENE_CONDITION_ number
+ * @return INVALID_ARGUMENT, NOT_FOUND (it is not defined, and no task asks for it)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_get(selene_scheduler scheduler, const char *name,
+                                              int64_t name_length, int32_t *out_state);
+
+/**
+ * Lists the names of all conditions that are defined or that a task asks for, in the order of their bytes.
+ *
+ * @param out_names  the names, as the ids of a list
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_list(selene_scheduler scheduler,
+                                               selene_task_ids **out_names);
+
+/**
+ * Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their
+ * bytes: what is behind SELENE_REASON_CONDITIONS of an explanation.
+ *
+ * @param id         the task; id_length its bytes, −1: NUL-terminated
+ * @param out_names  the names, as the ids of a list; an empty one if nothing is missing
+ * @return INVALID_ARGUMENT, NOT_FOUND (the task is unknown)
+ *
+ * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_condition_missing(selene_scheduler scheduler, const char *id,
+                                                  int64_t id_length, selene_task_ids **out_names);
+
 /* ============================================================================
  *  EVENTS
  * ========================================================================= */
@@ -2491,7 +2593,11 @@ enum {
     SELENE_EVENT_RESUMED = 20,
     /** A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a
      *  second of scheduler time, always the last; what was not told yet comes before the end of the run. Since: 0.2. */
-    SELENE_EVENT_PROGRESS = 21
+    SELENE_EVENT_PROGRESS = 21,
+    /** A condition of the host is satisfied now (selene_condition_set), whose name is in message. Since: 0.2. */
+    SELENE_EVENT_CONDITION_MET = 22,
+    /** A condition of the host is not satisfied any more, whose name is in message. Since: 0.2. */
+    SELENE_EVENT_CONDITION_LOST = 23
 };
 
 /** One change. */
@@ -2529,7 +2635,8 @@ typedef struct selene_event {
     selene_status status;
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
      *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as
-     *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group: its name. Else empty. Since: 0.2. */
+     *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group, CONDITION_MET and CONDITION_LOST: the
+     *  name. Else empty. Since: 0.2. */
     selene_text message;
     /** Of a task whose scheduler has SELENE_OPTIONS_FRESHNESS what its turn follows from after the change, as in
      *  selene_explanation; STARTED: as it was picked. Else 0. Since: 0.2. */

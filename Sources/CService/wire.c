@@ -54,23 +54,24 @@ typedef struct shape {
     char letter;
     uint8_t parts_count;
     uint16_t size;
-    part parts[8];
+    part parts[9];
 } shape;
 
 #define TEXT_AT(type, field)                                                                       \
     { PART_TEXT, 0, offsetof(type, field), 0, 0 }
 static const shape shapes[] = {
     {'T',
-     6,
+     7,
      sizeof(selene_task),
      {TEXT_AT(selene_task, id),
       TEXT_AT(selene_task, handler),
       {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16},
       {PART_BYTES, 0, offsetof(selene_task, input), 0, 0},
       TEXT_AT(selene_task, group),
-      {PART_TEXTS, 4, offsetof(selene_task, after), offsetof(selene_task, after_count), 16}}},
+      {PART_TEXTS, 4, offsetof(selene_task, after), offsetof(selene_task, after_count), 16},
+      {PART_TEXTS, 4, offsetof(selene_task, conditions), offsetof(selene_task, condition_count), 32}}},
     {'I',
-     8,
+     9,
      sizeof(selene_task_info),
      {TEXT_AT(selene_task_info, id),
       TEXT_AT(selene_task_info, handler),
@@ -81,7 +82,9 @@ static const shape shapes[] = {
       TEXT_AT(selene_task_info, progress_text),
       TEXT_AT(selene_task_info, group),
       {PART_TEXTS, 4, offsetof(selene_task_info, after), offsetof(selene_task_info, after_count),
-       UINT64_MAX}}},
+       UINT64_MAX},
+      {PART_TEXTS, 4, offsetof(selene_task_info, conditions),
+       offsetof(selene_task_info, condition_count), UINT64_MAX}}},
     {'L',
      1,
      sizeof(selene_task_ids),

@@ -96,6 +96,10 @@ extension selene_task {
     if after_count > 0 {
       draft.after = try borrow(after, count: UInt64(after_count), atMost: UInt64(TaskDefinition.mostAfter), "after")
     }
+    if condition_count > 0 {
+      draft.conditions = try borrow(
+        conditions, count: UInt64(condition_count), atMost: UInt64(HostConditions.most), "conditions")
+    }
     guard input_length >= 0 else {
       throw .range("input_length", input_length, 0, .max, .bytes)
     }
@@ -484,6 +488,8 @@ extension selene_task_info {
     paused = record.isPaused ? 1 : 0
     output_length = UInt64(record.output?.count ?? 0)
     group = block.text(definition.group?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
+    conditions = block.array(definition.conditionCount) { index, block in block.text(definition.condition(index)) }
+    condition_count = UInt32(definition.conditionCount)
     progress_text = block.text(progress?.text?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     guard let progress else { return }
     (progress_at, progress_done, progress_total) = (progress.at, progress.done, progress.total)

@@ -23,6 +23,8 @@ package enum EventType: Int32, Sendable {
   case paused = 19
   case resumed = 20
   case progress = 21
+  case conditionMet = 22
+  case conditionLost = 23
 }
 
 /// One change. Made where it happened and never changed then; an object, because from there to the host it is handed on

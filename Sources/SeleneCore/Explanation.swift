@@ -27,6 +27,7 @@ package enum Reason: Int32, Sendable {
   case groupPaused = 23
   case groupFull = 24
   case outOfQuota = 25
+  case conditions = 26
 
   // What only `Waits` tells.
   case backingOff = 64
@@ -43,8 +44,8 @@ package struct CycleTrace: Sendable {
   package var begin: Instant
   /// The table's stamp at begin: what changed later was not in its ranking.
   package var stamp: UInt64
-  /// The constraints that were satisfied at begin.
-  package var satisfied: Constraints
+  /// What was satisfied at begin.
+  package var satisfied: Needs
   /// The library called the handlers.
   package var pushes: Bool
   /// The room that was left at the last pick.
@@ -57,7 +58,7 @@ package struct CycleTrace: Sendable {
   package var needsThreads = false
 
   package init(
-    begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Constraints, pushes: Bool, isRolling: Bool
+    begin: Instant, stamp: UInt64, deadline: Instant, satisfied: Needs, pushes: Bool, isRolling: Bool
   ) {
     (self.begin, self.stamp, self.deadline, isOpen) = (begin, stamp, deadline, true)
     (self.satisfied, self.pushes, self.isRolling) = (satisfied, pushes, isRolling)
@@ -101,7 +102,7 @@ extension TaskTable {
   ///
   /// - Complexity: as `Ranking.rank`.
   package func explain(
-    _ slot: Int, enabled: KindSet, satisfied: Constraints, observedRange: Bool, pace: Pace, trace: CycleTrace?,
+    _ slot: Int, enabled: KindSet, satisfied: Needs, observedRange: Bool, pace: Pace, trace: CycleTrace?,
     hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
   ) -> Explanation {
     // What is held stays in the line for a place.
@@ -127,8 +128,9 @@ extension TaskTable {
         add(.notDue, at: record.earliestBegin)
         if record.stopReason == .interrupted { add(.interrupted, at: record.earliestBegin) }
       }
-      let missing = record.definition.constraints.subtracting(satisfied)
-      if !missing.isEmpty { add(.constraints, missing: missing) }
+      let missing = record.definition.needs.subtracting(satisfied)
+      if !missing.constraints.isEmpty { add(.constraints, missing: missing.constraints) }
+      if missing.host != 0 { add(.conditions) }
       if record.handlerNumber < 0 || isOnlyPulled { add(.noHandler) }
       if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }
       if !record.isPermitted { add(.notPermitted) }
@@ -148,9 +150,9 @@ extension TaskTable {
       let wasRanked =
         canRun(records.at(slot))
         && (trace.isRolling
-          ? record.earliestBegin <= now && record.definition.constraints.isSubset(of: satisfied)
+          ? record.earliestBegin <= now && record.definition.needs.isSubset(of: satisfied)
           : record.stamp <= trace.stamp && record.earliestBegin <= trace.begin
-            && record.definition.constraints.isSubset(of: trace.satisfied))
+            && record.definition.needs.isSubset(of: trace.satisfied))
       if record.isSpent {
         add(.hadItsRun, at: trace.deadline)
       } else if trace.isOpen && !trace.isRolling && !wasRanked {

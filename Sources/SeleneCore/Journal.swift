@@ -14,6 +14,8 @@ package struct Journal {
     case timed(Int, OldTimes?)
     /// What a group was set to.
     case grouped(TaskGroup, GroupTerms)
+    /// The conditions of the host.
+    case conditions(OldConditions)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
     /// Those that were kept for others.
@@ -29,6 +31,11 @@ package struct Journal {
   final class OldTimes {
     let times: HandlerTimes
     init(_ times: HandlerTimes) { self.times = times }
+  }
+
+  final class OldConditions {
+    let conditions: HostConditions
+    init(_ conditions: HostConditions) { self.conditions = conditions }
   }
 
   private var steps: [Step] = []

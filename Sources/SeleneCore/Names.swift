@@ -100,6 +100,7 @@ extension Reason {
     case .groupPaused: "group_paused"
     case .groupFull: "group_full"
     case .outOfQuota: "out_of_quota"
+    case .conditions: "conditions"
     case .backingOff: "backing_off"
     case .noWindow: "no_window"
     case .windowOpen: "window_open"
@@ -135,6 +136,8 @@ extension EventType {
     case .paused: "paused"
     case .resumed: "resumed"
     case .progress: "progress"
+    case .conditionMet: "condition_met"
+    case .conditionLost: "condition_lost"
     }
   }
 }

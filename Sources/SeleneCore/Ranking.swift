@@ -3,15 +3,15 @@
 /// What a window offers to tasks.
 package struct Offer: Sendable {
   package var kinds: KindSet
-  /// The constraints that are satisfied.
-  package var satisfied: Constraints
+  /// What tasks may ask for.
+  package var satisfied: Needs
   /// Handlers will be called by the library, so they must have a run function.
   package var pushes: Bool
   package var observedRange: Bool
   /// The kinds of which it takes expedited tasks alone (W10).
   package var alone: KindSet = []
 
-  package init(kinds: KindSet, satisfied: Constraints, pushes: Bool, observedRange: Bool) {
+  package init(kinds: KindSet, satisfied: Needs, pushes: Bool, observedRange: Bool) {
     self.kinds = kinds
     self.satisfied = satisfied
     self.pushes = pushes

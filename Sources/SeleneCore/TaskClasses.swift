@@ -1,9 +1,9 @@
 // Which tasks the same windows can run: the classes that the index has lists for.
 
-/// Tasks that the same windows can run: of one kind and group, with the same constraints, all pushed or only pulled.
+/// Tasks that the same windows can run: of one kind and group, that ask for the same, all pushed or only pulled.
 struct TaskClass {
   let kind: Kind
-  let needs: Constraints
+  let needs: Needs
   let pushes: Bool
   let group: TaskGroup?
 
@@ -20,7 +20,7 @@ struct TaskClass {
   }
 
   fileprivate var hash: Int {
-    var mix = UInt64(needs.rawValue) << 3 | UInt64(kind.index) << 1 | (pushes ? 1 : 0)
+    var mix = needs.rawValue << 3 ^ needs.rawValue >> 29 ^ UInt64(kind.index << 1 | (pushes ? 1 : 0))
     if let group { mix ^= UInt64(UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque())) << 7 }
     return Int(truncatingIfNeeded: (mix &* 0x9E37_79B9_7F4A_7C15) >> 32)
   }
@@ -28,7 +28,7 @@ struct TaskClass {
 
 /// The classes in use, each with a small number.
 ///
-/// Those of tasks without a group have fixed numbers. The others are numbered as they come, and stay until room is needed
+/// Those of tasks without a group, and that ask for no more than a network and power, have fixed numbers. The others are numbered as they come, and stay until room is needed
 /// for more and they are found empty.
 struct TaskClasses {
   /// Classes whose number follows from what they are.
@@ -52,7 +52,7 @@ struct TaskClasses {
     for number in 0..<Self.fixed {
       (classes + number).initialize(
         to: TaskClass(
-          kind: number & 1 == 0 ? .refresh : .processing, needs: Constraints(rawValue: UInt32(number >> 1 & 3)),
+          kind: number & 1 == 0 ? .refresh : .processing, needs: Needs(rawValue: UInt64(number >> 1 & 3)),
           pushes: number & 8 != 0, group: nil))
     }
   }
@@ -65,9 +65,9 @@ struct TaskClasses {
 
   subscript(number: Int) -> TaskClass { @inline(__always) unsafeAddress { UnsafePointer(classes + number) } }
 
-  /// The number of a class without a group.
+  /// The number of a class without a group, of what most ask for.
   @inline(__always)
-  static func number(_ kind: Kind, _ needs: Constraints, pushes: Bool) -> Int {
+  static func number(_ kind: Kind, _ needs: Needs, pushes: Bool) -> Int {
     kind.index | Int(needs.rawValue) << 1 | (pushes ? 8 : 0)
   }
 

@@ -19,7 +19,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// Checks every field of a draft and copies it.
   ///
   /// - Parameter pool: where terms are found that other tasks have, too.
-  /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range.
+  /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range; `exhausted`.
   @_optimize(speed)
   package static func checked(
     _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64, pool: inout TermsPool
@@ -43,6 +43,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     if draft.group.count > 0 { try Identifier.check(draft.group, "group") }
+    if !draft.conditions.isEmpty { try check(conditions: draft) }
     guard numbers.flags & ~(steady | afterAnyEnd | expedited | refuseOutOfQuota) == 0 else {
       throw SeleneError(
         .invalidArgument, "flags",
@@ -111,9 +112,17 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     }
     if schedule != .periodic { (numbers.period, numbers.flex) = (0, 0) }
     numbers.backoffDelay = bounds.clamp(numbers.backoffDelay)
-    let terms = pool.terms(numbers, of: draft)
+    let terms = try pool.terms(numbers, of: draft)
     guard !draft.after.isEmpty else { return TaskDefinition(id: draft.id, input: draft.input, terms) }
     return TaskDefinition(id: draft.id, input: draft.input, after: Predecessor.named(draft.after), terms)
+  }
+
+  @inline(never)
+  private static func check(conditions draft: borrowing TaskDraft) throws(SeleneError) {
+    guard draft.conditions.count <= HostConditions.most else {
+      throw .range("condition_count", draft.conditions.count, 0, Int64(HostConditions.most))
+    }
+    for index in draft.conditions.indices { try Identifier.check(draft.conditions[index], "conditions", entry: index) }
   }
 
   /// What a task comes after: once tasks that are others (W4).
@@ -219,6 +228,15 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   /// The group that it is in, or nil (W3).
   package var group: TaskGroup? { terms.group }
+
+  /// The conditions of the host that it asks for (W2).
+  package var conditionCount: Int { terms.conditions?.members.count ?? 0 }
+  package func condition(_ index: Int) -> UnsafeRawBufferPointer {
+    terms.conditions?.members[index].name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// All that it asks for.
+  package var needs: Needs { Needs(constraints, host: terms.conditions?.mask ?? 0) }
 
   package func carries(tag: UnsafeRawBufferPointer) -> Bool {
     terms.tags.contains { $0.buffer.equals(tag) }

@@ -11,6 +11,8 @@ package struct TaskDraft: ~Copyable {
   package var after: [UnsafeRawBufferPointer] = []
   /// Empty: none.
   package var group = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// The conditions of the host that it asks for (W2).
+  package var conditions: [UnsafeRawBufferPointer] = []
   package var input = UnsafeRawBufferPointer(start: nil, count: 0)
 
   package init() {}

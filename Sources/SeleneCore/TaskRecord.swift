@@ -154,12 +154,13 @@ private final class TaskHistory {
 struct TaskTraits {
   /// Priority, schedule and kind, and two bits more.
   private var choices: UInt8
-  /// The constraints, and a bit more.
+  /// The constraints that most ask for, and two bits more.
   private let bits: UInt8
 
   private static let steady: UInt8 = 0x80
   private static let fresh: UInt8 = 0x80
   private static let grouped: UInt8 = 0x40
+  private static let asksMore: UInt8 = 0x40
 
   @inline(__always)
   init(_ definition: TaskDefinition) {
@@ -167,7 +168,10 @@ struct TaskTraits {
       definition.priority & 7 | definition.schedule.rawValue << 3 | UInt8(truncatingIfNeeded: definition.kind.index)
       << 5
       | (definition.group != nil ? Self.grouped : 0)
-    bits = UInt8(truncatingIfNeeded: definition.constraints.rawValue) | (definition.isSteady ? Self.steady : 0)
+    let needs = definition.needs
+    bits =
+      UInt8(truncatingIfNeeded: needs.rawValue & Needs.usual.rawValue) | (definition.isSteady ? Self.steady : 0)
+      | (needs.isSubset(of: .usual) ? 0 : Self.asksMore)
   }
 
   var kind: Kind { @inline(__always) get { choices & 0x20 == 0 ? .refresh : .processing } }
@@ -177,7 +181,12 @@ struct TaskTraits {
   var priority: UInt8 { @inline(__always) get { choices & 7 } }
   /// It is in a group.
   var isGrouped: Bool { @inline(__always) get { choices & Self.grouped != 0 } }
-  var constraints: Constraints { @inline(__always) get { Constraints(rawValue: UInt32(bits & 0x7F)) } }
+  /// It asks for more than those of `usualNeeds`.
+  var asksMore: Bool { @inline(__always) get { bits & Self.asksMore != 0 } }
+  /// Its class follows from its kind and from `usualNeeds`.
+  var isUsual: Bool { @inline(__always) get { (choices | bits) & Self.grouped == 0 } }
+  /// What it asks for, of what most ask for.
+  var usualNeeds: Needs { @inline(__always) get { Needs(rawValue: UInt64(bits) & Needs.usual.rawValue) } }
   /// Its outcomes are not learnt from (F9).
   var isSteady: Bool { bits & Self.steady != 0 }
 
@@ -279,6 +288,10 @@ package struct TaskRecord {
   var isUnsaved = false
   var marks: Marks = []
   private(set) var traits: TaskTraits
+
+  /// What it asks for.
+  @inline(__always)
+  var needs: Needs { traits.asksMore ? definition.needs : traits.usualNeeds }
 
   /// Ranks by the freshness rule, or does not: as its table does.
   package var ranksByFreshness: Bool { traits.isFresh }

@@ -38,7 +38,7 @@ extension TaskTable {
   func handlerNumber(_ definition: TaskDefinition) -> Int32 {
     if let known, known.terms === definition.terms { return known.handler }
     let number = Int32(roster.find(definition.handler) ?? -1)
-    if definition.terms.handler != nil { known = (definition.terms, number) }
+    if definition.terms.handler != nil && !definition.terms.isCounted { known = (definition.terms, number) }
     return number
   }
 

@@ -18,17 +18,15 @@ extension TaskTable {
   @inline(__always)
   func taskClass(of record: UnsafeMutablePointer<TaskRecord>) -> Int {
     let pushes = roster.pushes(Int(record.pointee.handler))
-    guard record.pointee.traits.isGrouped else {
-      return TaskClasses.number(record.kind, record.pointee.traits.constraints, pushes: pushes)
-    }
-    return taskClass(ofGrouped: record, pushes: pushes)
+    guard record.pointee.traits.isUsual else { return taskClass(ofUnusual: record, pushes: pushes) }
+    return TaskClasses.number(record.kind, record.pointee.traits.usualNeeds, pushes: pushes)
   }
 
   @inline(never)
-  private func taskClass(ofGrouped record: UnsafeMutablePointer<TaskRecord>, pushes: Bool) -> Int {
+  private func taskClass(ofUnusual record: UnsafeMutablePointer<TaskRecord>, pushes: Bool) -> Int {
     index.number(
       of: TaskClass(
-        kind: record.kind, needs: record.pointee.traits.constraints, pushes: pushes,
+        kind: record.kind, needs: record.pointee.needs, pushes: pushes,
         group: record.pointee.definition.group))
   }
 

@@ -23,6 +23,7 @@ extension TaskTable {
         let bars = group.bars
         if terms.groups.set(group, old, isKept: true) { noteOpening() }
         waits.set(group, from: bars, at: now)
+      case .conditions(let old): terms.conditions.restore(old.conditions)
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }
@@ -55,6 +56,7 @@ extension TaskTable {
     }
     handlerTimes.noteSaved()
     terms.groups.noteSaved()
+    terms.conditions.noteSaved()
     journal?.clear()
   }
 }

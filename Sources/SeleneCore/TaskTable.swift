@@ -133,8 +133,8 @@ package final class TaskTable {
   /// S1 without the time, also for what had its run of a rolling window or whose group has no room.
   package func isEligible(_ slot: Int, _ offer: Offer) -> Bool {
     guard !isStuck(handler: records[slot].handler), canRunNow(records.at(slot)) else { return false }
-    let traits = records.at(slot).pointee.traits
-    return offer.kinds.contains(traits.kind) && traits.constraints.isSubset(of: offer.satisfied)
+    let record = records.at(slot)
+    return offer.kinds.contains(record.pointee.traits.kind) && record.pointee.needs.isSubset(of: offer.satisfied)
       && (!offer.pushes || roster.pushes(Int(records.at(slot).pointee.handler)))
   }
 

@@ -7,15 +7,23 @@ package final class TaskTerms: Sendable {
   package let handler: Bytes?
   let tags: [Bytes]
   package let group: TaskGroup?
+  /// The conditions of the host that it asks for, or nil (W2).
+  let conditions: HostNeeds?
 
-  fileprivate init(_ numbers: TaskNumbers, handler: Bytes?, tags: [Bytes], group: TaskGroup?) {
+  fileprivate init(
+    _ numbers: TaskNumbers, handler: Bytes?, tags: [Bytes], group: TaskGroup?, conditions: HostNeeds?
+  ) {
     self.numbers = numbers
     self.handler = handler
     self.tags = tags
     self.group = group
+    self.conditions = conditions
   }
 
-  static let vacant = TaskTerms(TaskNumbers(), handler: nil, tags: [], group: nil)
+  /// Only tasks and the pool may lead to it for long, because what it names is known by who leads there.
+  package var isCounted: Bool { conditions != nil }
+
+  static let vacant = TaskTerms(TaskNumbers(), handler: nil, tags: [], group: nil, conditions: nil)
 }
 
 /// Terms that were lately used, so that tasks of the same sort share them.
@@ -28,24 +36,30 @@ package struct TermsPool {
   private var turn = 0
   /// The groups that terms name, which stay what they are as long as terms lead to them.
   package var groups = TaskGroups()
+  /// The conditions that hosts define, and that terms ask for.
+  package var conditions = HostConditions()
 
   package init() {}
 
   /// The terms of a draft: those of an earlier task where they are the same.
+  ///
+  /// - Throws: `exhausted` for conditions that find no room.
   @_optimize(speed)
-  mutating func terms(_ numbers: TaskNumbers, of draft: borrowing TaskDraft) -> TaskTerms {
+  mutating func terms(_ numbers: TaskNumbers, of draft: borrowing TaskDraft) throws(SeleneError) -> TaskTerms {
     let handler = draft.handler.count > 0 && !draft.handler.equals(draft.id) ? draft.handler : nil
     let group = draft.group.count > 0 ? groups.group(draft.group) : nil
+    let asked = draft.conditions.isEmpty ? 0 : try mask(of: draft.conditions)
     let first = Self.place(numbers, handler, tags: draft.tags.count, group)
     for place in first..<(first + Self.ways) {
       if let known = places[place], known.numbers == numbers, known.group === group,
+        (known.conditions?.mask ?? 0) == asked,
         Self.isSame(known.handler, handler),
         Self.isSame(known.tags, draft.tags)
       {
         return known
       }
     }
-    let new = Self.make(numbers, handler, draft.tags, group)
+    let new = Self.make(numbers, handler, draft.tags, group, needs(asked))
     turn = (turn + 1) % Self.ways
     places[first + turn] = new
     return new
@@ -54,11 +68,17 @@ package struct TermsPool {
   @inline(never)
   private static func make(
     _ numbers: TaskNumbers, _ handler: UnsafeRawBufferPointer?, _ texts: [UnsafeRawBufferPointer],
-    _ group: TaskGroup?
+    _ group: TaskGroup?, _ conditions: HostNeeds?
   ) -> TaskTerms {
     var tags: [Bytes] = []
     for tag in texts where !tags.contains(where: { $0.buffer.equals(tag) }) { tags.append(Bytes(copying: tag)) }
-    return TaskTerms(numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags, group: group)
+    return TaskTerms(
+      numbers, handler: handler.map { Bytes(copying: $0) }, tags: tags, group: group, conditions: conditions)
+  }
+
+  /// Forgets some of those that no task need have.
+  mutating func forgetTerms(where isForgotten: (TaskTerms) -> Bool) {
+    for place in places.indices where places[place].map(isForgotten) ?? false { places[place] = nil }
   }
 
   @_optimize(speed)

@@ -78,7 +78,7 @@ struct DriverView {
   var pushes = true
   var observedRange = false
   var pace = PerKind<Pace>(repeating: Pace(interval: 0))
-  var satisfied: Constraints = .all
+  var satisfied = Needs(.all)
   var hostOwned: Constraints = []
   var reach = SignalReach(followsSystem: false, hasStore: false)
   var hearing = Hearing()
@@ -130,7 +130,7 @@ struct DriverView {
   // MARK: When
 
   /// When each kind that may have a window has something to do, or nil.
-  private func dueAt(_ satisfied: Constraints) -> PerKind<Instant?> {
+  private func dueAt(_ satisfied: Needs) -> PerKind<Instant?> {
     var dueAt = PerKind<Instant?>(repeating: nil)
     guard !lacksThreads, !(terms.together && hasDriven) else { return dueAt }
     var pace = pace
@@ -148,7 +148,7 @@ struct DriverView {
     Pace(lastBegin: pace[kind].lastBegin, interval: max(pace[kind].interval, terms.every))
   }
 
-  private func offer(_ kind: Kind, _ satisfied: Constraints) -> Offer {
+  private func offer(_ kind: Kind, _ satisfied: Needs) -> Offer {
     Offer(kinds: KindSet(kind), satisfied: satisfied, pushes: pushes, observedRange: observedRange)
   }
 
@@ -159,9 +159,9 @@ struct DriverView {
   /// could take away, or a task waits for what it could give.
   private func listensAt(_ dueAt: PerKind<Instant?>) -> Instant {
     if hasCycles && !couldBe.isEmpty { return mayListenAt }
-    guard !couldBe.isSubset(of: satisfied) else { return Time.never }
+    guard !couldBe.isSubset(of: satisfied.constraints) else { return Time.never }
     var listensAt = Time.never
-    let couldBeDueAt = self.dueAt(satisfied.union(couldBe))
+    let couldBeDueAt = self.dueAt(satisfied.union(Needs(couldBe)))
     for kind in Kind.allCases {
       let at = couldBeDueAt[kind] ?? Time.never
       if at < dueAt[kind] ?? Time.never { listensAt = min(listensAt, max(at, mayListenAt)) }

@@ -43,7 +43,7 @@ extension Scheduler {
     admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
-    let satisfied = conditions.satisfied(probing: moment.probe)
+    let satisfied = self.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
       try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, at: now)
     }
@@ -87,7 +87,7 @@ extension Scheduler {
     nextDue = min(nextDue, time.expiresAt, governance.nextLook)
     for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) {
       traces[kind] = CycleTrace(
-        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: conditions.satisfied,
+        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: self.satisfied,
         pushes: mode.callsHandlers, isRolling: window.isRolling)
       traces[kind]?.needsThreads = mode.needsThreads
     }
@@ -123,7 +123,7 @@ extension Scheduler {
   private func hasExpedited(_ kind: Kind, at moment: Moment) -> Bool {
     table.hasExpedited(
       Offer(
-        kinds: KindSet(kind), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
+        kinds: KindSet(kind), satisfied: satisfied(probing: moment.probe), pushes: false,
         observedRange: options.observedRange), at: moment.now)
   }
 
@@ -149,7 +149,7 @@ extension Scheduler {
 
   /// The slot of a window's one task (C14).
   private func runnableSlot(
-    _ id: UnsafeRawBufferPointer, satisfied: Constraints, pushes: Bool, at now: Instant
+    _ id: UnsafeRawBufferPointer, satisfied: Needs, pushes: Bool, at now: Instant
   ) throws(SeleneError) -> Int {
     let slot = try visibleSlot(id, "task")
     let offer = Offer(kinds: offered, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
@@ -177,7 +177,7 @@ extension Scheduler {
 
   private func offer(_ kinds: KindSet, alone: KindSet, _ mode: Cycle.Mode) -> Offer {
     var offer = Offer(
-      kinds: kinds, satisfied: conditions.satisfied, pushes: mode.callsHandlers, observedRange: options.observedRange)
+      kinds: kinds, satisfied: satisfied, pushes: mode.callsHandlers, observedRange: options.observedRange)
     offer.alone = alone
     return offer
   }
@@ -371,7 +371,7 @@ extension Scheduler {
   /// - Throws: for one task `notFound`, `immediateRunIneligible`.
   package func plan(_ window: Window, at moment: Moment) throws(SeleneError) -> Plan {
     let now = moment.now
-    let satisfied = conditions.satisfied(probing: moment.probe)
+    let satisfied = self.satisfied(probing: moment.probe)
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     var plan = Plan()
     if let task = window.task {

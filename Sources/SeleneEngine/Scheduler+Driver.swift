@@ -202,7 +202,7 @@ extension Scheduler {
     view.pushes = driver.hasThread
     view.observedRange = options.observedRange
     view.pace = pace
-    (view.satisfied, view.hostOwned) = (conditions.satisfied, conditions.hostOwned)
+    (view.satisfied, view.hostOwned) = (satisfied, conditions.hostOwned)
     view.reach = reach
     view.hearing = hearing
     (view.askAgainAt, view.delayedUntil) = (driver.askAgainAt, driver.delayedUntil)

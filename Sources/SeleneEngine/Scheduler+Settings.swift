@@ -45,7 +45,15 @@ extension Scheduler {
     lookAgain()
   }
 
-  // MARK: Conditions (C17)
+  // MARK: Conditions (C17, W2)
+
+  /// All that tasks may ask for and have.
+  var satisfied: Needs { Needs(conditions.satisfied, host: table.terms.conditions.satisfied) }
+
+  /// What that would be with a fresh reading of the system.
+  func satisfied(probing probe: Probe) -> Needs {
+    Needs(conditions.satisfied(probing: probe), host: table.terms.conditions.satisfied)
+  }
 
   /// Lets the host set some conditions; runs in flight that lose one are stopped.
   ///
@@ -62,7 +70,7 @@ extension Scheduler {
     let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))
     if !givenBack.isEmpty { changed.apply(Conditions.probe(givenBack)) }
     changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
-    try stop(openRuns(without: changed.satisfied), .constraintLost, at: moment.now)
+    try stop(openRuns(without: Needs(changed.satisfied, host: table.terms.conditions.satisfied)), .constraintLost, at: moment.now)
     conditions = changed
     lookAgain()
   }
@@ -76,14 +84,14 @@ extension Scheduler {
     let before = conditions.satisfied
     conditions.apply(probe)
     if !conditions.satisfied.isSubset(of: before) { lookAgainInLanes() }
-    for run in openRuns(without: conditions.satisfied) { stop(run, .constraintLost, at: now) }
+    for run in openRuns(without: satisfied) { stop(run, .constraintLost, at: now) }
   }
 
   /// The runs in flight that need more than what is satisfied.
-  func openRuns(without satisfied: Constraints) -> [Run] {
+  func openRuns(without satisfied: Needs) -> [Run] {
     guard !cycles.isEmpty else { return [] }
     return cycles.flatMap { cycle in
-      cycle.runs.filter { $0.isOpen && !$0.definition.constraints.isSubset(of: satisfied) }
+      cycle.runs.filter { $0.isOpen && !$0.definition.needs.isSubset(of: satisfied) }
     }
   }
 

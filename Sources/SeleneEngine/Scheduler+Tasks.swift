@@ -206,7 +206,7 @@ extension Scheduler {
     }
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
     var explanation = table.explain(
-      slot, enabled: enabled, satisfied: conditions.satisfied(probing: moment.probe),
+      slot, enabled: enabled, satisfied: satisfied(probing: moment.probe),
       observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
       runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) },
       releaseAt: releaseAt ?? Time.never, at: moment.now)
@@ -239,7 +239,7 @@ extension Scheduler {
     // A forgotten cycle delays no wake-up, the next begin ends it.
     let free = cycles.reduce(offered) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
     let offer = Offer(
-      kinds: free.subtracting(cappedKinds), satisfied: conditions.satisfied(probing: moment.probe), pushes: false,
+      kinds: free.subtracting(cappedKinds), satisfied: satisfied(probing: moment.probe), pushes: false,
       observedRange: options.observedRange)
     var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
     for cycle in cycles where cycle.isForgotten(at: moment.now) {

@@ -126,7 +126,10 @@ FIELD(selene_task, after_count, 164, 4);
 FIELD(selene_task, group, 168, 16);
 FIELD(selene_task, after, 184, 8);
 FIELD(selene_task, latest_begin, 192, 8);
-SIZE(selene_task, latest_begin, 200);
+FIELD(selene_task, conditions, 200, 8);
+FIELD(selene_task, condition_count, 208, 4);
+FIELD(selene_task, reserved, 212, 4);
+SIZE(selene_task, reserved, 216);
 
 FIELD(selene_task_info, struct_size, 0, 4);
 FIELD(selene_task_info, flags, 4, 4);
@@ -182,7 +185,10 @@ FIELD(selene_task_info, after_count, 600, 4);
 FIELD(selene_task_info, waits_for, 604, 4);
 FIELD(selene_task_info, after, 608, 8);
 FIELD(selene_task_info, latest_begin, 616, 8);
-SIZE(selene_task_info, latest_begin, 624);
+FIELD(selene_task_info, conditions, 624, 8);
+FIELD(selene_task_info, condition_count, 632, 4);
+FIELD(selene_task_info, reserved, 636, 4);
+SIZE(selene_task_info, reserved, 640);
 
 FIELD(selene_task_output, struct_size, 0, 4);
 FIELD(selene_task_output, flags, 4, 4);
@@ -656,6 +662,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_GROUP_PAUSED, 23, "group_paused", selene_reason_name),
     NUMBER(SELENE_REASON_GROUP_FULL, 24, "group_full", selene_reason_name),
     NUMBER(SELENE_REASON_OUT_OF_QUOTA, 25, "out_of_quota", selene_reason_name),
+    NUMBER(SELENE_REASON_CONDITIONS, 26, "conditions", selene_reason_name),
     NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
     NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
     NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),
@@ -721,6 +728,11 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_PAUSED, 19, "paused", selene_event_name),
     NUMBER(SELENE_EVENT_RESUMED, 20, "resumed", selene_event_name),
     NUMBER(SELENE_EVENT_PROGRESS, 21, "progress", selene_event_name),
+    NUMBER(SELENE_EVENT_CONDITION_MET, 22, "condition_met", selene_event_name),
+    NUMBER(SELENE_EVENT_CONDITION_LOST, 23, "condition_lost", selene_event_name),
+    NUMBER(SELENE_CONDITION_UNDEFINED, 0, NULL, NULL),
+    NUMBER(SELENE_CONDITION_UNSATISFIED, 1, NULL, NULL),
+    NUMBER(SELENE_CONDITION_SATISFIED, 2, NULL, NULL),
 
     NUMBER(SELENE_LOG_ERROR, 1, NULL, NULL),
     NUMBER(SELENE_LOG_WARNING, 2, NULL, NULL),

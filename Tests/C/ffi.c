@@ -117,6 +117,12 @@ static struct function functions[] = {
     FUNCTION(selene_run_remaining, "ihp"),
     FUNCTION(selene_conditions_set, "ihuu"),
     FUNCTION(selene_conditions_get, "ihpp"),
+    FUNCTION(selene_condition_define, "ihpl"),
+    FUNCTION(selene_condition_undefine, "ihpl"),
+    FUNCTION(selene_condition_set, "ihpli"),
+    FUNCTION(selene_condition_get, "ihplp"),
+    FUNCTION(selene_condition_list, "ihp"),
+    FUNCTION(selene_condition_missing, "ihplp"),
     FUNCTION(selene_kind_name, "pi"),
     FUNCTION(selene_schedule_name, "pi"),
     FUNCTION(selene_state_name, "pi"),
@@ -587,6 +593,18 @@ static void test_every_function(void) {
     CHECK_INT(1, names->count);
     CALL("selene_task_ids_destroy", ptr(names));
     CALL_OK("selene_group_resume", u64(scheduler), ptr("group"), i64(-1));
+    int32_t condition = -1;
+    CALL_OK("selene_condition_define", u64(scheduler), ptr("vpn"), i64(-1));
+    CALL_OK("selene_condition_set", u64(scheduler), ptr("vpn"), i64(-1), i32(1));
+    CALL_OK("selene_condition_get", u64(scheduler), ptr("vpn"), i64(-1), ptr(&condition));
+    CHECK_INT(SELENE_CONDITION_SATISFIED, condition);
+    CALL_OK("selene_condition_list", u64(scheduler), ptr(&names));
+    CHECK_INT(1, names->count);
+    CALL("selene_task_ids_destroy", ptr(names));
+    CALL_OK("selene_condition_missing", u64(scheduler), ptr("b"), i64(-1), ptr(&names));
+    CHECK_INT(0, names->count);
+    CALL("selene_task_ids_destroy", ptr(names));
+    CALL_OK("selene_condition_undefine", u64(scheduler), ptr("vpn"), i64(-1));
     CALL_OK("selene_task_cancel", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     CALL_OK("selene_task_cancel_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));

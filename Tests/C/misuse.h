@@ -150,6 +150,8 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
         picture_add_text(picture, info->after[i]);
     picture_add(picture, &info->waits_for, sizeof info->waits_for);
     picture_add(picture, &info->latest_begin, sizeof info->latest_begin);
+    for (i = 0; i < info->condition_count; i++)
+        picture_add_text(picture, info->conditions[i]);
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
@@ -445,6 +447,24 @@ static selene_status call_conditions_set(uint64_t h) {
 static selene_status call_conditions_get(uint64_t h) {
     return selene_conditions_get(h, &outs.bits, &outs.more_bits);
 }
+static selene_status call_condition_define(uint64_t h) {
+    return selene_condition_define(h, "condition", -1);
+}
+static selene_status call_condition_undefine(uint64_t h) {
+    return selene_condition_undefine(h, "condition", -1);
+}
+static selene_status call_condition_set(uint64_t h) {
+    return selene_condition_set(h, "condition", -1, 1);
+}
+static selene_status call_condition_get(uint64_t h) {
+    return selene_condition_get(h, "condition", -1, &outs.number);
+}
+static selene_status call_condition_list(uint64_t h) {
+    return selene_condition_list(h, &outs.task_ids);
+}
+static selene_status call_condition_missing(uint64_t h) {
+    return selene_condition_missing(h, "standing", -1, &outs.task_ids);
+}
 static selene_status call_store_get(uint64_t h) {
     return selene_store_get(h, &outs.store_info);
 }
@@ -644,6 +664,12 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_cycle_plan", TAKES_SCHEDULER, call_cycle_plan, 0},
     {"selene_conditions_set", TAKES_SCHEDULER, call_conditions_set, 0},
     {"selene_conditions_get", TAKES_SCHEDULER, call_conditions_get, 0},
+    {"selene_condition_define", TAKES_SCHEDULER, call_condition_define, 0},
+    {"selene_condition_undefine", TAKES_SCHEDULER, call_condition_undefine, 0},
+    {"selene_condition_set", TAKES_SCHEDULER, call_condition_set, 0},
+    {"selene_condition_get", TAKES_SCHEDULER, call_condition_get, 0},
+    {"selene_condition_list", TAKES_SCHEDULER, call_condition_list, 0},
+    {"selene_condition_missing", TAKES_SCHEDULER, call_condition_missing, 0},
     {"selene_store_get", TAKES_SCHEDULER, call_store_get, 0},
     {"selene_store_backup", TAKES_SCHEDULER, call_store_backup, 0},
     {"selene_signal_set", TAKES_SCHEDULER, call_signal_set, 0},

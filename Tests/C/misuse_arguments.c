@@ -84,6 +84,24 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_cycle", selene_cycle_begin(s, &window, NULL));
     REFUSED(invalid, "out_plan", selene_cycle_plan(s, &window, NULL));
     REFUSED(invalid, "out_satisfied", selene_conditions_get(s, NULL, &outs.bits));
+    REFUSED(invalid, "name", selene_condition_define(s, NULL, -1));
+    REFUSED(invalid, "name", selene_condition_define(s, NULL, 4));
+    REFUSED(invalid, "name", selene_condition_undefine(s, NULL, -1));
+    REFUSED(invalid, "name", selene_condition_undefine(s, NULL, 4));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "name", selene_condition_undefine(s, "none", -1));
+    REFUSED(invalid, "name", selene_condition_set(s, NULL, -1, 1));
+    REFUSED(invalid, "name", selene_condition_set(s, NULL, 4, 1));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "name", selene_condition_set(s, "none", -1, 1));
+    REFUSED(invalid, "name", selene_condition_get(s, NULL, -1, &outs.number));
+    REFUSED(invalid, "name", selene_condition_get(s, NULL, 4, &outs.number));
+    REFUSED(invalid, "out_state", selene_condition_get(s, "none", -1, NULL));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "name", selene_condition_get(s, "none", -1, &outs.number));
+    REFUSED(invalid, "out_names", selene_condition_list(s, NULL));
+    REFUSED(invalid, "id", selene_condition_missing(s, NULL, -1, &outs.task_ids));
+    REFUSED(invalid, "id", selene_condition_missing(s, NULL, 4, &outs.task_ids));
+    REFUSED(invalid, "out_names", selene_condition_missing(s, "standing", -1, NULL));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "id",
+            selene_condition_missing(s, "none", -1, &outs.task_ids));
     REFUSED(invalid, "tasks",
             selene_task_register_batch(s, NULL, 1, &outs.number, &outs.more_number));
     REFUSED(invalid, "out_info", selene_store_get(s, NULL));

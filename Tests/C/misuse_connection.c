@@ -191,6 +191,11 @@ static void test_wrong_arguments(void) {
         BOTH(selene_group_pause(s, bytes, lengths[i]));
         BOTH(selene_group_resume(s, bytes, lengths[i]));
         BOTH(selene_group_get(s, bytes, lengths[i], &outs.group));
+        BOTH(selene_condition_define(s, bytes, lengths[i]));
+        BOTH(selene_condition_undefine(s, bytes, lengths[i]));
+        BOTH(selene_condition_set(s, bytes, lengths[i], 1));
+        BOTH(selene_condition_get(s, bytes, lengths[i], &outs.number));
+        BOTH(selene_condition_missing(s, bytes, lengths[i], &outs.task_ids));
         BOTH(selene_task_pause_tag(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_resume(s, bytes, lengths[i], &outs.count));
         BOTH(selene_task_resume_tag(s, bytes, lengths[i], &outs.count));
@@ -209,6 +214,11 @@ static void test_wrong_arguments(void) {
     BOTH(selene_task_waits(s, "once", -1, NULL));
     BOTH(selene_conditions_set(s, 4, 0));
     BOTH(selene_conditions_get(s, NULL, NULL));
+    BOTH(selene_condition_set(s, "no such condition", -1, 1));
+    BOTH(selene_condition_get(s, "no such condition", -1, &outs.number));
+    BOTH(selene_condition_get(s, "no such condition", -1, NULL));
+    BOTH(selene_condition_list(s, NULL));
+    BOTH(selene_condition_missing(s, "once", -1, NULL));
     BOTH(selene_signal_set(s, 99, 0, 0));
     BOTH(selene_signal_get(s, SELENE_SIGNAL_THERMAL, NULL));
     BOTH(selene_governor_ask(s, 3, 0, &outs.decision));

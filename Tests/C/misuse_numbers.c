@@ -455,7 +455,7 @@ static void test_names_of_any_integer(void) {
         CHECK(selene_status_message(odd[i])[0] != '\0');
         for (k = 0; k < COUNT(names); k++)
             CHECK(names[k](odd[i])[0] != '\0');
-        if (odd[i] < 0 || odd[i] > 24)
+        if (odd[i] < 0 || odd[i] > 26)
             for (k = 0; k < COUNT(names); k++)
                 CHECK_STRING("unknown", names[k](odd[i]));
     }

@@ -121,6 +121,9 @@ static void test_struct_size_missing_fields(void) {
     task.stall_limit = SELENE_HOUR;
     task.jitter = 1000;
     task.group = SELENE_TEXT("group");
+    selene_text condition = SELENE_TEXT("condition");
+    task.conditions = &condition;
+    task.condition_count = 1;
     for (size = offsetof(selene_task, kind); size <= sizeof task; size += 4) {
         cut = malloc(size);
         CHECK(cut);
@@ -144,6 +147,7 @@ static void test_struct_size_missing_fields(void) {
         CHECK_INT(COVERED(stall_limit) ? SELENE_HOUR : 0, info->stall_limit);
         CHECK_INT(COVERED(jitter) ? 1000 : 0, info->jitter);
         CHECK_TEXT(COVERED(group) ? "group" : "", info->group);
+        CHECK_INT(COVERED(condition_count), info->condition_count);
 #undef COVERED
         selene_task_info_destroy(info);
         CHECK_OK(selene_task_cancel(s, "cut", -1, NULL));

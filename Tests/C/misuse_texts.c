@@ -116,6 +116,18 @@ static selene_status text_resume_group(selene_scheduler s, const char *data, int
     return selene_group_resume(s, data, length);
 }
 
+static selene_status text_condition(selene_scheduler s, const char *data, int64_t length) {
+    selene_task task = task_of("with a condition");
+    selene_text name = {data, length};
+    task.conditions = &name;
+    task.condition_count = 1;
+    return use_task(s, &task);
+}
+
+static selene_status text_define(selene_scheduler s, const char *data, int64_t length) {
+    return selene_condition_define(s, data, length);
+}
+
 static selene_status text_get_group(selene_scheduler s, const char *data, int64_t length) {
     return selene_group_get(s, data, length, &outs.group);
 }
@@ -175,6 +187,8 @@ static const struct text_use text_uses[] = {
     {"tag", 0, text_pause_tag},
     {"tag", 0, text_resume_tag},
     {"group", 1, text_group},
+    {"conditions", 0, text_condition},
+    {"name", 0, text_define},
     {"name", 0, text_limit},
     {"name", 0, text_pause_group},
     {"name", 0, text_resume_group},

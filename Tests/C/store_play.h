@@ -154,7 +154,7 @@ CHECK_UNUSED static uint64_t digest_of(uint64_t before, int64_t number) {
 struct play_task {
     selene_task task;
     char id[16];
-    selene_text tags[2], after[3];
+    selene_text tags[2], after[3], conditions[2];
     unsigned char input[8192];
 };
 
@@ -181,6 +181,10 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
         out->tags[i] = tags[(chance(random) + i) % 3];
     task->tags = out->tags;
     if (chance(random) % 3 == 0) task->group = tags[chance_below(random, 3)];
+    task->condition_count = chance(random) % 6 ? 0 : 1 + (uint32_t)chance_below(random, 2);
+    for (uint32_t i = 0; i < task->condition_count; i++)
+        out->conditions[i] = tags[(chance(random) + i) % 3];
+    task->conditions = out->conditions;
     task->expected_response = (int64_t)chance_below(random, 3000) * MS;
     task->initial_delay = chance(random) % 3 ? 0 : (int64_t)chance_below(random, 4000) * MS;
     task->period = (1 + (int64_t)chance_below(random, 100000)) * MS;
@@ -202,6 +206,28 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
         task->after = out->after;
         if (chance(random) % 3 == 0) task->flags = SELENE_TASK_AFTER_ANY_END;
     }
+}
+
+/** Defines a condition, takes one back, or says whether it is satisfied. */
+static void play_condition(struct player *player, uint64_t *random, const char *name,
+                           struct deed *deed) {
+    int32_t before = -1, after = -1;
+    selene_status known = selene_condition_get(player->scheduler, name, -1, &before);
+    if (known == SELENE_ERROR_NOT_FOUND) known = SELENE_OK;
+    switch (chance_below(random, 4)) {
+    case 0:
+        deed->status = selene_condition_undefine(player->scheduler, name, -1);
+        break;
+    case 1:
+        deed->status = selene_condition_set(player->scheduler, name, -1,
+                                            (int32_t)chance_below(random, 2));
+        break;
+    default:
+        deed->status = selene_condition_define(player->scheduler, name, -1);
+    }
+    (void)selene_condition_get(player->scheduler, name, -1, &after);
+    deed->value = (uint64_t)(after > 0);
+    deed->seals = deed->status == SELENE_OK && !known && (before > 0) != (after > 0);
 }
 
 /** Sets a group, called as a tag is. */
@@ -475,7 +501,7 @@ CHECK_UNUSED static struct deed play(struct player *player, uint64_t index) {
     case DEED_PAUSE_TAG: {
         const char *tag = tags[chance_below(&random, 3)];
         if (chance(&random) % 2) {
-            play_group(player, &random, tag, &deed);
+            (chance(&random) % 3 ? play_group : play_condition)(player, &random, tag, &deed);
             break;
         }
         deed.status = chance(&random) % 3

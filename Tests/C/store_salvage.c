@@ -407,6 +407,7 @@ static void make_older(const char *sql) {
                                       "DROP TABLE handler;"
                                       "DROP TABLE task_group;"
                                       "ALTER TABLE governor DROP COLUMN expedited;"
+                                      "DROP TABLE condition;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -439,12 +440,12 @@ static void test_older(void) {
     scheduler = open_store(path("store"));
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(6, info->schema_version);
+    CHECK_INT(7, info->schema_version);
     selene_store_info_destroy(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
-    CHECK_INT(6, findings.schema_version);
+    CHECK_INT(7, findings.schema_version);
 
     /* What is refused stays an older one. */
     make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");
@@ -506,7 +507,7 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
+    run_on(path("fresh"), "DROP TABLE condition; DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
                           "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(4, findings.schema_version);
@@ -514,11 +515,86 @@ static void test_groups(void) {
     CHECK_INT(0, limit_of(scheduler, "first"));
     CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 8));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(6, info->schema_version);
+    CHECK_INT(7, info->schema_version);
     selene_store_info_destroy(info);
     close_store(scheduler);
     scheduler = open_store(path("fresh"));
     CHECK_INT(8, limit_of(scheduler, "first"));
+    close_store(scheduler);
+}
+
+/** The conditions that are defined, with a blank behind each, in the order of their bytes. */
+static const char *defined_in(selene_scheduler scheduler) {
+    static char text[128];
+    selene_task_ids *names = NULL;
+    text[0] = 0;
+    CHECK_OK(selene_condition_list(scheduler, &names));
+    for (uint64_t i = 0; i < names->count; i++) {
+        int32_t state = 0;
+        CHECK_OK(selene_condition_get(scheduler, names->ids[i].data, -1, &state));
+        if (state == SELENE_CONDITION_UNDEFINED) continue;
+        strncat(text, names->ids[i].data, 16);
+        strcat(text, " ");
+    }
+    selene_task_ids_destroy(names);
+    return text;
+}
+
+/** The conditions of hosts likewise, which come into a store of version 6. */
+static void test_conditions(void) {
+    static const char *const damages[] = {
+        "UPDATE condition SET name = 'other' WHERE name = 'second'",
+        "UPDATE condition SET checksum = checksum + 1 WHERE name = 'second'",
+        "UPDATE condition SET place = 9 WHERE name = 'second'"};
+    selene_scheduler scheduler;
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    selene_text asked[2] = {SELENE_TEXT("first"), SELENE_TEXT("nobody's")};
+    selene_task_ids *missing = NULL;
+    task.id = SELENE_TEXT("asks");
+    task.conditions = asked;
+    task.condition_count = 2;
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        new_folder();
+        make_store(path("store"), 10);
+        scheduler = open_store(path("store"));
+        CHECK_OK(selene_condition_define(scheduler, "first", -1));
+        CHECK_OK(selene_condition_define(scheduler, "second", -1));
+        CHECK_OK(selene_condition_define(scheduler, "third", -1));
+        CHECK_OK(selene_task_register(scheduler, &task, NULL));
+        close_store(scheduler);
+        CHECK_OK(selene_store_check(path("store"), -1, NULL));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("whole"), -1, &findings));
+        scheduler = open_store(path("whole"));
+        CHECK_STRING("first second third ", defined_in(scheduler));
+        CHECK_OK(selene_condition_set(scheduler, "first", -1, 1));
+        CHECK_OK(selene_condition_missing(scheduler, "asks", -1, &missing));
+        CHECK_INT(1, missing->count);
+        CHECK_TEXT("nobody's", missing->ids[0]);
+        selene_task_ids_destroy(missing);
+        close_store(scheduler);
+        run_on(path("store"), damages[i]);
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
+        check_detail("of the conditions is damaged");
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        scheduler = open_store(path("fresh"));
+        CHECK_STRING("first third ", defined_in(scheduler));
+        CHECK_OK(selene_task_cancel(scheduler, "asks", -1, NULL));
+        CHECK_OK(selene_scheduler_prune(scheduler, NULL));
+        close_store(scheduler);
+    }
+    run_on(path("fresh"), "DROP TABLE condition; PRAGMA user_version = 6");
+    CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
+    CHECK_INT(6, findings.schema_version);
+    scheduler = open_store(path("fresh"));
+    CHECK_STRING("", defined_in(scheduler));
+    CHECK_OK(selene_condition_define(scheduler, "first", -1));
+    close_store(scheduler);
+    CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
+    CHECK_INT(7, findings.schema_version);
+    scheduler = open_store(path("fresh"));
+    CHECK_STRING("first ", defined_in(scheduler));
     close_store(scheduler);
 }
 
@@ -588,6 +664,8 @@ int main(int argc, char **argv) {
     run_test("D1 a store of version 1 becomes one of version 2 in its first commit", test_older);
     run_test("D4 W3 rows of groups are checked and salvaged, and come into an older store",
              test_groups);
+    run_test("D4 W2 rows of conditions are checked and salvaged, and come into an older store",
+             test_conditions);
     run_test("D4 what a killed salvage left does not hinder the next", test_salvage_again);
     run_test("D4 salvage writes over nothing and says why not", test_salvage_refusals);
     tools_end();

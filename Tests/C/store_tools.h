@@ -399,6 +399,18 @@ CHECK_UNUSED static void dump_groups(FILE *out, selene_scheduler scheduler) {
     selene_task_ids_destroy(names);
 }
 
+/** Which conditions are defined; whether they are satisfied is not kept. */
+CHECK_UNUSED static void dump_conditions(FILE *out, selene_scheduler scheduler) {
+    selene_task_ids *names = NULL;
+    CHECK_OK(selene_condition_list(scheduler, &names));
+    for (uint64_t i = 0; i < names->count; i++) {
+        int32_t state = 0;
+        CHECK_OK(selene_condition_get(scheduler, names->ids[i].data, -1, &state));
+        fprintf(out, "condition %s defined=%d\n", names->ids[i].data, state > 0);
+    }
+    selene_task_ids_destroy(names);
+}
+
 CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     dump_bytes(out, "id", info->id);
     dump_bytes(out, "handler", info->handler);
@@ -435,6 +447,8 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     fprintf(out, " paused=%u waits_for=%x", info->paused, info->waits_for);
     for (uint32_t i = 0; i < info->after_count; i++)
         dump_bytes(out, "after", info->after[i]);
+    for (uint32_t i = 0; i < info->condition_count; i++)
+        dump_bytes(out, "needs", info->conditions[i]);
     fputc('\n', out);
 }
 
@@ -469,6 +483,7 @@ CHECK_UNUSED static char *dump_tasks(selene_scheduler scheduler) {
     }
     selene_task_ids_destroy(ids);
     dump_groups(out, scheduler);
+    dump_conditions(out, scheduler);
     fclose(out);
     return text;
 }

@@ -94,6 +94,25 @@ extension GroupTerms {
   }
 }
 
+extension HostConditions {
+  /// Whether the row of a condition is as it was written.
+  static func isWhole(_ row: Statement) -> Bool { checksum(of: row.bytes(1), at: row.int(0)) == row.int(2) }
+
+  /// Binds the columns of the row of a condition.
+  static func bind(_ statement: Statement, _ name: UnsafeRawBufferPointer, at place: Int64) {
+    statement.bind(1, place)
+    statement.bindCopy(2, name, isText: true)
+    statement.bind(3, checksum(of: name, at: place))
+  }
+
+  private static func checksum(of name: UnsafeRawBufferPointer, at place: Int64) -> Int64 {
+    var sum = Checksum()
+    sum.add(place)
+    sum.add(name)
+    return sum.value
+  }
+}
+
 extension StoredState {
   /// The checksum of its row, in which the owner of the store stands, too.
   func checksum(owner: Bytes?) -> Int64 {

@@ -145,6 +145,7 @@ package final class SQLiteStore: Store {
     remember(state)
     try loadTimes(into: table)
     try loadGroups(into: table)
+    try loadConditions(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
     // From now on pages are read and written here and there.
@@ -185,6 +186,21 @@ package final class SQLiteStore: Store {
     }
   }
 
+  /// The conditions that hosts have defined (W2).
+  ///
+  /// - Throws: a status of stores.
+  func loadConditions(into table: TaskTable) throws(SeleneError) {
+    guard try connection.number("PRAGMA user_version") >= Schema.conditionsVersion else { return }
+    let rows = try connection.prepare(Schema.readConditions)
+    defer { rows.finish() }
+    while try rows.step() {
+      guard HostConditions.isWhole(rows), table.terms.load(condition: rows.bytes(1)) else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the conditions is damaged")
+      }
+    }
+  }
+
   // MARK: Saving
 
   override func save(
@@ -193,9 +209,10 @@ package final class SQLiteStore: Store {
     guard let journal = table.journal else { return }
     let changes = StoredChanges(journal.stored, of: table)
     let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
-    // Records have the time of their change, groups have none.
+    let conditions = table.terms.conditions
+    // Records have the time of their change, groups and conditions have none.
     let mustWriteState =
-      isLast || !groups.isEmpty || changes.removed > 0 || state.life != written.life
+      isLast || !groups.isEmpty || conditions.isUnsaved || changes.removed > 0 || state.life != written.life
       || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
     let times = table.handlerTimes.unsavedPlaces
@@ -206,6 +223,7 @@ package final class SQLiteStore: Store {
       var code = write(changes, journal, of: table)
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
       for group in groups where code == SQLITE_OK { code = write(group) }
+      if conditions.isUnsaved && code == SQLITE_OK { code = write(conditions) }
       if let books, code == SQLITE_OK { code = write(books) }
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
@@ -297,6 +315,19 @@ package final class SQLiteStore: Store {
     }
     GroupTerms(limit: group.limit, isPaused: group.isPaused).bind(writeGroup, group.name.buffer, at: group.place)
     return writeGroup.execute()
+  }
+
+  private func write(_ conditions: HostConditions) -> Int32 {
+    guard (try? connection.run(Schema.deleteConditions)) != nil,
+      let write = try? connection.prepare(Schema.writeCondition)
+    else { return connection.lastCode }
+    defer { write.finish() }
+    for (place, name) in conditions.names(conditions.defined).enumerated() {
+      HostConditions.bind(write, name.buffer, at: Int64(place) + 1)
+      let code = write.execute()
+      guard code == SQLITE_OK else { return code }
+    }
+    return SQLITE_OK
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 6
+  static let version: Int32 = 7
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 6;
+    PRAGMA user_version = 7;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -58,6 +58,11 @@ enum Schema {
       paused    INTEGER NOT NULL,
       checksum  INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE condition (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
@@ -81,8 +86,15 @@ enum Schema {
     ) STRICT
     """,
     "ALTER TABLE governor ADD COLUMN expedited BLOB NOT NULL DEFAULT x''",
+    """
+    CREATE TABLE condition (
+      place     INTEGER PRIMARY KEY,
+      name      TEXT    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 6"
+  static let setVersion: StaticString = "PRAGMA user_version = 7"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -91,9 +103,9 @@ enum Schema {
   /// How many columns a task has.
   static let columns = 10
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
-  static let otherColumns = 4...10
+  static let otherColumns = 3...10
   /// How many tables a store has, by version.
-  static let tables: ClosedRange<Int64> = 3...5
+  static let tables: ClosedRange<Int64> = 3...6
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -149,5 +161,10 @@ enum Schema {
   static let deleteGroup: StaticString = "DELETE FROM task_group WHERE place=?1"
   static let readGroups: StaticString = "SELECT place, name, most, paused, checksum FROM task_group ORDER BY place"
   static let groupsVersion: Int64 = 5
+  /// The conditions that hosts have defined (W2).
+  static let writeCondition: StaticString = "INSERT INTO condition VALUES (?1, ?2, ?3)"
+  static let deleteConditions: StaticString = "DELETE FROM condition"
+  static let readConditions: StaticString = "SELECT place, name, checksum FROM condition ORDER BY place"
+  static let conditionsVersion: Int64 = 7
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

@@ -134,6 +134,7 @@ package enum StoreFile {
     }
     try store.loadTimes(into: table)
     try store.loadGroups(into: table)
+    try store.loadConditions(into: table)
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
@@ -240,6 +241,8 @@ package enum StoreFile {
     var owner: Bytes?
     /// What hosts had set of groups.
     var groups: [(name: Bytes, terms: GroupTerms)] = []
+    /// The conditions that hosts had defined.
+    var conditions: [Bytes] = []
     var damaged: UInt64 = 0
     /// Something in it is as only this library writes it: a row with its checksum.
     var isStore = false
@@ -259,6 +262,7 @@ package enum StoreFile {
         try? reader.run("PRAGMA trusted_schema = OFF")
         if let found = try? SQLiteStore.readState(reader) { (gathered.state, gathered.owner) = found }
         gathered.groups = readGroups(reader)
+        gathered.conditions = readConditions(reader)
         // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
         isWhole =
           copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
@@ -295,6 +299,17 @@ package enum StoreFile {
       if let terms = GroupTerms(row: rows) { groups.append((Bytes(copying: rows.bytes(1)), terms)) }
     }
     return groups
+  }
+
+  /// What can be read of the conditions.
+  private static func readConditions(_ reader: SQLite) -> [Bytes] {
+    var names: [Bytes] = []
+    guard let rows = try? reader.prepare(Schema.readConditions) else { return [] }
+    defer { rows.finish() }
+    while (try? rows.step()) == true {
+      if HostConditions.isWhole(rows) { names.append(Bytes(copying: rows.bytes(1))) }
+    }
+    return names
   }
 
   /// Removes rows that are not tasks, and of several with one id those that were replaced.
@@ -352,6 +367,15 @@ package enum StoreFile {
       guard table.terms.groups.load(name.buffer, terms, at: place) else { continue }
       terms.bind(writeGroup, name.buffer, at: place)
       let code = writeGroup.execute()
+      guard code == SQLITE_OK else { throw image.error(code) }
+      place += 1
+    }
+    let writeCondition = try image.prepare(Schema.writeCondition)
+    defer { writeCondition.finish() }
+    place = 1
+    for name in gathered.conditions where table.terms.load(condition: name.buffer) {
+      HostConditions.bind(writeCondition, name.buffer, at: place)
+      let code = writeCondition.execute()
       guard code == SQLITE_OK else { throw image.error(code) }
       place += 1
     }

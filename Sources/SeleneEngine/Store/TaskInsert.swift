@@ -72,7 +72,7 @@ final class TaskInsert {
   private func bind(_ record: UnsafePointer<TaskRecord>, _ place: Int) -> Int32 {
     let first = place * Schema.columns
     packed.pack(record.pointee.definition)
-    if terms[place] !== packed.terms {
+    if packed.terms == nil || terms[place] !== packed.terms {
       terms[place] = packed.terms
       let code = packed.bytes.withUnsafeBytes { statement.bindCopy(Int32(first + 4), $0, isText: false) }
       guard code == SQLITE_OK else { return code }

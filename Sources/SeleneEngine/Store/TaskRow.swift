@@ -101,7 +101,7 @@ struct PackedTerms: TaskNumberVisitor {
   /// Packs the terms of a definition, unless they are those of the one before.
   mutating func pack(_ definition: TaskDefinition) {
     guard terms !== definition.terms else { return }
-    terms = definition.terms
+    terms = definition.terms.isCounted ? nil : definition.terms
     bytes = []
     var numbers = definition.terms.numbers
     numbers.visit(&self)
@@ -115,6 +115,9 @@ struct PackedTerms: TaskNumberVisitor {
     let names = bytes.count
     numbers.visitLater(&self)
     if let group = definition.group { bytes.append(field: Self.group, group.name.buffer) }
+    if definition.conditionCount > 0 {
+      definition.conditionNames.withUnsafeBytes { bytes.append(field: Self.conditions, $0) }
+    }
     if bytes.count > names { bytes.insert(Self.later, at: names) }
     checksum = bytes.withUnsafeBytes { Checksum.of($0) }
   }
@@ -123,6 +126,9 @@ struct PackedTerms: TaskNumberVisitor {
   private static let later: UInt8 = 0xFF
   /// The field of the group's name; behind it no number may come.
   private static let group: UInt64 = 20
+
+  /// The field of the conditions of the host, each name with a NUL.
+  private static let conditions: UInt64 = 21
 
   mutating func visit(_ number: inout Int32) { bytes.append(packed: UInt64(bitPattern: Int64(number))) }
   mutating func visit(_ number: inout UInt32) { bytes.append(packed: UInt64(number)) }
@@ -159,6 +165,15 @@ struct PackedTerms: TaskNumberVisitor {
     if let group = numbers.later.text(Self.group) {
       guard group.count > 0 else { return nil }
       draft.group = group
+    }
+    if let names = numbers.later.text(Self.conditions) {
+      var start = 0
+      while start < names.count {
+        guard let end = names[start...].firstIndex(of: 0) else { return nil }
+        draft.conditions.append(UnsafeRawBufferPointer(rebasing: names[start..<end]))
+        start = end + 1
+      }
+      guard !draft.conditions.isEmpty else { return nil }
     }
     guard numbers.later.isAtEnd else { return nil }
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
@@ -277,6 +292,18 @@ struct TaskRows {
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
       isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) })
+  }
+}
+
+extension TaskDefinition {
+  /// The names of the conditions that it asks for, each with a NUL.
+  fileprivate var conditionNames: [UInt8] {
+    var names: [UInt8] = []
+    for index in 0..<conditionCount {
+      names.append(contentsOf: condition(index))
+      names.append(0)
+    }
+    return names
   }
 }
 
