@@ -1240,7 +1240,7 @@ typedef struct selene_task_info {
     const selene_text *after;
     /** ns from registered_at; 0: none. Since: 0.2. */
     int64_t latest_begin;
-    /** The conditions of the host that it asks for. Since: 0.2. */
+    /** The conditions of the host that it asks for, in the order of their bytes. Since: 0.2. */
     const selene_text *conditions;
     /** Number of the names in conditions. Since: 0.2. */
     uint32_t condition_count;

@@ -82,7 +82,25 @@ package struct HostConditions {
   }
 
   fileprivate func needs(_ mask: UInt32) -> HostNeeds {
-    HostNeeds(entries.compactMap { $0 }.filter { $0.bit & mask != 0 })
+    // In an order that numbers, which a store does not keep, have no part in.
+    HostNeeds(
+      entries.compactMap { $0 }.filter { $0.bit & mask != 0 }
+        .sorted { $0.name.buffer.lexicographicallyPrecedes($1.name.buffer) })
+  }
+
+  /// A name that is defined, and that has a number which is free.
+  fileprivate mutating func load(_ name: UnsafeRawBufferPointer, _ number: Int) -> Bool {
+    guard (0..<Self.most).contains(number) else { return false }
+    while entries.count <= number { entries.append(nil) }
+    guard entries[number] == nil else { return false }
+    let new = HostCondition(Bytes(copying: name), number)
+    (entries[number], defined) = (new, defined | new.bit)
+    return true
+  }
+
+  /// Calls a body with the number and the name of each that is defined.
+  package func forEachDefined(_ body: (Int, Bytes) -> Void) {
+    for case let entry? in entries where entry.bit & defined != 0 { body(entry.number, entry.name) }
   }
 
   /// Those of a set, in the order of their numbers.
@@ -157,14 +175,12 @@ extension TermsPool {
     conditions.define(try number(name, "name"), isKept: isKept)
   }
 
-  /// Takes over a name that a store has.
+  /// Takes over a name that a store has, with its number, before any task does.
   ///
   /// - Returns: false if that cannot be.
-  package mutating func load(condition name: UnsafeRawBufferPointer) -> Bool {
-    guard (try? Identifier.check(name, "name")) != nil, conditions.bit(name) & conditions.defined == 0 else {
-      return false
-    }
-    return (try? define(name, isKept: false)) != nil
+  package mutating func load(condition name: UnsafeRawBufferPointer, number: Int) -> Bool {
+    guard (try? Identifier.check(name, "name")) != nil, conditions.find(name) == nil else { return false }
+    return conditions.load(name, number)
   }
 }
 

@@ -30,7 +30,7 @@ struct WaitWindow: WaitEntry {
   let opensAt: (Instant, Instant)
   let stamp: UInt64
   let lastSequence: UInt64
-  /// The constraints that were satisfied.
+  /// What was satisfied (`Needs`).
   let satisfied: UInt64
 }
 
@@ -103,7 +103,7 @@ package final class WaitLog {
     self.satisfied = satisfied
   }
 
-  /// Other constraints are satisfied from now on.
+  /// Other needs are satisfied from now on.
   package func set(satisfied: UInt64, at now: Instant) {
     var changed = satisfied ^ self.satisfied
     guard changed != 0 else { return }

@@ -7,7 +7,7 @@ package struct WaitStep: Equatable, Sendable {
   package var stamp: UInt64
   package var due: Instant
   package var estimate: Span
-  /// The constraints that it asks for.
+  /// What it asks for (`Needs`).
   package var needs: UInt64
   package var state: TaskState
   package var marks: Marks
@@ -27,7 +27,7 @@ package struct WaitStep: Equatable, Sendable {
 
   init(_ record: TaskRecord, at: Instant, stamp: UInt64) {
     (self.at, self.stamp, due, estimate) = (at, stamp, record.earliestBegin, record.estimate)
-    (needs, state) = (UInt64(record.definition.constraints.rawValue), record.state)
+    (needs, state) = (record.definition.needs.rawValue, record.state)
     marks = []
     if record.isPaused { marks.insert(.paused) }
     if record.isTaken { marks.insert(.taken) }

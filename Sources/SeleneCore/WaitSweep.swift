@@ -268,7 +268,9 @@ struct WaitSweep {
     }
     for need in needs where step.needs >> need.bit & 1 != 0 {
       guard need.cursor.knownSince <= now else { return (.earlier, 0) }
-      if need.cursor.value == 0 { return (.constraints, Int64(1) << Int64(need.bit & 63)) }
+      if need.cursor.value == 0 {
+        return need.bit < 32 ? (.constraints, Int64(1) << Int64(need.bit)) : (.conditions, 0)
+      }
     }
     guard handler.knownSince <= now else { return (.earlier, 0) }
     let handling = WaitLog.Handling(rawValue: handler.value)

@@ -13,7 +13,7 @@ extension Scheduler {
     let wall = clock.tick(reading)
     guard store.isDurable else {
       table.now = wall
-      return table.waits.begin(at: wall, satisfied: UInt64(conditions.satisfied.rawValue))
+      return table.waits.begin(at: wall, satisfied: satisfied.rawValue)
     }
     try store.load(into: table)
     let state = store.opened
@@ -32,7 +32,7 @@ extension Scheduler {
     }
     let now = clock.last
     table.now = now
-    table.waits.begin(at: now, satisfied: UInt64(conditions.satisfied.rawValue))
+    table.waits.begin(at: now, satisfied: satisfied.rawValue)
     if let books = try store.loadBooks() {
       try governance.restore(books, movedBy: span, at: now)
       try table.expedited.restore(books.expedited, movedBy: span, seen: state.lastSeen, at: now)

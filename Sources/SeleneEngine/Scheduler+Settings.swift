@@ -50,6 +50,9 @@ extension Scheduler {
   /// All that tasks may ask for and have.
   var satisfied: Needs { Needs(conditions.satisfied, host: table.terms.conditions.satisfied) }
 
+  /// It may be something else from now on: waits are told apart by it (W8).
+  func noteSatisfied() { table.waits.set(satisfied: satisfied.rawValue, at: clock.last) }
+
   /// What that would be with a fresh reading of the system.
   func satisfied(probing probe: Probe) -> Needs {
     Needs(conditions.satisfied(probing: probe), host: table.terms.conditions.satisfied)

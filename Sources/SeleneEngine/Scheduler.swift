@@ -17,7 +17,7 @@ package final class Scheduler: @unchecked Sendable {
   var saver: Saver
   var clock: Clock
   var conditions = Conditions() {
-    didSet { table.waits.set(satisfied: UInt64(conditions.satisfied.rawValue), at: clock.last) }
+    didSet { noteSatisfied() }
   }
   var enabled = KindSet.all {
     didSet { table.waits.set(kinds: enabled, at: clock.last) }

@@ -255,8 +255,8 @@ static void test_kept(void) {
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
     CHECK_INT(2, info->condition_count);
-    CHECK_TEXT("vpn", info->conditions[0]);
-    CHECK_TEXT("signed-in", info->conditions[1]);
+    CHECK_TEXT("signed-in", info->conditions[0]);
+    CHECK_TEXT("vpn", info->conditions[1]);
     selene_task_info_destroy(info);
     set(scheduler, "vpn", 1);
     selene_cycle cycle = begin(scheduler, window_of(S, 0, 1));

@@ -234,7 +234,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     static const char *const recurrence[] = {"after_completion", "anchored"};
     static const char *const backoff[] = {"none", "linear", "exponential"};
     selene_task task = SELENE_TASK_INIT;
-    selene_text *tags = NULL;
+    selene_text *tags = NULL, *conditions = NULL;
     void *input = NULL;
     int32_t disposition = -1;
     const char *id = text_of(take_required(step, "id"));
@@ -268,6 +268,11 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     task.latest_begin = take_ms(step, "latest_begin_ms", task.latest_begin);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);
+    if ((item = take(step, "needs"))) {
+        uint64_t count = 0;
+        task.conditions = conditions = texts_of(item, &count);
+        task.condition_count = (uint32_t)count;
+    }
     if ((item = take(step, "group"))) task.group = (selene_text){text_of(item), -1};
     if ((item = take(step, "jitter"))) task.jitter = (uint32_t)integer_of(item);
     if ((item = take(step, "expedited"))) {
@@ -285,6 +290,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
 
     status = selene_task_register(scheduler, &task, &disposition);
     free(tags);
+    free(conditions);
     free(input);
     if (!same_status(expect, status)) {
         same_integer("disposition of a refused call", -1, disposition);
@@ -584,6 +590,14 @@ static void play_step(cJSON *step, int all_handlers) {
     } else if ((item = take(step, "resume_tag"))) {
         status = selene_task_resume_tag(scheduler, text_of(item), -1, &count);
         play_count(expect, status, count);
+    } else if ((item = take(step, "define"))) {
+        same_status(expect, selene_condition_define(scheduler, text_of(item), -1));
+    } else if ((item = take(step, "undefine"))) {
+        same_status(expect, selene_condition_undefine(scheduler, text_of(item), -1));
+    } else if ((item = take(step, "meet"))) {
+        same_status(expect, selene_condition_set(scheduler, text_of(item), -1, 1));
+    } else if ((item = take(step, "lose"))) {
+        same_status(expect, selene_condition_set(scheduler, text_of(item), -1, 0));
     } else if ((item = take(step, "pause_group"))) {
         same_status(expect, selene_group_pause(scheduler, text_of(item), -1));
     } else if ((item = take(step, "resume_group"))) {

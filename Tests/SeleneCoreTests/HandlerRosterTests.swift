@@ -50,7 +50,7 @@ import Testing
 
   // MARK: What tasks see of it
 
-  private let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
+  private let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: false)
 
   @Test("T10 a task without handler stays and is not eligible; it is once a handler has its name")
   func eligible() throws {

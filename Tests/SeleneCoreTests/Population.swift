@@ -28,7 +28,7 @@ struct Subject {
   /// S1 but for what concerns a cycle.
   func isEligible(_ offer: Offer, at now: Instant?) -> Bool {
     state == .enqueued && offer.kinds.contains(kind) && handler != .missing && (!offer.pushes || handler == .pushed)
-      && (now.map { earliestBegin <= $0 } ?? true) && constraints.isSubset(of: offer.satisfied) && isPermitted
+      && (now.map { earliestBegin <= $0 } ?? true) && Needs(constraints).isSubset(of: offer.satisfied) && isPermitted
       && !isTaken
   }
 }

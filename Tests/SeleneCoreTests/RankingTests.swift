@@ -51,7 +51,7 @@ import Testing
   private func play(_ population: Population, _ round: Int, _ chance: inout Chance) throws {
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
-      satisfied: chance.pick([.all, .all, .network, .externalPower, []]), pushes: chance.once(in: 3),
+      satisfied: Needs(chance.pick([.all, .all, .network, .externalPower, []])), pushes: chance.once(in: 3),
       observedRange: chance.once(in: 2))
     let length = chance.pick([10, 60, 5 * Time.second, 30 * Time.minute])
     let window = Window(
@@ -110,7 +110,7 @@ import Testing
     case 0, 1: try population.cancel(index)
     case 2, 3: try population.update(index)
     case 4, 5: try population.add(isNew: true, age: Time.hour, &chance)
-    case 6: offer.satisfied = chance.pick([.all, .network, .externalPower, []])
+    case 6: offer.satisfied = Needs(chance.pick([.all, .network, .externalPower, []]))
     case 7: offer.kinds = chance.pick([.all, KindSet(.refresh), KindSet(.processing), []])
     case 8: if chance.once(in: 8) { population.retireHandler() }
     default:
@@ -144,7 +144,7 @@ import Testing
     for now in TimeTests.edges {
       let population = try Population(20, at: now, &chance)
       for observedRange in [false, true] {
-        let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: observedRange)
+        let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: observedRange)
         let ranking = Ranking(population.table, offer, at: now)
         var picked: Set<Int> = []
         while let pick = ranking.best(in: population.table, offer, room: nil) {
@@ -169,7 +169,7 @@ import Testing
       let slot = try #require(desk.slot(name))
       desk.table.modify(slot) { $0.lastRun = desk.now + later }
     }
-    let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
+    let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: false)
     let ranking = desk.table.openRanking(offer, at: desk.now)
     defer { desk.table.close(ranking) }
     try desk.register(Recipe("a", existing: .replace))
@@ -189,7 +189,7 @@ import Testing
     try desk.register(Recipe("c") { $0.initialDelay = 5 })
     try desk.register(Recipe("d", .once))
     try desk.register(Recipe("e", .once))
-    let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
+    let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: false)
     var ranking = desk.table.openRanking(offer, at: desk.now)
     #expect(ranking.eligibleCount == 3)
     desk.now += 10

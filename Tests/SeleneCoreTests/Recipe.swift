@@ -12,6 +12,8 @@ struct Recipe {
   var tags: [String] = []
   /// The ids of the tasks that it comes after.
   var after: [String] = []
+  /// The conditions of the host that it asks for.
+  var conditions: [String] = []
   var input: [UInt8] = []
   private var numbers = TaskNumbers()
 
@@ -39,7 +41,7 @@ struct Recipe {
   /// Lends a draft whose texts live until the body returns.
   func withDraft<R>(_ body: (borrowing TaskDraft) throws -> R) rethrows -> R {
     let parts =
-      [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + (tags + after).map { Array($0.utf8) }
+      [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + (tags + after + conditions).map { Array($0.utf8) }
     return try Array(parts.joined()).withUnsafeBytes { all in
       var texts: [UnsafeRawBufferPointer] = []
       var end = 0
@@ -52,7 +54,8 @@ struct Recipe {
       (draft.id, draft.handler, draft.input) = (texts[0], texts[1], texts[2])
       draft.group = texts[3]
       draft.tags = Array(texts[4..<4 + tags.count])
-      draft.after = Array(texts[(4 + tags.count)...])
+      draft.after = Array(texts[4 + tags.count..<4 + tags.count + after.count])
+      draft.conditions = Array(texts[(4 + tags.count + after.count)...])
       return try body(draft)
     }
   }

@@ -57,6 +57,7 @@ import Testing
         $0.flags = chance.once(in: 6) ? TaskDefinition.steady : 0
         if $0.schedule == Int32(Schedule.once.rawValue) && chance.once(in: 2) { $0.flags |= TaskDefinition.expedited }
         $0.group = groups > 0 && chance.once(in: 2) ? "group.\(chance.below(groups))" : ""
+        $0.conditions = chance.once(in: 4) ? (0..<1 + chance.below(2)).map { _ in "condition.\(chance.below(12))" } : []
         $0.tags = chance.once(in: 5) ? ["tag.\(chance.below(3))"] : []
       }
       var changes = Changes(isObserved: false)
@@ -148,12 +149,17 @@ import Testing
       && record.pace == diary.pace(record)
   }
 
+  /// What a window offers, of constraints and of conditions of the host.
+  private func satisfied(_ chance: inout Chance) -> Needs {
+    Needs(chance.pick([.all, .all, .network, .externalPower, []]), host: chance.pick([.max, 0, 0x5A5, 0xF0F, 0x7FE]))
+  }
+
   /// Plays one cycle on both; how many answers were compared.
   private func play(_ yard: Yard, picks: Int, _ chance: inout Chance) throws -> Int {
     let table = yard.table
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
-      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3),
+      satisfied: satisfied(&chance), pushes: chance.once(in: 3),
       observedRange: yard.diary == nil && chance.once(in: 2))
     let begin = yard.now
     let ranking = table.openRanking(offer, at: begin)
@@ -188,7 +194,7 @@ import Testing
       ranking.remove(found)
       yard.run(found.slot, &chance)
       if chance.once(in: 3) { try yard.interfere(&chance) }
-      if chance.once(in: 10) { offer.satisfied = chance.pick([.all, .network, .externalPower, []]) }
+      if chance.once(in: 10) { offer.satisfied = satisfied(&chance) }
       if chance.once(in: 15) { offer.kinds = chance.pick([.all, KindSet(.refresh), KindSet(.processing)]) }
       try verify(ranking.remaining(in: table, offer) == plain.remaining(in: table, offer), "pick \(pick): remaining")
     }
@@ -200,7 +206,7 @@ import Testing
     let table = yard.table
     var offer = Offer(
       kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing)]),
-      satisfied: chance.pick([.all, .all, .network, []]), pushes: chance.once(in: 3),
+      satisfied: satisfied(&chance), pushes: chance.once(in: 3),
       observedRange: yard.diary == nil && chance.once(in: 2))
     let begin = yard.now
     let ranking = table.openRanking(offer, at: begin)
@@ -240,7 +246,7 @@ import Testing
         yard.now = next == Time.never || chance.once(in: 2) ? yard.now + chance.anySpan(upTo: Time.second) : next
       }
       if chance.once(in: 3) { try yard.interfere(&chance) }
-      if chance.once(in: 10) { offer.satisfied = chance.pick([.all, .network, .externalPower, []]) }
+      if chance.once(in: 10) { offer.satisfied = satisfied(&chance) }
     }
     table.close(ranking)
     for (slot, sequence) in spent { table.renew(slot, sequence) }

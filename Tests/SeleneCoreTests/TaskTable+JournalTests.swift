@@ -21,7 +21,7 @@ import Testing
       lines.append("\(tag): \(tag.withBytes { table.slots(carrying: $0) }.map { table.sequence($0) })")
     }
     for kind in Kind.allCases { lines.append("\(kind): \(table.freePlaces(kind)) places") }
-    let offer = Offer(kinds: .all, satisfied: .all, pushes: true, observedRange: false)
+    let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: true, observedRange: false)
     lines.append("\(Ranking(table, offer, at: desk.now).eligibleCount) of \(table.lastSequence)")
     return lines
   }

@@ -4,7 +4,7 @@ import SeleneCore
 import Testing
 
 @Suite("TaskTable wake-up") struct TaskTableWakeupTests {
-  private let offer = Offer(kinds: .all, satisfied: .all, pushes: false, observedRange: false)
+  private let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: false)
 
   private func pace(interval: Span = 0, lastBegin: Instant? = nil) -> PerKind<Pace> {
     var pace = Pace(interval: interval)
@@ -93,7 +93,7 @@ import Testing
       let population = try Population(chance.below(6), at: now, &chance)
       let offer = Offer(
         kinds: chance.pick([.all, KindSet(.refresh), KindSet(.processing), []]),
-        satisfied: chance.pick([.all, .network, []]), pushes: false, observedRange: false)
+        satisfied: Needs(chance.pick([.all, .network, []])), pushes: false, observedRange: false)
       var pace = PerKind(refresh: Pace(interval: 0), processing: Pace(interval: 0))
       for kind in Kind.allCases {
         pace[kind] = Pace(interval: chance.pick([0, 1, Time.hour]))

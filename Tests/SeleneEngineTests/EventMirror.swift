@@ -46,6 +46,7 @@ final class EventMirror {
       expect(openCycles.remove(change.cycle) != nil, "a cycle ended that was not open")
     case .paused where change.definition == nil, .resumed where change.definition == nil:
       expect(change.message != nil, "a group that is \(change.type) has a name")
+    case .conditionMet, .conditionLost: expect(change.message != nil, "a condition has a name")
     default:
       guard let definition = change.definition else { return expect(false, "\(change.type) of no task") }
       seen.append(definition)

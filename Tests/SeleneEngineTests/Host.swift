@@ -88,6 +88,17 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     try group.withBytes { name in try enter { try $0.pause(isPaused, group: name, at: $1) } }
   }
 
+  /// Defines a condition, or takes its definition back.
+  func define(condition: String, _ isDefined: Bool = true) throws {
+    try condition.withBytes { name in
+      try enter { try isDefined ? $0.define(condition: name, at: $1) : $0.undefine(condition: name, at: $1) }
+    }
+  }
+
+  func set(condition: String, _ isSatisfied: Bool) throws {
+    try condition.withBytes { name in try enter { try $0.set(condition: name, isSatisfied, at: $1) } }
+  }
+
   func set(group: String, _ terms: GroupTerms) throws {
     try group.withBytes { name in
       try enter {

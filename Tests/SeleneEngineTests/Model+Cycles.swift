@@ -294,6 +294,7 @@ extension Model {
     now = instant
     (cycles, runs, spent) = ([], [:], [])
     (liveHandlers, retiredHandlers, enabled, satisfied) = ([], [], .all, .all)
+    conditions = conditions.mapValues { _ in false }
     for sight in records.values.filter({ $0.state == .running }).sorted(by: { $0.sequence < $1.sequence }) {
       interrupt(sight)
     }

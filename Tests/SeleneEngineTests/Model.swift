@@ -86,6 +86,8 @@ final class Model {
   /// What the host has set of groups (W3).
   var groups: [String: GroupTerms] = [:]
   var satisfied = Constraints.all
+  /// The conditions that the host has defined, and whether they are satisfied (W2).
+  var conditions: [String: Bool] = [:]
   var enabled = KindSet.all
   var lastBegin = PerKind<Instant?>(repeating: nil)
   var cycles: [ModelCycle] = []
@@ -137,10 +139,15 @@ final class Model {
   /// S1 without the time, and room in its group.
   func isRunnable(_ sight: Sight, kinds: KindSet) -> Bool { isEligible(sight, kinds: kinds) && isGroupOpen(sight) }
 
+  /// Whether all that a task asks for is satisfied.
+  func hasAll(_ definition: TaskDefinition) -> Bool {
+    definition.constraints.isSubset(of: satisfied) && definition.conditionNames.allSatisfy { conditions[$0] == true }
+  }
+
   /// S1 without the time.
   func isEligible(_ sight: Sight, kinds: KindSet) -> Bool {
     sight.state == .enqueued && kinds.contains(sight.kind) && liveHandlers.contains(sight.definition.handler.text)
-      && sight.definition.constraints.isSubset(of: satisfied) && !sight.id.hasPrefix(Self.forbidden)
+      && hasAll(sight.definition) && !sight.id.hasPrefix(Self.forbidden)
       && !isTaken(sight.id) && !sight.isPaused
   }
 
@@ -361,6 +368,9 @@ extension TaskDefinition {
   /// The name of its group, or nil.
   var groupName: String? { group.map { $0.name.buffer.text } }
 
+  /// The names of the conditions of the host that it asks for, in the order of their bytes.
+  var conditionNames: [String] { (0..<conditionCount).map { condition($0).text } }
+
   /// Whether both say the same.
   func isSame(as other: TaskDefinition) -> Bool {
     id.equals(other.id) && handler.equals(other.handler) && kind == other.kind && schedule == other.schedule
@@ -371,6 +381,7 @@ extension TaskDefinition {
       && terms.numbers.flags == other.terms.numbers.flags
       && expectedResponse == other.expectedResponse
       && responseWindow == other.responseWindow && groupName == other.groupName
+      && conditionNames == other.conditionNames
       && after.map { Array($0.id) } == other.after.map { Array($0.id) }
       && tagCount == other.tagCount && (0..<tagCount).allSatisfy { tag($0).equals(other.tag($0)) }
   }

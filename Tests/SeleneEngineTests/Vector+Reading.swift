@@ -71,6 +71,7 @@ extension VectorPlayer {
     recipe.period = try call.milliseconds("period_ms") ?? recipe.period
     recipe.flex = try call.milliseconds("flex_ms") ?? recipe.flex
     recipe.group = try call.text("group") ?? ""
+    recipe.conditions = try call.texts("needs") ?? []
     if let jitter = try call.integer("jitter") { recipe.jitter = UInt32(jitter) }
     recipe.backoffDelay = try call.milliseconds("backoff_ms") ?? recipe.backoffDelay
     if let size = try call.integer("input_size") { recipe.input = [UInt8](repeating: 0, count: Int(size)) }

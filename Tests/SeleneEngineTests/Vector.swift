@@ -137,6 +137,14 @@ final class VectorPlayer {
       try count(expect) { try host.pause(false, id) }
     } else if let tag = try step.text("resume_tag") {
       try count(expect) { try host.pause(false, tag: tag) }
+    } else if let name = try step.text("define") {
+      try status(expect) { try host.define(condition: name) }
+    } else if let name = try step.text("undefine") {
+      try status(expect) { try host.define(condition: name, false) }
+    } else if let name = try step.text("meet") {
+      try status(expect) { try host.set(condition: name, true) }
+    } else if let name = try step.text("lose") {
+      try status(expect) { try host.set(condition: name, false) }
     } else if let group = try step.text("pause_group") {
       try status(expect) { try host.pause(true, group: group) }
     } else if let group = try step.text("resume_group") {

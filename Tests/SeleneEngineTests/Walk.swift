@@ -31,6 +31,7 @@ final class Walk {
   static let handlers = ["h1", "h2", "h3", "a", "b"]
   static let tags = ["t", "u", "v"]
   static let groups = ["g1", "g2"]
+  static let conditions = ["c1", "c2", "c3"]
 
   /// - Parameter hasLives: the host keeps its tasks in a file, and crashes or closes now and then.
   init(_ name: String, hasLives: Bool = false) throws {
@@ -88,7 +89,7 @@ final class Walk {
     case 0..<24: try register()
     case 24..<27: try cancel()
     case 27..<30: try changeHandlers()
-    case 30..<33: try chance.once(in: 2) ? changeConditions() : setGroup()
+    case 30..<33: try chance.pick([changeConditions, setGroup, setCondition])()
     case 33..<34: try chance.once(in: 3) ? setNext() : pause()
     case 34..<35: try switchKinds()
     case 35..<40: try begin()
@@ -149,6 +150,7 @@ final class Walk {
       try verify(calls == (run.wasAsked ? 1 : 0), "the stop function of run \(run.token) was called \(calls) times")
     }
     try checkGroups()
+    try checkConditions()
     for id in Self.ids {
       let out = model.runs.values.filter { $0.id == id && !$0.isBack }.count
       try verify(out <= 1, "\(out) runs of \(id) have not come back")
@@ -209,6 +211,7 @@ final class Walk {
       $0.tags = Self.tags.filter { _ in chance.once(in: 4) }
       $0.group = chance.once(in: 2) ? chance.pick(Self.groups) : ""
       $0.constraints = chance.pick([0, 0, 1, 2, 3])
+      $0.conditions = chance.once(in: 4) ? (0...chance.below(2)).map { _ in chance.pick(Self.conditions) } : []
       $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])
       $0.responseWindow = chance.pick([0, 1, 3, 30])
       $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
@@ -383,13 +386,55 @@ final class Walk {
     try both("conditions \(satisfied.rawValue)") {
       model.satisfied = satisfied
       for run in model.runs.values.sorted(by: { $0.token < $1.token })
-      where run.isOpen && !run.definition.constraints.isSubset(of: satisfied) {
+      where run.isOpen && !model.hasAll(run.definition) {
         model.stop(run.token, .constraintLost)
       }
       return 0
     } engine: {
       try host.satisfy(satisfied)
       return 0
+    }
+  }
+
+  /// Defines a condition, says whether it is satisfied, or takes it back.
+  private func setCondition() throws {
+    let (name, deed) = (chance.pick(Self.conditions), chance.below(8))
+    try both("condition \(name) \(deed)") {
+      if deed == 0 {
+        guard model.conditions.removeValue(forKey: name) != nil else { throw Refused(.notFound) }
+      } else if deed < 4 {
+        model.conditions[name] = model.conditions[name] ?? false
+      } else {
+        guard model.conditions[name] != nil else { throw Refused(.notFound) }
+        model.conditions[name] = deed != 4
+      }
+      for run in model.runs.values.sorted(by: { $0.token < $1.token })
+      where run.isOpen && !model.hasAll(run.definition) {
+        model.stop(run.token, .constraintLost)
+      }
+      return 0
+    } engine: {
+      if deed < 4 {
+        try host.define(condition: name, deed > 0)
+      } else {
+        try host.set(condition: name, deed != 4)
+      }
+      return 0
+    }
+  }
+
+  private func checkConditions() throws {
+    for name in Self.conditions {
+      let (known, isDefined, isSatisfied) = try host.enter { scheduler, _ in
+        name.withBytes { bytes in
+          guard let found = try? scheduler.condition(bytes) else { return (false, false, false) }
+          return (true, found.isDefined, found.isSatisfied)
+        }
+      }
+      try verify(isDefined == (model.conditions[name] != nil), "whether \(name) is defined")
+      try verify(isSatisfied == (model.conditions[name] == true), "whether \(name) is satisfied")
+      let isAsked = model.records.values.contains { $0.definition.conditionNames.contains(name) }
+      try verify(known || !(isDefined || isAsked), "\(name) is known")
     }
   }
 

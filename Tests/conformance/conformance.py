@@ -197,6 +197,26 @@ class Scenario:
         """All that carry a tag."""
         return {"count": int(self.ask("resume_tag", tag)[0])}
 
+    def define(self, name: str) -> dict[str, Any]:
+        """A condition of the host."""
+        self.ask("define", name)
+        return {}
+
+    def undefine(self, name: str) -> dict[str, Any]:
+        """A condition of the host."""
+        self.ask("undefine", name)
+        return {}
+
+    def meet(self, name: str) -> dict[str, Any]:
+        """A condition of the host is satisfied."""
+        self.ask("meet", name)
+        return {}
+
+    def lose(self, name: str) -> dict[str, Any]:
+        """A condition of the host is not satisfied."""
+        self.ask("lose", name)
+        return {}
+
     def pause_group(self, group: str) -> dict[str, Any]:
         """A group."""
         self.ask("pause_group", group)
@@ -345,6 +365,7 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
                 both("limit_group", "g", limit=chance.randrange(3))
             elif choice == 9:
                 both("conditions", chance.randrange(4))
+                both(chance.choice(["define", "meet", "meet", "lose", "undefine"]), chance.choice(["vpn", "ü %=,"]))
             elif choice == 10:
                 both("wakeup")
                 both("plan", budget=30 * S, kinds=chance.randrange(1, 4))
@@ -375,6 +396,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "tags": ["t", "é,"][: chance.randrange(3)],
         "max_attempts": chance.randrange(3),
         "constraints": chance.randrange(4),
+        "needs": ["vpn", "ü %=,"][: chance.randrange(3)],
         "initial_delay": chance.choice([0, S]),
         "response_window": chance.choice([0, 3, 30, 31]),
         "timeout": chance.choice([0, 2 * S]),

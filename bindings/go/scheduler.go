@@ -299,6 +299,59 @@ type GroupInfo struct {
 	Running, Waiting uint64
 }
 
+// DefineCondition defines a condition of the host's own, which tasks ask for by its name.
+func (s *Scheduler) DefineCondition(name string) error {
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_condition_define(s.handle, data, length)
+	})
+}
+
+// UndefineCondition takes the definition back; it then does not hold.
+func (s *Scheduler) UndefineCondition(name string) error {
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_condition_undefine(s.handle, data, length)
+	})
+}
+
+// SetCondition says whether a condition that is defined holds; runs that lose it are stopped.
+func (s *Scheduler) SetCondition(name string, holds bool) error {
+	var satisfied C.int32_t
+	if holds {
+		satisfied = 1
+	}
+	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_condition_set(s.handle, data, length, satisfied)
+	})
+}
+
+// Condition is what a condition of the host is; ErrNotFound if it is not defined and no task asks for it.
+func (s *Scheduler) Condition(name string) (Condition, error) {
+	var state C.int32_t
+	err := s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_condition_get(s.handle, data, length, &state)
+	})
+	return Condition(state), err
+}
+
+// ConditionNames are the names of all conditions that are defined, or that a task asks for.
+func (s *Scheduler) ConditionNames() ([]string, error) {
+	return listed(func(raw **C.selene_task_ids) C.selene_status { return C.selene_condition_list(s.handle, raw) })
+}
+
+// MissingConditions are the names of those that a task asks for and that do not hold.
+func (s *Scheduler) MissingConditions(id string) (names []string, err error) {
+	failed := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		names, err = listed(func(raw **C.selene_task_ids) C.selene_status {
+			return C.selene_condition_missing(s.handle, data, length, raw)
+		})
+		return C.SELENE_OK
+	})
+	if err == nil {
+		err = failed
+	}
+	return names, err
+}
+
 // LimitGroup lets at most so many runs of a group go on at a time; 0: no limit.
 func (s *Scheduler) LimitGroup(name string, limit uint32) error {
 	return s.named(name, func(data *C.char, length C.int64_t) C.selene_status {

@@ -434,6 +434,30 @@ func TestEventsAreReadAndLostOnesCounted(t *testing.T) {
 	refused(t, err, ErrUnsupported)
 }
 
+func TestATaskWaitsForConditionsOfTheHost(t *testing.T) {
+	s := opened(t, Options{})
+	task := Once("a")
+	task.Handler, task.Conditions = "upload", []string{"vpn", "signed-in"}
+	must(t, s.DefineCondition("vpn"))
+	_, err := s.Register(task)
+	must(t, err)
+	must(t, s.SetCondition("vpn", true))
+	names, err := s.MissingConditions("a")
+	must(t, err)
+	equal(t, strings.Join(names, " "), "signed-in")
+	state, err := s.Condition("vpn")
+	must(t, err)
+	equal(t, state, ConditionSatisfied)
+	must(t, s.UndefineCondition("vpn"))
+	names, err = s.ConditionNames()
+	must(t, err)
+	equal(t, strings.Join(names, " "), "signed-in vpn")
+	equal(t, strings.Join(info(t, s, "a").Conditions, " "), "signed-in vpn")
+	if err := s.SetCondition("vpn", true); !errors.Is(err, ErrNotFound) {
+		t.Fatal(err)
+	}
+}
+
 func TestAGroupHasALimitAndIsPaused(t *testing.T) {
 	s := opened(t, Options{})
 	var now, most atomic.Int32

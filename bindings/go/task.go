@@ -45,6 +45,8 @@ type Task struct {
 	// one does, or starts when all have ended, AfterAnyEnd.
 	After       []string
 	AfterAnyEnd bool
+	// Conditions are names of conditions of the host, all of which must hold (DefineCondition).
+	Conditions []string
 	// Group is the name of the group that it is in; empty: none.
 	Group string
 	// Input are bytes that each run gets.
@@ -96,6 +98,7 @@ func (t *Task) lend(call func(*C.selene_task) error) error {
 	raw.period, raw.flex, raw.jitter = C.int64_t(t.Period), C.int64_t(t.Flex), C.uint32_t(t.Jitter)
 	raw.timeout, raw.stall_limit = C.int64_t(t.Timeout), C.int64_t(t.StallLimit)
 	raw.group = lent.text(t.Group)
+	raw.conditions, raw.condition_count = lent.texts(t.Conditions), C.uint32_t(len(t.Conditions))
 	if len(t.Input) > 0 {
 		input := C.CBytes(t.Input)
 		lent = append(lent, input)
@@ -152,6 +155,8 @@ type TaskInfo struct {
 	ResponseTimes []time.Duration
 	// After are the ids of the tasks that it comes after.
 	After []string
+	// Conditions are those of the host that it asks for.
+	Conditions []string
 	// Failure is why it last failed, if no run has succeeded since.
 	Failure  string
 	FailedAt time.Time
@@ -171,6 +176,9 @@ func newTaskInfo(raw *C.selene_task_info) *TaskInfo {
 	}
 	for _, tag := range unsafe.Slice(raw.tags, raw.tag_count) {
 		info.Tags = append(info.Tags, text(tag))
+	}
+	for _, name := range unsafe.Slice(raw.conditions, raw.condition_count) {
+		info.Conditions = append(info.Conditions, text(name))
 	}
 	for _, id := range unsafe.Slice(raw.after, raw.after_count) {
 		info.After = append(info.After, text(id))

@@ -79,6 +79,8 @@ export interface Task {
   maxAttempts?: number;
   requires?: Constraint | Iterable<Constraint>;
   tags?: string[];
+  /** Names of conditions of the host, all of which must be satisfied (`defineCondition`). */
+  conditions?: string[];
   /** What it shares a limit of runs at a time with, and a pause. */
   group?: string;
   /** What a run is expected to take while nothing is known; left out: what its handler's runs took. */
@@ -171,6 +173,8 @@ export interface TaskInfo {
   after: string[];
   /** Those of them that it waits for. */
   waitsFor: string[];
+  /** Of the host. */
+  conditions: string[];
   /** Empty: none. */
   group: string;
   kind: Kind;
@@ -200,7 +204,7 @@ export interface TaskInfo {
 export interface Explanation {
   state: State;
   /** Empty: nothing but a window is missing. */
-  reasons: { reason: string; missing: Constraint[]; mayChangeAt: number }[];
+  reasons: { reason: string; missing: string[]; mayChangeAt: number }[];
   /** From 1; 0: it is not eligible. */
   rank: number;
   eligible: number;
@@ -290,6 +294,16 @@ export class Scheduler {
   /** Lets them go on. */
   resume(id: string): number;
   resumeTag(tag: string): number;
+  /** Defines a condition of the host's own, which tasks ask for by its name. */
+  defineCondition(name: string): void;
+  /** Takes the definition back; it is then not satisfied. */
+  undefineCondition(name: string): void;
+  /** Says whether a condition that is defined is satisfied; runs that lose it are stopped. */
+  setCondition(name: string, satisfied: boolean): void;
+  /** Those that are defined, or that a task asks for; null: not defined. */
+  namedConditions(): Record<string, boolean | null>;
+  /** The names of those that a task asks for and that are not satisfied. */
+  missingConditions(id: string): string[];
   /** At most so many runs of a group go on at a time; Infinity: no limit. */
   limitGroup(name: string, limit: number): void;
   /** Begins no more runs of a group, or lets them begin again. */

@@ -349,7 +349,7 @@ export class Scheduler {
     return memory.scope(({ room, struct, text, bytes }) => {
       const at = struct('task');
       this.#selene.defaults('task', at);
-      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd', 'expedited', 'outOfQuota'];
+      const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd', 'expedited', 'outOfQuota', 'conditions'];
       const values = fields(task, TASK, others, 'task');
       values.id = text(task.id ?? '');
       if (task.handler !== undefined) values.handler = text(task.handler);
@@ -366,6 +366,7 @@ export class Scheduler {
         Object.assign(values, { tags, tag_count });
       }
       if (task.after) Object.assign(values, this.#texts('after', task.after, room, text, Number));
+      if (task.conditions) Object.assign(values, this.#texts('conditions', task.conditions, room, text, Number));
       if (task.input !== undefined) {
         const input = typeof task.input === 'string' ? text(task.input) : bytes(task.input);
         values.input = input.data;
@@ -424,6 +425,43 @@ export class Scheduler {
 
   resumeTag(tag) {
     return this.#counted('selene_task_resume_tag', tag);
+  }
+
+  /** Defines a condition of the host's own, which tasks ask for by its name (`conditions`). */
+  defineCondition(name) {
+    this.#named('selene_condition_define', name);
+  }
+
+  /** Takes the definition back; it is then not satisfied. */
+  undefineCondition(name) {
+    this.#named('selene_condition_undefine', name);
+  }
+
+  /** Says whether a condition that is defined is satisfied; runs that lose it are stopped. */
+  setCondition(name, satisfied) {
+    this.#named('selene_condition_set', name, satisfied ? 1 : 0);
+    this.#wake();
+  }
+
+  /** The conditions that are defined, or that a task asks for: `{ vpn: true, 'signed-in': null }`; null: not defined. */
+  namedConditions() {
+    const { memory, c } = this.#selene;
+    const read = (names) => memory.readArray('text', names.ids, names.count);
+    const list = (out) => this.#selene.check(c.selene_condition_list(this.#handle, out));
+    const state = (name) => memory.scope(({ room }) => {
+      const out = room(4);
+      this.#named('selene_condition_get', name, out);
+      const found = memory.get('i32', out);
+      return found === constants.CONDITION_UNDEFINED ? null : found === constants.CONDITION_SATISFIED;
+    });
+    return Object.fromEntries(this.#owned('task_ids', 'selene_task_ids_destroy', list, read).map((name) => [name, state(name)]));
+  }
+
+  /** The names of those that a task asks for and that are not satisfied. */
+  missingConditions(id) {
+    const { memory } = this.#selene;
+    const read = (names) => memory.readArray('text', names.ids, names.count);
+    return this.#owned('task_ids', 'selene_task_ids_destroy', (out) => this.#named('selene_condition_missing', id, out), read);
   }
 
   /** At most so many runs of a group go on at a time; Infinity: no limit. */
@@ -523,7 +561,7 @@ export class Scheduler {
       const at = struct('explanation');
       this.#selene.defaults('explanation', at);
       this.#named('selene_task_explain', id, at);
-      return explanation(memory.read('explanation', at));
+      return explanation(memory.read('explanation', at), () => this.missingConditions(id));
     });
   }
 
@@ -911,6 +949,7 @@ function taskInfo(info, memory) {
     tags: memory.readArray('text', info.tags, info.tag_count),
     after,
     waitsFor: after.filter((_, place) => info.waits_for >> place & 1),
+    conditions: memory.readArray('text', info.conditions, info.condition_count),
     group: info.group,
     kind: kinds.name(info.kind),
     schedule: schedules.name(info.schedule),
@@ -933,12 +972,12 @@ function taskInfo(info, memory) {
   };
 }
 
-function explanation(found) {
+function explanation(found, missingConditions) {
   return {
     state: states.name(found.state),
     reasons: found.reasons.slice(0, found.reason_count).map((one) => ({
       reason: reasons.name(one.reason),
-      missing: named(one.constraints, constraintNames),
+      missing: one.reason === constants.REASON_CONDITIONS ? missingConditions() : named(one.constraints, constraintNames),
       mayChangeAt: one.may_change_at,
     })),
     rank: Number(found.rank),

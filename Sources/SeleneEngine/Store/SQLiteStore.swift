@@ -129,6 +129,7 @@ package final class SQLiteStore: Store {
   override func load(into table: TaskTable) throws(SeleneError) {
     platform_fork_hold()
     defer { platform_fork_release() }
+    try loadConditions(into: table)
     var rows = try TaskRows(connection)
     defer { rows.finish() }
     var newest: Instant = .min
@@ -145,7 +146,6 @@ package final class SQLiteStore: Store {
     remember(state)
     try loadTimes(into: table)
     try loadGroups(into: table)
-    try loadConditions(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
     // From now on pages are read and written here and there.
@@ -194,7 +194,9 @@ package final class SQLiteStore: Store {
     let rows = try connection.prepare(Schema.readConditions)
     defer { rows.finish() }
     while try rows.step() {
-      guard HostConditions.isWhole(rows), table.terms.load(condition: rows.bytes(1)) else {
+      guard HostConditions.isWhole(rows),
+        table.terms.load(condition: rows.bytes(1), number: Int(clamping: rows.int(0)) - 1)
+      else {
         throw SeleneError(
           .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the conditions is damaged")
       }
@@ -322,12 +324,13 @@ package final class SQLiteStore: Store {
       let write = try? connection.prepare(Schema.writeCondition)
     else { return connection.lastCode }
     defer { write.finish() }
-    for (place, name) in conditions.names(conditions.defined).enumerated() {
-      HostConditions.bind(write, name.buffer, at: Int64(place) + 1)
-      let code = write.execute()
-      guard code == SQLITE_OK else { return code }
+    var code = SQLITE_OK
+    conditions.forEachDefined { number, name in
+      guard code == SQLITE_OK else { return }
+      HostConditions.bind(write, name.buffer, at: Int64(number) + 1)
+      code = write.execute()
     }
-    return SQLITE_OK
+    return code
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

@@ -120,6 +120,7 @@ package enum StoreFile {
       try expedited.restore(books.expedited, movedBy: 0, seen: 0, at: 0)
     }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
+    try store.loadConditions(into: table)
     var rows = try TaskRows(connection)
     defer { rows.finish() }
     while try rows.step() {
@@ -134,7 +135,6 @@ package enum StoreFile {
     }
     try store.loadTimes(into: table)
     try store.loadGroups(into: table)
-    try store.loadConditions(into: table)
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
@@ -242,7 +242,7 @@ package enum StoreFile {
     /// What hosts had set of groups.
     var groups: [(name: Bytes, terms: GroupTerms)] = []
     /// The conditions that hosts had defined.
-    var conditions: [Bytes] = []
+    var conditions: [(number: Int, name: Bytes)] = []
     var damaged: UInt64 = 0
     /// Something in it is as only this library writes it: a row with its checksum.
     var isStore = false
@@ -302,12 +302,12 @@ package enum StoreFile {
   }
 
   /// What can be read of the conditions.
-  private static func readConditions(_ reader: SQLite) -> [Bytes] {
-    var names: [Bytes] = []
+  private static func readConditions(_ reader: SQLite) -> [(number: Int, name: Bytes)] {
+    var names: [(number: Int, name: Bytes)] = []
     guard let rows = try? reader.prepare(Schema.readConditions) else { return [] }
     defer { rows.finish() }
     while (try? rows.step()) == true {
-      if HostConditions.isWhole(rows) { names.append(Bytes(copying: rows.bytes(1))) }
+      if HostConditions.isWhole(rows) { names.append((Int(clamping: rows.int(0)) - 1, Bytes(copying: rows.bytes(1)))) }
     }
     return names
   }
@@ -340,6 +340,13 @@ package enum StoreFile {
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     let image = try SQLiteStore.makeImage(state, owner: gathered.owner)
     defer { image.close() }
+    let writeCondition = try image.prepare(Schema.writeCondition)
+    defer { writeCondition.finish() }
+    for (number, name) in gathered.conditions where table.terms.load(condition: name.buffer, number: number) {
+      HostConditions.bind(writeCondition, name.buffer, at: Int64(number) + 1)
+      let code = writeCondition.execute()
+      guard code == SQLITE_OK else { throw image.error(code) }
+    }
     let insert = TaskInsert(try image.prepare(Schema.insert), rows: 1)
     defer { insert.finish() }
     var rows = try TaskRows(gathered.rows)
@@ -367,15 +374,6 @@ package enum StoreFile {
       guard table.terms.groups.load(name.buffer, terms, at: place) else { continue }
       terms.bind(writeGroup, name.buffer, at: place)
       let code = writeGroup.execute()
-      guard code == SQLITE_OK else { throw image.error(code) }
-      place += 1
-    }
-    let writeCondition = try image.prepare(Schema.writeCondition)
-    defer { writeCondition.finish() }
-    place = 1
-    for name in gathered.conditions where table.terms.load(condition: name.buffer) {
-      HostConditions.bind(writeCondition, name.buffer, at: place)
-      let code = writeCondition.execute()
       guard code == SQLITE_OK else { throw image.error(code) }
       place += 1
     }

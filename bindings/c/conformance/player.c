@@ -94,7 +94,7 @@ static selene_status open_scheduler(void) {
 }
 
 static selene_status register_task(int32_t *disposition) {
-    selene_text tags[MOST];
+    selene_text tags[MOST], needs[MOST];
     selene_task task;
     selene_task_init(&task, sizeof task);
     task.id = field("id");
@@ -110,6 +110,8 @@ static selene_status register_task(int32_t *disposition) {
     task.constraints = (uint32_t)number_of("constraints", 0);
     task.tag_count = list("tags", tags);
     task.tags = tags;
+    task.condition_count = list("needs", needs);
+    task.conditions = needs;
     task.expected_response = number_of("expected_response", task.expected_response);
     task.initial_delay = number_of("initial_delay", 0);
     task.period = number_of("period", 0);
@@ -233,6 +235,12 @@ static void perform(const char *verb) {
     } else if (IS("pause")) {
         answer(status = selene_task_pause(scheduler, first.data, first.length, &number));
         if (!status) printf(" %" PRIu64, number);
+    } else if (IS("define")) {
+        answer(selene_condition_define(scheduler, first.data, first.length));
+    } else if (IS("undefine")) {
+        answer(selene_condition_undefine(scheduler, first.data, first.length));
+    } else if (IS("meet") || IS("lose")) {
+        answer(selene_condition_set(scheduler, first.data, first.length, IS("meet")));
     } else if (IS("pause_group")) {
         answer(selene_group_pause(scheduler, first.data, first.length));
     } else if (IS("resume_group")) {

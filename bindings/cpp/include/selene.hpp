@@ -291,6 +291,8 @@ struct task {
     /** network | external_power. */
     std::uint32_t constraints = 0;
     std::vector<std::string> tags{};
+    /** Names of conditions of the host, all of which must be satisfied (scheduler::define_condition). */
+    std::vector<std::string> conditions{};
     /** What it shares a limit of runs at a time with, and a pause; empty: none. */
     std::string group{};
     /** Bytes that each run gets. */
@@ -339,6 +341,15 @@ struct task_info {
     std::string group{};
     /** The tasks that it comes after, and those of them that it waits for. */
     std::vector<std::string> after{}, waits_for{};
+    /** The conditions of the host that it asks for. */
+    std::vector<std::string> conditions{};
+};
+
+/** What a condition of the host is. */
+enum class condition : std::int32_t {
+    undefined = SELENE_CONDITION_UNDEFINED,
+    unsatisfied = SELENE_CONDITION_UNSATISFIED,
+    satisfied = SELENE_CONDITION_SATISFIED,
 };
 
 /** A group of tasks. */
@@ -860,13 +871,15 @@ class scheduler {
     // ---- tasks ----
 
     disposition add(const task &given) {
-        std::vector<selene_text> tags, after;
+        std::vector<selene_text> tags, after, conditions;
         selene_task raw = SELENE_TASK_INIT;
         std::int32_t found = 0;
         for (const std::string &tag : given.tags)
             tags.push_back(detail::text(tag));
         for (const std::string &id : given.after)
             after.push_back(detail::text(id));
+        for (const std::string &name : given.conditions)
+            conditions.push_back(detail::text(name));
         raw.id = detail::text(given.id);
         raw.handler = detail::text(given.handler);
         raw.kind = static_cast<std::int32_t>(given.kind);
@@ -897,6 +910,8 @@ class scheduler {
         if (given.refuse_out_of_quota) raw.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
         raw.after_count = static_cast<std::uint32_t>(after.size());
         raw.after = after.data();
+        raw.condition_count = static_cast<std::uint32_t>(conditions.size());
+        raw.conditions = conditions.data();
         if (given.after_any_end) raw.flags |= SELENE_TASK_AFTER_ANY_END;
         detail::check(selene_task_register(handle_, &raw, &found));
         return static_cast<disposition>(found);
@@ -941,6 +956,8 @@ class scheduler {
                 selene::progress{raw->progress_done, raw->progress_total,
                                  detail::string(raw->progress_text), detail::at(raw->progress_at)};
         made.group = detail::string(raw->group);
+        for (std::uint32_t i = 0; i < raw->condition_count; i++)
+            made.conditions.push_back(detail::string(raw->conditions[i]));
         for (std::uint32_t i = 0; i < raw->after_count; i++) {
             made.after.push_back(detail::string(raw->after[i]));
             if ((raw->waits_for >> i & 1U) != 0) made.waits_for.push_back(made.after.back());
@@ -1013,6 +1030,40 @@ class scheduler {
         std::uint64_t count = 0;
         detail::check(selene_task_resume_tag(handle_, tag.data(), detail::length(tag), &count));
         return count;
+    }
+    /** Defines a condition of the host's own, which tasks ask for by its name. */
+    void define_condition(std::string_view name) {
+        detail::check(selene_condition_define(handle_, name.data(), detail::length(name)));
+    }
+    /** Takes the definition back; it is then not satisfied. */
+    void undefine_condition(std::string_view name) {
+        detail::check(selene_condition_undefine(handle_, name.data(), detail::length(name)));
+    }
+    /** Says whether a condition that is defined is satisfied; runs that lose it are stopped. */
+    void set_condition(std::string_view name, bool satisfied) {
+        detail::check(
+            selene_condition_set(handle_, name.data(), detail::length(name), satisfied ? 1 : 0));
+    }
+    /** Whether a condition is defined, and satisfied; none: neither, and no task asks for it. */
+    std::optional<condition> condition_of(std::string_view name) const {
+        std::int32_t state = 0;
+        const selene_status status =
+            selene_condition_get(handle_, name.data(), detail::length(name), &state);
+        if (status == SELENE_ERROR_NOT_FOUND) return std::nullopt;
+        detail::check(status);
+        return static_cast<condition>(state);
+    }
+    /** The names of all conditions that are defined, or that a task asks for. */
+    std::vector<std::string> condition_names() const {
+        selene_task_ids *raw = nullptr;
+        detail::check(selene_condition_list(handle_, &raw));
+        return listed(raw);
+    }
+    /** The names of those that a task asks for and that are not satisfied. */
+    std::vector<std::string> missing_conditions(std::string_view id) const {
+        selene_task_ids *raw = nullptr;
+        detail::check(selene_condition_missing(handle_, id.data(), detail::length(id), &raw));
+        return listed(raw);
     }
     /** At most so many runs of a group go on at a time; 0: no limit. */
     void limit_group(std::string_view name, std::uint32_t limit) {

@@ -30,6 +30,7 @@ FAMILIES = {
     "STOP": ("Stop", "Stop", "Stop is why a run is asked to stop."),
     "REASON": ("Reason", "Reason", "Reason is why a task does not run now."),
     "EVENT": ("EventType", "Event", "EventType is what an event tells."),
+    "CONDITION": ("Condition", "Condition", "Condition is what a condition of the host is."),
 }
 #: Families of bits, of which a value has any number.
 SETS = {

@@ -73,6 +73,8 @@ class Player:
         for key, value in given.items():
             if key in ("id", "handler", "group"):
                 fields[key] = unquote(value)
+            elif key == "needs":
+                fields["conditions"] = [unquote(name) for name in value.split(",")]
             elif key == "tags":
                 fields[key] = [unquote(tag) for tag in value.split(",")]
             elif key == "input_size":
@@ -113,6 +115,18 @@ class Player:
 
     def pause(self, id: str) -> object:
         return self.it.pause(unquote(id))
+
+    def define(self, name: str = "") -> None:
+        self.it.define_condition(unquote(name))
+
+    def undefine(self, name: str = "") -> None:
+        self.it.undefine_condition(unquote(name))
+
+    def meet(self, name: str = "") -> None:
+        self.it.set_condition(unquote(name), True)
+
+    def lose(self, name: str = "") -> None:
+        self.it.set_condition(unquote(name), False)
 
     def pause_group(self, name: str = "") -> None:
         self.it.pause(group=unquote(name))

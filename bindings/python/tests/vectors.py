@@ -95,7 +95,7 @@ class Player:
             once_or_periodic = step.get("schedule", "standing") != "standing"
             policy = step.pop("backoff", "exponential" if once_or_periodic else "none")
             fields["backoff"] = BACKOFFS[policy](milliseconds(step.pop("backoff_ms", 30_000)))
-        for key, name in (("window", "response_window"), ("constraints", "requires")):
+        for key, name in (("window", "response_window"), ("constraints", "requires"), ("needs", "conditions")):
             if key in step:
                 fields[name] = step.pop(key)
         if "expedited" in step:
@@ -156,6 +156,26 @@ class Player:
     def pause_group(self, group: str) -> dict[str, Any]:
         """A group."""
         self.scheduler.pause(group=group)
+        return {}
+
+    def define(self, condition: str) -> dict[str, Any]:
+        """A condition of the host."""
+        self.scheduler.define_condition(condition)
+        return {}
+
+    def undefine(self, condition: str) -> dict[str, Any]:
+        """A condition of the host."""
+        self.scheduler.undefine_condition(condition)
+        return {}
+
+    def meet(self, condition: str) -> dict[str, Any]:
+        """A condition of the host is satisfied."""
+        self.scheduler.set_condition(condition, True)
+        return {}
+
+    def lose(self, condition: str) -> dict[str, Any]:
+        """A condition of the host is not satisfied."""
+        self.scheduler.set_condition(condition, False)
         return {}
 
     def resume_group(self, group: str) -> dict[str, Any]:

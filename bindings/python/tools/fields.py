@@ -129,6 +129,14 @@ GROUP = Type(
     "raw.{c} = raw_text(task.{name})",
     unless="task.{name} is not None",
 )
+CONDITIONS = Type(
+    "str | Iterable[str]",
+    "tuple[str, ...]",
+    "told_ids(row.{c}, row.condition_count)",
+    'put(task, "{name}", texts(task.{name}, "{name}"))',
+    'raw.{c}, raw.condition_count = raw_texts(task.{name}, "{name}"), len(task.{name})',
+    unless="task.{name}",
+)
 AFTER = Type(
     "str | Iterable[str]",
     "tuple[str, ...]",
@@ -171,6 +179,7 @@ TASK = (
     Field("response_window", NUMBER, "3"),
     Field("tags", TAGS, "()"),
     Field("group", GROUP, "None"),
+    Field("conditions", CONDITIONS, "()"),
     Field("requires", of("Requires", "Constraint"), "()", "constraints"),
     Field("existing", optional(of("Existing | ExistingName", "Existing")), "None"),
     Field("delay", DELAY, "0", "initial_delay", "The initial delay in seconds."),

@@ -100,6 +100,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
     task = given.list("group").unwrap_or_default().into_iter().fold(task, Task::group);
+    task = given.list("needs").unwrap_or_default().into_iter().fold(task, Task::condition);
     task = given.list("tags").unwrap_or_default().into_iter().fold(task, Task::tag);
     with(task, given.number("input_size"), |task, size| task.input(vec![0; size as usize]))
 }
@@ -173,6 +174,10 @@ impl Player {
             "cancel_tag" => say(out, scheduler.cancel_tag(&word)?),
             "cancel_all" => say(out, scheduler.cancel_all()?),
             "pause" => say(out, scheduler.pause_task(&word)?),
+            "define" => scheduler.define_condition(&word)?,
+            "undefine" => scheduler.undefine_condition(&word)?,
+            "meet" => scheduler.set_condition(&word, true)?,
+            "lose" => scheduler.set_condition(&word, false)?,
             "pause_group" => scheduler.pause_group(&word)?,
             "resume_group" => scheduler.resume_group(&word)?,
             "limit_group" => scheduler.limit_group(&word, given.number("limit").unwrap_or(0) as u32)?,

@@ -422,6 +422,41 @@ impl Scheduler {
         check(unsafe { raw::selene_task_resume_tag(self.handle(), data, length, &mut count) })?;
         Ok(count)
     }
+    /// Defines a condition of the host's own, which tasks ask for by its name.
+    pub fn define_condition(&self, name: &str) -> Result<()> {
+        check(unsafe { raw::selene_condition_define(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
+    }
+    /// Takes the definition back; it is then not satisfied.
+    pub fn undefine_condition(&self, name: &str) -> Result<()> {
+        check(unsafe { raw::selene_condition_undefine(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
+    }
+    /// Says whether a condition that is defined is satisfied; runs that lose it are stopped.
+    pub fn set_condition(&self, name: &str, satisfied: bool) -> Result<()> {
+        let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
+        check(unsafe { raw::selene_condition_set(self.handle(), data, length, satisfied.into()) })
+    }
+    /// The conditions that are defined, or that a task asks for, and whether each is satisfied; none: not defined.
+    pub fn conditions(&self) -> Result<Vec<(String, Option<bool>)>> {
+        let names = listed(|out| unsafe { raw::selene_condition_list(self.handle(), out) })?;
+        let mut found = Vec::new();
+        for name in names {
+            let mut state = 0;
+            let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
+            match unsafe { raw::selene_condition_get(self.handle(), data, length, &mut state) } {
+                // Gone meanwhile.
+                raw::SELENE_ERROR_NOT_FOUND => continue,
+                status => check(status)?,
+            }
+            let satisfied = state == raw::SELENE_CONDITION_SATISFIED;
+            found.push((name, (state != raw::SELENE_CONDITION_UNDEFINED).then_some(satisfied)));
+        }
+        Ok(found)
+    }
+    /// The names of those that a task asks for and that are not satisfied.
+    pub fn missing_conditions(&self, id: &str) -> Result<Vec<String>> {
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        listed(|out| unsafe { raw::selene_condition_missing(self.handle(), data, length, out) })
+    }
     /// At most so many runs of a group go on at a time; 0: no limit.
     pub fn limit_group(&self, name: &str, limit: u32) -> Result<()> {
         let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));

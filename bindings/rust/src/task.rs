@@ -18,6 +18,7 @@ pub struct Task {
     handler: String,
     tags: Vec<String>,
     after: Vec<String>,
+    conditions: Vec<String>,
     group: String,
     input: Vec<u8>,
 }
@@ -30,7 +31,7 @@ impl Task {
     fn new(id: impl Into<String>, schedule: Schedule) -> Task {
         let mut raw = defaults!(selene_task, selene_task_init);
         raw.schedule = schedule.number();
-        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), after: Vec::new(), group: String::new(), input: Vec::new() }
+        Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), after: Vec::new(), conditions: Vec::new(), group: String::new(), input: Vec::new() }
     }
     /// A candidate in every window.
     pub fn standing(id: impl Into<String>) -> Task {
@@ -152,6 +153,11 @@ impl Task {
         self.tags.push(tag.into());
         self
     }
+    /// One more condition of the host that must be satisfied (`Scheduler::define_condition`).
+    pub fn condition(mut self, name: impl Into<String>) -> Task {
+        self.conditions.push(name.into());
+        self
+    }
     /// One more once task that it comes after, which is registered: it waits until that has succeeded, and fails or is
     /// cancelled with it.
     pub fn after(mut self, id: impl Into<String>) -> Task {
@@ -189,6 +195,9 @@ impl Task {
         let tags: Vec<_> = self.tags.iter().map(|tag| text(tag)).collect();
         let after: Vec<_> = self.after.iter().map(|id| text(id)).collect();
         let mut raw = self.raw;
+        let conditions: Vec<_> = self.conditions.iter().map(|name| text(name)).collect();
+        raw.conditions = conditions.as_ptr();
+        raw.condition_count = u32::try_from(conditions.len()).unwrap_or(u32::MAX);
         raw.after = after.as_ptr();
         raw.after_count = u32::try_from(after.len()).unwrap_or(u32::MAX);
         raw.id = text(&self.id);
@@ -238,6 +247,8 @@ pub struct TaskInfo {
     pub after: Vec<String>,
     /// Those of them that it waits for.
     pub waits_for: Vec<String>,
+    /// The conditions of the host that it asks for.
+    pub conditions: Vec<String>,
     /// The group that it is in, or "".
     pub group: String,
     /// What must hold while it runs.
@@ -312,6 +323,7 @@ impl TaskInfo {
                 .filter(|(place, _)| raw.waits_for >> place & 1 == 1)
                 .map(|(_, id)| string(id))
                 .collect(),
+            conditions: slice(raw.conditions, raw.condition_count.into()).iter().map(|name| string(name)).collect(),
             group: string(&raw.group),
             constraints: Constraints::of(raw.constraints),
             kind: Kind::of(raw.kind),

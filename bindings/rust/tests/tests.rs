@@ -430,3 +430,23 @@ fn a_group_has_at_most_so_many_runs_at_a_time() {
     let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
     run.complete(()).unwrap();
 }
+
+#[test]
+fn a_task_waits_for_conditions_of_the_host() {
+    let scheduler = opened(Options::new().clock(UNIX_EPOCH + HOUR).no_threads());
+    scheduler.pulled_handler("work").unwrap();
+    scheduler.define_condition("vpn").unwrap();
+    scheduler.register(&Task::once("a").handler("work").condition("vpn").condition("signed-in")).unwrap();
+    scheduler.set_condition("vpn", true).unwrap();
+    assert_eq!(scheduler.conditions().unwrap(), [("signed-in".into(), None), ("vpn".into(), Some(true))]);
+    assert_eq!(scheduler.missing_conditions("a").unwrap(), ["signed-in"]);
+    assert_eq!(scheduler.get("a").unwrap().unwrap().conditions, ["signed-in", "vpn"]);
+    assert_eq!(scheduler.explain("a").unwrap().missing[0].reason, Reason::Conditions);
+    assert!(scheduler.set_condition("signed-in", true).is_err());
+    scheduler.define_condition("signed-in").unwrap();
+    scheduler.set_condition("signed-in", true).unwrap();
+    let mut cycle = scheduler.begin(&Window::new(LONG)).unwrap();
+    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    scheduler.undefine_condition("vpn").unwrap();
+    assert!(run.complete(()).is_err());
+}

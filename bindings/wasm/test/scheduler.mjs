@@ -69,6 +69,22 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a task waits for conditions of the host', () => {
+    const { scheduler } = virtual(selene);
+    scheduler.handler('work');
+    scheduler.defineCondition('vpn');
+    scheduler.register({ id: 'a', handler: 'work', schedule: 'once', conditions: ['vpn', 'signed-in'] });
+    scheduler.setCondition('vpn', true);
+    assert.deepEqual(scheduler.namedConditions(), { 'signed-in': null, vpn: true });
+    assert.deepEqual(scheduler.missingConditions('a'), ['signed-in']);
+    assert.deepEqual(scheduler.explain('a').reasons.map(({ reason, missing }) => [reason, missing]), [['conditions', ['signed-in']]]);
+    assert.deepEqual(scheduler.get('a').conditions, ['signed-in', 'vpn']);
+    assert.throws(() => scheduler.setCondition('signed-in', true), { code: 'NOT_FOUND' });
+    scheduler.undefineCondition('vpn');
+    assert.deepEqual(scheduler.namedConditions(), { 'signed-in': null, vpn: null });
+    scheduler.close();
+  });
+
   test('a group has at most so many runs at a time', async () => {
     const { scheduler } = virtual(selene);
     let [running, most] = [0, 0];

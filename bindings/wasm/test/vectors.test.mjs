@@ -31,6 +31,7 @@ const taskNames = {
   backoff_ms: 'backoffDelay',
   window: 'responseWindow',
   constraints: 'requires',
+  needs: 'conditions',
   max_attempts: 'maxAttempts',
 };
 const renamed = (given, names) => Object.fromEntries(Object.entries(given).map(([key, value]) => [names[key] ?? key, value]));
@@ -98,6 +99,26 @@ class Player {
 
   pause_group(group) {
     this.scheduler.pauseGroup(group);
+    return {};
+  }
+
+  define(name) {
+    this.scheduler.defineCondition(name);
+    return {};
+  }
+
+  undefine(name) {
+    this.scheduler.undefineCondition(name);
+    return {};
+  }
+
+  meet(name) {
+    this.scheduler.setCondition(name, true);
+    return {};
+  }
+
+  lose(name) {
+    this.scheduler.setCondition(name, false);
     return {};
   }
 

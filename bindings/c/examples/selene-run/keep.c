@@ -38,6 +38,13 @@ static bool same_text(selene_text a, selene_text b) {
     return a.length == b.length && memcmp(a.data, b.data, (size_t)a.length) == 0;
 }
 
+static bool same_conditions(const selene_task_info *a, const selene_task_info *b) {
+    bool same = a->condition_count == b->condition_count;
+    for (uint32_t i = 0; same && i < a->condition_count; i++)
+        same = same_text(a->conditions[i], b->conditions[i]);
+    return same;
+}
+
 static bool same_tags(const selene_task_info *a, const selene_task_info *b) {
     bool same = a->tag_count == b->tag_count;
     for (uint32_t i = 0; same && i < a->tag_count; i++)
@@ -47,6 +54,7 @@ static bool same_tags(const selene_task_info *a, const selene_task_info *b) {
 
 static bool same_definition(const selene_task_info *a, const selene_task_info *b) {
     return same_text(a->handler, b->handler) && same_text(a->input, b->input) && same_tags(a, b) &&
+           same_conditions(a, b) &&
            a->constraints == b->constraints && a->kind == b->kind && a->schedule == b->schedule &&
            a->priority == b->priority && a->recurrence == b->recurrence &&
            a->backoff == b->backoff && a->response_window == b->response_window &&

@@ -42,7 +42,7 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, FLAG, BITS, NUMBER, PART, DURATION, NAME, TAGS, TIMES, DAYS };
+enum key_type { CHOICE, FLAG, BITS, NUMBER, PART, DURATION, NAME, TAGS, CONDITIONS, TIMES, DAYS };
 
 struct key {
     const char *name;
@@ -81,6 +81,7 @@ static const struct key keys[KEYS] = {
     {"requires", BITS, FIELD(constraints), requirements, 0, 0},
     {"group", NAME, FIELD(group), NULL, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},
+    {"conditions", CONDITIONS, 0, NULL, 0, 0},
 };
 
 /* What keys are called in selene_task, and were called here before 0.2. */
@@ -243,6 +244,19 @@ static bool read_tags(selene_text value, struct workload_task *task, struct key_
     return true;
 }
 
+static bool read_conditions(selene_text value, struct workload_task *task,
+                            struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        if (piece.length == 0 || piece.length > 255)
+            return refuse(problem, piece, "condition", "1 to 255 bytes, more conditions after a comma");
+        if (task->definition.condition_count == WORKLOAD_CONDITIONS)
+            return refuse(problem, piece, "33rd condition", "at most 32");
+        task->conditions[task->definition.condition_count++] = piece;
+    }
+    return true;
+}
+
 static bool read_times(selene_text value, struct calendar *calendar, struct key_problem *problem) {
     while (value.length >= 0) {
         selene_text piece = next_piece(&value);
@@ -291,6 +305,8 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         return true;
     case TAGS:
         return read_tags(value, task, problem);
+    case CONDITIONS:
+        return read_conditions(value, task, problem);
     case TIMES:
         return read_times(value, &task->calendar, problem);
     case DAYS:

@@ -169,12 +169,25 @@ static selene_status set_groups(const struct session *session) {
     return status;
 }
 
+/* What the command line says of conditions, the same. */
+static selene_status set_conditions(const struct session *session) {
+    const struct options *options = session->options;
+    selene_status status =
+        selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
+    for (size_t i = 0; i < options->condition_name_count && !status; i++) {
+        status = selene_condition_define(session->scheduler, options->condition_names[i], -1);
+        if (!status)
+            status = selene_condition_set(session->scheduler, options->condition_names[i], -1, 1);
+    }
+    return status;
+}
+
 static int work(struct session *session) {
     const struct options *options = session->options;
     const bool runs = options->now || options->cycles != 0;
     int exit_code = EXIT_DONE;
     if (options->store && runs && !runner_lock(session->runner, options->store)) return EXIT_DONE;
-    if (selene_conditions_set(session->scheduler, options->conditions, options->satisfied))
+    if (set_conditions(session))
         return refused(session, "the conditions were refused");
     if (set_groups(session)) return refused(session, "the limits of groups were refused");
     if (options->store) exit_code = keep_workload(session);

@@ -74,6 +74,7 @@ static const char help[] =
     "  --freshness        rank by age times a pace learnt from cost, news and failures\n"
     "  --max-pending-refresh N, --max-pending-processing N\n"
     "                     once and periodic tasks at a time; the others are held (no limit)\n"
+    "  --condition NAME   the condition NAME, which tasks may ask for, holds; may be repeated\n"
     "  --group-limit GROUP=N\n"
     "                     at most N runs of a group at a time, 0: no limit; may be repeated\n"
     "\n"
@@ -94,8 +95,8 @@ static const char help_on_files[] =
     "with the keys kind, schedule, priority, expected, response_window, delay, latest_begin, "
     "every,\n"
     "flex, anchored, at, on, jitter, backoff, backoff_delay, max_attempts, timeout, stall_limit,\n"
-    "steady, expedited, out_of_quota, requires, group, tags; at=03:00,15:30 on=mon..fri is in "
-    "local time.\n"
+    "steady, expedited, out_of_quota, requires, group, tags, conditions;\n"
+    "at=03:00,15:30 on=mon..fri is in local time.\n"
     "Lines that are indented continue the task above; # begins a comment.\n"
     "\n"
     "A command runs as /bin/sh -c COMMAND in a process group of its own, $0 is the id, $1 the\n"
@@ -164,6 +165,7 @@ enum option_number {
     PAUSE_GROUP,
     RESUME_GROUP,
     GROUP_LIMIT,
+    CONDITION,
     HELP,
     VERSION
 };
@@ -210,6 +212,7 @@ static const struct option table[] = {
     {"pause-group", required_argument, NULL, PAUSE_GROUP},
     {"resume-group", required_argument, NULL, RESUME_GROUP},
     {"group-limit", required_argument, NULL, GROUP_LIMIT},
+    {"condition", required_argument, NULL, CONDITION},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -293,6 +296,16 @@ static selene_status resume_group(selene_scheduler scheduler, const char *name, 
                                   uint64_t *out_count) {
     *out_count = 0;
     return selene_group_resume(scheduler, name, length);
+}
+
+static bool add_condition(struct options *options) {
+    size_t length = strlen(optarg);
+    if (length == 0 || length > 255)
+        return refuse("--condition: found \"%s\"; allowed is a name of 1 to 255 bytes", optarg);
+    if (options->condition_name_count == CONDITION_NAMES)
+        return refuse("--condition: allowed are at most %d", CONDITION_NAMES);
+    options->condition_names[options->condition_name_count++] = optarg;
+    return true;
 }
 
 static bool add_group_limit(struct options *options) {
@@ -405,6 +418,8 @@ static bool read_option(struct options *options, int option, const char *name) {
         return set_pause(options, name, resume_group);
     case GROUP_LIMIT:
         return add_group_limit(options);
+    case CONDITION:
+        return add_condition(options);
     case HELP:
     case VERSION:
         break;
@@ -436,6 +451,8 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (optind + 1 != count && !(optind == count && needs_none))
         return refuse("found %d workload files; allowed is one", count - optind);
     options->workload = arguments[optind];
+    if (options->condition_name_count && !options->workload)
+        return refuse("--condition is for the runs of a workload; allowed is one with it");
     if (options->group_limit_count && !options->workload)
         return refuse("--group-limit is for the runs of a workload; allowed is one with it");
     if (options->adopt && !options->store)

@@ -31,6 +31,9 @@ struct pause_option {
     pause_function *function;
 };
 
+/** Conditions that can be given. */
+#define CONDITION_NAMES 32
+
 /** Limits of groups that can be given. */
 #define GROUP_LIMITS 64
 
@@ -64,6 +67,9 @@ struct options {
     /** What happens in a store that another process has open is shown as it happens. */
     bool watch;
     struct pause_option pause;
+    /** Conditions that hold. */
+    const char *condition_names[CONDITION_NAMES];
+    size_t condition_name_count;
     /** Each NAME=N, which sets the limit of a group. */
     const char *group_limits[GROUP_LIMITS];
     size_t group_limit_count;

@@ -287,6 +287,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_OUT_OF_QUOTA:
         append(&out, "", "expedited tasks have used their quota");
         break;
+    case SELENE_REASON_CONDITIONS:
+        append(&out, "", "needs conditions");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
@@ -294,9 +297,19 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     return out;
 }
 
-static void show_reason(const struct session *session, const selene_reason *reason,
+/* The conditions of the host that a task waits for. */
+static void show_missing_conditions(const struct session *session, selene_text id) {
+    selene_task_ids *names = NULL;
+    if (selene_condition_missing(session->scheduler, id.data, id.length, &names)) return;
+    for (uint64_t i = 0; i < names->count; i++)
+        printf("%s%s", i ? ", " : ": ", printable(names->ids[i].data, names->ids[i].length).text);
+    selene_task_ids_destroy(names);
+}
+
+static void show_reason(const struct session *session, selene_text id, const selene_reason *reason,
                         const selene_explanation *explanation) {
     printf("%s", reason_text(reason, explanation).text);
+    if (reason->reason == SELENE_REASON_CONDITIONS) show_missing_conditions(session, id);
     if (reason->reason == SELENE_REASON_TERMINAL || reason->reason == SELENE_REASON_DID_NOT_FIT)
         return;
     if (reason->may_change_at == SELENE_NEVER) printf(", time alone does not change that");
@@ -350,7 +363,7 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
                why.rank, why.eligible, why.score, duration_text(why.estimate).text);
     for (uint32_t i = 0; i < why.reason_count; i++) {
         if (i) printf("; ");
-        show_reason(session, &why.reasons[i], &why);
+        show_reason(session, id, &why.reasons[i], &why);
     }
     if (why.reason_count) puts("");
     if (why.latest_begin) show_latest(session, &why);
@@ -481,6 +494,10 @@ static void show_definition(const selene_task_info *info) {
     for (uint32_t i = 0; i < info->tag_count; i++)
         printf(i ? ", %s" : "  tags %s", printable(info->tags[i].data, info->tags[i].length).text);
     if (info->tag_count) puts("");
+    for (uint32_t i = 0; i < info->condition_count; i++)
+        printf(i ? ", %s" : "  conditions %s",
+               printable(info->conditions[i].data, info->conditions[i].length).text);
+    if (info->condition_count) puts("");
     show_input(info->input.data, info->input.length);
 }
 

@@ -356,6 +356,7 @@ bool workload_register_one(const struct workload *workload, size_t index,
                            selene_scheduler scheduler, int32_t existing) {
     selene_task task = workload->tasks[index].definition;
     task.tags = workload->tasks[index].tags;
+    task.conditions = workload->tasks[index].conditions;
     task.existing = existing;
     if (workload->tasks[index].calendar.count)
         task.initial_delay = due_first(&workload->tasks[index].calendar);

@@ -10,11 +10,13 @@
 #include "calendar.h"
 
 #define WORKLOAD_TAGS 16
+#define WORKLOAD_CONDITIONS 32
 
 struct workload_task {
     /** Its texts point into the workload's. */
     selene_task definition;
     selene_text tags[WORKLOAD_TAGS];
+    selene_text conditions[WORKLOAD_CONDITIONS];
     /** When it is due; without times: by no calendar. */
     struct calendar calendar;
 };

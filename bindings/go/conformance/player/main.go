@@ -92,7 +92,7 @@ func (w words) task() selene.Task {
 	task.ResponseWindow = int32(w.number("response_window", int64(task.ResponseWindow)))
 	task.MaxAttempts = uint32(w.number("max_attempts", 0))
 	task.Constraints = selene.Constraints(w.number("constraints", 0))
-	task.Tags = w.list("tags")
+	task.Tags, task.Conditions = w.list("tags"), w.list("needs")
 	task.ExpectedResponse = time.Duration(w.number("expected_response", int64(task.ExpectedResponse)))
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))
@@ -183,6 +183,12 @@ func (p *player) perform(verb string, given words) (said []any, err error) {
 		return count(s.UnpauseTag(word))
 	case "limit_group":
 		err = s.LimitGroup(word, uint32(given.number("limit", 0)))
+	case "define":
+		err = s.DefineCondition(word)
+	case "undefine":
+		err = s.UndefineCondition(word)
+	case "meet", "lose":
+		err = s.SetCondition(word, verb == "meet")
 	case "pause_group":
 		err = s.PauseGroup(word)
 	case "resume_group":

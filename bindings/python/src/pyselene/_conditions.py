@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntFlag
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from . import _raw
+from ._library import fast, out_pointer, read, read_array, text
 
 
 class Constraint(IntFlag):
@@ -52,7 +54,22 @@ Requires: TypeAlias = Constraint | ConstraintName | Iterable[Constraint | Constr
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is satisfied now, and which conditions the host has taken over."""
+    """What is satisfied now, and which conditions the host has taken over.
+
+    `named` has the conditions that the host defined, or that tasks ask for: None where one is not defined.
+    """
 
     satisfied: Constraint
     host: Constraint
+    named: Mapping[str, bool | None] = field(default_factory=dict)
+
+
+def names_of(engine: Any, function: Any, *arguments: Any) -> list[str]:
+    """The names that a function of the library lists."""
+    address, target = out_pointer(_raw.selene_task_ids)
+    engine.check(function(engine.handle, *arguments, ctypes.byref(target)))
+    try:
+        _, _, count, names = read(_raw.selene_task_ids, address.value or 0)
+        return [text(*item) for item in read_array(_raw.selene_text, names, count)]
+    finally:
+        fast.selene_task_ids_destroy(target)

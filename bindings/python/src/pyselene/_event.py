@@ -48,6 +48,8 @@ class EventType(Named):
     PAUSED = _raw.SELENE_EVENT_PAUSED
     RESUMED = _raw.SELENE_EVENT_RESUMED
     PROGRESS = _raw.SELENE_EVENT_PROGRESS
+    CONDITION_MET = _raw.SELENE_EVENT_CONDITION_MET
+    CONDITION_LOST = _raw.SELENE_EVENT_CONDITION_LOST
 
 
 class Trouble(Named):
@@ -84,8 +86,8 @@ class Event:
     of a trouble; None: it is over. `message` is why a run failed (completed, interrupted). `pace` is what the turn of
     the task follows from now under the freshness rule (started: as it was picked). `time_at` is when it is due
     again (retry), the deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a
-    signal changes). `progress` is what a run told of itself (progress). Where a
-    group is paused or resumed, `id` is empty and `message` its name. `kinds` are those of the task, the cycle or the
+    signal changes). `progress` is what a run told of itself (progress). Where a group is paused or resumed, or a
+    condition met or lost, `id` is empty and `message` its name. `kinds` are those of the task, the cycle or the
     decision.
     """
 

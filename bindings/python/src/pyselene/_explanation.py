@@ -44,6 +44,7 @@ class ReasonCode(Named):
     GROUP_PAUSED = _raw.SELENE_REASON_GROUP_PAUSED
     GROUP_FULL = _raw.SELENE_REASON_GROUP_FULL
     OUT_OF_QUOTA = _raw.SELENE_REASON_OUT_OF_QUOTA
+    CONDITIONS = _raw.SELENE_REASON_CONDITIONS
     #: These and those behind are told by `Scheduler.waits` alone.
     BACKING_OFF = _raw.SELENE_REASON_BACKING_OFF
     NO_WINDOW = _raw.SELENE_REASON_NO_WINDOW
@@ -80,6 +81,7 @@ SENTENCES = {
     ReasonCode.GROUP_PAUSED: "its group is paused",
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
     ReasonCode.OUT_OF_QUOTA: "it is an ordinary task, because expedited ones have used their quota",
+    ReasonCode.CONDITIONS: "conditions of the host are not satisfied",
     ReasonCode.BACKING_OFF: "it has failed, and waits before it tries again",
     ReasonCode.NO_WINDOW: "no window was open",
     ReasonCode.WINDOW_OPEN: "a window was open, and nothing was taken from it",
@@ -94,13 +96,14 @@ SENTENCES = {
 class Reason:
     """One reason; `constraints` are those that are missing, `may_change_at` is None if only an event changes it.
 
-    `group` is the name of the group that is paused or full.
+    `group` is the name of the group that is paused or full, `conditions` are the host's own that are missing.
     """
 
     code: ReasonCode
     constraints: Constraint
     may_change_at_ns: int | None
     group: str | None = None
+    conditions: tuple[str, ...] = ()
 
     @property
     def may_change_at(self) -> datetime | None:
@@ -111,6 +114,8 @@ class Reason:
         sentence = SENTENCES[self.code]
         if self.code is ReasonCode.CONSTRAINTS:
             sentence += f": {self.constraints}"
+        if self.conditions:
+            sentence += f": {', '.join(self.conditions)}"
         if self.group is not None:
             sentence += f": {self.group}"
         at = None if self.code is ReasonCode.DID_NOT_FIT else self.may_change_at
@@ -229,17 +234,28 @@ def _ordinal(number: int) -> str:
     return {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
 
 
+def _codes(raw: ctypes.Structure) -> tuple[int, ...]:
+    values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
+    return values[4 : 4 + 3 * values[3] : 3]
+
+
 def names_group(raw: ctypes.Structure) -> bool:
     """Whether a reason of the library's explanation is about the task's group."""
-    values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
-    return any(code in _OF_GROUP for code in values[4 : 4 + 3 * values[3] : 3])
+    return any(code in _OF_GROUP for code in _codes(raw))
+
+
+def names_conditions(raw: ctypes.Structure) -> bool:
+    """Whether a reason of the library's explanation is about conditions of the host."""
+    return ReasonCode.CONDITIONS in _codes(raw)
 
 
 _OF_GROUP = (ReasonCode.GROUP_PAUSED, ReasonCode.GROUP_FULL)
 
 
-def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str | None = None) -> Explanation:
-    """Reads the library's explanation of a task with a calendar, in a group."""
+def explanation(
+    key: str, raw: ctypes.Structure, calendar: str = "", group: str | None = None, conditions: tuple[str, ...] = ()
+) -> Explanation:
+    """Reads the library's explanation of a task with a calendar, in a group, that waits for conditions."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
@@ -251,6 +267,7 @@ def explanation(key: str, raw: ctypes.Structure, calendar: str = "", group: str 
             Constraint(flat[i + 1]),
             never_is_none(flat[i + 2]),
             group if flat[i] in _OF_GROUP else None,
+            conditions if flat[i] == ReasonCode.CONDITIONS else (),
         )
         for i in range(0, 3 * count, 3)
     )

@@ -50,6 +50,7 @@ class OnceFields(TypedDict, total=False):
     response_window: int
     tags: str | Iterable[str]
     group: str | None
+    conditions: str | Iterable[str]
     requires: Requires
     existing: Existing | ExistingName | None
     delay: Duration
@@ -94,6 +95,7 @@ class TaskRow:
     response_window: int = field(default=3, kw_only=True)
     tags: str | Iterable[str] = field(default=(), kw_only=True)
     group: str | None = field(default=None, kw_only=True)
+    conditions: str | Iterable[str] = field(default=(), kw_only=True)
     requires: Requires = field(default=(), kw_only=True)
     existing: Existing | ExistingName | None = field(default=None, kw_only=True)
     delay: Duration = field(default=0, kw_only=True)
@@ -133,6 +135,7 @@ def check(task: TaskRow) -> None:
     put(task, "tags", texts(task.tags, "tags"))
     if task.group is not None:
         encode(task.group, "group")
+    put(task, "conditions", texts(task.conditions, "conditions"))
     put(task, "requires", Constraint.of(task.requires, "requires"))
     if task.existing is not None:
         put(task, "existing", Existing.of(task.existing, "existing"))
@@ -174,6 +177,8 @@ def pack(raw: Any, task: Any) -> None:
         raw.tags, raw.tag_count = raw_texts(task.tags, "tags"), len(task.tags)
     if task.group is not None:
         raw.group = raw_text(task.group)
+    if task.conditions:
+        raw.conditions, raw.condition_count = raw_texts(task.conditions, "conditions"), len(task.conditions)
     raw.constraints = task.requires
     if task.existing is not None:
         raw.existing = task.existing
@@ -228,6 +233,7 @@ class TaskInfo:
     response_window: int
     tags: frozenset[str]
     group: str | None
+    conditions: tuple[str, ...]
     requires: Constraint
     existing: Existing
     delay_ns: int
@@ -350,6 +356,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         row.response_window,
         told_texts(row.tags, row.tag_count),
         text(row.group, row.group_length) or None,
+        told_ids(row.conditions, row.condition_count),
         Constraint(row.constraints),
         Existing(row.existing),
         row.initial_delay,

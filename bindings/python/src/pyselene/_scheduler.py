@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from . import _callbacks, _raw
-from ._conditions import Conditions, Constraint
+from ._conditions import Conditions, Constraint, names_of
 from ._engine import Clock, Engine, closed, open_engine
 from ._event import Event, EventStream, Mailbox, Subscription
 from ._governor import Governor
@@ -181,7 +181,47 @@ class Scheduler(CycleCalls):
         satisfied, host = ctypes.c_uint32(), ctypes.c_uint32()
         engine = self._engine
         engine.check(library.selene_conditions_get(engine.handle, ctypes.byref(satisfied), ctypes.byref(host)))
-        return Conditions(Constraint(satisfied.value), Constraint(host.value))
+        named: dict[str, bool | None] = {}
+        for name in names_of(engine, library.selene_condition_list):
+            key, state = encode(name, "name"), ctypes.c_int32()
+            status = library.selene_condition_get(engine.handle, key, len(key), ctypes.byref(state))
+            if status == _raw.SELENE_ERROR_NOT_FOUND:  # gone meanwhile
+                continue
+            engine.check(status)
+            defined = state.value != _raw.SELENE_CONDITION_UNDEFINED
+            named[name] = state.value == _raw.SELENE_CONDITION_SATISFIED if defined else None
+        return Conditions(Constraint(satisfied.value), Constraint(host.value), named)
+
+    def define_condition(self, name: str, satisfied: bool | None = None) -> None:
+        """Defines a condition of the host's own, for `conditions` of tasks; with `satisfied` it is set, too.
+
+        At most 32, counting those that tasks ask for. The store keeps names, not what is satisfied: after a restart
+        none is until it is set.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> scheduler.define_condition("signed-in")
+        >>> scheduler.set_condition("signed-in", True)
+        >>> scheduler.conditions().named
+        {'signed-in': True}
+        """
+        key = encode(name, "name")
+        self._engine.check(self._engine.calls.selene_condition_define(self._engine.handle, key, len(key)))
+        if satisfied is not None:
+            self.set_condition(name, satisfied)
+
+    def set_condition(self, name: str, satisfied: bool) -> None:
+        """Says whether a condition that was defined is satisfied; a run in flight that loses one is stopped.
+
+        NotFound where it is not defined.
+        """
+        key, value = encode(name, "name"), truth(satisfied, "satisfied")
+        self._engine.check(self._engine.calls.selene_condition_set(self._engine.handle, key, len(key), value))
+
+    def undefine_condition(self, name: str) -> None:
+        """Takes the definition of a condition back, which is then not satisfied."""
+        key = encode(name, "name")
+        self._engine.check(self._engine.calls.selene_condition_undefine(self._engine.handle, key, len(key)))
 
     # ---- governor ---------------------------------------------------------------
 

@@ -12,8 +12,9 @@ from typing import Any, Unpack, overload
 
 from . import _raw
 from ._calendar import Calendar, calendar_of
+from ._conditions import names_of
 from ._errors import SeleneError, Unsupported
-from ._explanation import Explanation, explanation, names_group
+from ._explanation import Explanation, explanation, names_conditions, names_group
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._group import GroupInfo, group_info
 from ._handler import Function, OnStop
@@ -384,16 +385,8 @@ class TaskCalls(HandlerCalls):
 
     def groups(self) -> list[GroupInfo]:
         """All groups for which something is set, or that have tasks that wait or runs, by name."""
-        engine = self._engine
-        address, target = out_pointer(_raw.selene_task_ids)
-        engine.check(library.selene_group_list(engine.handle, ctypes.byref(target)))
-        try:
-            _, _, count, names = read(_raw.selene_task_ids, address.value or 0)
-            found = [text(*item) for item in read_array(_raw.selene_text, names, count)]
-        finally:
-            fast.selene_task_ids_destroy(target)
         groups: list[GroupInfo] = []
-        for name in found:
+        for name in names_of(self._engine, library.selene_group_list):
             with contextlib.suppress(LookupError):  # gone meanwhile
                 groups.append(self.group(name))
         return groups
@@ -410,7 +403,11 @@ class TaskCalls(HandlerCalls):
         if names_group(raw):
             with contextlib.suppress(LookupError):  # gone meanwhile
                 group = self.get(id).group
-        return explanation(id, raw, calendar, group)
+        missing: tuple[str, ...] = ()
+        if names_conditions(raw):
+            with contextlib.suppress(LookupError):
+                missing = tuple(names_of(engine, library.selene_condition_missing, key, len(key)))
+        return explanation(id, raw, calendar, group, missing)
 
     def waits(self, id: str) -> Waits:
         """Where the time of a task went since it was last due, or registered; `print` it."""

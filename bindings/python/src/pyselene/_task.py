@@ -23,6 +23,8 @@ class Task(TaskRow):
       runs took, 5 s while there were none. Later the estimate is the mean of its own last `response_window` (0 … 30)
       response times.
     - `tags`: names to find and cancel it by, at most 16. `requires`: conditions, such as {"network", "power"}.
+    - `conditions`: names of the host's own conditions, such as ["signed-in"], at most 32, which
+      Scheduler.define_condition() and set_condition() know; what is not defined or not set is not satisfied.
     - `group`: the one that it shares a limit of runs at a time with, and a pause; see Scheduler.group().
     - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
     - `latest_begin`: of work that is to be done once: the same to its latest begin. Near it, it goes before all others;

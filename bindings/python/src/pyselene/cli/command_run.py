@@ -19,6 +19,7 @@ from .program import command, new_console, refuse_idle, refuse_unknown, store_pa
 from .reader import load
 from .runner import Runner
 from .session import Plan, Session, session_time
+from .toml_table import wrong_name
 from .workspace import Workspace
 
 
@@ -70,6 +71,7 @@ def run_command(
         ),
     ] = False,
     trace: o.Trace = None,
+    condition: o.Condition = None,
     network: o.Network = None,
     power: o.Power = None,
     observed_range: o.ObservedRange = False,
@@ -169,6 +171,10 @@ def run_command(
     ):
         runner = Runner(workspace, grace / 1e9, None if quiet else show_output, guard)
         scheduler.set_conditions(network=network, power=power)
+        for name in condition or ():
+            if wrong := wrong_name("--condition", name):
+                raise Problem(wrong, Exit.USAGE)
+            scheduler.define_condition(name, True)
         if store is not None:
             leave_to_others(scheduler, store, work, adopt)
         wire.register(scheduler, work, runner)

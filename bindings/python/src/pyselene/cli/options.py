@@ -197,6 +197,15 @@ Network = Annotated[
         "--network/--no-network", help="Whether there is one.", rich_help_panel=CONDITIONS, show_default=False
     ),
 ]
+Condition = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="The condition NAME, which tasks may ask for, holds; may be repeated.",
+        rich_help_panel=CONDITIONS,
+        show_default=False,
+    ),
+]
 Power = Annotated[
     bool | None,
     typer.Option(

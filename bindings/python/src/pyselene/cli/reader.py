@@ -186,7 +186,8 @@ class _Reader:
             out_of_quota=table.optional("out_of_quota", table.choice(QUOTA_POLICIES), "ordinary"),
             group=table.optional("group", lambda key: self.group(table, key), None),
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
-            tags=table.optional("tags", lambda key: self.tags(table, key), ()),
+            tags=table.optional("tags", lambda key: self.names(table, key, "tag", 16), ()),
+            conditions=table.optional("conditions", lambda key: self.names(table, key, "condition", 32), ()),
             behaviour=table.optional(
                 "simulate",
                 lambda key: self.task_behaviour(table, key, usual, defaults),
@@ -289,15 +290,17 @@ class _Reader:
             limits[name] = table.optional(name, table.number(0, 2**31 - 1), 0)
         return limits
 
-    def tags(self, table: Table, key: str) -> tuple[str, ...]:
+    def names(self, table: Table, key: str, what: str, most: int) -> tuple[str, ...]:
+        """A list of tags or of conditions."""
         values = table.values[key]
         if not isinstance(values, list):
             table.refuse_value(key, "a list of texts")
-        for index, tag in enumerate(values):
-            if wrong := wrong_name("tag", tag):
+        for index, name in enumerate(values):
+            if wrong := wrong_name(what, name):
                 table.refuse(key, wrong, index)
-            if index == 16:
-                table.refuse(key, f"found a 17th tag, {shown(tag)}; allowed are at most 16", index)
+            if index == most:
+                ordinal = "17th" if most == 16 else "33rd"
+                table.refuse(key, f"found a {ordinal} {what}, {shown(name)}; allowed are at most {most}", index)
         return tuple(dict.fromkeys(values))
 
     def task_behaviour(self, task: Table, key: str, expected: int, defaults: Behaviour) -> Behaviour:

@@ -78,6 +78,7 @@ _REASONS: Final = {
     ReasonCode.GROUP_PAUSED: "its group is paused",
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
     ReasonCode.OUT_OF_QUOTA: "expedited tasks have used their quota",
+    ReasonCode.CONDITIONS: "needs conditions",
 }
 
 
@@ -131,6 +132,8 @@ def reason_text(reason: Reason, why: Explanation, now: int) -> str:
         text = f"needs {constraints(reason.constraints)}"
     else:
         text = _REASONS.get(reason.code, words(reason.code))
+    if reason.conditions:
+        text += f": {', '.join(map(printable, reason.conditions))}"
     if reason.group is not None:
         text += f": {printable(reason.group)}"
     if reason.may_change_at_ns is None:
@@ -378,6 +381,7 @@ def show_explanation(
     fact("needs", constraints(info.requires))
     fact("tags", ", ".join(sorted(info.tags)))
     fact("group", info.group or "")
+    fact("conditions", ", ".join(map(printable, info.conditions)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
     fact("state", _state(info), _STATE_STYLES[info.state])
     if info.progress is not None:

@@ -66,6 +66,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "state": str(info.state),
         "paused": info.paused,
         "group": info.group,
+        "conditions": list(info.conditions),
         "progress": None
         if info.progress is None
         else {"done": info.progress.done, "total": info.progress.total, "text": info.progress.text},
@@ -101,6 +102,7 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
             {
                 "reason": str(reason.code),
                 "constraints": [name for name in constraints(reason.constraints).split(", ") if name],
+                "conditions": list(reason.conditions),
                 "may_change_at": None if reason.may_change_at is None else _iso(reason.may_change_at),
             }
             for reason in why.reasons

@@ -109,6 +109,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         expected=None if spec.expected is None else spec.expected / SECOND,
         response_window=spec.response_window,
         tags=spec.tags,
+        conditions=spec.conditions,
         group=spec.group,
         requires=Constraint.of(spec.requires),
         delay=spec.delay / SECOND,

@@ -76,6 +76,7 @@ class TaskSpec:
     out_of_quota: str = "ordinary"
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     group: str | None = None
     behaviour: Behaviour = field(default_factory=Behaviour)
 

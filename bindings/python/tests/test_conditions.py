@@ -1,0 +1,94 @@
+"""Conditions that a host names, and that tasks ask for (W2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pyselene as selene
+from pyselene.testing import VirtualClock
+
+
+def opened(path: Path | None = None) -> selene.Scheduler:
+    scheduler = selene.Scheduler(path, clock=VirtualClock())
+    scheduler.register_handler("work", None)
+    return scheduler
+
+
+def test_w2_a_task_waits_for_all_and_says_for_which() -> None:
+    scheduler = opened()
+    scheduler.define_condition("signed-in", True)
+    scheduler.enqueue("a", handler="work", conditions=["vpn", "signed-in"])
+    assert scheduler.get("a").conditions == ("signed-in", "vpn")
+    assert scheduler.conditions().named == {"signed-in": True, "vpn": None}
+    why = scheduler.explain("a")
+    assert [(reason.code, reason.conditions) for reason in why.reasons] == [(selene.ReasonCode.CONDITIONS, ("vpn",))]
+    assert "conditions of the host are not satisfied: vpn" in str(why)
+    with pytest.raises(selene.NotFound):
+        scheduler.set_condition("vpn", True)
+    scheduler.define_condition("vpn")
+    assert scheduler.conditions().named["vpn"] is False
+    assert scheduler.next_wakeup() is None
+    scheduler.set_condition("vpn", True)
+    assert scheduler.explain("a").runnable
+    with scheduler.begin(budget=30) as cycle:
+        run = cycle.next()
+        assert isinstance(run, selene.Run)
+        scheduler.undefine_condition("vpn")
+        assert run.stopping
+    assert scheduler.get("a").stop_reason is selene.StopReason.CONSTRAINT_LOST
+    scheduler.close()
+
+
+def test_w2_events_tell_of_a_condition() -> None:
+    scheduler = opened()
+    heard: list[selene.Event] = []
+    with scheduler.observe(heard.append):
+        scheduler.define_condition("vpn", True)
+        scheduler.set_condition("vpn", True)
+        scheduler.set_condition("vpn", False)
+    assert [(str(event.type), event.id, event.message) for event in heard] == [
+        ("condition_met", "", "vpn"),
+        ("condition_lost", "", "vpn"),
+    ]
+    scheduler.close()
+
+
+def test_w2_a_store_keeps_names_and_not_values(tmp_path: Path) -> None:
+    with selene.Scheduler(tmp_path / "store") as scheduler:
+        scheduler.define_condition("disk-mounted", True)
+
+        @scheduler.task(conditions="disk-mounted")
+        def copy(run: selene.Run) -> None: ...
+
+    with selene.Scheduler(tmp_path / "store") as scheduler:
+        assert scheduler.conditions().named == {"disk-mounted": False}
+        assert scheduler.get("copy").conditions == ("disk-mounted",)
+
+
+def test_w2_through_a_connection(tmp_path: Path) -> None:
+    with selene.Scheduler(tmp_path / "store") as owner, owner.serve(), selene.connect(tmp_path / "store") as other:
+        other.define_condition("vpn")
+        other.enqueue("a", conditions=["vpn", "signed-in"])
+        assert owner.get("a").conditions == other.get("a").conditions == ("signed-in", "vpn")
+        other.set_condition("vpn", True)
+        assert owner.conditions() == other.conditions()
+        assert owner.conditions().named == {"signed-in": None, "vpn": True}
+        found = [reason.conditions for reason in other.explain("a").reasons if reason.conditions]
+        assert found == [("signed-in",)]
+        other.undefine_condition("vpn")
+        assert owner.conditions().named == {"signed-in": None, "vpn": None}
+
+
+def test_w2_there_are_at_most_32() -> None:
+    with selene.Scheduler() as scheduler:
+        for number in range(32):
+            scheduler.define_condition(f"condition {number}")
+        with pytest.raises(selene.Exhausted, match="33rd"):
+            scheduler.enqueue("a", conditions="one more")
+        for name in ("", "x" * 256, "a\0b"):
+            with pytest.raises(ValueError):
+                scheduler.define_condition(name)
+        with pytest.raises(TypeError):
+            scheduler.set_condition("condition 1", 1)  # type: ignore[arg-type]
