@@ -73,7 +73,9 @@ extension Scheduler {
     let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))
     if !givenBack.isEmpty { changed.apply(Conditions.probe(givenBack)) }
     changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
-    try stop(openRuns(without: Needs(changed.satisfied, host: table.terms.conditions.satisfied)), .constraintLost, at: moment.now)
+    try stop(
+      openRuns(without: Needs(changed.satisfied, host: table.terms.conditions.satisfied)), .constraintLost,
+      at: moment.now)
     conditions = changed
     lookAgain()
   }

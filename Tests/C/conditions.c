@@ -202,9 +202,10 @@ static void test_most(void) {
     }
     selene_task task = needing("one more", texts[3], texts[32]);
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_task_register(scheduler, &task, NULL));
-    CHECK_STRING("conditions: \"c32\" would be the 33rd condition; 32 can be defined or asked for by "
-                 "tasks",
-                 selene_status_detail());
+    CHECK_STRING(
+        "conditions: \"c32\" would be the 33rd condition; 32 can be defined or asked for by "
+        "tasks",
+        selene_status_detail());
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_condition_define(scheduler, texts[32], -1));
     CHECK_INT(-1, state(scheduler, texts[32]));
     /* One that a task gives up: its number goes on to another name, and what was set of it does not. */

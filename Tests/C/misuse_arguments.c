@@ -100,8 +100,7 @@ static void test_null_refused(void) {
     REFUSED(invalid, "id", selene_condition_missing(s, NULL, -1, &outs.task_ids));
     REFUSED(invalid, "id", selene_condition_missing(s, NULL, 4, &outs.task_ids));
     REFUSED(invalid, "out_names", selene_condition_missing(s, "standing", -1, NULL));
-    REFUSED(SELENE_ERROR_NOT_FOUND, "id",
-            selene_condition_missing(s, "none", -1, &outs.task_ids));
+    REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_condition_missing(s, "none", -1, &outs.task_ids));
     REFUSED(invalid, "tasks",
             selene_task_register_batch(s, NULL, 1, &outs.number, &outs.more_number));
     REFUSED(invalid, "out_info", selene_store_get(s, NULL));

@@ -219,8 +219,8 @@ static void play_condition(struct player *player, uint64_t *random, const char *
         deed->status = selene_condition_undefine(player->scheduler, name, -1);
         break;
     case 1:
-        deed->status = selene_condition_set(player->scheduler, name, -1,
-                                            (int32_t)chance_below(random, 2));
+        deed->status =
+            selene_condition_set(player->scheduler, name, -1, (int32_t)chance_below(random, 2));
         break;
     default:
         deed->status = selene_condition_define(player->scheduler, name, -1);

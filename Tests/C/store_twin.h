@@ -59,8 +59,8 @@ static void records_add(struct records *records, const selene_task_info *info, u
     for (uint32_t i = 0; i < info->tag_count; i++)
         record->texts = digest(record->texts, info->tags[i].data, (size_t)info->tags[i].length + 1);
     for (uint32_t i = 0; i < info->condition_count; i++)
-        record->texts = digest(record->texts, info->conditions[i].data,
-                               (size_t)info->conditions[i].length + 1);
+        record->texts =
+            digest(record->texts, info->conditions[i].data, (size_t)info->conditions[i].length + 1);
     for (uint32_t i = 0; i < info->after_count; i++)
         record->texts =
             digest(record->texts, info->after[i].data, (size_t)info->after[i].length + 1);

@@ -41,7 +41,8 @@ struct Recipe {
   /// Lends a draft whose texts live until the body returns.
   func withDraft<R>(_ body: (borrowing TaskDraft) throws -> R) rethrows -> R {
     let parts =
-      [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)] + (tags + after + conditions).map { Array($0.utf8) }
+      [Array(id.utf8), Array(handler.utf8), input, Array(group.utf8)]
+      + (tags + after + conditions).map { Array($0.utf8) }
     return try Array(parts.joined()).withUnsafeBytes { all in
       var texts: [UnsafeRawBufferPointer] = []
       var end = 0

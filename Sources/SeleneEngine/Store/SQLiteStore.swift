@@ -195,7 +195,7 @@ package final class SQLiteStore: Store {
     defer { rows.finish() }
     while try rows.step() {
       guard HostConditions.isWhole(rows),
-        table.terms.load(condition: rows.bytes(1), number: Int(clamping: rows.int(0)) - 1)
+        table.terms.load(condition: rows.bytes(1), number: Int(clamping: rows.int(0)) &- 1)
       else {
         throw SeleneError(
           .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the conditions is damaged")

@@ -307,7 +307,7 @@ package enum StoreFile {
     guard let rows = try? reader.prepare(Schema.readConditions) else { return [] }
     defer { rows.finish() }
     while (try? rows.step()) == true {
-      if HostConditions.isWhole(rows) { names.append((Int(clamping: rows.int(0)) - 1, Bytes(copying: rows.bytes(1)))) }
+      if HostConditions.isWhole(rows) { names.append((Int(clamping: rows.int(0)) &- 1, Bytes(copying: rows.bytes(1)))) }
     }
     return names
   }

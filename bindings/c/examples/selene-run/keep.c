@@ -54,11 +54,11 @@ static bool same_tags(const selene_task_info *a, const selene_task_info *b) {
 
 static bool same_definition(const selene_task_info *a, const selene_task_info *b) {
     return same_text(a->handler, b->handler) && same_text(a->input, b->input) && same_tags(a, b) &&
-           same_conditions(a, b) &&
-           a->constraints == b->constraints && a->kind == b->kind && a->schedule == b->schedule &&
-           a->priority == b->priority && a->recurrence == b->recurrence &&
-           a->backoff == b->backoff && a->response_window == b->response_window &&
-           a->max_attempts == b->max_attempts && a->expected_response == b->expected_response &&
+           same_conditions(a, b) && a->constraints == b->constraints && a->kind == b->kind &&
+           a->schedule == b->schedule && a->priority == b->priority &&
+           a->recurrence == b->recurrence && a->backoff == b->backoff &&
+           a->response_window == b->response_window && a->max_attempts == b->max_attempts &&
+           a->expected_response == b->expected_response &&
            (a->initial_delay == b->initial_delay || a->recurrence == SELENE_RECURRENCE_CALENDAR) &&
            a->period == b->period && a->flex == b->flex && a->backoff_delay == b->backoff_delay &&
            a->timeout == b->timeout && a->stall_limit == b->stall_limit && a->jitter == b->jitter &&

@@ -249,7 +249,8 @@ static bool read_conditions(selene_text value, struct workload_task *task,
     while (value.length >= 0) {
         selene_text piece = next_piece(&value);
         if (piece.length == 0 || piece.length > 255)
-            return refuse(problem, piece, "condition", "1 to 255 bytes, more conditions after a comma");
+            return refuse(problem, piece, "condition",
+                          "1 to 255 bytes, more conditions after a comma");
         if (task->definition.condition_count == WORKLOAD_CONDITIONS)
             return refuse(problem, piece, "33rd condition", "at most 32");
         task->conditions[task->definition.condition_count++] = piece;

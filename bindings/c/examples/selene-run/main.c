@@ -187,8 +187,7 @@ static int work(struct session *session) {
     const bool runs = options->now || options->cycles != 0;
     int exit_code = EXIT_DONE;
     if (options->store && runs && !runner_lock(session->runner, options->store)) return EXIT_DONE;
-    if (set_conditions(session))
-        return refused(session, "the conditions were refused");
+    if (set_conditions(session)) return refused(session, "the conditions were refused");
     if (set_groups(session)) return refused(session, "the limits of groups were refused");
     if (options->store) exit_code = keep_workload(session);
     else if (!workload_register(session->workload, session->scheduler)) exit_code = EXIT_WORKLOAD;
