@@ -507,8 +507,10 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE condition; DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
-                          "PRAGMA user_version = 4");
+    run_on(
+        path("fresh"),
+        "DROP TABLE condition; DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
+        "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(4, findings.schema_version);
     scheduler = open_store(path("fresh"));

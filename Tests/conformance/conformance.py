@@ -27,7 +27,12 @@ NUMBERS: dict[str, int] = {
     for constant in enum["constants"]
 }
 #: Keys of the vectors, as the header calls them.
-TASK_KEYS = {"window": "response_window", "expected_ms": "expected_response_ms", "backoff_ms": "backoff_delay_ms"}
+TASK_KEYS = {
+    "window": "response_window",
+    "expected_ms": "expected_response_ms",
+    "backoff_ms": "backoff_delay_ms",
+    "needs": "conditions",
+}
 NAMED = ("kind", "schedule", "existing", "recurrence", "backoff")
 
 
@@ -396,7 +401,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "tags": ["t", "é,"][: chance.randrange(3)],
         "max_attempts": chance.randrange(3),
         "constraints": chance.randrange(4),
-        "needs": ["vpn", "ü %=,"][: chance.randrange(3)],
+        "conditions": ["vpn", "ü %=,"][: chance.randrange(3)],
         "initial_delay": chance.choice([0, S]),
         "response_window": chance.choice([0, 3, 30, 31]),
         "timeout": chance.choice([0, 2 * S]),

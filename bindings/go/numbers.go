@@ -539,6 +539,8 @@ const (
 	ReasonGroupFull Reason = 24
 	// ReasonOutOfQuota: It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
 	ReasonOutOfQuota Reason = 25
+	// ReasonConditions: A condition of the host is not satisfied; which, tells selene_condition_missing.
+	ReasonConditions Reason = 26
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
 	// ReasonNoWindow: It could run, and no window of its kind was open.
@@ -608,6 +610,8 @@ func (n Reason) String() string {
 		return "group_full"
 	case ReasonOutOfQuota:
 		return "out_of_quota"
+	case ReasonConditions:
+		return "conditions"
 	case ReasonBackingOff:
 		return "backing_off"
 	case ReasonNoWindow:
@@ -672,6 +676,10 @@ const (
 	EventResumed EventType = 20
 	// EventProgress: A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
 	EventProgress EventType = 21
+	// EventConditionMet: A condition of the host is satisfied now (selene_condition_set), whose name is in message.
+	EventConditionMet EventType = 22
+	// EventConditionLost: A condition of the host is not satisfied any more, whose name is in message.
+	EventConditionLost EventType = 23
 )
 
 // String is its name in the header, or unknown.
@@ -719,6 +727,35 @@ func (n EventType) String() string {
 		return "resumed"
 	case EventProgress:
 		return "progress"
+	case EventConditionMet:
+		return "condition_met"
+	case EventConditionLost:
+		return "condition_lost"
+	}
+	return "unknown"
+}
+
+// Condition is what a condition of the host is.
+type Condition int32
+
+const (
+	// ConditionUndefined: A task asks for it, but it is not defined.
+	ConditionUndefined Condition = 0
+	// ConditionUnsatisfied: Defined, and not satisfied or not set yet.
+	ConditionUnsatisfied Condition = 1
+	// ConditionSatisfied: Defined and satisfied.
+	ConditionSatisfied Condition = 2
+)
+
+// String is its name in the header, or unknown.
+func (n Condition) String() string {
+	switch n {
+	case ConditionUndefined:
+		return "undefined"
+	case ConditionUnsatisfied:
+		return "unsatisfied"
+	case ConditionSatisfied:
+		return "satisfied"
 	}
 	return "unknown"
 }

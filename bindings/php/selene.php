@@ -111,7 +111,7 @@ final class Struct
                     $this->write($list[$place], $one);
                 }
                 $this->c->$field = $library->cast('selene_text *', $list);
-                $this->c->{$field === 'tags' ? 'tag_count' : $field . '_count'} = count($value);
+                $this->c->{($field === 'tags' || $field === 'conditions' ? substr($field, 0, -1) : $field) . '_count'} = count($value);
             } else {
                 $this->c->$field = $value;
             }

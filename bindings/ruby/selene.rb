@@ -95,7 +95,7 @@ module Selene
         @kept["#{name} in memory"] = list = Fiddle::Pointer.malloc(16 * value.size + 1, Fiddle::RUBY_FREE)
         list[0, 16 * value.size] = value.map { |one| [Fiddle::Pointer[one].to_i, one.bytesize].pack('Jq') }.join
         write(field[:offset], [list.to_i], 'J')
-        self[name == :tags ? :tag_count : :"#{name}_count"] = value.size
+        self[%i[tags conditions].include?(name) ? :"#{name[..-2]}_count" : :"#{name}_count"] = value.size
       else
         write(field[:offset], [value], TYPES[field[:type]].last)
       end

@@ -99,7 +99,10 @@ export const structs = {
   "after_count": "u32",
   "group": "text",
   "after": "ptr",
-  "latest_begin": "i64"
+  "latest_begin": "i64",
+  "conditions": "ptr",
+  "condition_count": "u32",
+  "reserved": "u32"
  },
  "task_info": {
   "struct_size": "u32",
@@ -155,7 +158,10 @@ export const structs = {
   "after_count": "u32",
   "waits_for": "u32",
   "after": "ptr",
-  "latest_begin": "i64"
+  "latest_begin": "i64",
+  "conditions": "ptr",
+  "condition_count": "u32",
+  "reserved": "u32"
  },
  "task_output": {
   "struct_size": "u32",
@@ -614,6 +620,7 @@ export const constants = {
  "REASON_GROUP_PAUSED": 23,
  "REASON_GROUP_FULL": 24,
  "REASON_OUT_OF_QUOTA": 25,
+ "REASON_CONDITIONS": 26,
  "REASON_BACKING_OFF": 64,
  "REASON_NO_WINDOW": 65,
  "REASON_WINDOW_OPEN": 66,
@@ -647,6 +654,9 @@ export const constants = {
  "STEP_RUN": 0,
  "STEP_WAIT": 1,
  "STEP_DONE": 2,
+ "CONDITION_UNDEFINED": 0,
+ "CONDITION_UNSATISFIED": 1,
+ "CONDITION_SATISFIED": 2,
  "EVENT_REGISTERED": 1,
  "EVENT_STARTED": 2,
  "EVENT_STOPPED": 3,
@@ -668,6 +678,8 @@ export const constants = {
  "EVENT_PAUSED": 19,
  "EVENT_RESUMED": 20,
  "EVENT_PROGRESS": 21,
+ "EVENT_CONDITION_MET": 22,
+ "EVENT_CONDITION_LOST": 23,
  "LOG_ERROR": 1,
  "LOG_WARNING": 2,
  "LOG_INFO": 3,

@@ -110,7 +110,7 @@ static selene_status register_task(int32_t *disposition) {
     task.constraints = (uint32_t)number_of("constraints", 0);
     task.tag_count = list("tags", tags);
     task.tags = tags;
-    task.condition_count = list("needs", needs);
+    task.condition_count = list("conditions", needs);
     task.conditions = needs;
     task.expected_response = number_of("expected_response", task.expected_response);
     task.initial_delay = number_of("initial_delay", 0);

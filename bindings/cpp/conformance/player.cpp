@@ -126,7 +126,7 @@ struct player {
         task.max_attempts = static_cast<std::uint32_t>(given.number("max_attempts", 0));
         task.constraints = static_cast<std::uint32_t>(given.number("constraints", 0));
         if (given.fields.count("group")) task.group = given.fields.at("group");
-        if (given.fields.count("needs")) task.conditions = list(given.fields.at("needs"));
+        if (given.fields.count("conditions")) task.conditions = list(given.fields.at("conditions"));
         if (given.fields.count("tags")) task.tags = list(given.fields.at("tags"));
         task.input.assign(static_cast<std::size_t>(given.number("input_size", 0)), '\0');
         return task;

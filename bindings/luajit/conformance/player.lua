@@ -44,6 +44,8 @@ local function struct(name, words)
   for key, text in words:gmatch '(%S-)=(%S*)' do
     if key == 'tags' then
       made.tags, made.tag_count = texts(text)
+    elseif key == 'conditions' then
+      made.conditions, made.condition_count = texts(text)
     elseif key == 'permitted' then
       made.permitted, made.permitted_count = texts(text)
     elseif key == 'input_size' then
@@ -95,6 +97,10 @@ for _, name in ipairs { 'cancel', 'cancel_tag', 'pause', 'pause_tag', 'resume', 
   verbs[name] = function(text) return digits(selene.get('uint64_t', 'task_' .. name, scheduler, text, #text)) end
 end
 
+function verbs.define(name) selene.check(selene.condition_define(scheduler, name, #name)) end
+function verbs.undefine(name) selene.check(selene.condition_undefine(scheduler, name, #name)) end
+function verbs.meet(name) selene.check(selene.condition_set(scheduler, name, #name, 1)) end
+function verbs.lose(name) selene.check(selene.condition_set(scheduler, name, #name, 0)) end
 function verbs.pause_group(name) selene.check(selene.group_pause(scheduler, name, #name)) end
 function verbs.resume_group(name) selene.check(selene.group_resume(scheduler, name, #name)) end
 function verbs.limit_group(name, words)

@@ -44,7 +44,7 @@ const TASK = {
   max_attempts: ['maxAttempts', Number],
   constraints: ['requires', (bits) => set(Number(bits), 'CONSTRAINT')],
   tags: ['tags', list],
-  needs: ['conditions', list],
+  conditions: ['conditions', list],
   expected_response: ['expected', span],
   initial_delay: ['delay', span],
   period: ['every', span],

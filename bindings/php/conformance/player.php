@@ -29,7 +29,7 @@ function struct(string $name, array $words): Struct
             $fields['input'] = str_repeat("\0", (int) $text);
         } else {
             $fields[$key] = match ($key) {
-                'tags', 'permitted' => array_map(rawurldecode(...), array_filter(explode(',', $text), strlen(...))),
+                'tags', 'permitted', 'conditions' => array_map(rawurldecode(...), array_filter(explode(',', $text), strlen(...))),
                 'id', 'handler', 'group', 'path' => rawurldecode($text),
                 default => (int) $text,
             };
@@ -95,6 +95,14 @@ final class Player
                 return [get('uint64_t', 'task_cancel_all', $s)];
             case 'retry':
                 call('task_retry', $s, $text, $length);
+                return [];
+            case 'define':
+            case 'undefine':
+                call("condition_$verb", $s, $text, $length);
+                return [];
+            case 'meet':
+            case 'lose':
+                call('condition_set', $s, $text, $length, $verb === 'meet' ? 1 : 0);
                 return [];
             case 'pause_group':
             case 'resume_group':

@@ -73,8 +73,8 @@ class Player:
         for key, value in given.items():
             if key in ("id", "handler", "group"):
                 fields[key] = unquote(value)
-            elif key == "needs":
-                fields["conditions"] = [unquote(name) for name in value.split(",")]
+            elif key == "conditions":
+                fields[key] = [unquote(name) for name in value.split(",")]
             elif key == "tags":
                 fields[key] = [unquote(tag) for tag in value.split(",")]
             elif key == "input_size":

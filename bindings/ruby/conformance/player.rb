@@ -19,7 +19,7 @@ def struct(name, words)
     case key
     when :hold, :observed_range, :strict then made[:flags] |= FLAGS[key] if text == '1'
     when :input_size then made[:input] = "\0" * text.to_i
-    when :tags, :permitted then made[key] = texts(text)
+    when :tags, :permitted, :conditions then made[key] = texts(text)
     when :id, :handler, :group, :path then made[key] = decode(text)
     else made[key] = text.to_i
     end
@@ -57,6 +57,10 @@ class Player
   def register(_, words) = Selene.get('int32_t', 'task_register', @scheduler, struct('task', words))
   def cancel_all(*) = Selene.get('uint64_t', 'task_cancel_all', @scheduler)
   def retry(text, _) = done('task_retry', @scheduler, text, text.bytesize)
+  def define(text, _) = done('condition_define', @scheduler, text, text.bytesize)
+  def undefine(text, _) = done('condition_undefine', @scheduler, text, text.bytesize)
+  def meet(text, _) = done('condition_set', @scheduler, text, text.bytesize, 1)
+  def lose(text, _) = done('condition_set', @scheduler, text, text.bytesize, 0)
   def pause_group(text, _) = done('group_pause', @scheduler, text, text.bytesize)
   def resume_group(text, _) = done('group_resume', @scheduler, text, text.bytesize)
   def limit_group(text, words) = done('group_set_limit', @scheduler, text, text.bytesize, words[:limit].to_i)

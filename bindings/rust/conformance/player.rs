@@ -100,7 +100,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
     task = given.list("group").unwrap_or_default().into_iter().fold(task, Task::group);
-    task = given.list("needs").unwrap_or_default().into_iter().fold(task, Task::condition);
+    task = given.list("conditions").unwrap_or_default().into_iter().fold(task, Task::condition);
     task = given.list("tags").unwrap_or_default().into_iter().fold(task, Task::tag);
     with(task, given.number("input_size"), |task, size| task.input(vec![0; size as usize]))
 }

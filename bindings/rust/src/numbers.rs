@@ -878,6 +878,8 @@ pub enum Reason {
     GroupFull,
     /// It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
     OutOfQuota,
+    /// A condition of the host is not satisfied; which, tells selene_condition_missing.
+    Conditions,
     /// It has failed and is not due again yet.
     BackingOff,
     /// It could run, and no window of its kind was open.
@@ -925,6 +927,7 @@ impl Reason {
             Reason::GroupPaused => raw::SELENE_REASON_GROUP_PAUSED,
             Reason::GroupFull => raw::SELENE_REASON_GROUP_FULL,
             Reason::OutOfQuota => raw::SELENE_REASON_OUT_OF_QUOTA,
+            Reason::Conditions => raw::SELENE_REASON_CONDITIONS,
             Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
             Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
             Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
@@ -964,6 +967,7 @@ impl Reason {
             raw::SELENE_REASON_GROUP_PAUSED => Reason::GroupPaused,
             raw::SELENE_REASON_GROUP_FULL => Reason::GroupFull,
             raw::SELENE_REASON_OUT_OF_QUOTA => Reason::OutOfQuota,
+            raw::SELENE_REASON_CONDITIONS => Reason::Conditions,
             raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
             raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
             raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
@@ -1003,6 +1007,7 @@ impl Reason {
             Reason::GroupPaused => "group_paused",
             Reason::GroupFull => "group_full",
             Reason::OutOfQuota => "out_of_quota",
+            Reason::Conditions => "conditions",
             Reason::BackingOff => "backing_off",
             Reason::NoWindow => "no_window",
             Reason::WindowOpen => "window_open",
@@ -1067,6 +1072,10 @@ pub enum EventType {
     Resumed,
     /// A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
     Progress,
+    /// A condition of the host is satisfied now (selene_condition_set), whose name is in message.
+    ConditionMet,
+    /// A condition of the host is not satisfied any more, whose name is in message.
+    ConditionLost,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -1096,6 +1105,8 @@ impl EventType {
             EventType::Paused => raw::SELENE_EVENT_PAUSED,
             EventType::Resumed => raw::SELENE_EVENT_RESUMED,
             EventType::Progress => raw::SELENE_EVENT_PROGRESS,
+            EventType::ConditionMet => raw::SELENE_EVENT_CONDITION_MET,
+            EventType::ConditionLost => raw::SELENE_EVENT_CONDITION_LOST,
             EventType::Other(number) => number,
         }
     }
@@ -1124,6 +1135,8 @@ impl EventType {
             raw::SELENE_EVENT_PAUSED => EventType::Paused,
             raw::SELENE_EVENT_RESUMED => EventType::Resumed,
             raw::SELENE_EVENT_PROGRESS => EventType::Progress,
+            raw::SELENE_EVENT_CONDITION_MET => EventType::ConditionMet,
+            raw::SELENE_EVENT_CONDITION_LOST => EventType::ConditionLost,
             other => EventType::Other(other),
         }
     }
@@ -1152,6 +1165,8 @@ impl EventType {
             EventType::Paused => "paused",
             EventType::Resumed => "resumed",
             EventType::Progress => "progress",
+            EventType::ConditionMet => "condition_met",
+            EventType::ConditionLost => "condition_lost",
             EventType::Other(_) => "unknown",
         }
     }

@@ -137,6 +137,7 @@ pub const SELENE_REASON_PAUSED: i32 = 22;
 pub const SELENE_REASON_GROUP_PAUSED: i32 = 23;
 pub const SELENE_REASON_GROUP_FULL: i32 = 24;
 pub const SELENE_REASON_OUT_OF_QUOTA: i32 = 25;
+pub const SELENE_REASON_CONDITIONS: i32 = 26;
 pub const SELENE_REASON_BACKING_OFF: i32 = 64;
 pub const SELENE_REASON_NO_WINDOW: i32 = 65;
 pub const SELENE_REASON_WINDOW_OPEN: i32 = 66;
@@ -170,6 +171,9 @@ pub const SELENE_REPORT_NOT_STORED: i32 = 1;
 pub const SELENE_STEP_RUN: i32 = 0;
 pub const SELENE_STEP_WAIT: i32 = 1;
 pub const SELENE_STEP_DONE: i32 = 2;
+pub const SELENE_CONDITION_UNDEFINED: i32 = 0;
+pub const SELENE_CONDITION_UNSATISFIED: i32 = 1;
+pub const SELENE_CONDITION_SATISFIED: i32 = 2;
 pub const SELENE_EVENT_REGISTERED: i32 = 1;
 pub const SELENE_EVENT_STARTED: i32 = 2;
 pub const SELENE_EVENT_STOPPED: i32 = 3;
@@ -191,6 +195,8 @@ pub const SELENE_EVENT_TROUBLE: i32 = 18;
 pub const SELENE_EVENT_PAUSED: i32 = 19;
 pub const SELENE_EVENT_RESUMED: i32 = 20;
 pub const SELENE_EVENT_PROGRESS: i32 = 21;
+pub const SELENE_EVENT_CONDITION_MET: i32 = 22;
+pub const SELENE_EVENT_CONDITION_LOST: i32 = 23;
 pub const SELENE_LOG_ERROR: i32 = 1;
 pub const SELENE_LOG_WARNING: i32 = 2;
 pub const SELENE_LOG_INFO: i32 = 3;
@@ -402,6 +408,9 @@ pub struct selene_task {
     pub group: selene_text,
     pub after: *const selene_text,
     pub latest_begin: i64,
+    pub conditions: *const selene_text,
+    pub condition_count: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -461,6 +470,9 @@ pub struct selene_task_info {
     pub waits_for: u32,
     pub after: *const selene_text,
     pub latest_begin: i64,
+    pub conditions: *const selene_text,
+    pub condition_count: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -958,6 +970,12 @@ extern "C" {
     pub fn selene_run_info_destroy(info: *mut selene_run_info);
     pub fn selene_conditions_set(scheduler: selene_scheduler, constraints: u32, satisfied: u32) -> selene_status;
     pub fn selene_conditions_get(scheduler: selene_scheduler, out_satisfied: *mut u32, out_host: *mut u32) -> selene_status;
+    pub fn selene_condition_define(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
+    pub fn selene_condition_undefine(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
+    pub fn selene_condition_set(scheduler: selene_scheduler, name: *const c_char, name_length: i64, satisfied: i32) -> selene_status;
+    pub fn selene_condition_get(scheduler: selene_scheduler, name: *const c_char, name_length: i64, out_state: *mut i32) -> selene_status;
+    pub fn selene_condition_list(scheduler: selene_scheduler, out_names: *mut *mut selene_task_ids) -> selene_status;
+    pub fn selene_condition_missing(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_names: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_event_init(event: *mut selene_event, struct_size: u32) -> selene_status;
     pub fn selene_scheduler_observe(scheduler: selene_scheduler, observer: Option<selene_event_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>) -> selene_status;
     pub fn selene_events_open(scheduler: selene_scheduler, capacity: u64, out_fd: *mut i32) -> selene_status;
@@ -1107,7 +1125,7 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
         assert_eq!(offset!(selene_scheduler_info, expedited_left), 96);
         assert_eq!(offset!(selene_scheduler_info, expedited_free_at), 104);
-        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (200, 8));
+        assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (216, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);
         assert_eq!(offset!(selene_task, id), 8);
@@ -1137,7 +1155,10 @@ mod layout {
         assert_eq!(offset!(selene_task, group), 168);
         assert_eq!(offset!(selene_task, after), 184);
         assert_eq!(offset!(selene_task, latest_begin), 192);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (624, 8));
+        assert_eq!(offset!(selene_task, conditions), 200);
+        assert_eq!(offset!(selene_task, condition_count), 208);
+        assert_eq!(offset!(selene_task, reserved), 212);
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (640, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1192,6 +1213,9 @@ mod layout {
         assert_eq!(offset!(selene_task_info, waits_for), 604);
         assert_eq!(offset!(selene_task_info, after), 608);
         assert_eq!(offset!(selene_task_info, latest_begin), 616);
+        assert_eq!(offset!(selene_task_info, conditions), 624);
+        assert_eq!(offset!(selene_task_info, condition_count), 632);
+        assert_eq!(offset!(selene_task_info, reserved), 636);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);
         assert_eq!(offset!(selene_task_output, flags), 4);

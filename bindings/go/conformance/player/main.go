@@ -92,7 +92,7 @@ func (w words) task() selene.Task {
 	task.ResponseWindow = int32(w.number("response_window", int64(task.ResponseWindow)))
 	task.MaxAttempts = uint32(w.number("max_attempts", 0))
 	task.Constraints = selene.Constraints(w.number("constraints", 0))
-	task.Tags, task.Conditions = w.list("tags"), w.list("needs")
+	task.Tags, task.Conditions = w.list("tags"), w.list("conditions")
 	task.ExpectedResponse = time.Duration(w.number("expected_response", int64(task.ExpectedResponse)))
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))

@@ -154,6 +154,7 @@ SELENE_REASON_PAUSED = 22
 SELENE_REASON_GROUP_PAUSED = 23
 SELENE_REASON_GROUP_FULL = 24
 SELENE_REASON_OUT_OF_QUOTA = 25
+SELENE_REASON_CONDITIONS = 26
 SELENE_REASON_BACKING_OFF = 64
 SELENE_REASON_NO_WINDOW = 65
 SELENE_REASON_WINDOW_OPEN = 66
@@ -187,6 +188,9 @@ SELENE_REPORT_NOT_STORED = 1
 SELENE_STEP_RUN = 0
 SELENE_STEP_WAIT = 1
 SELENE_STEP_DONE = 2
+SELENE_CONDITION_UNDEFINED = 0
+SELENE_CONDITION_UNSATISFIED = 1
+SELENE_CONDITION_SATISFIED = 2
 SELENE_EVENT_REGISTERED = 1
 SELENE_EVENT_STARTED = 2
 SELENE_EVENT_STOPPED = 3
@@ -208,6 +212,8 @@ SELENE_EVENT_TROUBLE = 18
 SELENE_EVENT_PAUSED = 19
 SELENE_EVENT_RESUMED = 20
 SELENE_EVENT_PROGRESS = 21
+SELENE_EVENT_CONDITION_MET = 22
+SELENE_EVENT_CONDITION_LOST = 23
 SELENE_LOG_ERROR = 1
 SELENE_LOG_WARNING = 2
 SELENE_LOG_INFO = 3
@@ -419,6 +425,9 @@ class selene_task(Structure):
         ("group", selene_text),
         ("after", POINTER(selene_text)),
         ("latest_begin", c_int64),
+        ("conditions", POINTER(selene_text)),
+        ("condition_count", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -479,6 +488,9 @@ class selene_task_info(Structure):
         ("waits_for", c_uint32),
         ("after", POINTER(selene_text)),
         ("latest_begin", c_int64),
+        ("conditions", POINTER(selene_text)),
+        ("condition_count", c_uint32),
+        ("reserved", c_uint32),
     )
 
 
@@ -542,6 +554,9 @@ class selene_task_info_row(NamedTuple):
     waits_for: int
     after: int
     latest_begin: int
+    conditions: int
+    condition_count: int
+    reserved: int
 
 
 class selene_task_output(Structure):
@@ -1112,6 +1127,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
     "selene_conditions_get": (c_int32, (c_uint64, POINTER(c_uint32), POINTER(c_uint32))),
+    "selene_condition_define": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_condition_undefine": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_condition_set": (c_int32, (c_uint64, c_char_p, c_int64, c_int32)),
+    "selene_condition_get": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_int32))),
+    "selene_condition_list": (c_int32, (c_uint64, POINTER(POINTER(selene_task_ids)))),
+    "selene_condition_missing": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
     "selene_event_init": (c_int32, (POINTER(selene_event), c_uint32)),
     "selene_scheduler_observe": (c_int32, (c_uint64, selene_event_fn, c_void_p, selene_destroy_fn)),
     "selene_events_open": (c_int32, (c_uint64, c_uint64, POINTER(c_int32))),
@@ -1259,6 +1280,12 @@ class Functions:
         "selene_run_info_destroy",
         "selene_conditions_set",
         "selene_conditions_get",
+        "selene_condition_define",
+        "selene_condition_undefine",
+        "selene_condition_set",
+        "selene_condition_get",
+        "selene_condition_list",
+        "selene_condition_missing",
         "selene_event_init",
         "selene_scheduler_observe",
         "selene_events_open",
@@ -1401,6 +1428,12 @@ class Functions:
     selene_run_info_destroy: Any
     selene_conditions_set: Any
     selene_conditions_get: Any
+    selene_condition_define: Any
+    selene_condition_undefine: Any
+    selene_condition_set: Any
+    selene_condition_get: Any
+    selene_condition_list: Any
+    selene_condition_missing: Any
     selene_event_init: Any
     selene_scheduler_observe: Any
     selene_events_open: Any
