@@ -317,7 +317,7 @@ static void test_refused(void) {
     task.after = NULL;
     refuse(scheduler, task, invalid, "after: must not be NULL");
     task = after("b", "a");
-    task.flags = 4;
+    task.flags = 16;
     CHECK_STATUS(invalid, selene_task_register(scheduler, &task, NULL));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND,
                  selene_task_get(scheduler, "b", -1, 0, &(selene_task_info *){NULL}));
