@@ -511,6 +511,21 @@ enum {
     SELENE_OPTIONS_SET_CLOCK = 32
 };
 
+/** How the library's threads compete with others (thread_quality). */
+enum {
+    /** They have the priority of the thread that starts them. Since: 0.2. */
+    SELENE_THREADS_AS_HOST = 0,
+    /**
+     * They give way: the system lets other threads that wake go first (SCHED_BATCH), and serves their reads and writes when
+     * nobody else uses the disk (the idle class), where it has these; where it does not, all stays as it is. So does what
+     * handlers start: threads, and processes. For hosts whose handlers take long and are not in a hurry: runs end later
+     * where the machine is busy. Beside two processes that keep two processors busy, 1 of 50 runs that were asked to stop
+     * did not end within 20 ms (2 as the host; at nice 10 it was 23, so that is not what this does); and on a disk that
+     * others keep busy, commits that handlers wait for may take long. Since: 0.2.
+     */
+    SELENE_THREADS_BACKGROUND = 1
+};
+
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
 typedef struct selene_options {
     uint32_t struct_size;
@@ -574,8 +589,9 @@ typedef struct selene_options {
     /** Threads that runs of one handler may leave behind, as their time ends, until its tasks are not eligible
      *  (SELENE_REASON_HANDLER_STUCK); one that gave its outcome does not count. Default 2; 1 … 1024. Since: 0.2. */
     uint32_t max_overrun_per_handler;
-    /** 0. */
-    uint32_t reserved;
+    /** How the library's threads compete with others: a SELENE_THREADS_ number; default SELENE_THREADS_AS_HOST.
+     *  Since: 0.2. */
+    int32_t thread_quality;
     /**
      * Called first of all on each thread that the library starts for this scheduler, once: a runtime attaches the thread
      * there, not once a run. Nothing else of the host is called on the thread before it returns. The thread of a server
@@ -601,13 +617,16 @@ typedef struct selene_options {
      * limit. Since: 0.2.
      */
     int64_t expedited_quota;
+    /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages:
+     *  64 KiB … 1 GiB. 0 (default): 8 MiB, or what the process gives its threads, if that is more. Since: 0.2. */
+    uint64_t thread_stack_size;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE                 \
+            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0              \
     }
 
 /**
@@ -2398,6 +2417,28 @@ SELENE_API selene_status selene_run_remaining(selene_run run, int64_t *out_remai
  */
 SELENE_API selene_status selene_run_progress(selene_run run, int64_t done, int64_t total,
                                              const char *text, int64_t text_length);
+
+/**
+ * Keeps a pointer of the host's with a run: where a host that calls selene_cycle_next sets it, whoever has the token finds
+ * it, such as a stop function, or a worker that gets nothing but the token. A handler may set it for its own run, too.
+ * The library does nothing with it. It is gone when the run has come back.
+ *
+ * @param user  NULL: none
+ * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
+ *
+ * Ownership: what it points to is the host's. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_set_user(selene_run run, void *user);
+
+/**
+ * Reads the pointer that selene_run_set_user has set.
+ *
+ * @param out_user  NULL if none was set
+ * @return INVALID_ARGUMENT (out_user is NULL), INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_user(selene_run run, void **out_user);
 
 /**
  * Says what an open run leaves if it succeeds, for those who look at its task and for the handlers of those that come

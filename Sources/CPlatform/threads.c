@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,16 +210,32 @@ int platform_memalign(void **result, size_t alignment, size_t size) {
 // What a main thread has by default. Some C libraries give a thread 128 KiB, in which hosts' handlers do not fit.
 static const size_t least_stack = 8 << 20;
 
+static size_t whole_pages(uint64_t size) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return (size_t)((size + page - 1) / page * page);
+}
+
 struct start {
     void (*body)(void *context);
     void *context;
     const char *name;
+    int32_t is_background;
 };
+
+// Gives way: to threads that wake, and to others that use the disk. Where the system refuses one of them, all stays as it is.
+static void step_back(void) {
+    // By its number: some C libraries have this function and refuse it.
+    const struct sched_param none = {0};
+    syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &none);
+    // This thread, and the idle class, as <linux/ioprio.h> has them, which is younger than some systems.
+    syscall(SYS_ioprio_set, 1, 0, 3 << 13);
+}
 
 static void *begin_thread(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
     prctl(PR_SET_NAME, start.name);
+    if (start.is_background) step_back();
     start.body(start.context);
     return NULL;
 }
@@ -250,15 +268,16 @@ int32_t platform_may_block(int32_t signal) {
 }
 
 uint64_t platform_thread_start(const char *name, void (*body)(void *context), void *context,
-                               uint64_t blocked) {
+                               uint64_t blocked, uint64_t stack_size, int32_t is_background) {
     struct start *start = malloc(sizeof *start);
     if (start == NULL) abort();
-    *start = (struct start){body, context, name};
+    *start = (struct start){body, context, name, is_background};
     // A host's own default counts where it is greater.
     pthread_attr_t attributes;
     size_t stack = 0;
     pthread_attr_init(&attributes);
-    if (pthread_attr_getstacksize(&attributes, &stack) != 0 || stack < least_stack)
+    if (stack_size > 0) pthread_attr_setstacksize(&attributes, whole_pages(stack_size));
+    else if (pthread_attr_getstacksize(&attributes, &stack) != 0 || stack < least_stack)
         pthread_attr_setstacksize(&attributes, least_stack);
     sigset_t mask, before;
     pthread_sigmask(SIG_SETMASK, NULL, &before);

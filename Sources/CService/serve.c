@@ -667,7 +667,8 @@ static int32_t start(server *own, service_failure *failure) {
         return fail_path(failure, own->path, "it cannot be watched");
     event.data.ptr = &own->wake;
     epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->wake, &event);
-    own->thread = platform_thread_start("selene/server", run, own, platform_signals_of_processes());
+    own->thread =
+        platform_thread_start("selene/server", run, own, platform_signals_of_processes(), 0, 0);
     if (own->thread == 0)
         return wire_fail(failure, SELENE_ERROR_EXHAUSTED, "server", NULL,
                          "the system refused to start a thread");

@@ -127,6 +127,27 @@ public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!
   }
 }
 
+@_cdecl("selene_run_set_user") @implementation
+public func selene_run_set_user(_ run: selene_run, _ user: UnsafeMutableRawPointer!) -> selene_status {
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      try scheduler.setUser(number, user)
+    }
+  }
+}
+
+@_cdecl("selene_run_user") @implementation
+public func selene_run_user(_ run: selene_run, _ out_user: UnsafeMutablePointer<UnsafeMutableRawPointer?>!)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in
+    let out = try require(out_user, "out_user")
+    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      try scheduler.user(number)
+    }
+  }
+}
+
 @_cdecl("selene_run_get") @implementation
 public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
   -> selene_status

@@ -48,6 +48,8 @@ extension selene_options: SizedStruct {
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
     draft.expeditedQuota = expedited_quota
+    draft.stackSize = thread_stack_size
+    draft.threadQuality = UInt32(bitPattern: thread_quality)
     draft.maxOverrunPerHandler = max_overrun_per_handler
     guard blocked_signal_count <= 64 else {
       throw .range("blocked_signal_count", blocked_signal_count, 0, 64)

@@ -26,6 +26,10 @@ package struct OptionsDraft {
   package var maxInputSize: UInt64 = 10_240
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
   package var expeditedQuota: Span = 10 * Time.minute
+  /// Of the library's threads, in bytes; 0: at least 8 MiB.
+  package var stackSize: UInt64 = 0
+  /// 0: as the host's, 1: for the background.
+  package var threadQuality: UInt32 = 0
   /// What the library's threads block; nil: what is sent to a process, but not what runtimes send to threads.
   package var blockedSignals: [Int32]?
   /// Empty: none.
@@ -48,6 +52,9 @@ package struct Options: Sendable {
   let stopGrace: Span
   let maxOverrunPerHandler: UInt32
   let seed: UInt64
+  /// Of the library's threads (P5).
+  let stackSize: UInt64
+  let isBackground: Bool
   /// Signal n is bit n − 1 (P5).
   let blockedSignals: UInt64
   /// The name of the application, or nil.
@@ -55,6 +62,7 @@ package struct Options: Sendable {
 
   static let greatestInput: UInt64 = 1 << 29
   static let mostOverrunThreads: UInt32 = 1024
+  static let stackSizes: ClosedRange<UInt64> = 1 << 16...1 << 30
 
   /// Checks every field.
   ///
@@ -116,6 +124,16 @@ package struct Options: Sendable {
     stopGrace = draft.stopGrace
     maxOverrunPerHandler = draft.maxOverrunPerHandler
     seed = draft.seed
+    guard draft.stackSize == 0 || Self.stackSizes.contains(draft.stackSize) else {
+      throw .range(
+        "thread_stack_size", draft.stackSize, Int64(Self.stackSizes.lowerBound), Int64(Self.stackSizes.upperBound),
+        .bytes, "0, or 64 KiB … 1 GiB")
+    }
+    stackSize = draft.stackSize
+    guard draft.threadQuality <= 1 else {
+      throw .range("thread_quality", draft.threadQuality, 0, 1, .number, "0 (as the host) or 1 (background)")
+    }
+    isBackground = draft.threadQuality == 1
     var blocked: UInt64 = draft.blockedSignals == nil ? platform_signals_of_processes() : 0
     for signal in draft.blockedSignals ?? [] {
       guard platform_may_block(signal) != 0 else {

@@ -160,6 +160,22 @@ extension Scheduler {
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
   }
 
+  /// Sets what the host has for a run that has not come back; nil: nothing.
+  ///
+  /// - Throws: as `stopping`.
+  package func setUser(_ number: UInt64, _ user: UnsafeMutableRawPointer?) throws(SeleneError) {
+    _ = try runs.find(number)
+    users[number] = user
+  }
+
+  /// What the host has set for a run that has not come back, or nil.
+  ///
+  /// - Throws: as `stopping`.
+  package func user(_ number: UInt64) throws(SeleneError) -> UnsafeMutableRawPointer? {
+    _ = try runs.find(number)
+    return users.isEmpty ? nil : users[number]
+  }
+
   /// A run that has not come back.
   ///
   /// - Throws: as `stopping`.
@@ -322,6 +338,7 @@ extension Scheduler {
     run.isBack = true
     runs.remove(run)
     if !outputs.isEmpty { outputs.remove(Token(rawValue: run.token).number) }
+    if !users.isEmpty { users.remove(Token(rawValue: run.token).number) }
     table.release(run.definition, run.slot)
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.

@@ -45,6 +45,8 @@ package final class Scheduler: @unchecked Sendable {
   let progress = NumberMap<ProgressWatch>()
   /// What runs that have not come back leave if they succeed, likewise (W5).
   let outputs = NumberMap<Bytes>()
+  /// What the host has set for runs that have not come back, likewise.
+  let users = NumberMap<UnsafeMutableRawPointer>()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 

@@ -97,7 +97,8 @@ extension Scheduler {
       let start = Unmanaged.passRetained(ThreadStart(self))
       threadHooks?.beginUse()
       let thread = platform_thread_start(
-        Self.idleName.cString, threadBody, start.toOpaque(), options.blockedSignals)
+        Self.idleName.cString, threadBody, start.toOpaque(), options.blockedSignals, options.stackSize,
+        options.isBackground ? 1 : 0)
       guard thread != 0 else {
         start.release()
         _ = threadHooks?.endUse()

@@ -69,14 +69,15 @@ FIELD(selene_options, blocked_signal_count, 144, 8);
 FIELD(selene_options, owner, 152, 16);
 FIELD(selene_options, stop_grace, 168, 8);
 FIELD(selene_options, max_overrun_per_handler, 176, 4);
-FIELD(selene_options, reserved, 180, 4);
+FIELD(selene_options, thread_quality, 180, 4);
 FIELD(selene_options, thread_begin, 184, 8);
 FIELD(selene_options, thread_end, 192, 8);
 FIELD(selene_options, thread_context, 200, 8);
 FIELD(selene_options, thread_destroy, 208, 8);
 FIELD(selene_options, clock_start, 216, 8);
 FIELD(selene_options, expedited_quota, 224, 8);
-SIZE(selene_options, expedited_quota, 232);
+FIELD(selene_options, thread_stack_size, 232, 8);
+SIZE(selene_options, thread_stack_size, 240);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -595,6 +596,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_OPTIONS_FRESHNESS, 8, NULL, NULL),
     NUMBER(SELENE_OPTIONS_NO_THREADS, 16, NULL, NULL),
     NUMBER(SELENE_OPTIONS_SET_CLOCK, 32, NULL, NULL),
+    NUMBER(SELENE_THREADS_AS_HOST, 0, NULL, NULL),
+    NUMBER(SELENE_THREADS_BACKGROUND, 1, NULL, NULL),
     NUMBER(SELENE_TASK_STEADY, 1, NULL, NULL),
     NUMBER(SELENE_TASK_AFTER_ANY_END, 2, NULL, NULL),
     NUMBER(SELENE_TASK_EXPEDITED, 4, NULL, NULL),

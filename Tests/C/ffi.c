@@ -112,6 +112,8 @@ static struct function functions[] = {
     FUNCTION(selene_run_fail, "ihilpl"),
     FUNCTION(selene_run_progress, "ihllpl"),
     FUNCTION(selene_run_set_output, "ihpl"),
+    FUNCTION(selene_run_set_user, "ihp"),
+    FUNCTION(selene_run_user, "ihp"),
     FUNCTION(selene_run_complete_until, "ihil"),
     FUNCTION(selene_run_stopping, "ihp"),
     FUNCTION(selene_run_remaining, "ihp"),
@@ -364,6 +366,7 @@ static void test_every_function(void) {
     selene_window window, default_window = SELENE_WINDOW_INIT;
     selene_scheduler_info counts = {0};
     selene_run_info run = {0}, other = SELENE_RUN_INFO_INIT, *told = NULL;
+    void *user = NULL;
     selene_event event = {0};
     selene_explanation explanation = {0};
     selene_scheduler scheduler = 0, threaded = 0;
@@ -491,6 +494,9 @@ static void test_every_function(void) {
     CALL_OK("selene_run_stopping", u64(run.run), ptr(&number));
     CHECK_INT(SELENE_STOP_NONE, number);
     CALL_OK("selene_run_set_output", u64(run.run), ptr("left"), i64(4));
+    CALL_OK("selene_run_set_user", u64(run.run), ptr(&window));
+    CALL_OK("selene_run_user", u64(run.run), ptr(&user));
+    CHECK(user == &window);
     CALL_OK("selene_run_progress", u64(run.run), i64(1), i64(4), ptr("a quarter"), i64(-1));
     CALL_OK("selene_run_get", u64(run.run), ptr(&told));
     CHECK_TEXT("b", told->id);

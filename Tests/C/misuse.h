@@ -574,6 +574,13 @@ static selene_status call_run_progress(uint64_t h) {
     return selene_run_progress(h, 1, 2, "half", -1);
 }
 
+static selene_status call_run_set_user(uint64_t h) {
+    return selene_run_set_user(h, NULL);
+}
+static selene_status call_run_user(uint64_t h) {
+    void *user = NULL;
+    return selene_run_user(h, &user);
+}
 static selene_status call_run_set_output(uint64_t h) {
     return selene_run_set_output(h, "left", 4);
 }
@@ -708,6 +715,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_fail", TAKES_RUN, call_run_fail, 0},
     {"selene_run_progress", TAKES_RUN, call_run_progress, 0},
     {"selene_run_set_output", TAKES_RUN, call_run_set_output, 0},
+    {"selene_run_set_user", TAKES_RUN, call_run_set_user, 0},
+    {"selene_run_user", TAKES_RUN, call_run_user, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
     {"selene_run_get", TAKES_RUN, call_run_get, 0},

@@ -150,6 +150,7 @@ static void test_null_refused(void) {
     REFUSED(invalid, "message", selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 4));
     REFUSED(invalid, "text", selene_run_progress(run, 1, 2, NULL, 4));
     REFUSED(invalid, "output", selene_run_set_output(run, NULL, 4));
+    REFUSED(invalid, "out_user", selene_run_user(run, NULL));
     REFUSED(invalid, "length", selene_run_set_output(run, "x", -1));
     REFUSED(invalid, "length", selene_run_set_output(run, NULL, INT64_MIN));
     REFUSED(SELENE_ERROR_TOO_LARGE, "output", selene_run_set_output(run, "x", INT64_MAX));

@@ -1,11 +1,12 @@
 /*
- * threads_names.c - what threads of the library are called, by what they do (W12)
+ * threads_names.c - what threads of the library are called, how they compete, and what a host keeps with a run (W12)
  *
  * Argument: the filter of check.h.
  */
 #include "own_file.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -52,9 +53,8 @@ static void hold(selene_run run, const selene_run_info *info, void *context) {
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
 }
 
-static selene_scheduler open_with_tasks(void) {
+static selene_scheduler open_with(selene_options options) {
     selene_scheduler scheduler = 0;
-    selene_options options = SELENE_OPTIONS_INIT;
     selene_task task = SELENE_TASK_INIT;
     options.max_pending_refresh = 2;
     CHECK(sem_init(&begun, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
@@ -67,6 +67,11 @@ static selene_scheduler open_with_tasks(void) {
     task.id = SELENE_TEXT("b");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     return scheduler;
+}
+
+static selene_scheduler open_with_tasks(void) {
+    const selene_options options = SELENE_OPTIONS_INIT;
+    return open_with(options);
 }
 
 static void let_go(void) {
@@ -161,6 +166,181 @@ static void test_priority(void) {
     CHECK_INT(mine, getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid)));
 }
 
+/** How many threads of the library there are, and how many of these run in the background. */
+static int count_library(int *background) {
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    int count = 0;
+    *background = 0;
+    CHECK(threads != NULL);
+    while ((entry = readdir(threads)) != NULL) {
+        char path[sizeof entry->d_name + 32], comm[32] = "", stat[1024] = "", *field;
+        const long thread = atol(entry->d_name);
+        unsigned policy = 0;
+        FILE *file;
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        if ((file = fopen(path, "r")) == NULL) continue;
+        CHECK(fgets(comm, sizeof comm, file) != NULL);
+        fclose(file);
+        if (strncmp(comm, "selene/", 7) != 0) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", entry->d_name);
+        if ((file = fopen(path, "r")) == NULL) continue;
+        CHECK(fgets(stat, sizeof stat, file) != NULL);
+        fclose(file);
+        /* The policy is the 41st field, the name, the second, is in brackets. */
+        field = strrchr(stat, ')') + 2;
+        for (int i = 3; i < 41; i++)
+            field = strchr(field, ' ') + 1;
+        CHECK(sscanf(field, "%u", &policy) == 1);
+        const long class = syscall(SYS_ioprio_get, 1, thread) >> 13;
+        CHECK_INT(policy == SCHED_BATCH, class == 3);
+        *background += policy == SCHED_BATCH;
+        count++;
+    }
+    closedir(threads);
+    return count;
+}
+
+static void test_quality(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_window window = SELENE_WINDOW_INIT;
+    window.lanes = 2;
+    for (int32_t quality = SELENE_THREADS_AS_HOST; quality <= SELENE_THREADS_BACKGROUND;
+         quality++) {
+        int background = -1;
+        options.thread_quality = quality;
+        selene_scheduler scheduler = open_with(options);
+        CHECK_OK(selene_cycle_run_async(scheduler, &window, NULL, NULL, NULL, NULL, NULL));
+        for (int i = 0; i < 2; i++)
+            sem_wait(&begun);
+        const int count = count_library(&background);
+        CHECK(count >= 3);
+        CHECK_INT(quality == SELENE_THREADS_BACKGROUND ? count : 0, background);
+        /* The host's own threads stay as they are. */
+        CHECK_INT(SCHED_OTHER, sched_getscheduler(0));
+        let_go();
+        CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+        await_named("selene/worker", 0);
+    }
+}
+
+static _Atomic size_t stack_size;
+
+static void measure(selene_run run, const selene_run_info *info, void *context) {
+    pthread_attr_t attributes;
+    size_t size = 0;
+    (void)info, (void)context;
+    CHECK(pthread_getattr_np(pthread_self(), &attributes) == 0);
+    CHECK(pthread_attr_getstacksize(&attributes, &size) == 0);
+    pthread_attr_destroy(&attributes);
+    stack_size = size;
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static size_t stack_of(uint64_t asked) {
+    selene_scheduler scheduler = 0;
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    const selene_window window = SELENE_WINDOW_INIT;
+    options.thread_stack_size = asked;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, measure, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+    return stack_size;
+}
+
+static void test_stack(void) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* The smaller first: a C library keeps the stacks of threads that have ended for others. */
+    CHECK_INT((int64_t)((200 << 10) + page), (int64_t)stack_of((200 << 10) + 1));
+    CHECK_INT(512 << 10, (int64_t)stack_of(512 << 10));
+    CHECK_INT(64 << 20, (int64_t)stack_of(64 << 20));
+    CHECK((int64_t)stack_of(0) >= 8 << 20);
+    /* What a sanitizer adds is its own affair. */
+    CHECK(stack_of(64 << 10) >= 64 << 10);
+}
+
+static _Atomic(void *) found, stopped;
+
+static void find_own(selene_run run, const selene_run_info *info, void *context) {
+    void *user = &user;
+    (void)info;
+    CHECK_OK(selene_run_user(run, &user));
+    CHECK(user == NULL);
+    CHECK_OK(selene_run_set_user(run, context));
+    sem_post(&begun);
+    sem_wait(&may_end);
+    CHECK_OK(selene_run_user(run, &user));
+    found = user;
+    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+}
+
+static void stop_own(selene_run run, int32_t reason, void *context) {
+    void *user = NULL;
+    (void)reason, (void)context;
+    CHECK_OK(selene_run_user(run, &user));
+    stopped = user;
+    sem_post(&may_end);
+}
+
+/** A run that is stopped still has it, until its handler has returned. */
+static void test_user(void) {
+    selene_scheduler scheduler = 0;
+    selene_task task = SELENE_TASK_INIT;
+    const selene_window window = SELENE_WINDOW_INIT;
+    int own = 0;
+    CHECK(sem_init(&begun, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, find_own, stop_own, &own, NULL));
+    task.id = SELENE_TEXT("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, NULL, NULL, NULL, NULL, NULL));
+    sem_wait(&begun);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+    WAIT_UNTIL(found != NULL);
+    CHECK(stopped == &own && found == &own);
+}
+
+/** Of a pulled run whoever has the token finds it, until that has come back. */
+static void test_user_of_pulled(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    int first = 0, second = 0;
+    void *user = NULL;
+    for (int i = 0; i < 2; i++) {
+        selene_task task = refresh_once(i == 0 ? "a" : "b", i == 0 ? 5 : 1);
+        task.handler = SELENE_TEXT("work");
+        add(scheduler, task);
+    }
+    advance(SELENE_SECOND);
+    selene_cycle cycle = begin(scheduler, window_of(SELENE_MINUTE, 0, 2));
+    const selene_run a = next(cycle, "a");
+    const selene_run b = next(cycle, "b");
+    CHECK_OK(selene_run_set_user(a, &first));
+    CHECK_OK(selene_run_set_user(b, &second));
+    CHECK_OK(selene_run_user(a, &user));
+    CHECK(user == &first);
+    CHECK_OK(selene_run_set_user(a, NULL));
+    CHECK_OK(selene_run_user(a, &user));
+    CHECK(user == NULL);
+    CHECK_OK(selene_run_user(b, &user));
+    CHECK(user == &second);
+    CHECK_OK(selene_run_complete(a, SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_user(a, &user));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_set_user(a, &first));
+    /* What was stopped has not come back before its outcome is given. */
+    CHECK_OK(selene_task_cancel(scheduler, "b", -1, NULL));
+    CHECK_OK(selene_run_user(b, &user));
+    CHECK(user == &second);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(b, SELENE_OUTCOME_NEW_DATA));
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_user(b, &user));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W12 a thread that runs tasks is called lane, one that waits worker", test_lanes);
@@ -168,5 +348,9 @@ int main(int argc, char **argv) {
     run_test("W12 a thread that serves is called server", test_server);
     run_test("W12 threads have the host's priority, or what it gives them as they begin",
              test_priority);
+    run_test("W12 P5 they give way where the host wants that", test_quality);
+    run_test("W12 P5 their stacks are as large as the host says", test_stack);
+    run_test("W12 a run has a pointer of the host's until it has come back", test_user);
+    run_test("W12 pulled runs have one each", test_user_of_pulled);
     return check_end();
 }

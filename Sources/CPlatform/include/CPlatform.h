@@ -67,11 +67,12 @@ int platform_memalign(void *_Nullable *_Nonnull result, size_t alignment, size_t
 
 // ---- Threads and processes ----
 
-// Starts a thread with a name, which stays where it is, and a stack of 8 MiB or what the process gives its threads; 0 if the
-// system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks, but none that a fault raises.
+// Starts a thread with a name, which stays where it is, and a stack of some size (0: 8 MiB, or what the process gives its
+// threads if that is more); one for the background gives way to others. 0 if the system refuses. It blocks some signals, n being bit n - 1, and what the calling thread blocks, but none that a fault raises.
 uint64_t platform_thread_start(const char *_Nonnull name,
                                void (*_Nonnull body)(void *_Nonnull context),
-                               void *_Nonnull context, uint64_t blocked);
+                               void *_Nonnull context, uint64_t blocked, uint64_t stack_size,
+                               int32_t is_background);
 // Gives the calling thread another name, of at most 15 bytes.
 void platform_thread_rename(const char *_Nonnull name);
 // The signals that are sent to a process to be handled by one of its threads, as such bits.

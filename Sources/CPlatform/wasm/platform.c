@@ -62,8 +62,8 @@ uint64_t platform_thread_number(void) {
 }
 
 uint64_t platform_thread_start(const char *name, void (*body)(void *context), void *context,
-                               uint64_t blocked) {
-    (void)name, (void)body, (void)context, (void)blocked;
+                               uint64_t blocked, uint64_t stack_size, int32_t is_background) {
+    (void)name, (void)body, (void)context, (void)blocked, (void)stack_size, (void)is_background;
     return 0;
 }
 
