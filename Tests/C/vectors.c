@@ -234,7 +234,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     static const char *const recurrence[] = {"after_completion", "anchored"};
     static const char *const backoff[] = {"none", "linear", "exponential"};
     selene_task task = SELENE_TASK_INIT;
-    selene_text *tags = NULL, *conditions = NULL;
+    selene_text *tags = NULL, *conditions = NULL, *after = NULL;
     void *input = NULL;
     int32_t disposition = -1;
     const char *id = text_of(take_required(step, "id"));
@@ -261,6 +261,13 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         task.tags = tags = texts_of(item, &count);
         task.tag_count = (uint32_t)count;
     }
+    if ((item = take(step, "after"))) {
+        uint64_t count = 0;
+        task.after = after = texts_of(item, &count);
+        task.after_count = (uint32_t)count;
+    }
+    if ((item = take(step, "after_any_end")) && boolean_of(item))
+        task.flags |= SELENE_TASK_AFTER_ANY_END;
     item = take(step, "expected_ms");
     if (!cJSON_IsNull(item))
         task.expected_response = (item ? integer_of(item) : 5000) * SELENE_MILLISECOND;
@@ -291,6 +298,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     status = selene_task_register(scheduler, &task, &disposition);
     free(tags);
     free(conditions);
+    free(after);
     free(input);
     if (!same_status(expect, status)) {
         same_integer("disposition of a refused call", -1, disposition);

@@ -60,6 +60,8 @@ extension VectorPlayer {
     if let attempts = try call.integer("max_attempts") { recipe.maxAttempts = UInt32(attempts) }
     if let names = try call.texts("constraints") { recipe.constraints = try constraints(names).rawValue }
     recipe.tags = try call.texts("tags") ?? []
+    recipe.after = try call.texts("after") ?? []
+    if try call.boolean("after_any_end") ?? false { recipe.flags |= TaskDefinition.afterAnyEnd }
     let isNotSaid = call.takeNull("expected_ms")
     recipe.expectedResponse = isNotSaid ? -1 : try call.milliseconds("expected_ms") ?? 5 * Time.second
     recipe.initialDelay = try call.milliseconds("initial_delay_ms") ?? recipe.initialDelay

@@ -33,6 +33,10 @@ TASK_KEYS = {
     "backoff_ms": "backoff_delay_ms",
     "needs": "conditions",
 }
+FLAGS: dict[str, dict[Any, int]] = {
+    "expedited": {"ordinary": 4, "refuse": 12},
+    "after_any_end": {True: 2, False: 0},
+}
 NAMED = ("kind", "schedule", "existing", "recurrence", "backoff")
 
 
@@ -148,8 +152,9 @@ class Scenario:
             name_of = TASK_KEYS.get(key, key)
             if value is None:
                 continue  # not said
-            if key == "expedited":
-                name_of, value = "flags", {"ordinary": 4, "refuse": 12}[value]
+            if key in FLAGS:
+                fields["flags"] = int(str(fields.get("flags", 0))) | FLAGS[key][value]
+                continue
             if name_of.endswith("_ms"):
                 fields[name_of.removesuffix("_ms")] = value * MS
             elif key == "constraints":
@@ -408,7 +413,8 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "jitter": chance.choice([0, 1, 1000]),
         "group": "g",
         "latest_begin": chance.choice([2 * S, 600 * S]),
-        "flags": chance.choice([0, 4, 12]),
+        "flags": chance.choice([0, 2, 4, 12]),
+        "after": chance.sample(["a", "b", "c", "nobody"], chance.randrange(3)),
         "input_size": chance.choice([0, 10, 10_241]),
     }
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}

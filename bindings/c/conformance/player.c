@@ -94,7 +94,7 @@ static selene_status open_scheduler(void) {
 }
 
 static selene_status register_task(int32_t *disposition) {
-    selene_text tags[MOST], needs[MOST];
+    selene_text tags[MOST], needs[MOST], after[MOST];
     selene_task task;
     selene_task_init(&task, sizeof task);
     task.id = field("id");
@@ -112,6 +112,8 @@ static selene_status register_task(int32_t *disposition) {
     task.tags = tags;
     task.condition_count = list("conditions", needs);
     task.conditions = needs;
+    task.after_count = list("after", after);
+    task.after = after;
     task.expected_response = number_of("expected_response", task.expected_response);
     task.initial_delay = number_of("initial_delay", 0);
     task.period = number_of("period", 0);

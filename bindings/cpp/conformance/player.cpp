@@ -128,6 +128,8 @@ struct player {
         if (given.fields.count("group")) task.group = given.fields.at("group");
         if (given.fields.count("conditions")) task.conditions = list(given.fields.at("conditions"));
         if (given.fields.count("tags")) task.tags = list(given.fields.at("tags"));
+        if (given.fields.count("after")) task.after = list(given.fields.at("after"));
+        task.after_any_end = given.number("flags", 0) & SELENE_TASK_AFTER_ANY_END;
         task.input.assign(static_cast<std::size_t>(given.number("input_size", 0)), '\0');
         return task;
     }

@@ -46,6 +46,8 @@ local function struct(name, words)
       made.tags, made.tag_count = texts(text)
     elseif key == 'conditions' then
       made.conditions, made.condition_count = texts(text)
+    elseif key == 'after' then
+      made.after, made.after_count = texts(text)
     elseif key == 'permitted' then
       made.permitted, made.permitted_count = texts(text)
     elseif key == 'input_size' then

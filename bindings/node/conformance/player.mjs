@@ -45,6 +45,7 @@ const TASK = {
   constraints: ['requires', (bits) => set(Number(bits), 'CONSTRAINT')],
   tags: ['tags', list],
   conditions: ['conditions', list],
+  after: ['after', list],
   expected_response: ['expected', span],
   initial_delay: ['delay', span],
   period: ['every', span],
@@ -93,8 +94,10 @@ const verbs = {
   conditions: (bits) => scheduler.setConditions(conditions(Number(bits))),
   enable: (bits) => scheduler.enable(set(Number(bits), 'KIND')),
   register: (_, { flags = '0', ...fields }) => {
-    const hurry = { expedited: (Number(flags) & 4) > 0, outOfQuota: Number(flags) & 8 ? 'refuse' : 'ordinary' };
-    return number('DISPOSITION', scheduler.register({ ...given(fields, TASK), ...hurry }));
+    const bits = Number(flags);
+    const outOfQuota = bits & 8 ? 'refuse' : 'ordinary';
+    const flagged = { afterAnyEnd: (bits & 2) > 0, expedited: (bits & 4) > 0, outOfQuota };
+    return number('DISPOSITION', scheduler.register({ ...given(fields, TASK), ...flagged }));
   },
   cancel: (id) => scheduler.cancel(id),
   cancel_tag: (tag) => scheduler.cancelTag(tag),

@@ -29,7 +29,7 @@ function struct(string $name, array $words): Struct
             $fields['input'] = str_repeat("\0", (int) $text);
         } else {
             $fields[$key] = match ($key) {
-                'tags', 'permitted', 'conditions' => array_map(rawurldecode(...), array_filter(explode(',', $text), strlen(...))),
+                'tags', 'permitted', 'conditions', 'after' => array_map(rawurldecode(...), array_filter(explode(',', $text), strlen(...))),
                 'id', 'handler', 'group', 'path' => rawurldecode($text),
                 default => (int) $text,
             };

@@ -75,7 +75,7 @@ class Player:
                 fields[key] = unquote(value)
             elif key == "conditions":
                 fields[key] = [unquote(name) for name in value.split(",")]
-            elif key == "tags":
+            elif key in ("tags", "after"):
                 fields[key] = [unquote(tag) for tag in value.split(",")]
             elif key == "input_size":
                 fields["input"] = bytes(int(value))
@@ -86,7 +86,8 @@ class Player:
             elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout"):
                 fields[FIELDS.get(key, key)] = span(value)
             elif key == "flags":
-                fields["expedited"], fields["out_of_quota"] = int(value) & 4 > 0, int(value) & 8
+                fields["after_any_end"], fields["expedited"] = int(value) & 2 > 0, int(value) & 4 > 0
+                fields["out_of_quota"] = int(value) & 8
             elif key == "jitter":
                 fields[key] = int(value) / 1000
             elif key == "max_attempts":

@@ -19,7 +19,7 @@ def struct(name, words)
     case key
     when :hold, :observed_range, :strict then made[:flags] |= FLAGS[key] if text == '1'
     when :input_size then made[:input] = "\0" * text.to_i
-    when :tags, :permitted, :conditions then made[key] = texts(text)
+    when :tags, :permitted, :conditions, :after then made[key] = texts(text)
     when :id, :handler, :group, :path then made[key] = decode(text)
     else made[key] = text.to_i
     end

@@ -92,11 +92,11 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("timeout"), Task::timeout);
     task = with(task, given.span("latest_begin"), Task::latest_begin);
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
-    task = with(task, given.number("flags"), |task, flags| match flags {
-        4 => task.expedited(),
-        12 => task.expedited().refuse_out_of_quota(),
-        _ => task,
-    });
+    let flags = given.number("flags").unwrap_or(0);
+    task = if flags & 2 != 0 { task.after_any_end() } else { task };
+    task = if flags & 4 != 0 { task.expedited() } else { task };
+    task = if flags & 8 != 0 { task.refuse_out_of_quota() } else { task };
+    task = given.list("after").unwrap_or_default().into_iter().fold(task, Task::after);
     task = with(task, given.number("max_attempts"), |task, count| task.max_attempts(count as u32));
     task = with(task, given.number("constraints"), |task, bits| task.requires(Constraints::of(bits as u32)));
     task = given.list("group").unwrap_or_default().into_iter().fold(task, Task::group);

@@ -33,6 +33,7 @@ const taskNames = {
   constraints: 'requires',
   needs: 'conditions',
   max_attempts: 'maxAttempts',
+  after_any_end: 'afterAnyEnd',
 };
 const renamed = (given, names) => Object.fromEntries(Object.entries(given).map(([key, value]) => [names[key] ?? key, value]));
 

@@ -99,6 +99,7 @@ func (w words) task() selene.Task {
 	task.Timeout, task.LatestBegin = w.span("timeout"), w.span("latest_begin")
 	flags := w.number("flags", 0)
 	task.Expedited, task.RefuseOutOfQuota = flags&4 != 0, flags&8 != 0
+	task.After, task.AfterAnyEnd = w.list("after"), flags&2 != 0
 	for _, group := range w.list("group") {
 		task.Group = group
 	}
