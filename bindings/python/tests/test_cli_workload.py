@@ -212,7 +212,7 @@ def test_a_task_says_how_often_its_source_changes_or_how_often_it_finds_nothing(
         (TASK + 'expected = "soon"', '"soon"', "allowed is seconds, or a number with ns"),
         (TASK + 'every = "0s"', '"0s"', "allowed is 1ns to 3650d"),
         (TASK + 'expected_response = "1s"', "expected_response", 'allowed is "expected", as it is called here'),
-        (TASK + "comand = 'x'", "comand", 'found the key "comand"; allowed is every, at, schedule'),
+        (TASK + "comand = 'x'", "comand", 'found the key "comand"; allowed is every, at, cron, after, schedule'),
         (TASK + "command = '  '", "'  '", "found an empty command; allowed is any shell command"),
         (TASK + "command = 3", "3", "found the command 3; allowed is text"),
         (TASK + "schedule = 'periodic'", "'periodic'", "found a periodic task without a period"),

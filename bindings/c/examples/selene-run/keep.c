@@ -52,6 +52,13 @@ static bool same_tags(const selene_task_info *a, const selene_task_info *b) {
     return same;
 }
 
+static bool same_after(const selene_task_info *a, const selene_task_info *b) {
+    bool same = a->after_count == b->after_count;
+    for (uint32_t i = 0; same && i < a->after_count; i++)
+        same = same_text(a->after[i], b->after[i]);
+    return same;
+}
+
 static bool same_definition(const selene_task_info *a, const selene_task_info *b) {
     return same_text(a->handler, b->handler) && same_text(a->input, b->input) && same_tags(a, b) &&
            same_conditions(a, b) && a->constraints == b->constraints && a->kind == b->kind &&
@@ -128,8 +135,10 @@ static enum step step_for(const struct session *session, const selene_task_info 
     if (selene_task_get(scheduler, wanted->id.data, wanted->id.length, 0, &kept)) return REGISTER;
     if (is_terminal(kept))
         step = is_finished(kept) && wanted->schedule == SELENE_SCHEDULE_ONCE ? NOTHING : REGISTER;
-    else if (same_definition(kept, wanted)) step = NOTHING;
-    else if (kept->kind == wanted->kind && kept->schedule == wanted->schedule) step = UPDATE;
+    else if (same_definition(kept, wanted) && same_after(kept, wanted)) step = NOTHING;
+    else if (kept->kind == wanted->kind && kept->schedule == wanted->schedule &&
+             same_after(kept, wanted))
+        step = UPDATE;
     selene_task_info_destroy(kept);
     return step;
 }
@@ -143,8 +152,33 @@ static bool goes_by_calendar(const struct session *session, selene_text id) {
     return does;
 }
 
+/* Those that a task comes after, without what is noted as succeeded: that is known no more, and was waited for. False if
+ * one is noted as failed, and the task with it. */
+static bool left_of_after(const struct session *session, const struct workload_task *task,
+                          selene_text *after, uint32_t *count) {
+    *count = 0;
+    for (uint32_t i = 0; i < task->definition.after_count; i++) {
+        const selene_text id = task->after[i];
+        const char *end = keep_end(session, id);
+        selene_task_info *info;
+        if (selene_task_get(session->scheduler, id.data, id.length, 0, &info) == SELENE_OK) {
+            selene_task_info_destroy(info);
+        } else if (end) {
+            if (end[0] == 's' || task->definition.flags & SELENE_TASK_AFTER_ANY_END) continue;
+            fprintf(
+                stderr, "selene-run: %.*s comes after %.*s, which has failed: it does not run\n",
+                (int)task->definition.id.length, task->definition.id.data, (int)id.length, id.data);
+            return false;
+        }
+        after[(*count)++] = id;
+    }
+    return true;
+}
+
 static bool keep_task(const struct session *session, selene_scheduler wanted_from, size_t index) {
     const struct workload_task *task = &session->workload->tasks[index];
+    selene_text after[WORKLOAD_AFTER];
+    uint32_t after_count;
     selene_text id = task->definition.id;
     selene_task_info *wanted;
     enum step step;
@@ -156,9 +190,10 @@ static bool keep_task(const struct session *session, selene_scheduler wanted_fro
     if (step == REPLACE)
         fprintf(stderr, "selene-run: %.*s is of another kind or schedule now: it starts anew\n",
                 (int)id.length, id.data);
-    if (step != NOTHING &&
+    if (step != NOTHING && left_of_after(session, task, after, &after_count) &&
         !workload_register_one(session->workload, index, session->scheduler,
-                               step == REPLACE ? SELENE_EXISTING_REPLACE : SELENE_EXISTING_UPDATE))
+                               step == REPLACE ? SELENE_EXISTING_REPLACE : SELENE_EXISTING_UPDATE,
+                               after, after_count))
         return false;
     if (task->calendar.count) due_register(task, session->scheduler, is_new);
     return true;

@@ -33,6 +33,8 @@ static const struct choice recurrences[] = {
 static const struct choice truths[] = {{"true", SELENE_TASK_STEADY}, {"false", 0}, {NULL, 0}};
 static const struct choice expediteds[] = {
     {"true", SELENE_TASK_EXPEDITED}, {"false", 0}, {NULL, 0}};
+static const struct choice any_ends[] = {
+    {"true", SELENE_TASK_AFTER_ANY_END}, {"false", 0}, {NULL, 0}};
 static const struct choice quotas[] = {
     {"ordinary", 0}, {"refuse", SELENE_TASK_REFUSE_OUT_OF_QUOTA}, {NULL, 0}};
 static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
@@ -42,7 +44,20 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
 static const struct choice requirements[] = {
     {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
 
-enum key_type { CHOICE, FLAG, BITS, NUMBER, PART, DURATION, NAME, TAGS, CONDITIONS, TIMES, DAYS };
+enum key_type {
+    CHOICE,
+    FLAG,
+    BITS,
+    NUMBER,
+    PART,
+    DURATION,
+    NAME,
+    TAGS,
+    CONDITIONS,
+    AFTER,
+    TIMES,
+    DAYS
+};
 
 struct key {
     const char *name;
@@ -82,6 +97,8 @@ static const struct key keys[KEYS] = {
     {"group", NAME, FIELD(group), NULL, 0, 0},
     {"tags", TAGS, 0, NULL, 0, 0},
     {"conditions", CONDITIONS, 0, NULL, 0, 0},
+    {"after", AFTER, 0, NULL, 0, 0},
+    {"after_any_end", FLAG, FIELD(flags), any_ends, 0, 0},
 };
 
 /* What keys are called in selene_task, and were called here before 0.2. */
@@ -258,6 +275,18 @@ static bool read_conditions(selene_text value, struct workload_task *task,
     return true;
 }
 
+static bool read_after(selene_text value, struct workload_task *task, struct key_problem *problem) {
+    while (value.length >= 0) {
+        selene_text piece = next_piece(&value);
+        if (piece.length == 0 || piece.length > 255)
+            return refuse(problem, piece, "id", "that of another task, more after a comma");
+        if (task->definition.after_count == WORKLOAD_AFTER)
+            return refuse(problem, piece, "17th id", "at most 16");
+        task->after[task->definition.after_count++] = piece;
+    }
+    return true;
+}
+
 static bool read_times(selene_text value, struct calendar *calendar, struct key_problem *problem) {
     while (value.length >= 0) {
         selene_text piece = next_piece(&value);
@@ -308,6 +337,8 @@ static bool read_value(const struct key *key, selene_text value, struct workload
         return read_tags(value, task, problem);
     case CONDITIONS:
         return read_conditions(value, task, problem);
+    case AFTER:
+        return read_after(value, task, problem);
     case TIMES:
         return read_times(value, &task->calendar, problem);
     case DAYS:

@@ -10,7 +10,7 @@ struct key_problem {
     char message[512];
 };
 
-#define KEYS 25
+#define KEYS 27
 
 /** Where each key of a task stands in the file's text; NULL for those that do not. */
 struct key_places {

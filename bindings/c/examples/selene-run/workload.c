@@ -193,6 +193,9 @@ static bool check_task(struct reader *reader, struct workload_task *task,
     if (!check_calendar(reader, task, places)) return false;
     if (key_place(places, "every") && !key_place(places, "schedule"))
         definition->schedule = SELENE_SCHEDULE_PERIODIC;
+    if (definition->after_count && !key_place(places, "schedule") &&
+        definition->schedule == SELENE_SCHEDULE_STANDING)
+        definition->schedule = SELENE_SCHEDULE_ONCE;
     for (size_t i = 0; i < 3 && definition->schedule != SELENE_SCHEDULE_PERIODIC; i++) {
         const char *place = key_place(places, periodic_only[i]);
         if (place == NULL) continue;
@@ -209,6 +212,12 @@ static bool check_task(struct reader *reader, struct workload_task *task,
     if (definition->latest_begin && definition->schedule != SELENE_SCHEDULE_ONCE) {
         complain(reader->workload, key_place(places, "latest_begin"),
                  "found latest_begin in a task that is %s; it is for once tasks only",
+                 selene_schedule_name(definition->schedule));
+        return false;
+    }
+    if (definition->after_count && definition->schedule != SELENE_SCHEDULE_ONCE) {
+        complain(reader->workload, key_place(places, "after"),
+                 "found after in a task that is %s; it is for once tasks only",
                  selene_schedule_name(definition->schedule));
         return false;
     }
@@ -301,6 +310,79 @@ static bool read_tasks(struct workload *workload) {
     return workload->count > 0;
 }
 
+/* What a task comes after: once tasks of the same file. */
+static bool check_after(const struct workload *workload) {
+    for (size_t i = 0; i < workload->count; i++) {
+        const struct workload_task *task = &workload->tasks[i];
+        for (uint32_t k = 0; k < task->definition.after_count; k++) {
+            const selene_text id = task->after[k];
+            const struct workload_task *other = workload_find(workload, id.data, (size_t)id.length);
+            if (other == NULL) {
+                complain(workload, id.data,
+                         "found the id \"%.*s\" in after; allowed are tasks of this file",
+                         (int)id.length, id.data);
+                return false;
+            }
+            if (other->definition.schedule != SELENE_SCHEDULE_ONCE) {
+                complain(workload, id.data,
+                         "\"%.*s\" (line %d) is %s; a task can come after once tasks only",
+                         (int)id.length, id.data, line_number(workload, other->definition.id.data),
+                         selene_schedule_name(other->definition.schedule));
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Of those that a task comes after the first that stands at a place or behind it. */
+static const struct workload_task *waits_for(const struct workload *workload,
+                                             const struct workload_task *task, size_t place) {
+    for (uint32_t k = 0; k < task->definition.after_count; k++) {
+        const selene_text id = task->after[k];
+        const struct workload_task *other = workload_find(workload, id.data, (size_t)id.length);
+        if (other >= workload->tasks + place) return other;
+    }
+    return NULL;
+}
+
+/* From a place on every task waits for one that is there, too: whoever follows them comes around. */
+static void complain_of_circle(const struct workload *workload, size_t place) {
+    const struct workload_task *first = &workload->tasks[place];
+    char round[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < workload->count; i++)
+        first = waits_for(workload, first, place);
+    const struct workload_task *task = first;
+    do {
+        used += (size_t)snprintf(round + used, sizeof round - used, "%.*s (line %d) comes after ",
+                                 (int)task->definition.id.length, task->definition.id.data,
+                                 line_number(workload, task->definition.id.data));
+        task = waits_for(workload, task, place);
+    } while (task != first && used < sizeof round - 300);
+    complain(workload, first->definition.id.data, "found a circle: %s%.*s", round,
+             (int)task->definition.id.length, task->definition.id.data);
+}
+
+/* Tasks stand behind those that they come after, else as in the file. */
+static bool put_in_order(struct workload *workload) {
+    for (size_t place = 0; place < workload->count; place++) {
+        size_t index = place;
+        while (index < workload->count &&
+               waits_for(workload, &workload->tasks[index], place) != NULL)
+            index++;
+        if (index == workload->count) {
+            complain_of_circle(workload, place);
+            return false;
+        }
+        const struct workload_task task = workload->tasks[index];
+        memmove(workload->tasks + place + 1, workload->tasks + place,
+                (index - place) * sizeof task);
+        workload->tasks[place] = task;
+    }
+    return true;
+}
+
 static bool check_bytes(const struct workload *workload) {
     for (const char *byte = workload->text; byte < workload->text + workload->length; byte++) {
         if ((unsigned char)*byte >= ' ' || (*byte && strchr("\t\r\n", *byte))) continue;
@@ -333,7 +415,8 @@ bool workload_read(struct workload *workload, const char *path) {
     if (loaded) fstat(fileno(file), &workload->file);
     if (!loaded) fprintf(stderr, "%s: %s\n", workload->path, strerror(errno));
     if (file && !standard) fclose(file);
-    return loaded && check_bytes(workload) && read_tasks(workload);
+    return loaded && check_bytes(workload) && read_tasks(workload) && check_after(workload) &&
+           put_in_order(workload);
 }
 
 bool workload_of(struct workload *workload, const selene_task_ids *ids) {
@@ -353,10 +436,13 @@ void workload_free(struct workload *workload) {
 }
 
 bool workload_register_one(const struct workload *workload, size_t index,
-                           selene_scheduler scheduler, int32_t existing) {
+                           selene_scheduler scheduler, int32_t existing, const selene_text *after,
+                           uint32_t after_count) {
     selene_task task = workload->tasks[index].definition;
     task.tags = workload->tasks[index].tags;
     task.conditions = workload->tasks[index].conditions;
+    task.after = after;
+    task.after_count = after_count;
     task.existing = existing;
     if (workload->tasks[index].calendar.count)
         task.initial_delay = due_first(&workload->tasks[index].calendar);
@@ -366,7 +452,11 @@ bool workload_register_one(const struct workload *workload, size_t index,
 }
 
 bool workload_register(const struct workload *workload, selene_scheduler scheduler) {
-    for (size_t i = 0; i < workload->count; i++)
-        if (!workload_register_one(workload, i, scheduler, SELENE_EXISTING_DEFAULT)) return false;
+    for (size_t i = 0; i < workload->count; i++) {
+        const struct workload_task *task = &workload->tasks[i];
+        if (!workload_register_one(workload, i, scheduler, SELENE_EXISTING_DEFAULT, task->after,
+                                   task->definition.after_count))
+            return false;
+    }
     return true;
 }

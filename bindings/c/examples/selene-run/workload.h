@@ -11,12 +11,15 @@
 
 #define WORKLOAD_TAGS 16
 #define WORKLOAD_CONDITIONS 32
+#define WORKLOAD_AFTER 16
 
 struct workload_task {
     /** Its texts point into the workload's. */
     selene_task definition;
     selene_text tags[WORKLOAD_TAGS];
     selene_text conditions[WORKLOAD_CONDITIONS];
+    /** The ids of those that it comes after, which stand before it in a workload that was read. */
+    selene_text after[WORKLOAD_AFTER];
     /** When it is due; without times: by no calendar. */
     struct calendar calendar;
 };
@@ -47,9 +50,10 @@ void workload_free(struct workload *workload);
 /** Registers all tasks; what the library refuses is reported at the task's line. */
 bool workload_register(const struct workload *workload, selene_scheduler scheduler);
 
-/** Registers one task, with a SELENE_EXISTING_ number. */
+/** Registers one task, with a SELENE_EXISTING_ number, after these. */
 bool workload_register_one(const struct workload *workload, size_t index,
-                           selene_scheduler scheduler, int32_t existing);
+                           selene_scheduler scheduler, int32_t existing, const selene_text *after,
+                           uint32_t after_count);
 
 /** The task of an id, or NULL. */
 const struct workload_task *workload_find(const struct workload *workload, const char *id,

@@ -10,10 +10,11 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path as FilePath
 from typing import Any, Final
 
+from .. import Task
 from .._calendar import AT_ALLOWED, ON_ALLOWED, check_at, check_on
 from . import duration
-from .locate import deepest_place, error_place
-from .problem import Exit, Problem, WorkloadProblem
+from .locate import deepest_place, error_place, find
+from .problem import Exit, Problem, WorkloadProblem, printable
 from .toml_table import Table, Text, shown, wrong_name
 from .workload import (
     BACKOFFS,
@@ -125,7 +126,7 @@ class _Reader:
         return Workload(
             self.file.path,
             self.file.text,
-            tuple(self.task(tasks, name, defaults) for name in tasks.values),
+            self.ordered(tuple(self.task(tasks, name, defaults) for name in tasks.values)),
             window,
             simulated,
             seed,
@@ -133,6 +134,36 @@ class _Reader:
             outages,
             groups,
         )
+
+    def ordered(self, tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
+        """Each behind those that it comes after, else as in the file."""
+        known = {task.id: task for task in tasks}
+        for task in tasks:
+            table = Table(self.file, ("tasks", task.id), {"after": list(task.after)})
+            for other in task.after:
+                if other not in known:
+                    table.refuse("after", f"found the id {shown(other)} in after; allowed are tasks of this file")
+                if (schedule := known[other].schedule) != "once":
+                    table.refuse("after", f"{shown(other)} is {schedule}; a task can come after once tasks only")
+        done: dict[str, TaskSpec] = {}
+        while len(done) < len(tasks):
+            ready = next((task for task in tasks if task.id not in done and done.keys() >= set(task.after)), None)
+            if ready is None:
+                self.refuse_circle({task.id: task for task in tasks if task.id not in done})
+            else:
+                done[ready.id] = ready
+        return tuple(done.values())
+
+    def refuse_circle(self, waiting: dict[str, TaskSpec]) -> None:
+        """Each of them comes after another: whoever follows them comes around."""
+        ids = list(waiting)[:1]
+        while ids[-1] not in ids[:-1]:
+            ids.append(next(other for other in waiting[ids[-1]].after if other in waiting))
+        ids = ids[ids.index(ids[-1]) :]
+        lines = [find(self.file.text, ("tasks", one), value=False).line for one in ids]
+        told = [f"{printable(one)} (line {line})" for one, line in zip(ids[:-1], lines[:-1], strict=True)]
+        table = Table(self.file, ("tasks", ids[0]), {"after": list(waiting[ids[0]].after)})
+        table.refuse("after", "found a circle: " + " comes after ".join([*told, printable(ids[-1])]))
 
     def window(self, table: Table, defaults: WindowSpec = _NOTHING_SAID) -> WindowSpec:
         window = WindowSpec(
@@ -156,7 +187,9 @@ class _Reader:
         table = Table(self.file, ("tasks", id), tasks.values[id])
         every = table.optional("every", table.duration(1), None)
         at = table.optional("at", lambda key: self.parts(table, key, AT_ALLOWED, check_at), ())
-        usual_schedule = "periodic" if at or every is not None else "standing"
+        cron = table.optional("cron", lambda key: self.cron(table, key), None)
+        after = table.optional("after", lambda key: self.after(table, key), ())
+        usual_schedule = "periodic" if at or cron or every is not None else "once" if after else "standing"
         schedule = table.optional("schedule", table.choice(SCHEDULES), usual_schedule)
         expected = table.optional("expected", table.duration(0, duration.DAY), None)
         usual = Behaviour().response if expected is None else expected
@@ -188,6 +221,9 @@ class _Reader:
             requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
             tags=table.optional("tags", lambda key: self.names(table, key, "tag", 16), ()),
             conditions=table.optional("conditions", lambda key: self.names(table, key, "condition", 32), ()),
+            after=after,
+            after_any_end=table.optional("after_any_end", table.truth, False),
+            cron=cron,
             behaviour=table.optional(
                 "simulate",
                 lambda key: self.task_behaviour(table, key, usual, defaults),
@@ -203,7 +239,7 @@ class _Reader:
         if spec.command is not None and not spec.command.strip():
             table.refuse("command", "found an empty command; allowed is any shell command")
         self.check_calendar(table, spec)
-        if spec.schedule == "periodic" and spec.every is None and not spec.at:
+        if spec.schedule == "periodic" and spec.every is None and not spec.at and not spec.cron:
             table.refuse(
                 "schedule",
                 'found a periodic task without a period; allowed is every = "DURATION", or at = "TIME"',
@@ -215,6 +251,8 @@ class _Reader:
             table.refuse(
                 "latest_begin", f"found latest_begin in a task that is {spec.schedule}; it is for once tasks only"
             )
+        if spec.after and spec.schedule != "once":
+            table.refuse("after", f"found after in a task that is {spec.schedule}; it is for once tasks only")
         if spec.expedited and spec.schedule != "once":
             table.refuse("expedited", f"found expedited in a task that is {spec.schedule}; it is for once tasks only")
         if spec.out_of_quota == "refuse" and not spec.expedited:
@@ -241,15 +279,36 @@ class _Reader:
         """A calendar says by itself when a task is due."""
         if spec.on and not spec.at:
             table.refuse("on", "found on without at; allowed is both, or at alone for every day")
-        if not spec.at:
+        if not spec.at and not spec.cron:
             return
+        name = "cron" if spec.cron else "at"
         if spec.schedule != "periodic":
-            table.refuse("at", f"found at in a task that is {spec.schedule}; it is for periodic tasks only")
-        for key in ("every", "flex", "anchored", "delay", "jitter"):
-            if key in table.values:
+            table.refuse(name, f"found {name} in a task that is {spec.schedule}; it is for periodic tasks only")
+        for key in ("at", "every", "flex", "anchored", "delay", "jitter"):
+            if key in table.values and key != name:
                 table.refuse(
-                    key, f"found {key} beside at, which alone says when the task is due; allowed is one of them"
+                    key, f"found {key} beside {name}, which alone says when the task is due; allowed is one of them"
                 )
+
+    def cron(self, table: Table, key: str) -> str:
+        value = table.values[key]
+        if not isinstance(value, str):
+            table.refuse_value(key, 'a text such as "0 3 * * mon-fri"')
+        try:
+            Task("checked", cron=value)
+        except (ValueError, ImportError) as error:
+            table.refuse(key, str(error))
+        return value
+
+    def after(self, table: Table, key: str) -> tuple[str, ...]:
+        values = table.values[key]
+        if isinstance(values, str):
+            values = [values]
+        if not isinstance(values, list) or not values or not all(isinstance(one, str) for one in values):
+            table.refuse_value(key, "the id of a task of this file, or a list of such")
+        if len(values) > 16:
+            table.refuse(key, f"found a 17th id, {shown(values[16])}; allowed are at most 16", 16)
+        return tuple(dict.fromkeys(values))
 
     def parts(self, table: Table, key: str, allowed: str, check: Callable[[str], object]) -> tuple[str, ...]:
         """A text of several, or a list of them."""

@@ -77,6 +77,11 @@ class TaskSpec:
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """Tasks of the same file."""
+    after_any_end: bool = False
+    cron: str | None = None
+    """In local time."""
     group: str | None = None
     behaviour: Behaviour = field(default_factory=Behaviour)
 
