@@ -43,13 +43,14 @@ export const structs = {
   "owner": "text",
   "stop_grace": "i64",
   "max_overrun_per_handler": "u32",
-  "reserved": "u32",
+  "thread_quality": "i32",
   "thread_begin": "ptr",
   "thread_end": "ptr",
   "thread_context": "ptr",
   "thread_destroy": "ptr",
   "clock_start": "i64",
-  "expedited_quota": "i64"
+  "expedited_quota": "i64",
+  "thread_stack_size": "u64"
  },
  "scheduler_info": {
   "struct_size": "u32",
@@ -547,6 +548,8 @@ export const constants = {
  "OPTIONS_FRESHNESS": 8,
  "OPTIONS_NO_THREADS": 16,
  "OPTIONS_SET_CLOCK": 32,
+ "THREADS_AS_HOST": 0,
+ "THREADS_BACKGROUND": 1,
  "KIND_REFRESH": 1,
  "KIND_PROCESSING": 2,
  "TROUBLE_STORE": 1,

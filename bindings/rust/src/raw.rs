@@ -64,6 +64,8 @@ pub const SELENE_OPTIONS_RELAXED: i32 = 4;
 pub const SELENE_OPTIONS_FRESHNESS: i32 = 8;
 pub const SELENE_OPTIONS_NO_THREADS: i32 = 16;
 pub const SELENE_OPTIONS_SET_CLOCK: i32 = 32;
+pub const SELENE_THREADS_AS_HOST: i32 = 0;
+pub const SELENE_THREADS_BACKGROUND: i32 = 1;
 pub const SELENE_KIND_REFRESH: i32 = 1;
 pub const SELENE_KIND_PROCESSING: i32 = 2;
 pub const SELENE_TROUBLE_STORE: i32 = 1;
@@ -345,13 +347,14 @@ pub struct selene_options {
     pub owner: selene_text,
     pub stop_grace: i64,
     pub max_overrun_per_handler: u32,
-    pub reserved: u32,
+    pub thread_quality: i32,
     pub thread_begin: Option<selene_thread_fn>,
     pub thread_end: Option<selene_thread_fn>,
     pub thread_context: *mut c_void,
     pub thread_destroy: Option<selene_destroy_fn>,
     pub clock_start: i64,
     pub expedited_quota: i64,
+    pub thread_stack_size: u64,
 }
 
 #[repr(C)]
@@ -965,6 +968,8 @@ extern "C" {
     pub fn selene_run_stopping(run: selene_run, out_reason: *mut i32) -> selene_status;
     pub fn selene_run_remaining(run: selene_run, out_remaining: *mut i64) -> selene_status;
     pub fn selene_run_progress(run: selene_run, done: i64, total: i64, text: *const c_char, text_length: i64) -> selene_status;
+    pub fn selene_run_set_user(run: selene_run, user: *mut c_void) -> selene_status;
+    pub fn selene_run_user(run: selene_run, out_user: *mut *mut c_void) -> selene_status;
     pub fn selene_run_set_output(run: selene_run, output: *const c_void, length: i64) -> selene_status;
     pub fn selene_run_get(run: selene_run, out_info: *mut *mut selene_run_info) -> selene_status;
     pub fn selene_run_info_destroy(info: *mut selene_run_info);
@@ -1075,7 +1080,7 @@ mod layout {
         assert_eq!(offset!(selene_fault, value), 96);
         assert_eq!(offset!(selene_fault, least), 104);
         assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (232, 8));
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (240, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
@@ -1100,13 +1105,14 @@ mod layout {
         assert_eq!(offset!(selene_options, owner), 152);
         assert_eq!(offset!(selene_options, stop_grace), 168);
         assert_eq!(offset!(selene_options, max_overrun_per_handler), 176);
-        assert_eq!(offset!(selene_options, reserved), 180);
+        assert_eq!(offset!(selene_options, thread_quality), 180);
         assert_eq!(offset!(selene_options, thread_begin), 184);
         assert_eq!(offset!(selene_options, thread_end), 192);
         assert_eq!(offset!(selene_options, thread_context), 200);
         assert_eq!(offset!(selene_options, thread_destroy), 208);
         assert_eq!(offset!(selene_options, clock_start), 216);
         assert_eq!(offset!(selene_options, expedited_quota), 224);
+        assert_eq!(offset!(selene_options, thread_stack_size), 232);
         assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);

@@ -81,6 +81,8 @@ SELENE_OPTIONS_RELAXED = 4
 SELENE_OPTIONS_FRESHNESS = 8
 SELENE_OPTIONS_NO_THREADS = 16
 SELENE_OPTIONS_SET_CLOCK = 32
+SELENE_THREADS_AS_HOST = 0
+SELENE_THREADS_BACKGROUND = 1
 SELENE_KIND_REFRESH = 1
 SELENE_KIND_PROCESSING = 2
 SELENE_TROUBLE_STORE = 1
@@ -360,13 +362,14 @@ class selene_options(Structure):
         ("owner", selene_text),
         ("stop_grace", c_int64),
         ("max_overrun_per_handler", c_uint32),
-        ("reserved", c_uint32),
+        ("thread_quality", c_int32),
         ("thread_begin", selene_thread_fn),
         ("thread_end", selene_thread_fn),
         ("thread_context", c_void_p),
         ("thread_destroy", selene_destroy_fn),
         ("clock_start", c_int64),
         ("expedited_quota", c_int64),
+        ("thread_stack_size", c_uint64),
     )
 
 
@@ -1122,6 +1125,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_run_progress": (c_int32, (c_uint64, c_int64, c_int64, c_char_p, c_int64)),
+    "selene_run_set_user": (c_int32, (c_uint64, c_void_p)),
+    "selene_run_user": (c_int32, (c_uint64, POINTER(c_void_p))),
     "selene_run_set_output": (c_int32, (c_uint64, c_void_p, c_int64)),
     "selene_run_get": (c_int32, (c_uint64, POINTER(POINTER(selene_run_info)))),
     "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
@@ -1275,6 +1280,8 @@ class Functions:
         "selene_run_stopping",
         "selene_run_remaining",
         "selene_run_progress",
+        "selene_run_set_user",
+        "selene_run_user",
         "selene_run_set_output",
         "selene_run_get",
         "selene_run_info_destroy",
@@ -1423,6 +1430,8 @@ class Functions:
     selene_run_stopping: Any
     selene_run_remaining: Any
     selene_run_progress: Any
+    selene_run_set_user: Any
+    selene_run_user: Any
     selene_run_set_output: Any
     selene_run_get: Any
     selene_run_info_destroy: Any
