@@ -2958,9 +2958,11 @@ enum {
     SELENE_RIGHT_READ = 2,
     /** Register, cancel, retry, pause and resume tasks. */
     SELENE_RIGHT_ENQUEUE = 4,
+    /** Offer handlers, take runs and say how they ended. */
+    SELENE_RIGHT_WORK = 8,
     /** Cancel all, prune, enable, resume, launch, expire, set conditions and signals, report use. */
     SELENE_RIGHT_MANAGE = 16,
-    SELENE_RIGHT_ALL = 23
+    SELENE_RIGHT_ALL = 31
 };
 
 /** Any user or group, in a selene_peer_rule: UINT32_MAX. */
@@ -3029,10 +3031,44 @@ typedef struct selene_connect_options {
     int64_t wait;
     /** How long a call waits for an answer, ns; default 30 s; 1 ms … 24 h. */
     int64_t timeout;
+    /** The pool whose handlers it offers and whose tasks it runs, once it registers a handler or begins a cycle: 1 … 255
+     *  bytes; empty (default): the name of its executable. */
+    selene_text pool;
 } selene_connect_options;
 
 #define SELENE_CONNECT_OPTIONS_INIT                                                                \
-    { SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND }
+    {                                                                                              \
+        SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND, {                \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
+
+/** A process that is connected. Since: 0.2. */
+typedef struct selene_client {
+    /** The pool that it is of; empty while it registered no handler and began no cycle. */
+    selene_text pool;
+    /** Its command line as the system has it, up to 255 bytes; empty if it has ended meanwhile. */
+    selene_text command;
+    /** The numbers of the process and of its user, as the system says. */
+    uint32_t process;
+    uint32_t user;
+    /** SELENE_RIGHT_ bits. */
+    uint32_t rights;
+    /** Of its library, as SELENE_VERSION_NUMBER. */
+    uint32_t version;
+    /** How many handlers it offers, how many runs it has that are not over, and what it has asked since it connected. */
+    uint64_t handlers;
+    uint64_t runs;
+    uint64_t requests;
+} selene_client;
+
+/** Who is connected. Made by selene_client_list. Since: 0.2. */
+typedef struct selene_clients {
+    uint32_t struct_size;
+    uint32_t flags;
+    const selene_client *clients;
+    uint64_t count;
+} selene_clients;
 
 /**
  * Writes the defaults into options, as SELENE_SERVER_OPTIONS_INIT does.
@@ -3100,6 +3136,21 @@ SELENE_API selene_status selene_server_open(selene_scheduler scheduler,
 SELENE_API selene_status selene_server_get(selene_server server, selene_server_info *out_info);
 
 /**
+ * Tells who is connected to the servers of a scheduler, the last one first. A process that reads events is there twice.
+ *
+ * @param scheduler    of this process, or a connection: then it is one of them
+ * @param out_clients  who
+ * @return INVALID_ARGUMENT; of a connection OWNER_AWAY, REFUSED
+ *
+ * Ownership: the caller frees it with selene_clients_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_client_list(selene_scheduler scheduler,
+                                            selene_clients **out_clients);
+
+/** Frees what selene_client_list returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_clients_destroy(selene_clients *clients);
+
+/**
  * Ends a server and removes its socket. Requests that are being made are answered; the others' clients find the owner
  * away. The scheduler goes on.
  *
@@ -3116,8 +3167,24 @@ SELENE_API selene_status selene_server_close(selene_server server);
  * The handle is used as that of a scheduler: now, get, enable, next_wakeup, prune and resume; all functions of tasks;
  * selene_cycle_plan, conditions, signals, selene_store_get, selene_governor_ask and _last, the ledger and
  * selene_use_report. Each call is made by the owner, and answers what it answers there. selene_events_open and its kin tell
- * what happens there. Everything else (handlers, windows, drivers, observers, …) answers UNSUPPORTED. Calls of several
- * threads come one after another.
+ * what happens there. Calls of several threads come one after another.
+ *
+ * It takes runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin (without LANES), _next, _end
+ * and _drain, and all functions of runs. Its process is then a member of the pool that was named at connect. The tasks of a
+ * handler that members offer are theirs: a window of the owner does not take them, and a member's window takes those whose
+ * handlers it has offered itself. A handler name belongs to one pool, or to the owner (ALREADY_EXISTS). While no member
+ * offers it, its tasks wait (SELENE_REASON_NO_HANDLER). BUSY, TOO_SOON and the next wake-up are of the pool. A begin while
+ * the pool has a cycle of these very kinds open joins it: it has the same deadline, and as many runs more at a time as the
+ * window has lanes; the report of each end has all runs so far, and the cycle ends with the last of its members.
+ *
+ * A run is that of the connection that took it (others: INVALID_HANDLE). Nothing calls stop functions here;
+ * selene_run_stopping tells. When the connection ends without selene_scheduler_close, as where the process is killed, the
+ * tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt, and the pause is at least 30
+ * s. With selene_scheduler_close they wait again as before the run. A process that only stands still keeps its runs until
+ * their deadline. When the owner has ended, so have its runs and cycles (STALE_RUN, INVALID_HANDLE); the handlers are
+ * offered again to the next one by the call that finds it.
+ *
+ * Everything else (lanes, threads of the library, drivers, observers, …) answers UNSUPPORTED.
  *
  * When the owner has ended and another one serves the store, the next call finds it by itself. Any call through the
  * handle may answer OWNER_AWAY: nobody serves the socket, or the owner ended or did not answer while it was asked. The

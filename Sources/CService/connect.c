@@ -23,6 +23,7 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout) {
 
 void connection_free(connection *own) {
     wire_close(own->descriptor);
+    member_free(own);
     pthread_mutex_destroy(&own->turn);
     pthread_mutex_destroy(&own->listening);
     free(own->path);
@@ -36,6 +37,7 @@ static void free_entry(wire_entry *entry) {
 
 static void let_go(connection *own) {
     wire_close(own->descriptor);
+    member_lost(own);
     own->descriptor = -1;
 }
 
@@ -141,6 +143,8 @@ const char *connection_words(int error) {
     }
 }
 
+static atomic_uint_fast64_t sessions;
+
 static int32_t greet(connection *own, service_failure *failure) {
     wire_hello said = {WIRE_MAGIC, WIRE_PROTOCOL, WIRE_PROTOCOL, selene_version_number(), 0};
     wire request = {.most = WIRE_HELLO_MOST};
@@ -163,6 +167,7 @@ static int32_t greet(connection *own, service_failure *failure) {
         memcmp(body.at, &(uint64_t){WIRE_MAGIC}, 8) != 0)
         return away(own, failure, connection_words(EPROTO));
     memcpy(&own->owner, body.at, sizeof own->owner);
+    own->session = atomic_fetch_add(&sessions, 1) + 1;
     return SELENE_OK;
 }
 
@@ -213,12 +218,19 @@ static int has_ended(const connection *own) {
 }
 
 static int32_t ask(connection *own, const wire_operation *operation, const wire_word *words,
-                   service_failure *failure) {
+                   uint64_t session, service_failure *failure) {
     int32_t status;
     if (own->descriptor >= 0 && has_ended(own)) let_go(own);
     for (int attempt = 0;; attempt++) {
         if (own->descriptor < 0 && (status = connection_reach(own, failure)) != SELENE_OK)
             return status;
+        status = own->is_member && !own->is_joined ? member_join(own, failure) : SELENE_OK;
+        if (session != 0 && session != own->session)
+            return wire_fail(failure, SELENE_ERROR_STALE_RUN, "run", NULL,
+                             "over: the connection on which it was taken has ended");
+        // Of those who do not work a refusal of the pool is no matter.
+        if (status != SELENE_OK && operation->right == SELENE_RIGHT_WORK) return status;
+        if (own->descriptor < 0) continue;
         wire request = {.most = own->owner.max_frame};
         wire_begin(&request, operation->number, ++own->last_request);
         wire_ask(&request, operation, words);
@@ -237,7 +249,7 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         free(request.data);
         if (is_answered) break;
         let_go(own);
-        if (attempt == 0 && error != ETIMEDOUT && error != EPROTO &&
+        if (attempt == 0 && session == 0 && error != ETIMEDOUT && error != EPROTO &&
             (is_untouched || operation->may_repeat) && !atomic_load(&own->is_closed))
             continue;
         return wire_fail(
@@ -264,6 +276,11 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
                      "%s; what was asked may have been done, or not", connection_words(EPROTO));
 }
 
+int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,
+                       uint64_t session, service_failure *failure) {
+    return ask(own, wire_find(operation), words, session, failure);
+}
+
 int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                     uint64_t d, service_failure *failure) {
     const wire_word words[WIRE_WORDS] = {{a}, {b}, {c}, {d}};
@@ -271,7 +288,7 @@ int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b,
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
     pthread_mutex_lock(&own->turn);
-    int32_t status = ask(own, wire_find(operation), words, failure);
+    int32_t status = ask(own, wire_find(operation), words, 0, failure);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return status;
@@ -302,15 +319,20 @@ static char *socket_path(const char *path, uint64_t length) {
 // What the engine says of a handle of this type that it is given: 1 it is open.
 static int32_t is_open(uint64_t handle) {
     service_failure failure;
+    if (service_is_cycle(handle)) return member_has(handle);
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, &failure);
     if (entry != NULL) wire_leave(entry);
     return entry != NULL ? 1 : failure.status == SELENE_ERROR_FORKED ? 2 : 0;
 }
 
-int32_t service_connect(const char *path, uint64_t path_length, int64_t wait, int64_t timeout,
+int32_t service_connect(const char *path, uint64_t path_length, const char *pool,
+                        uint64_t pool_length, int64_t wait, int64_t timeout,
                         uint64_t *out_connection, service_failure *failure) {
     connection *own = connection_new(socket_path(path, path_length), wait, timeout);
     own->entry.destroy = free_entry;
+    if (pool_length > 0) own->pool = strndup(pool, pool_length);
+    else own->pool = strdup(program_invocation_short_name);
+    if (own->pool == NULL) abort();
     int32_t status = connection_reach(own, failure);
     if (status == SELENE_OK) status = wire_enter(&own->entry, WIRE_CONNECTION, failure);
     if (status != SELENE_OK) {
@@ -327,6 +349,7 @@ int32_t service_disconnect(uint64_t handle, service_failure *failure) {
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
+    member_leave(own);
     atomic_store(&own->is_closed, 1);
     listener_end(own);
     // A call of another thread that is in flight has the answer or OWNER_AWAY; the last one frees.

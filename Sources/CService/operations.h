@@ -1,17 +1,18 @@
 // What can be asked through a connection, one row each: number, name, right, whether asking twice does no harm, what goes
 // in and what comes out, and the call that the owner makes. The client's side, the owner's side and docs/protocol.md
-// follow from these rows. Numbers are never used again.
+// follow from these rows. Numbers are never used again. MEMBER: what a process does as a member of a pool (88).
 //
 // What goes in: t text (two words: bytes and length), i and l numbers of 32 and 64 bits, sX a struct, b tasks (two words:
 // array and count). What comes out, behind '>': i and l numbers, oX a struct of the caller's that is filled, pX a struct
-// that is made, n as many numbers as there were tasks. X: T task, I task info, O output, L ids, E explanation, S scheduler info,
-// A waits, F store info, G signal, R group info, D decision, B balance, W window, P plan.
+// that is made, qX one that may not be there, n as many numbers as there were tasks. X: T task, I task info, O output, L ids,
+// E explanation, S scheduler info, A waits, F store info, G signal, R group info, D decision, B balance, W window, P plan,
+// N run info, Q report, C clients.
 
 // clang-format off
 SERVICE(1, SCHEDULER_NOW, LOOK, 1, ">l", selene_scheduler_now(s, a[0].pointer))
 SERVICE(2, SCHEDULER_GET, LOOK, 1, ">oS", selene_scheduler_get(s, a[0].pointer))
 SERVICE(3, SCHEDULER_ENABLE, MANAGE, 1, "i", selene_scheduler_enable(s, (uint32_t)a[0].number))
-SERVICE(4, SCHEDULER_NEXT_WAKEUP, LOOK, 1, ">ll", selene_scheduler_next_wakeup(s, a[0].pointer, a[1].pointer))
+SERVICE(4, SCHEDULER_NEXT_WAKEUP, LOOK, 1, ">ll", m->number != 0 ? MEMBER(SCHEDULER_NEXT_WAKEUP) : selene_scheduler_next_wakeup(s, a[0].pointer, a[1].pointer))
 SERVICE(5, SCHEDULER_PRUNE, MANAGE, 0, ">l", selene_scheduler_prune(s, a[0].pointer))
 SERVICE(6, SCHEDULER_RESUME, MANAGE, 1, "", selene_scheduler_resume(s))
 SERVICE(16, TASK_REGISTER, ENQUEUE, 0, "sT>i", selene_task_register(s, a[0].pointer, a[1].pointer))
@@ -58,5 +59,24 @@ SERVICE(75, LEDGER_REPORT, MANAGE, 0, "ill", selene_ledger_report(s, (int32_t)a[
 SERVICE(76, USE_REPORT, MANAGE, 0, "ll", selene_use_report(s, a[0].number, a[1].number))
 // From then on its connection is told of each event, in further answers to this request.
 SERVICE(80, EVENTS_OPEN, LOOK, 1, "l", selene_events_open(s, (uint64_t)a[0].number, NULL))
+// Its process belongs to a pool from then on, and says before it closes the connection that it does.
+SERVICE(88, CLIENT_JOIN, WORK, 1, "t", SELENE_ERROR_UNSUPPORTED)
+SERVICE(89, CLIENT_LEAVE, WORK, 1, "", SELENE_ERROR_UNSUPPORTED)
+SERVICE(90, CLIENT_LIST, LOOK, 1, ">pC", selene_client_list(s, a[0].pointer))
+SERVICE(96, HANDLER_REGISTER, WORK, 0, "ti", MEMBER(HANDLER_REGISTER))
+SERVICE(97, HANDLER_UNREGISTER, WORK, 0, "t", MEMBER(HANDLER_UNREGISTER))
+SERVICE(100, CYCLE_BEGIN, WORK, 0, "sW>l", MEMBER(CYCLE_BEGIN))
+SERVICE(101, CYCLE_NEXT, WORK, 0, "l>qNil", MEMBER(CYCLE_NEXT))
+SERVICE(102, CYCLE_END, WORK, 0, "l>pQ", MEMBER(CYCLE_END))
+SERVICE(103, CYCLE_DRAIN, WORK, 0, "ll", MEMBER(CYCLE_DRAIN))
+SERVICE(112, RUN_COMPLETE, WORK, 0, "li", MEMBER(RUN_COMPLETE))
+SERVICE(113, RUN_RETRY, WORK, 0, "ll", MEMBER(RUN_RETRY))
+SERVICE(114, RUN_FAIL, WORK, 0, "lilt", MEMBER(RUN_FAIL))
+SERVICE(115, RUN_COMPLETE_UNTIL, WORK, 0, "lil", MEMBER(RUN_COMPLETE_UNTIL))
+SERVICE(116, RUN_STOPPING, WORK, 0, "l>i", MEMBER(RUN_STOPPING))
+SERVICE(117, RUN_REMAINING, WORK, 0, "l>l", MEMBER(RUN_REMAINING))
+SERVICE(118, RUN_PROGRESS, WORK, 0, "lllt", MEMBER(RUN_PROGRESS))
+SERVICE(119, RUN_SET_OUTPUT, WORK, 0, "lt", MEMBER(RUN_SET_OUTPUT))
+SERVICE(120, RUN_GET, WORK, 0, "l>pN", MEMBER(RUN_GET))
 // clang-format on
 #undef SERVICE

@@ -11,7 +11,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SYS_pidfd_open
+// The same on all machines.
+#define SYS_pidfd_open 434
+#endif
 
 enum {
     EVENTS = 256,
@@ -25,9 +31,17 @@ enum {
 
 typedef struct client {
     int descriptor;
+    // Its number as a member of a pool, or 0; the process itself, watched besides the socket, which a child may hold; or −1.
+    uint64_t member;
+    int process;
+    char *pool;
+    // It said that it leaves; what it sent was not the protocol; its process has ended.
+    int has_left, is_broken, is_dead;
+    uint32_t library;
+    atomic_uint_fast64_t requests;
     uint32_t rights;
     struct ucred peer;
-    int is_welcome;
+    atomic_int is_welcome;
     // It is over as soon as what was said to it is sent.
     int is_ending;
     int is_queued;
@@ -62,13 +76,16 @@ typedef struct server {
     uint64_t max_frame;
     service_rule *rules;
     uint64_t rule_count;
+    // Guards who is connected, and of which pool, for those who ask on another thread.
+    pthread_mutex_t roll;
     client *clients;
-    uint64_t client_count;
+    uint64_t client_count, members, dead;
     client *ready;
     waiting *group;
     size_t group_count;
     // Events, while a client wants to be told of them; how many of them do, and the most that one lets wait.
     service_taps taps;
+    service_crews crews;
     telling *telling;
     int tap;
     uint64_t listeners, patience;
@@ -137,6 +154,7 @@ static const char *right_name(uint32_t right) {
     return right == SELENE_RIGHT_LOOK      ? "SELENE_RIGHT_LOOK"
            : right == SELENE_RIGHT_READ    ? "SELENE_RIGHT_READ"
            : right == SELENE_RIGHT_ENQUEUE ? "SELENE_RIGHT_ENQUEUE"
+           : right == SELENE_RIGHT_WORK    ? "SELENE_RIGHT_WORK"
                                            : "SELENE_RIGHT_MANAGE";
 }
 
@@ -146,7 +164,8 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
                   size_t length) {
     service_failure failure;
     wire_hello said;
-    if (length < sizeof said || memcmp(body, &(uint64_t){WIRE_MAGIC}, 8) != 0) {
+    from->is_broken = length < sizeof said || memcmp(body, &(uint64_t){WIRE_MAGIC}, 8) != 0;
+    if (from->is_broken) {
         atomic_fetch_add(&own->broken, 1);
         wire_fail(&failure, SELENE_ERROR_INVALID_ARGUMENT, "frame", NULL,
                   "the first frame is not the hello of a Selene client of this kind of machine");
@@ -183,6 +202,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     answer_begin(from, head);
     wire_put(&from->out, &welcome, sizeof welcome);
     wire_finish(&from->out, begun, 0);
+    from->library = said.library;
     from->is_welcome = 1;
 }
 
@@ -269,8 +289,76 @@ static void tell_all(server *own) {
     telling_trim(own->telling, needed);
 }
 
+// ---- Members (L5, L9) ----
+
+// What an event of a client's process has in place of the client's address.
+static void *mark_of(client *of) {
+    return (char *)of + 1;
+}
+
+static void join(server *own, client *from, wire_head head, const wire_word *pool) {
+    service_failure failure;
+    size_t begun = from->out.length;
+    uint64_t member = from->member;
+    int32_t status = SELENE_OK;
+    if (member == 0 &&
+        own->crews.join(own->scheduler, pool[0].pointer, pool[1].number, &member) != SELENE_OK)
+        status = wire_told(&failure);
+    else if (from->member != 0 &&
+             (pool[0].pointer == NULL || strcmp(from->pool, pool[0].pointer) != 0))
+        status = wire_fail(&failure, SELENE_ERROR_ALREADY_EXISTS, "pool", NULL,
+                           "this connection is of pool \"%s\"", from->pool);
+    if (status != SELENE_OK) {
+        refuse(from, head, &failure);
+        return;
+    }
+    if (from->member == 0) {
+        char *name = strndup(pool[0].pointer, (size_t)pool[1].number);
+        if (name == NULL) abort();
+        pthread_mutex_lock(&own->roll);
+        from->pool = name;
+        from->member = member;
+        pthread_mutex_unlock(&own->roll);
+        own->members++;
+        // A process of another namespace, or an old system, has none: then the socket's end is its end.
+        from->process = from->peer.pid > 0 ? (int)syscall(SYS_pidfd_open, from->peer.pid, 0) : -1;
+        if (from->process < 0 && from->peer.pid > 0 && errno == ESRCH) {
+            from->is_dead = 1;
+            own->dead++;
+        } else if (from->process >= 0) {
+            struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark_of(from)};
+            epoll_ctl(own->epoll, EPOLL_CTL_ADD, from->process, &event);
+        }
+    }
+    answer_begin(from, head);
+    wire_finish(&from->out, begun, SELENE_OK);
+}
+
+static void leave(server *own, client *from) {
+    if (from->process >= 0) {
+        epoll_ctl(own->epoll, EPOLL_CTL_DEL, from->process, NULL);
+        close(from->process);
+        from->process = -1;
+    }
+    if (from->member == 0) return;
+    own->crews.leave(own->scheduler, from->member, from->has_left ? 0 : from->is_broken ? 2 : 1);
+    own->members--;
+    pthread_mutex_lock(&own->roll);
+    from->member = 0;
+    pthread_mutex_unlock(&own->roll);
+}
+
+static void say_goodbye(server *own, client *from, wire_head head) {
+    size_t begun = from->out.length;
+    from->has_left = 1;
+    leave(own, from);
+    answer_begin(from, head);
+    wire_finish(&from->out, begun, SELENE_OK);
+}
+
 static void call(server *own, waiting *request, const wire_operation *operation) {
-    selene_status status = operation->call(own->scheduler, request->words);
+    const wire_member member = {&own->crews, request->from->member};
+    selene_status status = operation->call(own->scheduler, &member, request->words);
     if (status == SELENE_OK && operation->number == SERVICE_TASK_GET &&
         (request->from->rights & SELENE_RIGHT_READ) == 0)
         blank_input(request->words[3]);
@@ -283,6 +371,7 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     service_failure failure;
     wire_reader reader = {body, body + length};
     atomic_fetch_add(&own->requests, 1);
+    from->requests++;
     if (!from->is_welcome) {
         hello(own, from, head, body, length);
         return;
@@ -311,7 +400,7 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
                   "the arguments of operation %u are cut off or not what docs/protocol.md says",
                   head.operation);
         refuse(from, head, &failure);
-        from->is_ending = 1;
+        from->is_ending = from->is_broken = 1;
         wire_release(operation, &request->scratch);
         return;
     }
@@ -321,6 +410,14 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     }
     if (operation->number == SERVICE_EVENTS_OPEN) {
         begin_to_tell(own, from, head, request->words[0].bits);
+        return;
+    }
+    if (operation->number == SERVICE_CLIENT_JOIN) {
+        join(own, from, head, request->words);
+        return;
+    }
+    if (operation->number == SERVICE_CLIENT_LEAVE) {
+        say_goodbye(own, from, head);
         return;
     }
     call(own, request, operation);
@@ -362,21 +459,26 @@ static void watch(server *own, client *of, int what, uint32_t events) {
 
 static void part(server *own, client *from) {
     stop_telling(own, from);
+    leave(own, from);
+    if (from->is_dead) own->dead--;
     for (client **at = &own->ready; from->is_queued && *at != NULL; at = &(*at)->queue) {
         if (*at != from) continue;
         *at = from->queue;
         break;
     }
+    pthread_mutex_lock(&own->roll);
     if (from->previous != NULL) from->previous->next = from->next;
     else own->clients = from->next;
     if (from->next != NULL) from->next->previous = from->previous;
     own->client_count--;
+    pthread_mutex_unlock(&own->roll);
     atomic_store(&own->census_clients, own->client_count);
     // A child that is just being forked may hold it for a moment more, and then closing it does not do this.
     epoll_ctl(own->epoll, EPOLL_CTL_DEL, from->descriptor, NULL);
     wire_close(from->descriptor);
     free(from->in);
     free(from->out.data);
+    free(from->pool);
     free(from);
 }
 
@@ -412,7 +514,7 @@ static int check_head(server *own, client *from) {
                   "%u bytes is not the length of a frame: a multiple of 8, from %zu to %llu",
                   head.length, sizeof head, (unsigned long long)most);
     refuse(from, head, &failure);
-    from->is_ending = 1;
+    from->is_ending = from->is_broken = 1;
     return 0;
 }
 
@@ -488,12 +590,15 @@ static void meet(server *own) {
         if (made == NULL) abort();
         socklen_t size = sizeof made->peer;
         made->descriptor = descriptor;
+        made->process = -1;
         if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &made->peer, &size) == 0)
             made->rights = rights_of(own, &made->peer);
+        pthread_mutex_lock(&own->roll);
         made->next = own->clients;
         if (made->next != NULL) made->next->previous = made;
         own->clients = made;
         own->client_count++;
+        pthread_mutex_unlock(&own->roll);
         atomic_store(&own->census_clients, own->client_count);
         atomic_fetch_add(&own->accepted, 1);
         watch(own, made, EPOLL_CTL_ADD, EPOLLIN);
@@ -515,6 +620,7 @@ static void make_round(server *own) {
         wire_head head;
         memcpy(&head, each->in, sizeof head);
         serve(own, each, head, each->in + sizeof head, head.length - sizeof head);
+        if (each->is_broken) leave(own, each);
         if (own->group_count == GROUP_MOST) commit(own);
     }
     commit(own);
@@ -526,7 +632,7 @@ static void make_round(server *own) {
         each->is_queued = 0;
         memcpy(&head, each->in, sizeof head);
         consume(each, head.length);
-        if (!each->is_ending) check_head(own, each);
+        if (!each->is_ending && !check_head(own, each)) leave(own, each);
         send_out(own, each);
         tell(own, each);
         if (each->is_ending && each->out.length == each->sent) part(own, each);
@@ -543,10 +649,28 @@ static void attend(server *own, client *of, uint32_t events) {
         part(own, of);
         return;
     } else {
+        if (of->is_broken) leave(own, of);
         send_out(own, of);
     }
     if (of->is_ending && of->out.length == of->sent) part(own, of);
     else if (!of->is_ending) queue(own, of);
+}
+
+// Processes that have ended, behind all that the round says of their sockets.
+static void bury(server *own) {
+    client *next;
+    for (client *each = own->clients; own->dead > 0 && each != NULL; each = next) {
+        next = each->next;
+        if (each->is_dead) part(own, each);
+    }
+}
+
+static int is_of_client(const server *own, const void *what) {
+    return what != &own->wake && what != &own->listener && what != &own->tap;
+}
+
+static client *marked(void *what) {
+    return ((uintptr_t)what & 1) != 0 ? (client *)(void *)((char *)what - 1) : NULL;
 }
 
 static void run(void *context) {
@@ -557,19 +681,34 @@ static void run(void *context) {
         int count = epoll_wait(own->epoll, events, EVENTS,
                                own->ready != NULL ? 0
                                : own->is_deaf     ? 100
+                               : own->members > 0 ? 1000
                                                   : -1);
         listen_again(own);
+        // The deadlines of what members run are kept though nobody asks.
+        if (count == 0 && own->members > 0) own->crews.tick(own->scheduler);
+        for (int i = 0; i < count; i++) {
+            client *ended = marked(events[i].data.ptr);
+            if (ended == NULL || ended->is_dead) continue;
+            ended->is_dead = 1;
+            own->dead++;
+        }
         for (int i = 0; i < count; i++) {
             void *what = events[i].data.ptr;
+            if (marked(what) != NULL || (is_of_client(own, what) && ((client *)what)->is_dead))
+                continue;
             if (what == &own->wake) continue;
             if (what == &own->listener) meet(own);
             else if (what == &own->tap) tell_all(own);
             else attend(own, what, events[i].events);
         }
+        bury(own);
         if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
     }
-    while (own->clients != NULL)
+    // It is the owner that leaves: what they run waits again as before the run.
+    while (own->clients != NULL) {
+        own->clients->has_left = 1;
         part(own, own->clients);
+    }
 }
 
 // ---- Open and close ----
@@ -578,6 +717,7 @@ static void free_server(wire_entry *entry) {
     server *own = (server *)(void *)entry;
     if (own->epoll >= 0) close(own->epoll);
     if (own->wake >= 0) close(own->wake);
+    pthread_mutex_destroy(&own->roll);
     free(own->path);
     free(own->rules);
     free(own->group);
@@ -687,13 +827,15 @@ static void remove_socket(const server *own) {
 }
 
 int32_t service_open(uint64_t scheduler, const service_terms *terms, const service_taps *taps,
-                     uint64_t *out_server, service_failure *failure) {
+                     const service_crews *crews, uint64_t *out_server, service_failure *failure) {
     int32_t status = SELENE_OK;
     server *own = calloc(1, sizeof *own);
     if (own == NULL) abort();
     own->scheduler = scheduler;
     own->taps = *taps;
+    own->crews = *crews;
     own->listener = own->epoll = own->wake = -1;
+    pthread_mutex_init(&own->roll, NULL);
     own->max_clients = terms->max_clients;
     own->max_frame = terms->max_frame;
     own->rule_count = terms->rule_count;
@@ -737,6 +879,100 @@ int32_t service_census_of(uint64_t handle, service_census *out_census, service_f
                                    atomic_load(&own->broken)};
     wire_leave(entry);
     return SELENE_OK;
+}
+
+// ---- Who is connected ----
+
+typedef struct census {
+    uint64_t scheduler;
+    selene_client *found;
+    uint64_t *members;
+    uint64_t count, room;
+    // Pools and commands, two of each found.
+    char **texts;
+    service_crews crews;
+} census;
+
+static void count_clients(wire_entry *entry, void *context) {
+    server *own = (server *)(void *)entry;
+    census *into = context;
+    if (own->scheduler != into->scheduler) return;
+    into->crews = own->crews;
+    pthread_mutex_lock(&own->roll);
+    for (const client *each = own->clients; each != NULL; each = each->next) {
+        if (!each->is_welcome) continue;
+        if (into->count == into->room) {
+            into->room = into->room * 2 + 16;
+            into->found = realloc(into->found, into->room * sizeof *into->found);
+            into->members = realloc(into->members, into->room * sizeof *into->members);
+            into->texts = realloc(into->texts, 2 * into->room * sizeof *into->texts);
+            if (into->found == NULL || into->members == NULL || into->texts == NULL) abort();
+        }
+        selene_client *made = &into->found[into->count];
+        memset(made, 0, sizeof *made);
+        made->process = (uint32_t)each->peer.pid;
+        made->user = each->peer.uid;
+        made->rights = each->rights;
+        made->version = each->library;
+        made->requests = each->requests;
+        into->members[into->count] = each->member;
+        into->texts[2 * into->count] = strdup(each->member != 0 ? each->pool : "");
+        if (into->texts[2 * into->count] == NULL) abort();
+        into->count++;
+    }
+    pthread_mutex_unlock(&own->roll);
+}
+
+// The command of a process, its arguments parted by spaces.
+static char *command_of(uint32_t process) {
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/%u/cmdline", process);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = descriptor >= 0 ? read(descriptor, text, sizeof text - 1) : 0;
+    if (descriptor >= 0) close(descriptor);
+    if (length < 0) length = 0;
+    while (length > 0 && text[length - 1] == 0)
+        length--;
+    for (ssize_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ') text[i] = ' ';
+    // The cut is between two characters.
+    while (length == sizeof text - 1 && length > 0 && (text[length - 1] & 0x80) != 0)
+        length--;
+    char *made = strndup(text, (size_t)length);
+    if (made == NULL) abort();
+    return made;
+}
+
+void *service_clients(uint64_t scheduler) {
+    census own = {.scheduler = scheduler};
+    wire_each(WIRE_SERVER, count_clients, &own);
+    size_t behind = 0;
+    for (uint64_t i = 0; i < own.count; i++) {
+        own.texts[2 * i + 1] = command_of(own.found[i].process);
+        behind += strlen(own.texts[2 * i]) + strlen(own.texts[2 * i + 1]) + 2;
+        if (own.members[i] != 0)
+            own.crews.census(scheduler, own.members[i], &own.found[i].handlers, &own.found[i].runs);
+    }
+    selene_clients *made = malloc(sizeof *made + own.count * sizeof *own.found + behind);
+    if (made == NULL) abort();
+    selene_client *clients = (selene_client *)(void *)(made + 1);
+    *made = (selene_clients){sizeof *made, 0, clients, own.count};
+    char *text = (char *)(clients + own.count);
+    for (uint64_t i = 0; i < own.count; i++) {
+        clients[i] = own.found[i];
+        for (int which = 0; which < 2; which++) {
+            size_t length = strlen(own.texts[2 * i + which]);
+            memcpy(text, own.texts[2 * i + which], length + 1);
+            free(own.texts[2 * i + which]);
+            *(which == 0 ? &clients[i].pool : &clients[i].command) =
+                (selene_text){text, (int64_t)length};
+            text += length + 1;
+        }
+    }
+    free(own.found);
+    free(own.members);
+    free(own.texts);
+    return made;
 }
 
 // Ends a server: the request that is being answered is, then its clients are told by the end of their connection.

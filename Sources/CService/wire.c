@@ -6,9 +6,11 @@
 
 // ---- Operations ----
 
+#define MEMBER(name) m->crews->act(s, m->number, SERVICE_##name, (const uint64_t *)a)
 #define SERVICE(number, name, right, again, form, call)                                            \
-    static selene_status call_##name(selene_scheduler s, const wire_word *a) {                     \
-        (void)a;                                                                                   \
+    static selene_status call_##name(selene_scheduler s, const wire_member *m,                     \
+                                     const wire_word *a) {                                         \
+        (void)s, (void)m, (void)a;                                                                 \
         return call;                                                                               \
     }
 #include "operations.h"
@@ -37,7 +39,9 @@ enum part_kind {
     // A pointer to elements without pointers, and their number elsewhere.
     PART_ITEMS,
     // The same of elements that begin with a text.
-    PART_NAMED
+    PART_NAMED,
+    // The same of elements that begin with two.
+    PART_TWICE_NAMED
 };
 
 typedef struct part {
@@ -103,6 +107,23 @@ static const shape shapes[] = {
      {{PART_ITEMS, sizeof(selene_finding), offsetof(selene_decision, findings),
        offsetof(selene_decision, finding_count), UINT64_MAX}}},
     {'V', 2, sizeof(selene_event), {TEXT_AT(selene_event, id), TEXT_AT(selene_event, message)}},
+    {'N',
+     4,
+     sizeof(selene_run_info),
+     {TEXT_AT(selene_run_info, id), TEXT_AT(selene_run_info, handler),
+      TEXT_AT(selene_run_info, input), TEXT_AT(selene_run_info, progress_text)}},
+    {'Q',
+     2,
+     sizeof(selene_report),
+     {{PART_NAMED, sizeof(selene_report_run), offsetof(selene_report, runs),
+       offsetof(selene_report, run_count), UINT64_MAX},
+      {PART_ITEMS, sizeof(selene_pace), offsetof(selene_report, paces),
+       offsetof(selene_report, run_count), UINT64_MAX}}},
+    {'C',
+     1,
+     sizeof(selene_clients),
+     {{PART_TWICE_NAMED, sizeof(selene_client), offsetof(selene_clients, clients),
+       offsetof(selene_clients, count), UINT64_MAX}}},
     {'W', 1, sizeof(selene_window), {TEXT_AT(selene_window, task)}},
     {'P',
      1,
@@ -141,6 +162,11 @@ static int has_part(const part *at, size_t size) {
 // The bytes of an element.
 static size_t element(const part *at) {
     return at->kind == PART_TEXTS ? sizeof(selene_text) : at->width;
+}
+
+// How many texts an element begins with.
+static size_t texts_of(const part *at) {
+    return at->kind == PART_ITEMS ? 0 : at->kind == PART_TWICE_NAMED ? 2 : 1;
 }
 
 static uint64_t count_at(const part *at, const unsigned char *bytes) {
@@ -210,20 +236,23 @@ static int64_t measured(const char *data, int64_t length) {
     return data != NULL && length == -1 ? (int64_t)strnlen(data, 4097) : length;
 }
 
-// Elements of so many bytes that begin with a text, then what the texts are.
-static void put_heads(wire *to, const char *elements, size_t width, uint64_t count) {
+// Elements of so many bytes that begin with texts, then what the texts are.
+static void put_heads(wire *to, const char *elements, size_t width, size_t texts, uint64_t count) {
     for (int is_text = 0; is_text < 2; is_text++) {
         for (uint64_t i = 0; i < count && !to->has_failed; i++) {
-            selene_text text;
-            memcpy(&text, elements + i * width, sizeof text);
-            text.length = measured(text.data, text.length);
-            if (is_text) {
-                put_text(to, text.data, text.length);
-                continue;
+            const char *at = elements + i * width;
+            for (size_t which = 0; which < texts; which++, at += sizeof(selene_text)) {
+                selene_text text;
+                memcpy(&text, at, sizeof text);
+                text.length = measured(text.data, text.length);
+                if (is_text) {
+                    put_text(to, text.data, text.length);
+                    continue;
+                }
+                wire_number(to, text.data != NULL);
+                wire_number(to, (uint64_t)text.length);
             }
-            wire_number(to, text.data != NULL);
-            wire_number(to, (uint64_t)text.length);
-            wire_put(to, elements + i * width + sizeof text, width - sizeof text);
+            if (!is_text) wire_put(to, at, width - texts * sizeof(selene_text));
         }
     }
 }
@@ -260,7 +289,7 @@ static void put_struct(wire *to, char letter, const unsigned char *bytes) {
         }
         uint64_t count = count_at(at, bytes);
         if (text.data == NULL || count > at->most) continue;
-        if (at->kind != PART_ITEMS) put_heads(to, text.data, element(at), count);
+        if (at->kind != PART_ITEMS) put_heads(to, text.data, element(at), texts_of(at), count);
         else if (count > to->most / at->width) to->has_failed = 1;
         else wire_put(to, text.data, count * at->width);
     }
@@ -316,7 +345,7 @@ void wire_ask(wire *to, const wire_operation *operation, const wire_word *words)
         if (*form == '>') continue;
         wire_number(to, words->pointer != NULL);
         if (*form == 'o' && words->pointer != NULL) put_struct(to, form[1], words->pointer);
-        if (*form == 'o' || *form == 'p') form++;
+        if (*form == 'o' || *form == 'p' || *form == 'q') form++;
         words++;
     }
 }
@@ -340,7 +369,7 @@ void wire_answer(wire *to, const wire_operation *operation, const wire_word *wor
         if (*form == '>') continue;
         const unsigned char *result = words++->pointer;
         char kind = *form;
-        form += kind == 'o' || kind == 'p';
+        form += kind == 'o' || kind == 'p' || kind == 'q';
         if (result == NULL) continue;
         if (kind == 'i') {
             int32_t number;
@@ -352,8 +381,9 @@ void wire_answer(wire *to, const wire_operation *operation, const wire_word *wor
             wire_put(to, result, count * 4);
         } else {
             const unsigned char *made = result;
-            if (kind == 'p') memcpy(&made, result, sizeof made);
-            put_struct(to, *form, made);
+            if (kind != 'o') memcpy(&made, result, sizeof made);
+            if (made == NULL) wire_number(to, 0);
+            else put_struct(to, *form, made);
         }
     }
 }
@@ -412,7 +442,8 @@ static int settle_part(wire_reader *from, const part *at, unsigned char *bytes) 
         data = take(from, count * each);
         if (data == NULL) return 0;
         for (uint64_t i = 0; at->kind != PART_ITEMS && i < count; i++)
-            if (!settle_text(from, data + each * i, 0)) return 0;
+            for (size_t text = 0; text < texts_of(at); text++)
+                if (!settle_text(from, data + each * i + text * sizeof(selene_text), 0)) return 0;
     }
     memcpy(head, &data, 8);
     return 1;
@@ -505,7 +536,7 @@ int wire_arguments(wire_reader *from, const wire_operation *operation, wire_word
             if (!take_struct(from, form[1], &bytes, &size) || bytes == NULL) return 0;
             words->pointer = bytes;
         }
-        form += *form == 'o' || *form == 'p';
+        form += *form == 'o' || *form == 'p' || *form == 'q';
         words++;
         i++;
     }
@@ -536,6 +567,15 @@ static void release_made(char letter, void *made) {
     case 'A':
         selene_waits_destroy(made);
         break;
+    case 'N':
+        selene_run_info_destroy(made);
+        break;
+    case 'Q':
+        selene_report_destroy(made);
+        break;
+    case 'C':
+        selene_clients_destroy(made);
+        break;
     default:
         break;
     }
@@ -543,7 +583,7 @@ static void release_made(char letter, void *made) {
 
 void wire_release(const wire_operation *operation, wire_scratch *scratch) {
     // What is made is the first result of its operation.
-    const char *made = strchr(operation->form, 'p');
+    const char *made = strpbrk(operation->form, "pq");
     if (made != NULL) release_made(made[1], (void *)(uintptr_t)scratch->outs[0]);
     for (size_t i = 0; i < sizeof scratch->arrays / sizeof *scratch->arrays; i++)
         free(scratch->arrays[i]);
@@ -591,7 +631,7 @@ static int read_results(wire_reader from, const wire_operation *operation, const
         if (*form == '>') continue;
         void *result = words++->pointer;
         char kind = *form;
-        form += kind == 'o' || kind == 'p';
+        form += kind == 'o' || kind == 'p' || kind == 'q';
         if (result == NULL) continue;
         if (kind == 'i' || kind == 'l') {
             if (!take_number(&from, &number)) return 0;
@@ -607,6 +647,10 @@ static int read_results(wire_reader from, const wire_operation *operation, const
             memcpy(&own, result, sizeof own);
             if (size != own) return 0;
             if (is_sure && size > 8) memcpy((char *)result + 8, bytes + 8, (size & ~7u) - 8);
+        } else if (kind == 'q' && (size_t)(from.end - from.at) >= 8 &&
+                   memcmp(from.at, &(uint64_t){0}, 8) == 0) {
+            from.at += 8;
+            if (is_sure) memset(result, 0, sizeof(void *));
         } else {
             void *made = wire_made(&from, *form);
             if (made == NULL) return 0;

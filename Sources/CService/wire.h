@@ -55,13 +55,19 @@ typedef union wire_word {
     void *pointer;
 } wire_word;
 
+// Who asks: its number as a member of a pool, or 0.
+typedef struct wire_member {
+    const service_crews *crews;
+    uint64_t number;
+} wire_member;
+
 typedef struct wire_operation {
     uint16_t number;
     uint8_t right;
     uint8_t may_repeat;
     const char *form;
     const char *name;
-    selene_status (*call)(selene_scheduler s, const wire_word *a);
+    selene_status (*call)(selene_scheduler s, const wire_member *m, const wire_word *a);
 } wire_operation;
 
 const wire_operation *wire_find(uint32_t number);
@@ -155,6 +161,8 @@ typedef struct wire_entry {
 
 int32_t wire_enter(wire_entry *entry, uint64_t kind, service_failure *failure);
 wire_entry *wire_acquire(uint64_t handle, uint64_t kind, service_failure *failure);
+// The same for what a handle of another kind belongs to, by its place.
+wire_entry *wire_acquire_at(size_t slot, uint64_t kind, const char *noun, service_failure *failure);
 void wire_leave(wire_entry *entry);
 // Takes the handle from the table; 0 if another call did so.
 int wire_retire(wire_entry *entry);

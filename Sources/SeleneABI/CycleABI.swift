@@ -34,7 +34,7 @@ extension selene_window: SizedStruct {
 }
 
 /// A host's window, or all defaults.
-private func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
+func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
   guard let pointer else { return try selene_window.initial.checked() }
   let known = UInt32(
     SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES)
@@ -52,7 +52,8 @@ public func selene_cycle_begin(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
   _ out_cycle: UnsafeMutablePointer<selene_cycle>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else { return begin(at: scheduler, window, out_cycle) }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
     let window = try SeleneABI.window(window)
     out.pointee = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
@@ -61,12 +62,48 @@ public func selene_cycle_begin(
   }
 }
 
+/// The same by the owner of a connection.
+private func begin(
+  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?,
+  _ out_cycle: UnsafeMutablePointer<selene_cycle>?
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in
+    _ = try require(out_cycle, "out_cycle")
+    guard try !SeleneABI.window(window).isInline else { throw .inlineIsCalled }
+  }
+  guard status == 0, let out_cycle else { return status }
+  return attempt { service_cycle_begin(connection, window, out_cycle, $0) }
+}
+
+/// The same by the owner of a connection's cycle.
+private func next(
+  at cycle: selene_cycle, _ out_step: UnsafeMutablePointer<Int32>?, _ out_run: UnsafeMutablePointer<selene_run_info>?,
+  _ out_wake_at: UnsafeMutablePointer<Int64>?
+) -> selene_status {
+  var size = 0
+  let status = attempt { () throws(SeleneError) in
+    _ = (try require(out_step, "out_step"), try require(out_run, "out_run"))
+    if let out_run { size = try structSize(out_run, "out_run") }
+  }
+  guard status == 0, let out_step, let out_run else { return status }
+  return attempt { failure in
+    var (step, run, wakeAt) = (Int32(0), UnsafeRawPointer?.none, Int64(0))
+    let status = service_cycle_next(cycle, &step, &run, &wakeAt, failure)
+    guard status == 0 else { return status }
+    if let run { write(run.load(as: selene_run_info.self), to: out_run, size: size) }
+    out_step.pointee = step
+    if step == SELENE_STEP_WAIT { out_wake_at?.pointee = wakeAt }
+    return 0
+  }
+}
+
 @_cdecl("selene_cycle_next") @implementation
 public func selene_cycle_next(
   _ cycle: selene_cycle, _ out_step: UnsafeMutablePointer<Int32>!, _ out_run: UnsafeMutablePointer<selene_run_info>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_cycle(cycle) == 0 else { return next(at: cycle, out_step, out_run, out_wake_at) }
+  return attempt { () throws(SeleneError) in
     let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
     let size = try structSize(outRun, "out_run")
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
@@ -104,7 +141,7 @@ extension Step {
 public func selene_cycle_end(
   _ cycle: selene_cycle, _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofCycle: cycle, SERVICE_CYCLE_END, word(out_report)) { () throws(SeleneError) in
     let report = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
       try scheduler.end(cycle, at: moment)
     }
@@ -132,7 +169,7 @@ public func selene_cycle_wait(
 
 @_cdecl("selene_cycle_drain") @implementation
 public func selene_cycle_drain(_ cycle: selene_cycle, _ grace: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofCycle: cycle, SERVICE_CYCLE_DRAIN, word(grace)) { () throws(SeleneError) in
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
       try scheduler.drain(cycle, grace: grace, at: moment)
     }
@@ -239,7 +276,7 @@ extension selene_pace {
 }
 
 extension Report {
-  fileprivate func block() -> UnsafeMutablePointer<selene_report> {
+  func block() -> UnsafeMutablePointer<selene_report> {
     Block.make { block in
       var report = selene_report()
       report.struct_size = UInt32(MemoryLayout<selene_report>.size)

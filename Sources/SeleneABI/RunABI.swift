@@ -1,6 +1,7 @@
 // Section RUN of the header.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -44,7 +45,7 @@ public func selene_run_info_init(_ info: UnsafeMutablePointer<selene_run_info>!,
 
 @_cdecl("selene_run_complete") @implementation
 public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_COMPLETE, word(outcome)) { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, outcome, retryDelay: nil, at: moment)
     }
@@ -53,7 +54,7 @@ public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_s
 
 @_cdecl("selene_run_retry") @implementation
 public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_RETRY, word(delay)) { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, Outcome.failed.rawValue, retryDelay: delay, at: moment)
     }
@@ -64,7 +65,8 @@ public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status
 public func selene_run_fail(
   _ run: selene_run, _ outcome: Int32, _ delay: Int64, _ message: UnsafePointer<CChar>!, _ message_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_FAIL, word(outcome), word(delay), word(message), word(message_length)) {
+    () throws(SeleneError) in
     let message = try LastFailure.message(
       try borrow(message, message_length, "message", atMost: LastFailure.longestMessage))
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
@@ -75,7 +77,7 @@ public func selene_run_fail(
 
 @_cdecl("selene_run_complete_until") @implementation
 public func selene_run_complete_until(_ run: selene_run, _ outcome: Int32, _ next: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_COMPLETE_UNTIL, word(outcome), word(next)) { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, outcome, retryDelay: nil, until: next, at: moment)
     }
@@ -84,7 +86,7 @@ public func selene_run_complete_until(_ run: selene_run, _ outcome: Int32, _ nex
 
 @_cdecl("selene_run_stopping") @implementation
 public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePointer<Int32>!) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_STOPPING, word(out_reason)) { () throws(SeleneError) in
     let out = try require(out_reason, "out_reason")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.stopping(number, at: moment).reason.rawValue
@@ -94,7 +96,7 @@ public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePo
 
 @_cdecl("selene_run_remaining") @implementation
 public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutablePointer<Int64>!) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_REMAINING, word(out_remaining)) { () throws(SeleneError) in
     let out = try require(out_remaining, "out_remaining")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.stopping(number, at: moment).remaining
@@ -106,7 +108,8 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
 public func selene_run_progress(
   _ run: selene_run, _ done: Int64, _ total: Int64, _ text: UnsafePointer<CChar>!, _ text_length: Int64
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_PROGRESS, word(done), word(total), word(text), word(text_length)) {
+    () throws(SeleneError) in
     let text = try LastFailure.message(
       try borrow(text, text_length, "text", atMost: LastFailure.longestMessage), "text")
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
@@ -115,11 +118,20 @@ public func selene_run_progress(
   }
 }
 
+/// What a run may leave, unless that is larger than its scheduler takes.
+private func check(_ output: UnsafeRawPointer?, _ length: Int64) throws(SeleneError) {
+  guard length >= 0 else { throw .range("length", length, 0, .max, .bytes) }
+  guard output != nil || length == 0 else { throw .null("output") }
+}
+
 @_cdecl("selene_run_set_output") @implementation
 public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!, _ length: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in
-    guard length >= 0 else { throw .range("length", length, 0, .max, .bytes) }
-    guard output as UnsafeRawPointer? != nil || length == 0 else { throw .null("output") }
+  if service_is_run(run) != 0 {
+    let status = attempt { () throws(SeleneError) in try check(output, length) }
+    guard status == 0 else { return status }
+  }
+  return attempt(ofRun: run, SERVICE_RUN_SET_OUTPUT, word(output), word(length)) { () throws(SeleneError) in
+    try check(output, length)
     let output = UnsafeRawBufferPointer(start: output, count: Int(length))
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.setOutput(number, output)
@@ -152,22 +164,10 @@ public func selene_run_user(_ run: selene_run, _ out_user: UnsafeMutablePointer<
 public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
   -> selene_status
 {
-  attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_GET, word(out_info)) { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
-      let run = try scheduler.run(number)
-      let (progress, deadline) = (scheduler.progress(ofRun: run.token), scheduler.deadline(of: run))
-      return Block.make { block in
-        var info = selene_run_info(run)
-        info.id = block.text(run.definition.id)
-        info.handler = block.text(run.definition.handler)
-        info.input = block.text(run.definition.input)
-        info.deadline = deadline
-        guard let progress else { return info }
-        info.progress_text = block.text(progress.text?.buffer ?? noText)
-        (info.progress_at, info.progress_done, info.progress_total) = (progress.at, progress.done, progress.total)
-        return info
-      }
+      try scheduler.block(ofRun: number)
     }
   }
 }

@@ -30,6 +30,32 @@ private func ask(
   attempt { service_ask(scheduler, UInt32(operation.rawValue), a, b, c, d, $0) }
 }
 
+/// The same for a function of a cycle or a run.
+@inline(__always)
+func attempt(
+  ofCycle cycle: selene_cycle, _ operation: service_operation, _ a: UInt64 = 0,
+  _ body: () throws(SeleneError) -> Void
+) -> selene_status {
+  guard service_is_cycle(cycle) == 0 else { return ask(of: cycle, operation, a, 0, 0, 0) }
+  return attempt(body)
+}
+
+@inline(__always)
+func attempt(
+  ofRun run: selene_run, _ operation: service_operation, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0,
+  _ d: UInt64 = 0, _ body: () throws(SeleneError) -> Void
+) -> selene_status {
+  guard service_is_run(run) == 0 else { return ask(of: run, operation, a, b, c, d) }
+  return attempt(body)
+}
+
+@inline(never)
+private func ask(
+  of handle: UInt64, _ operation: service_operation, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64
+) -> selene_status {
+  attempt { service_ask_of(handle, UInt32(operation.rawValue), a, b, c, d, $0) }
+}
+
 /// The same for a call of CService.
 func attempt(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) -> selene_status {
   let failure = UnsafeMutablePointer<service_failure>.allocate(capacity: 1)
@@ -64,7 +90,7 @@ extension selene_server_options: SizedStruct {
         guard rules[index].rights & ~known == 0 else {
           throw .range(
             "rules", rules[index].rights, 0, Int64(known), .bits,
-            "0, or a sum of SELENE_RIGHT_LOOK (1), _READ (2), _ENQUEUE (4), _MANAGE (16)"
+            "0, or a sum of SELENE_RIGHT_LOOK (1), _READ (2), _ENQUEUE (4), _WORK (8), _MANAGE (16)"
           ).entry(index)
         }
       }
@@ -150,7 +176,8 @@ public func selene_server_open(
   }
   guard status == 0 else { return status }
   var taps = service_taps.ofEvents
-  return attempt { service_open(scheduler, &terms, &taps, out_server, $0) }
+  var crews = service_crews.ofScheduler
+  return attempt { service_open(scheduler, &terms, &taps, &crews, out_server, $0) }
 }
 
 @_cdecl("selene_server_get") @implementation
@@ -180,6 +207,23 @@ public func selene_server_close(_ server: selene_server) -> selene_status {
   server == 0 ? 0 : attempt { service_close(server, $0) }
 }
 
+@_cdecl("selene_client_list") @implementation
+public func selene_client_list(
+  _ scheduler: selene_scheduler, _ out_clients: UnsafeMutablePointer<UnsafeMutablePointer<selene_clients>?>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_CLIENT_LIST, word(out_clients)) { () throws(SeleneError) in
+    let out = try require(out_clients, "out_clients")
+    try Scheduler.enter(scheduler, isQuestion: true) { (_, _) throws(SeleneError) in }
+    // Without the lock: the thread of a server holds its own while it calls.
+    out.pointee = service_clients(scheduler).assumingMemoryBound(to: selene_clients.self)
+  }
+}
+
+@_cdecl("selene_clients_destroy") @implementation
+public func selene_clients_destroy(_ clients: UnsafeMutablePointer<selene_clients>!) {
+  (clients as UnsafeMutablePointer?)?.deallocate()
+}
+
 // MARK: Connect
 
 @_cdecl("selene_scheduler_connect") @implementation
@@ -188,6 +232,7 @@ public func selene_scheduler_connect(
 ) -> selene_status {
   var given = selene_connect_options.initial
   var path = UnsafeRawBufferPointer(start: nil, count: 0)
+  var pool = path
   let status = attempt { () throws(SeleneError) in
     _ = try require(out_scheduler, "out_scheduler")
     given = try read(try require(options, "options"), "options")
@@ -197,11 +242,14 @@ public func selene_scheduler_connect(
     guard (1_000_000...Time.day).contains(given.timeout) else {
       throw .range("timeout", given.timeout, 1_000_000, Time.day, .duration)
     }
+    pool = try borrow(given.pool, "pool")
+    if !pool.isEmpty { try Identifier.check(pool, "pool") }
   }
   guard status == 0 else { return status }
   return attempt {
     service_connect(
-      path.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(path.count), given.wait, given.timeout,
+      path.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(path.count),
+      pool.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(pool.count), given.wait, given.timeout,
       out_scheduler, $0)
   }
 }

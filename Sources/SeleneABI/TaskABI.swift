@@ -301,9 +301,9 @@ public func selene_task_get(
     out.pointee = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       // Under the lock, because a record's history is not copied with it.
       let (record, waiting, waitsFor) = try scheduler.record(id, position: position)
-      let progress = scheduler.progress(ofRun: record.run)
+      let (progress, hasHandler) = (scheduler.progress(ofRun: record.run), scheduler.hasHandler(record))
       return Block.make { block in
-        var info = selene_task_info(record, waiting: waiting, progress, in: &block)
+        var info = selene_task_info(record, hasHandler: hasHandler, waiting: waiting, progress, in: &block)
         let after = record.definition.after
         info.after = block.array(after.count) { index, block in block.text(after[index].id) }
         info.after_count = UInt32(after.count)
@@ -453,7 +453,9 @@ public func selene_waits_destroy(_ waits: UnsafeMutablePointer<selene_waits>!) {
 }
 
 extension selene_task_info {
-  fileprivate init(_ record: TaskRecord, waiting: Int, _ progress: Progress?, in block: inout Block) {
+  fileprivate init(
+    _ record: TaskRecord, hasHandler: Bool, waiting: Int, _ progress: Progress?, in block: inout Block
+  ) {
     self.init()
     let definition = record.definition
     struct_size = UInt32(MemoryLayout<selene_task_info>.size)
@@ -464,7 +466,7 @@ extension selene_task_info {
     tag_count = UInt32(definition.tagCount)
     var numbers = definition.terms.numbers
     exchange(&numbers, ToHost())
-    has_handler = record.handlerNumber >= 0 ? 1 : 0
+    has_handler = hasHandler ? 1 : 0
     state = Int32(record.state.rawValue)
     attempts = record.attempts
     last_outcome = record.lastOutcome?.rawValue ?? -1

@@ -103,13 +103,14 @@ extension TaskTable {
   /// - Complexity: as `Ranking.rank`.
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Needs, observedRange: Bool, pace: Pace, trace: CycleTrace?,
-    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, at now: Instant
+    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, crew: Crew? = nil, at now: Instant
   ) -> Explanation {
     // What is held stays in the line for a place.
     if hasStuckHandlers && canRun(records.at(slot)) { _ = setAside(slot) }
     let record = self[slot]
     // There is a handler, but a cycle that calls handlers has nothing to call.
-    let isOnlyPulled = record.handler >= 0 && trace?.pushes == true && !roster.pushes(Int(record.handler))
+    let isOnlyPulled =
+      record.handler >= 0 && trace?.pushes == true && roster.way(Int(record.handler)) == .pulled
     var explanation = Explanation(state: record.state)
     explanation.attempts = record.attempts
     func add(_ reason: Reason, missing: Constraints = [], at time: Instant = .max) {
@@ -131,7 +132,7 @@ extension TaskTable {
       let missing = record.definition.needs.subtracting(satisfied)
       if !missing.constraints.isEmpty { add(.constraints, missing: missing.constraints) }
       if missing.host != 0 { add(.conditions) }
-      if record.handlerNumber < 0 || isOnlyPulled { add(.noHandler) }
+      if !hasHandler(record) || isOnlyPulled { add(.noHandler) }
       if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }
       if !record.isPermitted { add(.notPermitted) }
       if record.isPaused { add(.paused) }
@@ -163,7 +164,8 @@ extension TaskTable {
       }
     }
 
-    let offer = Offer(kinds: KindSet(record.kind), satisfied: satisfied, pushes: false, observedRange: observedRange)
+    let offer = Offer(
+      kinds: KindSet(record.kind), satisfied: satisfied, pushes: false, observedRange: observedRange, crew: crew)
     let ranking = Ranking(self, offer, at: now)
     explanation.rank = enabled.contains(record.kind) ? ranking.rank(of: slot, in: self) ?? 0 : 0
     explanation.eligible = ranking.eligibleCount

@@ -7,9 +7,20 @@ package struct HandlerRoster {
     var isLive: Bool
   }
 
+  /// How the runs of a handler are made.
+  package enum Way: UInt8, Sendable {
+    /// The host takes them.
+    case pulled = 0
+    /// The library can call it.
+    case pushed = 1
+    /// Other processes take them, which offer it (L5).
+    case crewed = 2
+  }
+
   private var entries: [Entry?] = []
-  /// Who among them can be called by the library.
-  private var pushing: [Bool] = []
+  private var ways: [Way] = []
+  /// Who among those of other processes is offered by none now.
+  private var absent: [Bool] = []
   /// Who among them is stuck (R4).
   private var stuck: [Bool] = []
   private var index = TextIndex()
@@ -26,6 +37,10 @@ package struct HandlerRoster {
   ///
   /// - Throws: `alreadyExists` while the name is live, or its last runs have not come back.
   package mutating func add(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
+    try add(name, pushes ? .pushed : .pulled)
+  }
+
+  package mutating func add(_ name: UnsafeRawBufferPointer, _ way: Way) throws(SeleneError) -> Int {
     if let taken = number(of: name) {
       let why: Literal =
         entries[taken]?.isLive == true ? "already has a handler" : "has a run that has not returned yet"
@@ -35,12 +50,14 @@ package struct HandlerRoster {
     let number = entries.firstIndex { $0 == nil } ?? entries.count
     if number == entries.count {
       entries.append(entry)
-      pushing.append(pushes)
+      ways.append(way)
       stuck.append(false)
+      absent.append(false)
     } else {
       entries[number] = entry
-      pushing[number] = pushes
+      ways[number] = way
       stuck[number] = false
+      absent[number] = false
     }
     index.set(name, to: number) { entries[$0]?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0) }
     return number
@@ -57,7 +74,21 @@ package struct HandlerRoster {
   }
 
   /// Whether the library can call it.
-  package func pushes(_ number: Int) -> Bool { pushing[number] }
+  package func pushes(_ number: Int) -> Bool { ways[number] == .pushed }
+
+  @inline(__always)
+  package func way(_ number: Int) -> Way { ways[number] }
+
+  /// Whether other processes offered it, and none does now.
+  package func isAbsent(_ number: Int) -> Bool { absent.indices.contains(number) && absent[number] }
+
+  package mutating func set(_ number: Int, isAbsent: Bool) { absent[number] = isAbsent }
+
+  /// Whether a window can use it.
+  func suits(_ number: Int, _ offer: Offer) -> Bool {
+    guard ways[number] == .crewed else { return offer.isOwn && (ways[number] == .pushed || !offer.pushes) }
+    return offer.has(number)
+  }
 
   func name(_ number: Int) -> Bytes? { entries.indices.contains(number) ? entries[number]?.name : nil }
 

@@ -52,4 +52,5 @@ package final class LastFailure: Sendable {
   package static let handlerLeft = Bytes("its handler was left by a jump, an exception or the end of its thread")
   package static let tooLate = Bytes("too late: it was not begun by its latest begin")
   package static let processEnded = Bytes("the process ended")
+  package static let processBroke = Bytes("the process that ran it sent what is not the protocol")
 }

@@ -1,7 +1,7 @@
 // Picking: which tasks were eligible when a cycle began, in which order, and which is best now (S1, S2, C2, C3).
 
 /// What a window offers to tasks.
-package struct Offer: Sendable {
+package struct Offer {
   package var kinds: KindSet
   /// What tasks may ask for.
   package var satisfied: Needs
@@ -10,15 +10,27 @@ package struct Offer: Sendable {
   package var observedRange: Bool
   /// The kinds of which it takes expedited tasks alone (W10).
   package var alone: KindSet = []
+  /// Whose handlers: those of other processes, or nil for this process's own. Held by whoever offers.
+  private let crew: Unmanaged<Crew>?
 
-  package init(kinds: KindSet, satisfied: Needs, pushes: Bool, observedRange: Bool) {
+  package init(kinds: KindSet, satisfied: Needs, pushes: Bool, observedRange: Bool, crew: Crew? = nil) {
     self.kinds = kinds
     self.satisfied = satisfied
     self.pushes = pushes
     self.observedRange = observedRange
+    self.crew = crew.map { Unmanaged.passUnretained($0) }
   }
 
-  /// Whether another offer takes tasks of the same classes.
+  @inline(__always)
+  var isOwn: Bool { crew == nil }
+
+  /// What of its crew tells it from others, and from itself before its last change.
+  var crewVersion: UInt64 { crew?._withUnsafeGuaranteedRef { $0.version } ?? 0 }
+
+  /// Whether it has a handler of other processes.
+  func has(_ handler: Int) -> Bool { crew?._withUnsafeGuaranteedRef { $0.has(handler, pushed: pushes) } ?? false }
+
+  /// Whether another offer takes tasks of the same classes, if both are of this process.
   func takes(theSameAs other: Offer) -> Bool {
     kinds == other.kinds && satisfied == other.satisfied && pushes == other.pushes && alone == other.alone
   }
@@ -121,6 +133,7 @@ package final class Ranking {
   /// The lines of urgent and of expedited tasks (W9, W10).
   var fronts: [FrontHead] = []
   private var looked: Offer
+  private var lookedVersion: UInt64 = 0
   let frozen: UnsafeMutablePointer<Frozen>
   /// The one task of a window of one task (C14), while it was not picked.
   private var only: (slot: Int, sequence: UInt64)?
@@ -224,6 +237,7 @@ package final class Ranking {
   @_optimize(speed)
   private func arrange(_ offer: Offer, _ index: TaskIndex) {
     looked = offer
+    if !offer.isOwn { lookedVersion = offer.crewVersion }
     contenders.removeAll()
     if !parked.isEmpty { parked.removeAll(keepingCapacity: true) }
     for place in 0..<headCount where !heads[place].isAtEnd && index.classes[heads[place].taskClass].suits(offer) {
@@ -310,7 +324,9 @@ package final class Ranking {
   /// Sees to it that those compete whose class the offer takes, and that nobody is passed over whose group has got room.
   @inline(__always)
   private func look(_ table: TaskTable, _ offer: Offer) {
-    if !looked.takes(theSameAs: offer) { arrange(offer, table.index) }
+    if !looked.takes(theSameAs: offer) || (!offer.isOwn && offer.crewVersion != lookedVersion) {
+      arrange(offer, table.index)
+    }
     if !parked.isEmpty && openings != table.terms.groups.openings { unpark() }
     openings = table.terms.groups.openings
   }

@@ -1,15 +1,19 @@
 // Which tasks the same windows can run: the classes that the index has lists for.
 
-/// Tasks that the same windows can run: of one kind and group, that ask for the same, all pushed or only pulled.
+/// Tasks that the same windows can run: of one kind and group, that ask for the same, all pushed or only pulled, or of one
+/// handler that other processes offer.
 struct TaskClass {
   let kind: Kind
   let needs: Needs
   let pushes: Bool
   let group: TaskGroup?
+  /// The number of a handler of other processes and 1; 0 is this process's own.
+  var crewed: Int32 = 0
 
   /// Whether a window takes its tasks, as soon as their group has room.
   func suits(_ offer: Offer) -> Bool {
-    offer.kinds.contains(kind) && needs.isSubset(of: offer.satisfied) && (pushes || !offer.pushes)
+    offer.kinds.contains(kind) && needs.isSubset(of: offer.satisfied)
+      && (crewed == 0 ? offer.isOwn && (pushes || !offer.pushes) : offer.has(Int(crewed) - 1))
   }
 
   /// Whether a window takes its tasks now.
@@ -17,10 +21,12 @@ struct TaskClass {
 
   fileprivate func isSame(_ other: TaskClass) -> Bool {
     kind == other.kind && needs == other.needs && pushes == other.pushes && group === other.group
+      && crewed == other.crewed
   }
 
   fileprivate var hash: Int {
     var mix = needs.rawValue << 3 ^ needs.rawValue >> 29 ^ UInt64(kind.index << 1 | (pushes ? 1 : 0))
+    mix ^= UInt64(UInt32(bitPattern: crewed)) << 40
     if let group { mix ^= UInt64(UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque())) << 7 }
     return Int(truncatingIfNeeded: (mix &* 0x9E37_79B9_7F4A_7C15) >> 32)
   }

@@ -87,13 +87,16 @@ extension TaskRecord {
   }
 
   /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
-  package mutating func interrupt(at now: Instant, bounds: BackoffBounds, using generator: inout Generator) {
+  package mutating func interrupt(
+    at now: Instant, because message: Bytes = LastFailure.processEnded, bounds: BackoffBounds,
+    using generator: inout Generator
+  ) {
     endInterruptedRun(at: now)
     lastRun = now
     changedAt = now
     lastOutcome = .failed
     stopReason = .interrupted
-    failure = LastFailure(at: now, attempt: attempts, LastFailure.processEnded)
+    failure = LastFailure(at: now, attempt: attempts, message)
     let isOver = definition.schedule != .standing && !hasAttemptsLeft
     if isOver && definition.schedule == .once {
       end(as: .failed, at: now)

@@ -8,12 +8,33 @@ extension TaskTable {
   /// - Throws: `alreadyExists`.
   /// - Complexity: O(n).
   package func addHandler(_ name: UnsafeRawBufferPointer, pushes: Bool) throws(SeleneError) -> Int {
-    let number = try roster.add(name, pushes: pushes)
+    try addHandler(name, pushes ? .pushed : .pulled)
+  }
+
+  package func addHandler(_ name: UnsafeRawBufferPointer, _ way: HandlerRoster.Way) throws(SeleneError) -> Int {
+    let number = try roster.add(name, way)
     waits.set(handler: name, from: [], to: handling(Int32(number)), at: now)
     for slot in slots where !isVacant(slot) && records[slot].definition.handler.equals(name) {
       touch(slot) { $0.handler = Int32(number) }
     }
     return number
+  }
+
+  /// Whether other processes offer a handler, or did.
+  package func isCrewed(handler number: Int) -> Bool { roster.way(number) == .crewed }
+
+  /// A handler of other processes is offered, or by none any more; its tasks stay where they are.
+  package func set(handler number: Int, isAbsent: Bool) {
+    let old = handling(Int32(number))
+    roster.set(number, isAbsent: isAbsent)
+    if let name = roster.name(number) {
+      waits.set(handler: name.buffer, from: old, to: handling(Int32(number)), at: now)
+    }
+  }
+
+  /// Whether a record's handler is there.
+  package func hasHandler(_ record: borrowing TaskRecord) -> Bool {
+    record.handlerNumber >= 0 && !roster.isAbsent(Int(record.handlerNumber))
   }
 
   package func findHandler(_ name: UnsafeRawBufferPointer) -> Int? { roster.find(name) }

@@ -17,17 +17,17 @@ extension TaskTable {
   /// The number of the class of a task that has a handler.
   @inline(__always)
   func taskClass(of record: UnsafeMutablePointer<TaskRecord>) -> Int {
-    let pushes = roster.pushes(Int(record.pointee.handler))
-    guard record.pointee.traits.isUsual else { return taskClass(ofUnusual: record, pushes: pushes) }
-    return TaskClasses.number(record.kind, record.pointee.traits.usualNeeds, pushes: pushes)
+    let way = roster.way(Int(record.pointee.handler))
+    guard record.pointee.traits.isUsual && way != .crewed else { return taskClass(ofUnusual: record, way) }
+    return TaskClasses.number(record.kind, record.pointee.traits.usualNeeds, pushes: way == .pushed)
   }
 
   @inline(never)
-  private func taskClass(ofUnusual record: UnsafeMutablePointer<TaskRecord>, pushes: Bool) -> Int {
+  private func taskClass(ofUnusual record: UnsafeMutablePointer<TaskRecord>, _ way: HandlerRoster.Way) -> Int {
     index.number(
       of: TaskClass(
-        kind: record.kind, needs: record.pointee.needs, pushes: pushes,
-        group: record.pointee.definition.group))
+        kind: record.kind, needs: record.pointee.needs, pushes: way == .pushed,
+        group: record.pointee.definition.group, crewed: way == .crewed ? record.pointee.handler + 1 : 0))
   }
 
   /// Puts a record where it belongs.

@@ -60,13 +60,21 @@ extension TaskTable {
     if count(.held) > 0 { promote(&changes) }
   }
 
-  /// At open: a record that was running when its process ended (D3).
-  package func interrupt(_ slot: Int, at now: Instant, _ changes: inout Changes) {
+  /// The process that took a run has ended, not the one that has the store (L9).
+  package func lose(_ slot: Int, at now: Instant, because message: Bytes, _ changes: inout Changes) {
+    interrupt(slot, at: now, because: message, &changes)
+    if count(.held) > 0 { promote(&changes) }
+  }
+
+  /// A record was running when its process ended (D3).
+  package func interrupt(
+    _ slot: Int, at now: Instant, because message: Bytes = LastFailure.processEnded, _ changes: inout Changes
+  ) {
     var generator = generator
-    step(slot, at: now) { $0.interrupt(at: now, bounds: policy.backoff, using: &generator) }
+    step(slot, at: now) { $0.interrupt(at: now, because: message, bounds: policy.backoff, using: &generator) }
     self.generator = generator
     changes.add(
-      Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: LastFailure.processEnded))
+      Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: message))
     if self[slot].state.isTerminal { _ = settleDependents(of: slot, at: now, &changes) }
     if !chains.isEmpty { settle(slot, at: now, &changes) }
   }

@@ -135,7 +135,7 @@ package final class TaskTable {
     guard !isStuck(handler: records[slot].handler), canRunNow(records.at(slot)) else { return false }
     let record = records.at(slot)
     return offer.kinds.contains(record.pointee.traits.kind) && record.pointee.needs.isSubset(of: offer.satisfied)
-      && (!offer.pushes || roster.pushes(Int(records.at(slot).pointee.handler)))
+      && roster.suits(Int(record.pointee.handler), offer)
   }
 
   /// The same, and its group has room.

@@ -365,7 +365,7 @@ extension TaskTable {
 
   /// What a handler is, by its number.
   func handling(_ number: Int32) -> WaitLog.Handling {
-    guard number >= 0 else { return [] }
+    guard number >= 0, !roster.isAbsent(Int(number)) else { return [] }
     var handling: WaitLog.Handling = .present
     if roster.pushes(Int(number)) { handling.insert(.pushes) }
     if roster.isStuck(Int(number)) { handling.insert(.stuck) }

@@ -93,6 +93,9 @@ final class Handler: Callback {
   /// The observer was told so, and when.
   var isToldStuck = false
   var toldStuckAt: Instant = .min
+  /// Of a handler of other processes: whose it is while one of them offers it, and how many do (L5).
+  var pool: Pool?
+  var offers = 0
 
   init(number: Int, run: ((Run) -> Void)?, stop: ((UInt64, StopReason) -> Void)?, destroy: (() -> Void)?) {
     self.number = number

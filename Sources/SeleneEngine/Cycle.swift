@@ -14,6 +14,8 @@ package final class Cycle {
     case inline
     /// The host's threads take runs through lanes.
     case lanes
+    /// Other processes take runs and complete them (L6).
+    case member
 
     /// The library calls the handlers, which need a run function.
     var callsHandlers: Bool { self == .pushed || self == .inline }
@@ -41,6 +43,12 @@ package final class Cycle {
   let driven: KindSet
   /// Kinds against which a veto was raised while it was open: nothing more of them is dispatched (G6).
   var preempted: KindSet = []
+  /// Whose windows it is one of; nil is this process.
+  let pool: Pool?
+  /// Whose handlers it can use now, likewise.
+  var crew: Crew?
+  /// The process calls handlers, which need a run function there.
+  let callsThere: Bool
   /// Who may run, until the cycle ends.
   let ranking: Ranking
   /// How many tasks were eligible at its begin.
@@ -81,8 +89,11 @@ package final class Cycle {
 
   init(
     handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, alone: KindSet,
-    serves: KindSet, booked: KindSet, driven: KindSet, time: Budget, ranking: Ranking
+    serves: KindSet, booked: KindSet, driven: KindSet, pool: Pool? = nil, callsThere: Bool = false, time: Budget,
+    ranking: Ranking
   ) {
+    (self.pool, self.callsThere) = (pool, callsThere)
+    crew = pool?.crew
     self.handle = handle
     self.mode = mode
     self.laneLimit = laneLimit
@@ -123,7 +134,7 @@ package final class Cycle {
   var isDriven: Bool { !driven.isEmpty }
 
   /// The next begin of its kinds ends it: its host took its runs and did not come back for the end (C5).
-  func isForgotten(at now: Instant) -> Bool { mode == .pulled && now > time.deadline }
+  func isForgotten(at now: Instant) -> Bool { (mode == .pulled || mode == .member) && now > time.deadline }
 
   /// Its time runs out at an instant: the reserve begins then, if it has not begun.
   func expire(at now: Instant) {

@@ -44,8 +44,8 @@ package struct Handle: Equatable, Sendable {
   /// - Throws: `invalidHandle` that says what was given instead.
   func check(_ kind: Kind) throws(SeleneError) {
     guard rawValue >> 56 != Self.mark >> 56 | kind.rawValue else { return }
-    if kind == .scheduler {
-      // A connection stands for a scheduler in what goes over its socket.
+    if kind != .lane {
+      // A connection stands for a scheduler, and its cycles for others, in what goes over its socket.
       switch platform_connection(rawValue) {
       case 1:
         throw SeleneError(

@@ -18,10 +18,7 @@ extension Scheduler {
   ///
   /// - Throws: `unsupported` (inline), `unavailable`, `busy`, `tooSoon`; for one task `notFound`, `immediateRunIneligible`.
   package func begin(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
-    guard !window.isInline else {
-      throw SeleneError(
-        .unsupported, "flags", "SELENE_WINDOW_INLINE is for selene_cycle_run, a pulled cycle calls no handlers")
-    }
+    guard !window.isInline else { throw .inlineIsCalled }
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
@@ -33,33 +30,37 @@ extension Scheduler {
 
   /// Sees whether a window may begin.
   func admit(_ window: Window, at moment: Moment) throws(SeleneError) {
-    if window.task == nil { try refuse(window.kinds, at: moment) } else { try refuseDrained() }
+    if window.task == nil { try refuse(window.kinds, of: nil, at: moment) } else { try refuseDrained() }
   }
 
   /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).
   ///
   /// - Parameter driving: the kinds for which the driver opens it.
   func begin(
-    admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], at moment: Moment
+    admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], for member: Member? = nil, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
+    let pool = member?.pool
     let satisfied = self.satisfied(probing: moment.probe)
     let only = try window.task.map { task throws(SeleneError) in
-      try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, at: now)
+      try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, crew: member?.crew, at: now)
     }
     let kinds = only == nil ? window.kinds : []
     let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
-    let alone = tooEarly(kinds, driving: driving, at: now)
+    let alone = pool == nil ? tooEarly(kinds, driving: driving, at: now) : []
     let booked = keepsBooks ? driving.isEmpty ? kinds : driving : []
-    let forgotten = forgotten(serves, at: now)
+    let forgotten = forgotten(serves, of: pool, at: now)
     let stopping = openRuns(without: satisfied)
     try transaction(at: now) {
       requeue(stopping, .constraintLost, at: now)
       for cycle in forgotten { book(endOf: cycle, at: now) }
       book(begin: booked, budget: window.budget, at: now)
-      for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) { pace[kind].lastBegin = now }
+      for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) && pool == nil {
+        pace[kind].lastBegin = now
+      }
       _ = table.prune(endedBefore: now.subtracting(Time.retention))
     }
+    if let pool { for kind in Kind.allCases where kinds.contains(kind) { pool.pace[kind].lastBegin = now } }
     apply(moment.probe, at: now)
     for cycle in forgotten {
       cycle.booked = []
@@ -69,13 +70,15 @@ extension Scheduler {
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let ranking =
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
-      ?? table.openRanking(offer(window.kinds, alone: alone, mode), at: now)
+      ?? table.openRanking(
+        offer(window.kinds, alone: alone, mode, pool?.crew, callsThere: member != nil && window.isInline), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
       isRolling: window.isRolling, kinds: kinds, alone: alone, serves: serves, booked: booked, driven: driving,
-      time: time, ranking: ranking)
+      pool: pool, callsThere: member != nil && window.isInline, time: time, ranking: ranking)
     cycles.append(cycle)
-    if !kinds.isEmpty {
+    // What waits for the windows of other processes waits for these alone, and they are not told apart there.
+    if !kinds.isEmpty && pool == nil {
       cycle.waitNumber = table.waits.beginWindow(
         kinds, expiresAt: time.expiresAt, isStrict: window.strictFit, isRolling: window.isRolling,
         pushes: mode.callsHandlers,
@@ -85,11 +88,12 @@ extension Scheduler {
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
     nextDue = min(nextDue, time.expiresAt, governance.nextLook)
+    var trace = CycleTrace(
+      begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: self.satisfied,
+      pushes: mode.callsHandlers, isRolling: window.isRolling)
+    trace.needsThreads = mode.needsThreads
     for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) {
-      traces[kind] = CycleTrace(
-        begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: self.satisfied,
-        pushes: mode.callsHandlers, isRolling: window.isRolling)
-      traces[kind]?.needsThreads = mode.needsThreads
+      if let pool { pool.traces[kind] = trace } else { traces[kind] = trace }
     }
     publish(begun(cycle), at: now)
     return cycle
@@ -97,22 +101,25 @@ extension Scheduler {
 
   /// Ends the pulled cycles of some kinds whose deadline has passed (C5).
   func endForgotten(_ kinds: KindSet, at now: Instant) {
-    for cycle in forgotten(kinds, at: now) { _ = end(cycle, at: now) }
+    for cycle in forgotten(kinds, of: nil, at: now) { _ = end(cycle, at: now) }
   }
 
-  private func forgotten(_ kinds: KindSet, at now: Instant) -> [Cycle] {
-    cycles.isEmpty ? [] : cycles.filter { $0.isForgotten(at: now) && !$0.serves.isDisjoint(with: kinds) }
+  private func forgotten(_ kinds: KindSet, of pool: Pool?, at now: Instant) -> [Cycle] {
+    guard !cycles.isEmpty else { return [] }
+    return cycles.filter { $0.isForgotten(at: now) && $0.pool === pool && !$0.serves.isDisjoint(with: kinds) }
   }
 
   /// The refusals of a begin, in their order (C12, C13).
-  func refuse(_ kinds: KindSet, at moment: Moment) throws(SeleneError) {
+  func refuse(_ kinds: KindSet, of pool: Pool?, at moment: Moment) throws(SeleneError) {
     let now = moment.now
     try refuseSwitchedOff(kinds)
-    if let open = cycles.first(where: { !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now) }) {
-      throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open")
+    let open = cycles.first {
+      $0.pool === pool && !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now)
     }
+    if let open { throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open") }
+    let pace = pool?.pace ?? pace
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
-      guard !hasExpedited(kind, at: moment) else { continue }
+      guard pool != nil || !hasExpedited(kind, at: moment) else { continue }
       throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
         .problem("may begin again in \(span: pace[kind].opensAt.subtracting(now))")
     }
@@ -149,10 +156,11 @@ extension Scheduler {
 
   /// The slot of a window's one task (C14).
   private func runnableSlot(
-    _ id: UnsafeRawBufferPointer, satisfied: Needs, pushes: Bool, at now: Instant
+    _ id: UnsafeRawBufferPointer, satisfied: Needs, pushes: Bool, crew: Crew?, at now: Instant
   ) throws(SeleneError) -> Int {
     let slot = try visibleSlot(id, "task")
-    let offer = Offer(kinds: offered, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange)
+    let offer = Offer(
+      kinds: offered, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange, crew: crew)
     guard table.isRunnable(slot, offer) else {
       let explanation = table.explain(
         slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
@@ -162,7 +170,8 @@ extension Scheduler {
       }.map { $0.reason.name }
       throw SeleneError(
         .immediateRunIneligible,
-        "task", name: id, "cannot run now: \(reasons.first ?? ("its handler has no run function" as Literal))")
+        "task", name: id,
+        "cannot run now: \(reasons.first ?? ("its handler is another process's, or has no run function" as Literal))")
     }
     return slot
   }
@@ -175,9 +184,12 @@ extension Scheduler {
     return change
   }
 
-  private func offer(_ kinds: KindSet, alone: KindSet, _ mode: Cycle.Mode) -> Offer {
+  private func offer(
+    _ kinds: KindSet, alone: KindSet, _ mode: Cycle.Mode, _ crew: Crew?, callsThere: Bool
+  ) -> Offer {
     var offer = Offer(
-      kinds: kinds, satisfied: satisfied, pushes: mode.callsHandlers, observedRange: options.observedRange)
+      kinds: kinds, satisfied: satisfied, pushes: mode.callsHandlers || callsThere,
+      observedRange: options.observedRange, crew: crew)
     offer.alone = alone
     return offer
   }
@@ -185,7 +197,8 @@ extension Scheduler {
   /// What an open cycle offers now.
   private func offer(of cycle: Cycle) -> Offer {
     let kinds = cycle.isOfOneTask ? offered : cycle.kinds.intersection(offered)
-    return offer(kinds.subtracting(cycle.preempted), alone: cycle.alone, cycle.mode)
+    return offer(
+      kinds.subtracting(cycle.preempted), alone: cycle.alone, cycle.mode, cycle.crew, callsThere: cycle.callsThere)
   }
 
   // MARK: Next
@@ -272,7 +285,7 @@ extension Scheduler {
 
   /// When to look again at the tasks of a cycle that wait for nothing but the end of a run of their group, which is at work in
   /// whatever cycle; nil if there is none (W3).
-  private func awaitsGroup(_ cycle: Cycle, at now: Instant) -> Instant? {
+  func awaitsGroup(_ cycle: Cycle, at now: Instant) -> Instant? {
     guard !cycle.isEnded, !cycle.isDone, now < cycle.time.deadline else { return nil }
     let room: Span?
     switch self.room(in: cycle, at: now) {
@@ -293,6 +306,10 @@ extension Scheduler {
 
   /// Writes down what `explain` will say of the cycle.
   private func trace(_ cycle: Cycle, _ write: (inout CycleTrace?) -> Void) {
+    if let pool = cycle.pool {
+      for kind in Kind.allCases where cycle.kinds.contains(kind) { write(&pool.traces[kind]) }
+      return
+    }
     if cycle.kinds.contains(.refresh) { write(&traces.refresh) }
     if cycle.kinds.contains(.processing) { write(&traces.processing) }
   }
@@ -369,21 +386,22 @@ extension Scheduler {
   /// What such a window would pick now if every run took its estimate.
   ///
   /// - Throws: for one task `notFound`, `immediateRunIneligible`.
-  package func plan(_ window: Window, at moment: Moment) throws(SeleneError) -> Plan {
+  package func plan(_ window: Window, crew: Crew? = nil, at moment: Moment) throws(SeleneError) -> Plan {
     let now = moment.now
     let satisfied = self.satisfied(probing: moment.probe)
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     var plan = Plan()
     if let task = window.task {
-      let slot = try runnableSlot(task, satisfied: satisfied, pushes: false, at: now)
+      let slot = try runnableSlot(task, satisfied: satisfied, pushes: false, crew: crew, at: now)
       let ranking = Ranking(table, only: slot, observedRange: options.observedRange, at: now)
-      let offer = Offer(kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
+      let offer = Offer(
+        kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange, crew: crew)
       plan.eligible = 1
       if let pick = ranking.best(in: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
       return plan
     }
     let offer = Offer(
-      kinds: window.kinds, satisfied: satisfied, pushes: false, observedRange: options.observedRange)
+      kinds: window.kinds, satisfied: satisfied, pushes: false, observedRange: options.observedRange, crew: crew)
     let ranking = Ranking(table, offer, at: now)
     plan.eligible = ranking.eligibleCount
     // When each lane is free again; the earliest takes the next pick.
@@ -418,6 +436,12 @@ extension Scheduler {
 
   private func entry(_ pick: Pick, at now: Instant) -> Plan.Entry {
     Plan.Entry(definition: table[pick.slot].definition, score: pick.score, estimate: pick.estimate, startsAt: now)
+  }
+}
+
+extension SeleneError {
+  package static var inlineIsCalled: SeleneError {
+    SeleneError(.unsupported, "flags", "SELENE_WINDOW_INLINE is for selene_cycle_run, a pulled cycle calls no handlers")
   }
 }
 

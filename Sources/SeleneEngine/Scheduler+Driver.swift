@@ -194,7 +194,7 @@ extension Scheduler {
   private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
     view.enabled = offered
-    for cycle in cycles { view.open.formUnion(cycle.kinds.union(cycle.driven)) }
+    for cycle in cycles where cycle.pool == nil { view.open.formUnion(cycle.kinds.union(cycle.driven)) }
     view.hasCycles = !cycles.isEmpty
     view.hasDriven = cycles.contains { $0.isDriven }
     view.lacksThreads = driver.needsThreads && isAtThreadCap

@@ -26,11 +26,12 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
   package func progress(
-    _ number: UInt64, done: Int64, total: Int64, _ text: Bytes?, at moment: Moment
+    _ number: UInt64, done: Int64, total: Int64, _ text: Bytes?, by member: Member? = nil, at moment: Moment
   ) throws(SeleneError) {
     guard done >= 0 else { throw .range("done", done, 0, .max) }
     guard total >= 0 else { throw .range("total", total, 0, .max) }
     let run = try runs.find(number)
+    guard run.mode != .member || member != nil else { throw .ofAnother }
     guard run.isOpen else { throw run.isStale ? .stale(run.stopReason) : .completedBefore }
     let watch = progressWatch(of: run)
     let now = moment.now

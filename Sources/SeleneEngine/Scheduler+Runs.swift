@@ -67,7 +67,11 @@ extension Scheduler {
       ($0.pointee.sequence, $0.pointee.kind, $0.pointee.definition.schedule)
     }
     guard schedule == .standing,
-      let rolling = cycle.isRolling ? cycle : cycles.first(where: { $0.isRolling && $0.kinds.contains(kind) })
+      let rolling = cycle.isRolling
+        ? cycle
+        : cycles.first(where: {
+          $0.isRolling && $0.pool === cycle.pool && $0.kinds.contains(kind)
+        })
     else { return }
     table.spend(slot)
     rolling.spent.append((slot, sequence))
@@ -93,7 +97,7 @@ extension Scheduler {
   @_optimize(speed)
   package func complete(
     _ number: UInt64, _ outcome: Int32, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
-    at moment: Moment
+    by member: Member? = nil, at moment: Moment
   ) throws(SeleneError) {
     guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
       throw .range("outcome", outcome, 0, 3, .number, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
@@ -104,6 +108,7 @@ extension Scheduler {
     if let next { try checkNext(next, at: moment.now) }
     runs.takeBackLent(number)
     let run = try runs.find(number)
+    guard run.mode != .member || member != nil else { throw .ofAnother }
     run.wasGivenOutcome = true
     guard run.isOpen else {
       comeBackIfDone(run)
@@ -128,11 +133,14 @@ extension Scheduler {
   /// What an open run leaves if it succeeds, in place of what it said before (W5).
   ///
   /// - Throws: `tooLarge`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
-  package func setOutput(_ number: UInt64, _ output: UnsafeRawBufferPointer) throws(SeleneError) {
+  package func setOutput(
+    _ number: UInt64, _ output: UnsafeRawBufferPointer, by member: Member? = nil
+  ) throws(SeleneError) {
     guard output.count <= options.policy.maxInput else {
       throw .range("output", output.count, 0, Int64(clamping: options.policy.maxInput), .bytes).code(.tooLarge)
     }
     let run = try runs.find(number)
+    guard run.mode != .member || member != nil else { throw .ofAnother }
     guard run.isOpen else { throw run.isStale ? .stale(run.stopReason) : .completedBefore }
     outputs[number] = output.count > 0 ? Bytes(copying: output) : nil
   }
@@ -141,12 +149,13 @@ extension Scheduler {
   ///
   /// - Throws: as `complete`.
   package func fail(
-    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, because message: Bytes?, at moment: Moment
+    _ number: UInt64, _ outcome: Int32, retryDelay: Span?, because message: Bytes?, by member: Member? = nil,
+    at moment: Moment
   ) throws(SeleneError) {
     guard outcome == Outcome.failed.rawValue || outcome == Outcome.abandoned.rawValue else {
       throw .range("outcome", outcome, 2, 3, .number, "2 (failed) or 3 (abandoned)")
     }
-    try complete(number, outcome, retryDelay: retryDelay, because: message, at: moment)
+    try complete(number, outcome, retryDelay: retryDelay, because: message, by: member, at: moment)
   }
 
   /// Whether a run should stop, and how long it has until then.
@@ -221,7 +230,7 @@ extension Scheduler {
       asked: run.stopReason, &changes)
   }
 
-  private func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
+  func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
     if !progress.isEmpty { endProgress(of: run, at: now) }
     if table.expedited.hasOpen && table.expedited.end(run.token, at: now) { governance.isUnsaved = true }
     run.outcome = outcome
@@ -351,6 +360,10 @@ extension Scheduler {
 extension SeleneError {
   static var completedBefore: SeleneError {
     SeleneError(.alreadyCompleted, "run", "already completed; the first outcome stands")
+  }
+
+  static var ofAnother: SeleneError {
+    SeleneError(.invalidHandle, "run", "another process took it; only that one says how it ends")
   }
 
   static func stale(_ reason: StopReason) -> SeleneError {

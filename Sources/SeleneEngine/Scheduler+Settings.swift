@@ -110,6 +110,8 @@ extension Scheduler {
     destroy: (() -> Void)?
   ) throws(SeleneError) {
     try Identifier.check(name, "name")
+    // What other processes offered, and none does now, is free for this one.
+    if let known = table.findHandler(name), let handler = handlers[known], isAbsent(handler) { forget(handler) }
     let number = try table.addHandler(name, pushes: run != nil)
     while handlers.count <= number { handlers.append(nil) }
     handlers[number] = Handler(number: number, run: run, stop: stop, destroy: destroy)
@@ -120,7 +122,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `notFound`.
   package func removeHandler(_ name: UnsafeRawBufferPointer) throws(SeleneError) {
     try Identifier.check(name, "name")
-    guard let number = table.findHandler(name), let handler = handlers[number] else {
+    guard let number = table.findHandler(name), let handler = handlers[number], !table.isCrewed(handler: number) else {
       throw SeleneError(.notFound, "name", name: name, "is not a registered handler")
     }
     if handler.isStuck { isFree(handler) }

@@ -204,12 +204,14 @@ extension Scheduler {
       let at = run.endedAt.adding(options.releaseAfter)
       releaseAt = max(releaseAt ?? at, at)
     }
+    let pool = pool(of: record)
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
     var explanation = table.explain(
       slot, enabled: enabled, satisfied: satisfied(probing: moment.probe),
-      observedRange: options.observedRange, pace: pace[record.kind], trace: traces[record.kind], hadItsRun: hadItsRun,
+      observedRange: options.observedRange, pace: pool?.pace[record.kind] ?? pace[record.kind],
+      trace: pool.map { $0.traces[record.kind] } ?? traces[record.kind], hadItsRun: hadItsRun,
       runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) },
-      releaseAt: releaseAt ?? Time.never, at: moment.now)
+      releaseAt: releaseAt ?? Time.never, crew: pool?.crew, at: moment.now)
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
     }
@@ -235,14 +237,20 @@ extension Scheduler {
   }
 
   /// When it is worth opening the next window; nil for never (C16).
-  package func nextWakeup(at moment: Moment) -> Instant? {
+  package func nextWakeup(at moment: Moment) -> Instant? { nextWakeup(of: nil, crew: nil, at: moment) }
+
+  /// The same for the windows of a pool.
+  func nextWakeup(of pool: Pool?, crew: Crew?, at moment: Moment) -> Instant? {
+    let pace = pool?.pace ?? pace
     // A forgotten cycle delays no wake-up, the next begin ends it.
-    let free = cycles.reduce(offered) { $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds) }
+    let free = cycles.reduce(offered) {
+      $1.pool !== pool || $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds)
+    }
     let offer = Offer(
-      kinds: free.subtracting(cappedKinds), satisfied: satisfied(probing: moment.probe), pushes: false,
-      observedRange: options.observedRange)
+      kinds: pool == nil ? free.subtracting(cappedKinds) : free, satisfied: satisfied(probing: moment.probe),
+      pushes: false, observedRange: options.observedRange, crew: crew)
     var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
-    for cycle in cycles where cycle.isForgotten(at: moment.now) {
+    for cycle in cycles where cycle.pool === pool && cycle.isForgotten(at: moment.now) {
       for (slot, sequence) in cycle.spent {
         earliest = min(earliest, table.nextWakeup(spent: slot, sequence, offer, pace, at: moment.now) ?? Time.never)
       }

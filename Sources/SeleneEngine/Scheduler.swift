@@ -50,6 +50,9 @@ package final class Scheduler: @unchecked Sendable {
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 
+  /// Processes that take runs (L5).
+  var crews = Crews()
+
   var governance = Governance()
   var workers = Workers()
   var troubles = Troubles()

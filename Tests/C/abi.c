@@ -511,7 +511,25 @@ FIELD(selene_connect_options, flags, 4, 4);
 FIELD(selene_connect_options, path, 8, 16);
 FIELD(selene_connect_options, wait, 24, 8);
 FIELD(selene_connect_options, timeout, 32, 8);
-SIZE(selene_connect_options, timeout, 40);
+FIELD(selene_connect_options, pool, 40, 16);
+SIZE(selene_connect_options, pool, 56);
+
+FIELD(selene_client, pool, 0, 16);
+FIELD(selene_client, command, 16, 16);
+FIELD(selene_client, process, 32, 4);
+FIELD(selene_client, user, 36, 4);
+FIELD(selene_client, rights, 40, 4);
+FIELD(selene_client, version, 44, 4);
+FIELD(selene_client, handlers, 48, 8);
+FIELD(selene_client, runs, 56, 8);
+FIELD(selene_client, requests, 64, 8);
+SIZE(selene_client, requests, 72);
+
+FIELD(selene_clients, struct_size, 0, 4);
+FIELD(selene_clients, flags, 4, 4);
+FIELD(selene_clients, clients, 8, 8);
+FIELD(selene_clients, count, 16, 8);
+SIZE(selene_clients, count, 24);
 
 /* ---- types -------------------------------------------------------------------------- */
 
@@ -588,8 +606,9 @@ static const struct number numbers[] = {
     NUMBER(SELENE_RIGHT_LOOK, 1, NULL, NULL),
     NUMBER(SELENE_RIGHT_READ, 2, NULL, NULL),
     NUMBER(SELENE_RIGHT_ENQUEUE, 4, NULL, NULL),
+    NUMBER(SELENE_RIGHT_WORK, 8, NULL, NULL),
     NUMBER(SELENE_RIGHT_MANAGE, 16, NULL, NULL),
-    NUMBER(SELENE_RIGHT_ALL, 23, NULL, NULL),
+    NUMBER(SELENE_RIGHT_ALL, 31, NULL, NULL),
     NUMBER(SELENE_OPTIONS_HOLD, 1, NULL, NULL),
     NUMBER(SELENE_OPTIONS_OBSERVED_RANGE, 2, NULL, NULL),
     NUMBER(SELENE_OPTIONS_RELAXED, 4, NULL, NULL),

@@ -156,6 +156,8 @@ static struct function functions[] = {
     FUNCTION(selene_server_open, "ihpp"),
     FUNCTION(selene_server_get, "ihp"),
     FUNCTION(selene_server_close, "ih"),
+    FUNCTION(selene_client_list, "ihp"),
+    FUNCTION(selene_clients_destroy, "vp"),
     FUNCTION(selene_scheduler_connect, "ipp"),
     FUNCTION(selene_driver_init, "ipu"),
     FUNCTION(selene_driver_start, "ihp"),
@@ -643,6 +645,7 @@ static void test_every_function(void) {
     selene_connect_options to = {0};
     selene_server server = 0;
     selene_scheduler connection = 0;
+    selene_clients *clients = NULL;
     selene_task_ids *listed = NULL;
     selene_store_info *facts = NULL;
     selene_store_findings findings = {0};
@@ -671,6 +674,9 @@ static void test_every_function(void) {
     CALL_OK("selene_server_info_init", ptr(&served), u32(sizeof served));
     CALL_OK("selene_server_get", u64(server), ptr(&served));
     CHECK_INT(1, served.clients);
+    CALL_OK("selene_client_list", u64(keeper), ptr(&clients));
+    CHECK_INT(1, clients->count);
+    CALL("selene_clients_destroy", ptr(clients));
     CALL_OK("selene_scheduler_close", u64(connection), i64(0));
     CALL_OK("selene_server_close", u64(server));
     CALL_OK("selene_store_backup", u64(keeper), ptr(copy), i64(-1));

@@ -212,6 +212,7 @@ struct outs {
     selene_run_info *run_facts;
     selene_task_output *output;
     selene_waits *waits;
+    selene_clients *clients;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -612,6 +613,9 @@ static selene_status call_events_next(uint64_t h) {
 static selene_status call_events_close(uint64_t h) {
     return selene_events_close(h);
 }
+static selene_status call_client_list(uint64_t h) {
+    return selene_client_list(h, &outs.clients);
+}
 static selene_status call_driver_wait(uint64_t h) {
     return selene_driver_wait(h, 0, &outs.number);
 }
@@ -697,6 +701,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_driver_wait", TAKES_SCHEDULER, call_driver_wait, 0},
     {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
     {"selene_server_open", TAKES_SCHEDULER, call_server_open, 0},
+    {"selene_client_list", TAKES_SCHEDULER, call_client_list, 0},
     {"selene_task_launch", TAKES_SCHEDULER, call_launch, 0},
     {"selene_task_expire", TAKES_SCHEDULER, call_expire, 0},
     {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},

@@ -228,6 +228,7 @@ static void test_null_accepted(void) {
     selene_task_info_destroy(NULL);
     selene_task_ids_destroy(NULL);
     selene_task_output_destroy(NULL);
+    selene_clients_destroy(NULL);
     selene_report_destroy(NULL);
     selene_plan_destroy(NULL);
     selene_waits_destroy(NULL);

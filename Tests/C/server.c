@@ -133,7 +133,7 @@ static void test_socket(void) {
 static void test_options(void) {
     selene_scheduler owner = open_store(path("t.db")), connection = 0;
     selene_server server = 0;
-    selene_peer_rule rule = {0, 0, 8, 0};
+    selene_peer_rule rule = {0, 0, 32, 0};
     for (int field = 0; field < 9; field++) {
         static const char *const names[] = {
             "flags",       "rule_count",       "rules",      "rules", "mode", "max_clients",
@@ -449,6 +449,31 @@ static void test_stranger_enqueues(void) {
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_events_open(connection, 8, NULL));
     DETAIL("SELENE_RIGHT_LOOK");
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_get(connection, "secret", -1, 0, &info));
+    CHECK_STATUS(SELENE_ERROR_REFUSED,
+                 selene_handler_register(connection, "h", -1, NULL, NULL, NULL, NULL));
+    DETAIL("SELENE_RIGHT_WORK");
+    selene_cycle cycle = 0;
+    CHECK_STATUS(SELENE_ERROR_REFUSED, selene_cycle_begin(connection, NULL, &cycle));
+    /* What it may do it may still do. */
+    CHECK_OK(selene_task_cancel(connection, "of a stranger", -1, NULL));
+    CHECK_OK(selene_scheduler_close(connection, 0));
+}
+
+static void test_stranger_works(void) {
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_cycle cycle = 0;
+    selene_task task = task_of("mine");
+    int32_t step = -1;
+    become_nobody();
+    selene_scheduler connection = connect_to(served_file);
+    CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_register(connection, &task, NULL));
+    CHECK_OK(selene_handler_register(connection, "of a stranger", -1, NULL, NULL, NULL, NULL));
+    CHECK_OK(selene_cycle_begin(connection, NULL, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_TEXT("for it", run.id);
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(connection, 0));
 }
 
@@ -483,7 +508,16 @@ static void test_rights(void) {
     rule = (selene_peer_rule){SELENE_ANYBODY, 65534, SELENE_RIGHT_ENQUEUE, 0};
     server = serve_with(owner, options);
     CHECK_INT(0, in_child(test_stranger_enqueues));
-    CHECK_INT(2, info_of_server(server).refused);
+    CHECK_INT(4, info_of_server(server).refused);
+    CHECK_OK(selene_server_close(server));
+    task = task_of("for it");
+    task.handler = text_of("of a stranger");
+    task.schedule = SELENE_SCHEDULE_STANDING;
+    CHECK_OK(selene_task_register(owner, &task, NULL));
+    rule = (selene_peer_rule){65534, SELENE_ANYBODY, SELENE_RIGHT_WORK, 0};
+    server = serve_with(owner, options);
+    CHECK_INT(0, in_child(test_stranger_works));
+    CHECK_INT(1, info_of_server(server).refused);
     CHECK_OK(selene_server_close(server));
     /* Without write permission nobody else comes as far as the rules. */
     options.mode = 0600;

@@ -401,7 +401,25 @@ export const structs = {
   "flags": "u32",
   "path": "text",
   "wait": "i64",
-  "timeout": "i64"
+  "timeout": "i64",
+  "pool": "text"
+ },
+ "client": {
+  "pool": "text",
+  "command": "text",
+  "process": "u32",
+  "user": "u32",
+  "rights": "u32",
+  "version": "u32",
+  "handlers": "u64",
+  "runs": "u64",
+  "requests": "u64"
+ },
+ "clients": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "clients": "ptr",
+  "count": "u64"
  },
  "signal": {
   "struct_size": "u32",
@@ -689,8 +707,9 @@ export const constants = {
  "RIGHT_LOOK": 1,
  "RIGHT_READ": 2,
  "RIGHT_ENQUEUE": 4,
+ "RIGHT_WORK": 8,
  "RIGHT_MANAGE": 16,
- "RIGHT_ALL": 23,
+ "RIGHT_ALL": 31,
  "SIGNAL_BATTERY_LEVEL": 1,
  "SIGNAL_EXTERNAL_POWER": 2,
  "SIGNAL_LOW_POWER_MODE": 3,

@@ -4,6 +4,7 @@
 #include "CService.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNSUPPORTED = 19 };
@@ -19,7 +20,7 @@ static int32_t fail(service_failure *failure, const char *field) {
 }
 
 int32_t service_open(uint64_t scheduler, const service_terms *terms, const service_taps *taps,
-                     uint64_t *out_server, service_failure *failure) {
+                     const service_crews *crews, uint64_t *out_server, service_failure *failure) {
     return fail(failure, "server");
 }
 int32_t service_census_of(uint64_t server, service_census *out_census, service_failure *failure) {
@@ -31,7 +32,8 @@ int32_t service_close(uint64_t server, service_failure *failure) {
 void service_end(uint64_t scheduler) {
     (void)scheduler;
 }
-int32_t service_connect(const char *path, uint64_t path_length, int64_t wait, int64_t timeout,
+int32_t service_connect(const char *path, uint64_t path_length, const char *pool,
+                        uint64_t pool_length, int64_t wait, int64_t timeout,
                         uint64_t *out_connection, service_failure *failure) {
     return fail(failure, "path");
 }
@@ -41,6 +43,33 @@ int32_t service_disconnect(uint64_t connection, service_failure *failure) {
 int32_t service_ask(uint64_t connection, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                     uint64_t d, service_failure *failure) {
     return fail(failure, "scheduler");
+}
+int32_t service_ask_of(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
+                       uint64_t d, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_handler_add(uint64_t connection, const char *name, uint64_t length,
+                            const service_handler *handler, service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_handler_remove(uint64_t connection, const char *name, uint64_t length,
+                               service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_cycle_begin(uint64_t connection, const void *window, uint64_t *out_cycle,
+                            service_failure *failure) {
+    return fail(failure, "scheduler");
+}
+int32_t service_cycle_next(uint64_t cycle, int32_t *out_step, const void **out_run,
+                           int64_t *out_wake_at, service_failure *failure) {
+    return fail(failure, "cycle");
+}
+void *service_clients(uint64_t scheduler) {
+    uint64_t *none = calloc(1, 24);
+    uint32_t size = 24;
+    if (none == NULL) abort();
+    memcpy(none, &size, sizeof size);
+    return none;
 }
 int32_t service_events_open(uint64_t connection, uint64_t capacity, int32_t *out_fd,
                             service_failure *failure) {

@@ -40,6 +40,20 @@ typedef struct service_taps {
     void (*_Nonnull close)(uint64_t scheduler, uint64_t server);
 } service_taps;
 
+// What processes that are connected do as members of a pool: joining answers a number, leaving says how (0 it said so,
+// 1 it ended, 2 what it sent was not the protocol), and a call is one of the operations above with its words.
+typedef struct service_crews {
+    int32_t (*_Nonnull join)(uint64_t scheduler, const char *_Nullable pool, int64_t length,
+                             uint64_t *_Nonnull member);
+    void (*_Nonnull leave)(uint64_t scheduler, uint64_t member, int32_t how);
+    int32_t (*_Nonnull act)(uint64_t scheduler, uint64_t member, uint32_t operation,
+                            const uint64_t *_Nonnull words);
+    void (*_Nonnull census)(uint64_t scheduler, uint64_t member, uint64_t *_Nonnull handlers,
+                            uint64_t *_Nonnull runs);
+    // Time goes on.
+    void (*_Nonnull tick)(uint64_t scheduler);
+} service_crews;
+
 typedef struct service_terms {
     // The socket; empty: beside the store.
     const char *_Nullable path;
@@ -57,18 +71,46 @@ typedef struct service_census {
 
 // Each answers a status; the failure is filled unless it is 0.
 int32_t service_open(uint64_t scheduler, const service_terms *_Nonnull terms,
-                     const service_taps *_Nonnull taps, uint64_t *_Nonnull out_server,
-                     service_failure *_Nonnull failure);
+                     const service_taps *_Nonnull taps, const service_crews *_Nonnull crews,
+                     uint64_t *_Nonnull out_server, service_failure *_Nonnull failure);
 int32_t service_census_of(uint64_t server, service_census *_Nonnull out_census,
                           service_failure *_Nonnull failure);
 int32_t service_close(uint64_t server, service_failure *_Nonnull failure);
 // Ends all servers of a scheduler, before it closes.
 void service_end(uint64_t scheduler);
 
-int32_t service_connect(const char *_Nullable path, uint64_t path_length, int64_t wait,
+// An empty pool is that of the executable's name.
+int32_t service_connect(const char *_Nullable path, uint64_t path_length,
+                        const char *_Nullable pool, uint64_t pool_length, int64_t wait,
                         int64_t timeout, uint64_t *_Nonnull out_connection,
                         service_failure *_Nonnull failure);
 int32_t service_disconnect(uint64_t connection, service_failure *_Nonnull failure);
+// The same for a cycle or a run of a connection, whose handle comes before the words.
+int32_t service_ask_of(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
+                       uint64_t d, service_failure *_Nonnull failure);
+// What a host gives as a handler. It is the connection's when this answers 0, and ends when it is unregistered or the
+// connection is closed.
+typedef struct service_handler {
+    void (*_Nullable run)(void);
+    void (*_Nullable stop)(void);
+    void *_Nullable context;
+    void (*_Nullable destroy)(void *_Nullable context);
+} service_handler;
+int32_t service_handler_add(uint64_t connection, const char *_Nonnull name, uint64_t length,
+                            const service_handler *_Nonnull handler,
+                            service_failure *_Nonnull failure);
+int32_t service_handler_remove(uint64_t connection, const char *_Nonnull name, uint64_t length,
+                               service_failure *_Nonnull failure);
+int32_t service_cycle_begin(uint64_t connection, const void *_Nullable window,
+                            uint64_t *_Nonnull out_cycle, service_failure *_Nonnull failure);
+// *out_run, a selene_run_info, lives until the run has an outcome.
+int32_t service_cycle_next(uint64_t cycle, int32_t *_Nonnull out_step,
+                           const void *_Nullable *_Nonnull out_run, int64_t *_Nonnull out_wake_at,
+                           service_failure *_Nonnull failure);
+
+// Who is connected to a scheduler of this process; a selene_clients in one piece, for free.
+void *_Nonnull service_clients(uint64_t scheduler);
+
 // Asks the owner; the words are the arguments of the function behind the handle.
 int32_t service_ask(uint64_t connection, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                     uint64_t d, service_failure *_Nonnull failure);
@@ -82,9 +124,15 @@ int32_t service_events_next(uint64_t connection, int64_t timeout,
                             service_failure *_Nonnull failure);
 int32_t service_events_close(uint64_t connection, service_failure *_Nonnull failure);
 
-// Whether a number has the type of a connection's handle, open or not.
+// Whether a number has the type of the handle of a connection, or of a cycle or a run of one, open or not.
 static inline int32_t service_is_connection(uint64_t handle) {
     return handle >> 56 == 0x44;
+}
+static inline int32_t service_is_cycle(uint64_t handle) {
+    return handle >> 56 == 0x46;
+}
+static inline int32_t service_is_run(uint64_t handle) {
+    return handle >> 56 == 0x47;
 }
 
 #endif

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -65,6 +66,36 @@ def test_l14_a_live_store_is_changed_through_its_owner(served: Scheduler) -> Non
     assert here("retry", "broken", "--store", "tasks.db").stdout == "enqueued broken again\n"
     assert served.get("broken").state is selene.State.ENQUEUED
     assert here("cancel", "--all", "--store", "tasks.db").stdout == "cancelled 2 tasks\n"
+
+
+MEMBER = """
+import sys, pyselene
+member = pyselene.connect("tasks.db", pool="mailer")
+member.register_handler("mail", None)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_clients_are_listed(served: Scheduler, folder: Path) -> None:
+    assert here("clients", "--store", "tasks.db").stdout == "no other process is connected\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", MEMBER],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as member:
+        assert member.stdout is not None
+        assert member.stdout.readline() == "ready\n"
+        shown = here("clients", "--store", "tasks.db").stdout
+        assert str(member.pid) in shown
+        assert "mailer" in shown
+        (client,) = json.loads(here("clients", "--store", "tasks.db", "--json").stdout)
+        assert (client["process"], client["pool"], client["handlers"]) == (member.pid, "mailer", 1)
+        assert client["rights"] == ["look", "read", "enqueue", "work", "manage"]
+        member.communicate()
 
 
 def test_l14_looking_at_a_live_store_changes_nothing_there(served: Scheduler) -> None:

@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,10 @@ def test_errors_are_those_of_the_owner(store: Path, owner: Scheduler) -> None:
 def test_what_only_the_owner_can_do_says_so(store: Path, owner: Scheduler) -> None:
     with selene.connect(store) as queue:
         for call in (
-            lambda: queue.register_handler("h", lambda run: None),
-            lambda: queue.run_cycle(),
+            lambda: queue.run_cycle(push=True),
+            lambda: asyncio.run(queue.run_cycle_async()),
             lambda: queue.reset(),
-            lambda: queue.run_forever(),
+            lambda: queue.driver().open(),
             lambda: queue.serve(),
         ):
             with pytest.raises(selene.Unsupported, match="connection"):
@@ -250,7 +251,7 @@ def test_an_interpreter_ends_while_it_hears(store: Path, owner: Scheduler) -> No
 def test_what_is_wrong_with_the_options_is_said(owner: Scheduler, tmp_path: Path) -> None:
     assert Peer("look").bits is Right.LOOK
     assert Peer(Right.LOOK | Right.MANAGE).bits == 17
-    with pytest.raises(ValueError, match="allowed: look, read, enqueue, manage"):
+    with pytest.raises(ValueError, match="allowed: look, read, enqueue, work, manage"):
         Peer({"write"})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not int"):
         Peer([1])  # type: ignore[list-item]
@@ -332,3 +333,211 @@ def test_the_owner_is_known_at_once_to_be_away_when_it_closes(store: Path) -> No
         with pytest.raises(selene.OwnerAway):
             queue.ids()
         assert time.monotonic() - begun < PATIENCE
+
+
+def test_clients_says_who_is_connected(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    with Scheduler(file) as owner, owner.serve(), selene.connect(file, pool="mailer") as queue:
+        (client,) = owner.clients()
+        assert (client.process, client.user, client.pool) == (os.getpid(), os.getuid(), None)
+        assert "py" in client.command
+        assert client.rights == ~Right(0)
+        assert str(client).startswith(f"{os.getpid()} (user ")
+        queue.register_handler("mail", None)
+        (client,) = queue.clients()
+        assert (client.pool, client.handlers, client.runs) == ("mailer", 1, 0)
+        assert str(client).endswith("pool mailer: 1 handlers, 0 runs")
+    with pytest.raises(ValueError, match="pool is empty"):
+        selene.connect(file, pool="")
+
+
+def test_a_connection_takes_runs(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    with Scheduler(file) as owner, owner.serve(), selene.connect(file, pool="mailer") as member:
+        owner.register(Task("letter", handler="mail", input=b"dear", schedule="once"))
+        assert not owner.get("letter").has_handler
+        member.register_handler("mail", None)
+        assert owner.get("letter").has_handler
+        with member.begin(budget=20) as cycle:
+            for run in cycle:
+                assert (run.id, run.input, run.handler) == ("letter", b"dear", "mail")
+                run.progress(1, 2)
+                assert run.stopping is None or not run.stopping
+                run.set_output(b"sent")
+                run.complete()
+        assert cycle.report.runs[0].id == "letter"
+        assert cycle.report.new_data == 1
+        assert owner.get("letter").state == selene.State.SUCCEEDED
+        assert owner.output("letter") == b"sent"
+
+
+WORKER = """
+import sys, pyselene
+member = pyselene.connect(sys.argv[1], pool="mailer", wait=10)
+member.register_handler("mail", None)
+cycle = member.begin(budget=60)
+run = cycle.next()
+print(run.id, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_a_killed_member_ran_is_tried_again(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    with Scheduler(file) as owner, owner.serve():
+        owner.register(Task("letter", handler="mail", schedule="once"))
+        worker = subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert worker.stdout is not None
+        assert worker.stdin is not None
+        assert worker.stdout.readline() == "letter\n"
+        assert owner.get("letter").state == selene.State.RUNNING
+        worker.kill()
+        worker.wait()
+        until = time.monotonic() + PATIENCE
+        while owner.get("letter").state == selene.State.RUNNING and time.monotonic() < until:
+            time.sleep(0.001)
+        info = owner.get("letter")
+        assert info.state == selene.State.ENQUEUED
+        assert info.attempts == 1
+        assert not info.has_handler
+        worker.stdin.close()
+        worker.stdout.close()
+
+
+def test_a_connection_runs_windows(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    with Scheduler(file) as owner, owner.serve(), selene.connect(file, pool="mailer") as member:
+        threads = set()
+
+        @member.handler("mail")
+        def mail(run: selene.Run) -> dict[str, int]:
+            threads.add(threading.get_ident())
+            time.sleep(0.05)
+            return {"length": len(run.input)}
+
+        @member.handler("bad")
+        def bad(run: selene.Run) -> None:
+            raise ValueError("no such address")
+
+        for number in range(6):
+            owner.register(Task(f"letter {number}", handler="mail", input=b"dear", schedule="once"))
+        owner.register(Task("bad", handler="bad", schedule="once"))
+        report = member.run_cycle(60, lanes=3)
+        assert report.new_data == 6
+        assert report.failed == 1
+        assert len(threads) == 3
+        assert str(report.errors[0]) == "no such address"
+        assert owner.output("letter 3").json() == {"length": 4}
+        assert "no such address" in str(owner.get("bad").last_failure)
+        owner.register(Task("more", handler="mail", schedule="once"))
+        assert member.run_cycle(60, inline=True).runs[0].id == "more"
+        assert threading.get_ident() in threads
+        owner.register(Task("long", handler="bad", schedule="once"))
+        member.unregister_handler("bad")
+        assert not member.run_cycle(60).runs
+
+
+FOREVER = """
+import sys, time, pyselene
+member = pyselene.connect(sys.argv[1], pool="mailer", wait=60)
+
+@member.handler("mail")
+def mail(run):
+    time.sleep(0.01)
+
+print("ready", flush=True)
+member.run_forever(lanes=2)
+print("done", flush=True)
+"""
+
+
+def start_member(file: Path) -> subprocess.Popen[str]:
+    member = subprocess.Popen([sys.executable, "-c", FOREVER, str(file)], stdout=subprocess.PIPE, text=True)
+    assert member.stdout is not None
+    assert member.stdout.readline() == "ready\n"
+    return member
+
+
+def all_ended(scheduler: Scheduler, ids: list[str]) -> bool:
+    return all(scheduler.get(task).state == selene.State.SUCCEEDED for task in ids)
+
+
+def is_due(scheduler: Scheduler, task: str) -> bool:
+    """Whether it runs, or waits for nothing but a window."""
+    info = scheduler.get(task)
+    return info.state == selene.State.RUNNING or (info.state == selene.State.ENQUEUED and info.attempts == 0)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_members_run_forever_and_nothing_is_lost_with_one(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    with Scheduler(file) as owner, owner.serve():
+        members = [start_member(file) for _ in range(2)]
+        ids = [f"letter {number}" for number in range(100)]
+        for task in ids[:50]:
+            owner.register(Task(task, handler="mail", schedule="once"))
+        members[0].kill()
+        for task in ids[50:]:
+            owner.register(Task(task, handler="mail", schedule="once"))
+        members[0].wait()
+        wait_until(
+            lambda: not any(owner.get(task).state == selene.State.RUNNING or is_due(owner, task) for task in ids)
+        )
+        assert sum(owner.get(task).state == selene.State.SUCCEEDED for task in ids) >= 98
+        # What it ran then is not lost, and waits for its second attempt.
+        for task in ids:
+            info = owner.get(task)
+            if info.state != selene.State.SUCCEEDED:
+                assert (info.state, info.attempts) == (selene.State.ENQUEUED, 1)
+        members[1].send_signal(signal.SIGTERM)
+        out, _ = members[1].communicate(timeout=PATIENCE)
+        assert (out, members[1].returncode) == ("done\n", 0)
+        wait_until(lambda: not owner.clients())
+        members[0].communicate()
+
+
+def test_a_member_goes_on_with_the_next_owner(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+    owner = start_owner(file)
+    member = start_member(file)
+    with selene.connect(file) as queue:
+        queue.register(Task("first", handler="mail", schedule="once"))
+        wait_until(lambda: all_ended(queue, ["first"]))
+    end_owner(owner)
+    owner = start_owner(file)
+    with selene.connect(file) as queue:
+        queue.register(Task("second", handler="mail", schedule="once"))
+        wait_until(lambda: all_ended(queue, ["second"]))
+    member.send_signal(signal.SIGTERM)
+    assert member.communicate(timeout=PATIENCE)[0] == "done\n"
+    end_owner(owner)
+
+
+def test_connecting_from_an_event_loop(tmp_path: Path) -> None:
+    file = tmp_path / "t.db"
+
+    async def main() -> None:
+        with pytest.raises(selene.OwnerAway):
+            await selene.connect_async(file)
+        connecting = asyncio.create_task(connected())
+        await asyncio.sleep(0.05)
+        with Scheduler(file) as owner, owner.serve():
+            assert await connecting == ["report"]
+            assert owner.ids() == ["report"]
+            scheduler = await selene.connect_async(file)
+            scheduler.close()
+
+    async def connected() -> list[str]:
+        async with selene.connect_async(file, wait=PATIENCE) as queue:
+            queue.enqueue("report")
+            return queue.ids()
+
+    asyncio.run(main())

@@ -205,8 +205,9 @@ pub const SELENE_LOG_INFO: i32 = 3;
 pub const SELENE_RIGHT_LOOK: i32 = 1;
 pub const SELENE_RIGHT_READ: i32 = 2;
 pub const SELENE_RIGHT_ENQUEUE: i32 = 4;
+pub const SELENE_RIGHT_WORK: i32 = 8;
 pub const SELENE_RIGHT_MANAGE: i32 = 16;
-pub const SELENE_RIGHT_ALL: i32 = 23;
+pub const SELENE_RIGHT_ALL: i32 = 31;
 pub const SELENE_SIGNAL_BATTERY_LEVEL: i32 = 1;
 pub const SELENE_SIGNAL_EXTERNAL_POWER: i32 = 2;
 pub const SELENE_SIGNAL_LOW_POWER_MODE: i32 = 3;
@@ -781,6 +782,30 @@ pub struct selene_connect_options {
     pub path: selene_text,
     pub wait: i64,
     pub timeout: i64,
+    pub pool: selene_text,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_client {
+    pub pool: selene_text,
+    pub command: selene_text,
+    pub process: u32,
+    pub user: u32,
+    pub rights: u32,
+    pub version: u32,
+    pub handlers: u64,
+    pub runs: u64,
+    pub requests: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_clients {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub clients: *const selene_client,
+    pub count: u64,
 }
 
 #[repr(C)]
@@ -998,6 +1023,8 @@ extern "C" {
     pub fn selene_server_info_init(info: *mut selene_server_info, struct_size: u32) -> selene_status;
     pub fn selene_server_open(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server) -> selene_status;
     pub fn selene_server_get(server: selene_server, out_info: *mut selene_server_info) -> selene_status;
+    pub fn selene_client_list(scheduler: selene_scheduler, out_clients: *mut *mut selene_clients) -> selene_status;
+    pub fn selene_clients_destroy(clients: *mut selene_clients);
     pub fn selene_server_close(server: selene_server) -> selene_status;
     pub fn selene_scheduler_connect(options: *const selene_connect_options, out_scheduler: *mut selene_scheduler) -> selene_status;
     pub fn selene_signal_init(signal: *mut selene_signal, struct_size: u32) -> selene_status;
@@ -1433,12 +1460,28 @@ mod layout {
         assert_eq!(offset!(selene_server_info, requests), 24);
         assert_eq!(offset!(selene_server_info, refused), 32);
         assert_eq!(offset!(selene_server_info, broken), 40);
-        assert_eq!((size_of::<selene_connect_options>(), align_of::<selene_connect_options>()), (40, 8));
+        assert_eq!((size_of::<selene_connect_options>(), align_of::<selene_connect_options>()), (56, 8));
         assert_eq!(offset!(selene_connect_options, struct_size), 0);
         assert_eq!(offset!(selene_connect_options, flags), 4);
         assert_eq!(offset!(selene_connect_options, path), 8);
         assert_eq!(offset!(selene_connect_options, wait), 24);
         assert_eq!(offset!(selene_connect_options, timeout), 32);
+        assert_eq!(offset!(selene_connect_options, pool), 40);
+        assert_eq!((size_of::<selene_client>(), align_of::<selene_client>()), (72, 8));
+        assert_eq!(offset!(selene_client, pool), 0);
+        assert_eq!(offset!(selene_client, command), 16);
+        assert_eq!(offset!(selene_client, process), 32);
+        assert_eq!(offset!(selene_client, user), 36);
+        assert_eq!(offset!(selene_client, rights), 40);
+        assert_eq!(offset!(selene_client, version), 44);
+        assert_eq!(offset!(selene_client, handlers), 48);
+        assert_eq!(offset!(selene_client, runs), 56);
+        assert_eq!(offset!(selene_client, requests), 64);
+        assert_eq!((size_of::<selene_clients>(), align_of::<selene_clients>()), (24, 8));
+        assert_eq!(offset!(selene_clients, struct_size), 0);
+        assert_eq!(offset!(selene_clients, flags), 4);
+        assert_eq!(offset!(selene_clients, clients), 8);
+        assert_eq!(offset!(selene_clients, count), 16);
         assert_eq!((size_of::<selene_signal>(), align_of::<selene_signal>()), (48, 8));
         assert_eq!(offset!(selene_signal, struct_size), 0);
         assert_eq!(offset!(selene_signal, flags), 4);

@@ -410,6 +410,28 @@ selene_status keep_failed(selene_scheduler scheduler) {
     return SELENE_OK;
 }
 
+selene_status keep_clients(selene_scheduler scheduler) {
+    selene_clients *clients;
+    uint64_t shown = 0;
+    selene_status status = selene_client_list(scheduler, &clients);
+    if (status) return status;
+    for (uint64_t i = 0; i < clients->count; i++) {
+        const selene_client *client = &clients->clients[i];
+        if (client->process == (uint32_t)getpid()) continue;
+        if (shown++ == 0)
+            printf("%8s  %8s  %-20s  %8s  %8s  %s\n", "process", "user", "pool", "handlers", "runs",
+                   "command");
+        printf("%8u  %8u  %-20s  %8u  %8u  ", (unsigned)client->process, (unsigned)client->user,
+               client->pool.length > 0 ? printable(client->pool.data, client->pool.length).text
+                                       : "-",
+               (unsigned)client->handlers, (unsigned)client->runs);
+        puts(printable(client->command.data, client->command.length).text);
+    }
+    if (shown == 0) puts("no other process is connected");
+    selene_clients_destroy(clients);
+    return SELENE_OK;
+}
+
 selene_status keep_retry(selene_scheduler scheduler, const char *id) {
     selene_status status = selene_task_retry(scheduler, id, -1);
     if (status) return status;

@@ -31,6 +31,9 @@ selene_status keep_list(selene_scheduler scheduler);
 /** Prints the tasks that failed, and why. */
 selene_status keep_failed(selene_scheduler scheduler);
 
+/** Prints who is connected, but for this process. */
+selene_status keep_clients(selene_scheduler scheduler);
+
 /** Enqueues a failed task again; that it is finished is noted no more. */
 selene_status keep_retry(selene_scheduler scheduler, const char *id);
 

@@ -19,6 +19,7 @@ selene_status look(const struct session *session) {
     if (!status && options->explain) status = show_task(session, options->explain);
     if (!status && options->list) status = keep_list(session->scheduler);
     if (!status && options->failed) status = keep_failed(session->scheduler);
+    if (!status && options->clients) status = keep_clients(session->scheduler);
     return status;
 }
 

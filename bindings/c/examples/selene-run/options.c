@@ -54,6 +54,7 @@ static const char help[] =
     "  --explain ID       everything about one task, and why it does not run now\n"
     "  --list             every task with its state\n"
     "  --failed           every task that failed, and why\n"
+    "  --clients          every process that is connected to the one that serves the store\n"
     "  --retry ID         enqueue a failed task again; needs --store FILE and no WORKLOAD\n"
     "  --watch            what happens in FILE, which another process has open, as it happens; "
     "needs\n"
@@ -156,6 +157,7 @@ enum option_number {
     ADOPT,
     LIST,
     FAILED,
+    CLIENTS,
     RETRY,
     WATCH,
     PAUSE,
@@ -203,6 +205,7 @@ static const struct option table[] = {
     {"adopt", no_argument, NULL, ADOPT},
     {"list", no_argument, NULL, LIST},
     {"failed", no_argument, NULL, FAILED},
+    {"clients", no_argument, NULL, CLIENTS},
     {"retry", required_argument, NULL, RETRY},
     {"watch", no_argument, NULL, WATCH},
     {"pause", required_argument, NULL, PAUSE},
@@ -399,6 +402,8 @@ static bool read_option(struct options *options, int option, const char *name) {
         return options->list = true;
     case FAILED:
         return options->failed = true;
+    case CLIENTS:
+        return options->clients = true;
     case RETRY:
         options->retry = optarg;
         return true;
@@ -429,7 +434,7 @@ static bool read_option(struct options *options, int option, const char *name) {
 
 static bool is_look(const struct options *options) {
     return options->plan || options->explain || options->list || options->failed ||
-           options->retry || options->pause.option;
+           options->clients || options->retry || options->pause.option;
 }
 
 static bool check_options(struct options *options, int count, char **arguments) {
@@ -439,6 +444,10 @@ static bool check_options(struct options *options, int count, char **arguments) 
         return refuse("--watch shows what happens in a store; allowed is --store FILE with it, and "
                       "no workload");
     if (options->watch && is_look(options)) return refuse("--watch looks at nothing else");
+    if (options->clients && (optind < count || !options->store))
+        return refuse(
+            "--clients shows who is connected to the process that serves a store; allowed "
+            "is --store FILE with it, and no workload");
     if (options->retry && (optind < count || !options->store))
         return refuse("--retry enqueues a task of a store; allowed is --store FILE with it, and no "
                       "workload");

@@ -62,6 +62,8 @@ struct options {
     bool plan;
     const char *explain;
     bool failed;
+    /** Who is connected is shown. */
+    bool clients;
     /** A task that failed is enqueued again. */
     const char *retry;
     /** What happens in a store that another process has open is shown as it happens. */

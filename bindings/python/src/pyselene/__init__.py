@@ -18,7 +18,7 @@ for what handlers and callbacks raise, "pyselene.library" for what the library s
 from __future__ import annotations
 
 from ._conditions import Conditions, Constraint
-from ._connect import connect
+from ._connect import connect, connect_async
 from ._cycle import Cycle, Wait
 from ._decision import Decision, Finding, Verdict
 from ._driver import Driver
@@ -39,7 +39,7 @@ from ._progress import Progress
 from ._report import Plan, PlanRun, Report, ReportRun
 from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
 from ._scheduler import Scheduler
-from ._server import Peer, Right, Server, ServerInfo
+from ._server import Client, Peer, Right, Server, ServerInfo
 from ._signal import Presence, Reading, Signal, Source, Thermal
 from ._signals import Signals
 from ._store import StoreFindings, StoreInfo, check_store, salvage_store
@@ -57,6 +57,7 @@ __all__ = [
     "Backoff",
     "Balance",
     "BuiltIn",
+    "Client",
     "Conditions",
     "Constraint",
     "Cycle",
@@ -129,6 +130,7 @@ __all__ = [
     "Waits",
     "check_store",
     "connect",
+    "connect_async",
     "library_version",
     "replay_trace",
     "salvage_store",

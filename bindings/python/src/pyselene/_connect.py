@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+from collections.abc import Generator
+from types import TracebackType
 
 from . import _raw
 from ._engine import Engine, keep_engine
@@ -12,13 +15,19 @@ from ._store import Path, path_bytes
 from ._time import Duration, duration_ns
 
 
-def connect(path: Path, *, wait: Duration = 0, timeout: Duration = 30) -> Scheduler:
+def connect(path: Path, *, pool: str | None = None, wait: Duration = 0, timeout: Duration = 30) -> Scheduler:
     """A scheduler whose calls are made by the process that has the store open and serves it (Scheduler.serve()).
 
     `path` is the store, or the socket. It opens no store and starts no process. `wait`: how long a call waits while
     nobody serves the store; `timeout`: how long for an answer. What may go wrong is OwnerAway, whose text says whether
     what was asked may have been done, and Refused. When another process has taken the store over, the next call finds
-    it. What only the owner can do (handlers, cycles, drivers) raises Unsupported. A forked child connects anew.
+    it. A forked child connects anew.
+
+    It runs tasks, too, those of the handlers that it registers: in run_forever(), which goes on with the next owner, in
+    run_cycle(), or in cycles that it begins. Its process is then one of `pool` (by default the executable's name),
+    whose members share handlers and windows. If it is killed, what it ran is tried again, after 30 s at least; after
+    close() at once. Nothing calls `on_stop` there; `run.stopping` asks. What only the owner can do (drivers, windows on
+    threads of the library or on an event loop) raises Unsupported.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -38,6 +47,11 @@ def connect(path: Path, *, wait: Duration = 0, timeout: Duration = 30) -> Schedu
     raw.path = (name, len(name))
     raw.wait = duration_ns(wait, "wait")
     raw.timeout = duration_ns(timeout, "timeout")
+    if pool is not None:
+        if not pool:
+            raise ValueError("pool is empty; None is the name of the executable")
+        of_pool = pool.encode()
+        raw.pool = (of_pool, len(of_pool))
     handle = ctypes.c_uint64()
     status = library.selene_scheduler_connect(ctypes.byref(raw), ctypes.byref(handle))
     if status:
@@ -47,3 +61,34 @@ def connect(path: Path, *, wait: Duration = 0, timeout: Duration = 30) -> Schedu
     engine.connected = True
     keep_engine(engine, handle.value)
     return Scheduler._of(engine)
+
+
+class Connecting:
+    """What connect_async() gives: to await, or for `async with`, which closes it."""
+
+    def __init__(self, path: Path, pool: str | None, wait: Duration, timeout: Duration) -> None:
+        self._arguments = (path, pool, wait, timeout)
+        self._scheduler: Scheduler | None = None
+
+    def __await__(self) -> Generator[object, None, Scheduler]:
+        path, pool, wait, timeout = self._arguments
+        return asyncio.to_thread(connect, path, pool=pool, wait=wait, timeout=timeout).__await__()
+
+    async def __aenter__(self) -> Scheduler:
+        self._scheduler = await self
+        return self._scheduler
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._scheduler is not None:
+            await self._scheduler.close_async()
+
+
+def connect_async(path: Path, *, pool: str | None = None, wait: Duration = 0, timeout: Duration = 30) -> Connecting:
+    """The same for event loops: to await, or for `async with`, which closes it.
+
+    The loop goes on while it waits for an owner. Each call of the scheduler waits for its answer, which takes some 0.1
+    ms; where that is too long, or the owner may be slow, make it by asyncio.to_thread().
+    """
+    return Connecting(path, pool, wait, timeout)

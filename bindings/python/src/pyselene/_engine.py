@@ -24,7 +24,7 @@ from ._library import error_of, fast, library, out_pointer, read
 from ._listen import Listening
 from ._output import Output
 from ._profile import Profile
-from ._roles import Opening, Pulling
+from ._roles import Opening, Pulling, Stoppable
 from ._run import Latch, Run
 from ._time import SECOND
 from ._workers import Job, Workers
@@ -134,6 +134,8 @@ class Engine:
         self.hears = False
         #: What reads the events of a connection.
         self.listening = Listening()
+        #: run_forever() of a connection, while it is under way.
+        self.forever: Stoppable | None = None
         #: The driver that is open.
         self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.
@@ -277,7 +279,9 @@ class Engine:
     def stopping(self, run: Run) -> int:
         """The engine's reason to stop a run; 0 for none."""
         reason = ctypes.c_int32()
-        status = fast.selene_run_stopping(run.token, ctypes.byref(reason))
+        # What goes over a socket does not keep the interpreter's lock: the owner may be this process.
+        calls = library if self.connected else fast
+        status = calls.selene_run_stopping(run.token, ctypes.byref(reason))
         return 0 if status else reason.value
 
     def remaining(self, run: Run) -> int:
@@ -285,7 +289,7 @@ class Engine:
         if run._stop:
             return 0
         left = ctypes.c_int64()
-        status = fast.selene_run_remaining(run.token, ctypes.byref(left))
+        status = (library if self.connected else fast).selene_run_remaining(run.token, ctypes.byref(left))
         return 0 if status else left.value
 
     def over_at(self, run: Run) -> int:

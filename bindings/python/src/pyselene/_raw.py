@@ -222,8 +222,9 @@ SELENE_LOG_INFO = 3
 SELENE_RIGHT_LOOK = 1
 SELENE_RIGHT_READ = 2
 SELENE_RIGHT_ENQUEUE = 4
+SELENE_RIGHT_WORK = 8
 SELENE_RIGHT_MANAGE = 16
-SELENE_RIGHT_ALL = 23
+SELENE_RIGHT_ALL = 31
 SELENE_SIGNAL_BATTERY_LEVEL = 1
 SELENE_SIGNAL_EXTERNAL_POWER = 2
 SELENE_SIGNAL_LOW_POWER_MODE = 3
@@ -886,6 +887,32 @@ class selene_connect_options(Structure):
         ("path", selene_text),
         ("wait", c_int64),
         ("timeout", c_int64),
+        ("pool", selene_text),
+    )
+
+
+class selene_client(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("pool", selene_text),
+        ("command", selene_text),
+        ("process", c_uint32),
+        ("user", c_uint32),
+        ("rights", c_uint32),
+        ("version", c_uint32),
+        ("handlers", c_uint64),
+        ("runs", c_uint64),
+        ("requests", c_uint64),
+    )
+
+
+class selene_clients(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("clients", POINTER(selene_client)),
+        ("count", c_uint64),
     )
 
 
@@ -1155,6 +1182,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_server_info_init": (c_int32, (POINTER(selene_server_info), c_uint32)),
     "selene_server_open": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64))),
     "selene_server_get": (c_int32, (c_uint64, POINTER(selene_server_info))),
+    "selene_client_list": (c_int32, (c_uint64, POINTER(POINTER(selene_clients)))),
+    "selene_clients_destroy": (None, (POINTER(selene_clients),)),
     "selene_server_close": (c_int32, (c_uint64,)),
     "selene_scheduler_connect": (c_int32, (POINTER(selene_connect_options), POINTER(c_uint64))),
     "selene_signal_init": (c_int32, (POINTER(selene_signal), c_uint32)),
@@ -1310,6 +1339,8 @@ class Functions:
         "selene_server_info_init",
         "selene_server_open",
         "selene_server_get",
+        "selene_client_list",
+        "selene_clients_destroy",
         "selene_server_close",
         "selene_scheduler_connect",
         "selene_signal_init",
@@ -1460,6 +1491,8 @@ class Functions:
     selene_server_info_init: Any
     selene_server_open: Any
     selene_server_get: Any
+    selene_client_list: Any
+    selene_clients_destroy: Any
     selene_server_close: Any
     selene_scheduler_connect: Any
     selene_signal_init: Any

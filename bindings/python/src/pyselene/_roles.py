@@ -62,6 +62,12 @@ class Connected(Protocol):
     def submit(self, job: Callable[[], None], on_worker: bool = False) -> None: ...
 
 
+class Stoppable(Protocol):
+    """What stop() ends."""
+
+    def stop(self) -> None: ...
+
+
 class Opening(Protocol):
     """What an engine needs of the driver that is open; `kind` is a Kind."""
 

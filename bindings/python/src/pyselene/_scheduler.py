@@ -19,7 +19,7 @@ from ._info import SchedulerInfo, scheduler_info
 from ._library import encode, fast, library, out_pointer
 from ._names import texts, truth, whole
 from ._scheduler_cycles import CycleCalls
-from ._server import Peer, Server
+from ._server import Client, Peer, Server, clients_of
 from ._signals import Signals
 from ._store import Path, StoreInfo, path_bytes, store_info
 from ._terms import Kinds, kind_bits, raw_texts
@@ -320,6 +320,10 @@ class Scheduler(CycleCalls):
         is there that is no socket.
         """
         return Server(self._engine, path, allow, mode, max_clients)
+
+    def clients(self) -> list[Client]:
+        """Which processes are connected to the servers of the scheduler, the last one first."""
+        return clients_of(self._engine)
 
     @property
     def connected(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 from . import _raw
 from ._callbacks import raise_kept, take_kept
@@ -11,16 +12,18 @@ from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._driver import Driver, OnReport, raw_driver
 from ._errors import NotFound, Unsupported
+from ._event import Event
 from ._fault import Fault
 from ._forever import Forever, raw_forever
 from ._handler import interrupting
 from ._library import encode, library, out_pointer
+from ._pull import Pull, PullForever
 from ._push import Pushed
 from ._report import Plan, Report, take_plan, take_report
 from ._run import Kind
 from ._scheduler_tasks import TaskCalls
 from ._terms import Kinds, Schedule, State
-from ._time import Duration
+from ._time import Duration, duration_ns
 
 _BOTH = (Kind.REFRESH, Kind.PROCESSING)
 
@@ -31,6 +34,9 @@ def _unsupported(detail: str) -> Unsupported:
 
 class CycleCalls(TaskCalls):
     """What a Scheduler can do with windows."""
+
+    def _subscribe(self, observer: Callable[[Event], object]) -> Callable[[], None]:
+        raise NotImplementedError
 
     def run_cycle(
         self,
@@ -71,6 +77,12 @@ class CycleCalls(TaskCalls):
         window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
         if inline and not push and lanes != 1:
             raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
+        if engine.connected and not push:
+            with engine.waiting():
+                report = Pull(engine, window).run(inline)
+            if check:
+                report.check()
+            return report
         with engine.waiting():
             report = self._run_pushed(window, inline) if push else Drive(engine, window, inline).run()
         if engine.clock is not None:
@@ -230,8 +242,39 @@ class CycleCalls(TaskCalls):
         what it did before.
         """
         with self._engine.waiting():
+            if self._engine.connected:
+                self._pull_forever(budget, every, kinds, lanes, strict_fit, rolling, on_report, signals, grace)
+                return
             raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
             Forever(self._engine, raw, on_report, grace).run(signals)
+
+    def _pull_forever(
+        self,
+        budget: Duration,
+        every: Duration | None,
+        kinds: Kinds,
+        lanes: int,
+        strict_fit: bool,
+        rolling: bool,
+        on_report: OnReport | None,
+        signals: bool,
+        grace: Duration,
+    ) -> None:
+        engine = self._engine
+        engine.refuse_in_handler("run_forever()")
+        window = raw_window(budget, kinds, None, lanes, strict_fit, None, rolling)
+        forever = PullForever(
+            engine,
+            window,
+            None if every is None else duration_ns(every, "every"),
+            duration_ns(grace, "grace"),
+            on_report or (lambda _report: None),
+        )
+        engine.forever = forever
+        try:
+            forever.run(signals, self._subscribe)
+        finally:
+            engine.forever = None
 
     async def run_forever_async(
         self,
@@ -256,4 +299,6 @@ class CycleCalls(TaskCalls):
         driver = self._engine.driver
         if isinstance(driver, Forever):
             driver.stop()
+        elif self._engine.forever is not None:
+            self._engine.forever.stop()
         raise_kept()

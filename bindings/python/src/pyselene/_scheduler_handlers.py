@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 from . import _callbacks, _raw
 from ._errors import AlreadyExists
 from ._handler import Function, Handler, OnStop, refuse_unfit
-from ._library import encode, fast
+from ._library import encode, fast, library
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -72,7 +72,7 @@ class HandlerCalls:
             if old is not None:
                 text = f'handler "{name}" is registered with another function; use another name, or unregister it'
                 raise AlreadyExists(_raw.SELENE_ERROR_ALREADY_EXISTS, "ALREADY_EXISTS", text)
-            status = fast.selene_handler_register(
+            status = (library if engine.connected else fast).selene_handler_register(
                 engine.handle,
                 key,
                 len(key),

@@ -26,11 +26,13 @@ class Right(IntFlag):
     READ = _raw.SELENE_RIGHT_READ
     #: Register, cancel, retry, pause and resume tasks.
     ENQUEUE = _raw.SELENE_RIGHT_ENQUEUE
+    #: Offer handlers, take runs and say how they ended.
+    WORK = _raw.SELENE_RIGHT_WORK
     #: Cancel all, prune, enable, resume, launch, expire, set conditions and signals.
     MANAGE = _raw.SELENE_RIGHT_MANAGE
 
 
-RightName: TypeAlias = Literal["look", "read", "enqueue", "manage"]
+RightName: TypeAlias = Literal["look", "read", "enqueue", "work", "manage"]
 #: What `Peer` takes.
 Rights: TypeAlias = Right | RightName | Iterable[Right | RightName]
 
@@ -61,7 +63,7 @@ class Peer:
             if not isinstance(name, str):
                 raise TypeError(f"rights must hold Right or names, not {type(item).__name__}")
             if name.upper() not in Right.__members__:
-                raise ValueError(f"rights has {item!r}; allowed: look, read, enqueue, manage")
+                raise ValueError(f"rights has {item!r}; allowed: look, read, enqueue, work, manage")
             bits |= Right[name.upper()]
         return bits
 
@@ -75,6 +77,51 @@ class ServerInfo:
     requests: int
     refused: int
     broken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A process that is connected: its number and its user's, its command, its pool (None: it runs nothing).
+
+    `handlers` and `runs` count what it offers and what it runs now, `requests` what it has asked.
+    """
+
+    pool: str | None
+    command: str
+    process: int
+    user: int
+    rights: Right
+    version: str
+    handlers: int
+    runs: int
+    requests: int
+
+    def __str__(self) -> str:
+        work = f", pool {self.pool}: {self.handlers} handlers, {self.runs} runs" if self.pool else ""
+        return f"{self.process} (user {self.user}) {self.command or 'has ended'}{work}"
+
+
+def clients_of(engine: Engine) -> list[Client]:
+    """Who is connected to the servers of a scheduler, the last one first."""
+    raw = ctypes.POINTER(_raw.selene_clients)()
+    engine.check(library.selene_client_list(engine.handle, ctypes.byref(raw)))
+    try:
+        return [
+            Client(
+                each.pool.data.decode() or None,
+                each.command.data.decode(errors="replace"),
+                each.process,
+                each.user,
+                Right(each.rights),
+                f"{each.version // 1000000}.{each.version // 1000 % 1000}.{each.version % 1000}",
+                each.handlers,
+                each.runs,
+                each.requests,
+            )
+            for each in raw.contents.clients[: raw.contents.count]
+        ]
+    finally:
+        library.selene_clients_destroy(raw)
 
 
 class Server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -115,6 +116,22 @@ def failed(workload: o.MaybeWorkloadFile = None, store: o.Store = None, as_json:
             print_json([to_json.info_json(info) for info in infos])
         else:
             show.show_failed(new_console(), scheduler, infos)
+
+
+@command()
+def clients(store: o.Store = None, as_json: o.Json = False) -> None:
+    """List the processes that are connected to the one that serves a store."""
+    if store is None:
+        raise Problem(
+            "clients shows who is connected to the process that serves a store; allowed is --store FILE with it",
+            Exit.USAGE,
+        )
+    with _looking(None, store) as scheduler:
+        others = [client for client in scheduler.clients() if client.process != os.getpid()]
+        if as_json:
+            print_json([to_json.client_json(client) for client in others])
+        else:
+            show.show_clients(new_console(), others)
 
 
 @command()

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import (
+    Client,
     Constraint,
     Explanation,
     LastFailure,
@@ -334,6 +335,20 @@ def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo
         told = "" if last is None else last.message
         rows.add_row(Text(info.id), ago, "0" if last is None else str(last.attempt), Text(told))
     console.print(rows if infos else "no task has failed")
+
+
+def show_clients(console: Console, clients: Sequence[Client]) -> None:
+    """The processes that are connected."""
+    rows = Sheet(
+        "process", "user", "pool", "handlers", "runs", "command",
+        numbers=("process", "user", "handlers", "runs"), spare=("user", "handlers"), prose=("command",),
+    )  # fmt: skip
+    for each in clients:
+        rows.add_row(
+            str(each.process), str(each.user), Text(each.pool or "–"), str(each.handlers), str(each.runs),
+            Text(each.command),
+        )  # fmt: skip
+    console.print(rows if clients else "no other process is connected")
 
 
 def _failure_text(last: LastFailure, now: int) -> str:

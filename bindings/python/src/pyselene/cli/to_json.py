@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from .. import Event, Explanation, Pace, Plan, Scheduler, TaskInfo
+from .. import Client, Event, Explanation, Pace, Plan, Scheduler, TaskInfo
 from .duration import SECOND
 from .show import constraints
 from .wire import Window
@@ -31,6 +31,21 @@ def plan_json(scheduler: Scheduler, window: Window, plan: Plan, others: Iterable
             for run in plan.runs
         ],
         "others": [explanation_json(scheduler.explain(name)) for name in others],
+    }
+
+
+def client_json(client: Client) -> dict[str, Any]:
+    """A process that is connected as JSON."""
+    return {
+        "process": client.process,
+        "user": client.user,
+        "command": client.command,
+        "pool": client.pool,
+        "handlers": client.handlers,
+        "runs": client.runs,
+        "requests": client.requests,
+        "rights": [right.name.lower() for right in client.rights if right.name],
+        "version": client.version,
     }
 
 

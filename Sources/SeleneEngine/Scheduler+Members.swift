@@ -1,0 +1,326 @@
+// What other processes do with a scheduler that is served: offer handlers, take runs, and end (L5, L6, L8, L9).
+
+import SeleneCore
+
+extension Scheduler {
+  /// More pools without a member are not remembered, nor more handlers that none offers.
+  private static let mostEmpty = 256
+  package static let mostHandlers = 4_096
+
+  // MARK: Coming
+
+  /// Calls a body with the scheduler of a handle and one of its members.
+  ///
+  /// - Throws: `invalidHandle` once it has left.
+  package static func enter<R>(
+    _ handle: UInt64, member number: UInt64, probing: Bool = false, isQuestion: Bool = false,
+    _ body: (Scheduler, Member, Moment) throws(SeleneError) -> R
+  ) throws(SeleneError) -> R {
+    try enter(handle, probing: probing, isQuestion: isQuestion) { (scheduler, moment) throws(SeleneError) in
+      guard let member = scheduler.crews.members[number] else {
+        throw SeleneError(.invalidHandle, "scheduler", "the connection is no member of a pool")
+      }
+      return try body(scheduler, member, moment)
+    }
+  }
+
+  /// A process joins a pool; its number.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func join(_ name: UnsafeRawBufferPointer) throws(SeleneError) -> UInt64 {
+    try Identifier.check(name, "pool")
+    let pool: Pool
+    if let found = crews.pools.first(where: { $0.name.buffer.equals(name) }) {
+      pool = found
+    } else {
+      if crews.pools.count >= Self.mostEmpty, let empty = crews.pools.firstIndex(where: { $0.members == 0 }) {
+        crews.pools.remove(at: empty)
+      }
+      pool = Pool(
+        Bytes(copying: name),
+        pace: PerKind(
+          refresh: Pace(interval: options.intervals.refresh), processing: Pace(interval: options.intervals.processing)),
+        version: crews.newVersion())
+      crews.pools.append(pool)
+    }
+    let member = Member(number: crews.newMember(), pool: pool, version: crews.newVersion())
+    pool.members += 1
+    crews.members[member.number] = member
+    return member.number
+  }
+
+  /// A member offers a handler.
+  ///
+  /// - Throws: `invalidArgument`, `alreadyExists`, `exhausted`.
+  package func offer(_ name: UnsafeRawBufferPointer, isCalled: Bool, by member: Member) throws(SeleneError) {
+    try Identifier.check(name, "name")
+    var number = table.findHandler(name)
+    if let known = number {
+      guard let handler = handlers[known], table.isCrewed(handler: known) else {
+        throw SeleneError(.alreadyExists, "name", name: name, "belongs to the process that has the store open")
+      }
+      if let pool = handler.pool, pool !== member.pool {
+        throw SeleneError(
+          .alreadyExists, "name", name: name, "belongs to the processes of pool \"\(text: pool.name.buffer)\"")
+      }
+      guard !member.handlers.contains(known) else {
+        throw SeleneError(.alreadyExists, "name", name: name, "already has a handler")
+      }
+    }
+    guard member.handlers.count < Self.mostHandlers else {
+      throw SeleneError(.exhausted, "name", "a process offers at most \(Self.mostHandlers) handlers")
+    }
+    if number == nil {
+      forgetAbsent()
+      let made = try table.addHandler(name, .crewed)
+      while handlers.count <= made { handlers.append(nil) }
+      handlers[made] = Handler(number: made, run: nil, stop: nil, destroy: nil)
+      number = made
+    }
+    guard let number, let handler = handlers[number] else { return }
+    handler.pool = member.pool
+    handler.offers += 1
+    table.set(handler: number, isAbsent: false)
+    member.handlers.append(number)
+    let way = isCalled ? HandlerRoster.Way.pushed : .pulled
+    member.own.set(number, way, version: crews.newVersion())
+    if member.pool.crew.way(number) != .pushed { member.pool.crew.set(number, way, version: crews.newVersion()) }
+    arrangeCrews(of: member.pool)
+    slot.monitor.broadcast()
+  }
+
+  /// A member offers a handler no more; its runs go on.
+  ///
+  /// - Throws: `invalidArgument`, `notFound`.
+  package func withdraw(_ name: UnsafeRawBufferPointer, by member: Member) throws(SeleneError) {
+    try Identifier.check(name, "name")
+    guard let number = table.findHandler(name), let place = member.handlers.firstIndex(of: number) else {
+      throw SeleneError(.notFound, "name", name: name, "is not a registered handler")
+    }
+    member.handlers.remove(at: place)
+    withdraw(number, from: member)
+    arrangeCrews(of: member.pool)
+  }
+
+  private func withdraw(_ number: Int, from member: Member) {
+    guard let handler = handlers[number] else { return }
+    member.own.set(number, nil, version: crews.newVersion())
+    handler.offers -= 1
+    var best: HandlerRoster.Way?
+    crews.members.forEach { other in
+      guard other.pool === member.pool, let way = other.own.way(number), best != .pushed else { return }
+      best = way
+    }
+    member.pool.crew.set(number, best, version: crews.newVersion())
+    guard handler.offers == 0 else { return }
+    // Its tasks stay where they are, where no window has them: who comes back finds them.
+    table.set(handler: number, isAbsent: true)
+    handler.pool = nil
+  }
+
+  private func arrangeCrews(of pool: Pool) {
+    crews.members.forEach { if $0.pool === pool { $0.crew = $0.own.isSame(as: pool.crew) ? pool.crew : $0.own } }
+  }
+
+  /// Makes room for a handler where many are remembered that none offers.
+  private func forgetAbsent() {
+    var absent: [Handler] = []
+    for case .some(let handler) in handlers where isAbsent(handler) { absent.append(handler) }
+    if absent.count >= Self.mostEmpty, let first = absent.first { forget(first) }
+  }
+
+  /// Whether other processes offered a handler, and none does now.
+  func isAbsent(_ handler: Handler) -> Bool {
+    !handler.isRetired && handler.offers == 0 && table.isCrewed(handler: handler.number)
+  }
+
+  func forget(_ handler: Handler) {
+    table.retireHandler(handler.number)
+    if handler.retire() { finish(handler) }
+  }
+
+  /// Whether the handler of a record is there.
+  package func hasHandler(_ record: borrowing TaskRecord) -> Bool { table.hasHandler(record) }
+
+  /// The pool whose members run a record, or nil: it is this process's own.
+  func pool(of record: borrowing TaskRecord) -> Pool? {
+    let number = Int(record.handlerNumber)
+    return handlers.indices.contains(number) ? handlers[number]?.pool : nil
+  }
+
+  // MARK: Cycles
+
+  /// Begins a cycle for a member, or lets it join that of its pool (L6).
+  ///
+  /// - Throws: as `begin`; `unsupported` (lanes).
+  package func begin(_ window: Window, for member: Member, at moment: Moment) throws(SeleneError) -> Cycle {
+    guard !window.hasLanes else {
+      throw SeleneError(.unsupported, "flags", "SELENE_WINDOW_LANES is not for a connection; take its runs by next")
+    }
+    let open = cycles.first {
+      $0.pool === member.pool && $0.kinds == window.kinds && !$0.isForgotten(at: moment.now) && !$0.isEnded
+    }
+    if window.task == nil, let open, share(of: member, in: open) == nil, !open.isDone, moment.now < open.time.deadline {
+      try refuseSwitchedOff(window.kinds)
+      member.shares.append((open, window.lanes))
+      return open
+    }
+    if window.task == nil {
+      try refuse(window.kinds, of: member.pool, at: moment)
+    } else {
+      try refuseDrained()
+    }
+    let cycle = try begin(admitted: window, .member, for: member, at: moment)
+    // Of those that were forgotten it is in none.
+    member.shares.removeAll { $0.cycle.isEnded }
+    member.shares.append((cycle, window.lanes))
+    return cycle
+  }
+
+  private func share(of member: Member, in cycle: Cycle) -> Int? {
+    member.shares.firstIndex { $0.cycle === cycle }
+  }
+
+  /// A cycle that a member is in.
+  ///
+  /// - Throws: `invalidHandle`.
+  package func cycle(_ handle: UInt64, of member: Member) throws(SeleneError) -> Cycle {
+    guard let share = member.shares.first(where: { $0.cycle.handle == handle }) else { throw .closedHandle }
+    guard !share.cycle.isEnded else {
+      member.shares.removeAll { $0.cycle.isEnded }
+      throw .closedHandle
+    }
+    return share.cycle
+  }
+
+  /// The next run of a member; never blocks.
+  package func next(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
+    guard let place = share(of: member, in: cycle) else { throw .closedHandle }
+    let open = member.openRuns(of: cycle).count
+    guard open < member.shares[place].lanes else {
+      try save(at: moment.now)
+      return .wait(until: nextExpiry(of: cycle, after: moment.now))
+    }
+    cycle.crew = member.crew
+    defer { cycle.crew = member.pool.crew }
+    let step = try advance(cycle, at: moment.now)
+    if case .run(let run) = step {
+      if member.runs.count > Self.mostHandlers { sweepRuns(of: member) }
+      member.runs[Token(rawValue: run.token).number] = run
+    } else if case .wait = step, open == 0, !cycle.isRolling, awaitsGroup(cycle, at: moment.now) == nil {
+      // What others of the pool run is theirs.
+      return .done
+    }
+    return step
+  }
+
+  private func sweepRuns(of member: Member) {
+    var gone: [UInt64] = []
+    member.runs.forEach { if $0.isBack { gone.append(Token(rawValue: $0.token).number) } }
+    for number in gone { member.runs.remove(number) }
+  }
+
+  /// A member leaves a cycle, which ends with the last of them.
+  ///
+  /// - Throws: a status of stores; then it is still in it.
+  package func end(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Report {
+    let isShared = isShared(cycle, by: member)
+    let report: Report
+    if isShared {
+      let open = member.openRuns(of: cycle)
+      if !open.isEmpty { try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now) }
+      try save(at: moment.now)
+      report = Report(cycle, didNotFit: 0, isStored: cycle.failure == nil, at: moment.now)
+    } else {
+      report = try end(cycle, at: moment)
+    }
+    member.shares.removeAll { $0.cycle === cycle }
+    return report
+  }
+
+  private func isShared(_ cycle: Cycle, by member: Member) -> Bool {
+    var isShared = false
+    crews.members.forEach { other in
+      if other !== member, other.shares.contains(where: { $0.cycle === cycle }) { isShared = true }
+    }
+    return isShared
+  }
+
+  // MARK: Runs
+
+  /// The number of a run that a member took.
+  ///
+  /// - Throws: `staleRun` (of an earlier life), `invalidHandle` (of others).
+  package func number(_ run: UInt64, of member: Member) throws(SeleneError) -> UInt64 {
+    let token = Token(rawValue: run)
+    guard !token.isHandle, token.number != 0, token.isIssued(upTo: lifeNumber) else {
+      throw SeleneError(.invalidHandle, "run", "unknown run token")
+    }
+    guard token.life == life else { throw .earlierLife }
+    guard member.runs[token.number] != nil || runs[token.number] == nil else {
+      throw .ofAnother
+    }
+    return token.number
+  }
+
+  /// A member has said how a run ended.
+  package func forget(_ number: UInt64, of member: Member) {
+    if runs[number] == nil { member.runs.remove(number) }
+  }
+
+  // MARK: Wake-ups
+
+  package func nextWakeup(for member: Member, at moment: Moment) -> Instant? {
+    nextWakeup(of: member.pool, crew: member.crew, at: moment)
+  }
+
+  package func plan(_ window: Window, for member: Member, at moment: Moment) throws(SeleneError) -> Plan {
+    try plan(window, crew: member.crew, at: moment)
+  }
+
+  // MARK: Leaving
+
+  /// A member leaves: what it ran waits again, as before the run if it said so, else as after a failure (L9).
+  package func leave(_ member: Member, _ how: Leaving, at moment: Moment) {
+    for run in member.openRuns() {
+      run.wasGivenOutcome = true
+      if how == .orderly { stop(run, .shutdown, at: moment.now) } else { interrupt(run, how, at: moment.now) }
+    }
+    member.runs.forEach {
+      guard !$0.isBack else { return }
+      $0.wasGivenOutcome = true
+      comeBackIfDone($0)
+    }
+    member.runs.removeAll()
+    let shares = member.shares
+    member.shares = []
+    for number in member.handlers { withdraw(number, from: member) }
+    member.handlers = []
+    crews.members.remove(member.number)
+    member.pool.members -= 1
+    arrangeCrews(of: member.pool)
+    for share in shares where !share.cycle.isEnded && !isShared(share.cycle, by: member) {
+      _ = end(share.cycle, at: moment.now)
+    }
+    // What the store refuses now it is asked for again.
+    try? save(at: moment.now)
+    slot.monitor.broadcast()
+  }
+
+  private func interrupt(_ run: Run, _ how: Leaving, at now: Instant) {
+    awaitStore()
+    guard run.isOpen else { return }
+    var changes = newChanges()
+    if table.isRunning(run.token, in: run.slot) {
+      table.lose(
+        run.slot, at: now, because: how == .broken ? LastFailure.processBroke : LastFailure.processEnded,
+        &changes)
+      accept()
+    }
+    run.stopReason = .interrupted
+    run.wasAskedToStop = true
+    close(run, .stopped, at: now)
+    publish(changes, at: now)
+    comeBackIfDone(run)
+  }
+}
