@@ -137,6 +137,9 @@ extension Ranking {
   /// - Complexity: O(n) of the expedited ones, for an expedited record.
   func countAhead(of record: UnsafeMutablePointer<TaskRecord>, in table: TaskTable) -> Int? {
     guard !fronts.isEmpty, let urgency = table.urgency else { return nil }
+    // One whose class the window does not take is nowhere in it.
+    let own = record.pointee.place.taskClass
+    guard fronts.contains(where: { $0.taskClass == own }) else { return nil }
     let isUrgent = isAhead(record)
     guard isUrgent || (record.pointee.marks.contains(.ahead) && table.hasQuota) else { return nil }
     let place = OrderKey(record.pointee.latestAt, record.pointee.sequence)

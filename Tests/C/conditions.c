@@ -238,6 +238,34 @@ static void test_most(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** One that is near its latest begin, or expedited, has no rank while a condition is missing. */
+static void test_rank(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = needing("a", "vpn", NULL);
+    task.latest_begin = 10 * S;
+    add(scheduler, task);
+    task.id = SELENE_TEXT("b");
+    task.condition_count = 0;
+    add(scheduler, task);
+    task.id = SELENE_TEXT("c");
+    task.latest_begin = 0;
+    task.flags = SELENE_TASK_EXPEDITED;
+    add(scheduler, task);
+    task.id = SELENE_TEXT("d");
+    task.condition_count = 1;
+    add(scheduler, task);
+    advance(9500 * MS);
+    CHECK_INT(0, explain(scheduler, "a").rank);
+    CHECK_INT(1, explain(scheduler, "b").rank);
+    CHECK_INT(2, explain(scheduler, "c").rank);
+    CHECK_INT(0, explain(scheduler, "d").rank);
+    set(scheduler, "vpn", 1);
+    CHECK_INT(1, explain(scheduler, "a").rank);
+    CHECK_INT(2, explain(scheduler, "b").rank);
+    CHECK_INT(4, explain(scheduler, "d").rank);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /** Names are kept, values are not; a store of before has none and gets them. */
 static void test_kept(void) {
     new_file();
@@ -336,6 +364,7 @@ int main(int count, char **arguments) {
     run_test("W2 a task waits for all that it asks for", test_wait);
     run_test("W2 C8 a run that loses a condition is stopped", test_lost);
     run_test("W2 a scheduler has 32 conditions", test_most);
+    run_test("W2 C15 what waits for a condition has no rank, however urgent", test_rank);
     run_test("W2 D1 a store keeps names, not values", test_kept);
     run_test("W2 a driver waits for a condition", test_driver);
     run_test("W2 a descriptor is readable when a condition is met", test_descriptor);
