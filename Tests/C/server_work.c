@@ -743,7 +743,14 @@ int main(int argc, char **argv) {
     run_test("L10 with another owner runs are over and handlers are offered again",
              test_another_owner);
     run_test("L9 a member that is killed, at each place of a cycle", test_killed);
-    run_test("L9 a member that is killed while a child holds its socket", test_held_socket);
+    /* valgrind does not know the call by which a process is watched. */
+    int watched = (int)syscall(434, getpid(), 0);
+    if (watched >= 0) close(watched);
+    if (watched >= 0 || errno != ENOSYS)
+        run_test("L9 a member that is killed while a child holds its socket", test_held_socket);
+    else
+        skip_test("L9 a member that is killed while a child holds its socket", 1,
+                  "a system without pidfd_open");
     run_test("L9 a member that stands still keeps its run until the deadline", test_stopped);
     run_test("L9 a completion whose answer nobody hears", test_unheard);
     run_test("L9 a broken frame ends a member as its death does", test_broken_frame);
