@@ -217,7 +217,7 @@ def test_r9_it_survives_handlers_that_overrun_their_windows(kind: Literal["refre
     gate = threading.Event()
     reports: list[selene.Report] = []
     begun = threading.Semaphore(0)
-    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+    with selene.Scheduler(max_pending_refresh=None, max_overrun_per_handler=8) as scheduler:
 
         def work(run: selene.Run) -> None:
             begun.release()
@@ -455,7 +455,7 @@ def test_r9_on_a_loop_it_survives_handlers_that_overrun_their_windows(is_corouti
     async def main() -> None:
         gate, begun = threading.Event(), asyncio.Semaphore(0)
         loop = asyncio.get_running_loop()
-        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+        with selene.Scheduler(max_pending_refresh=None, max_overrun_per_handler=5) as scheduler:
 
             async def stubborn(run: selene.Run) -> None:
                 begun.release()
