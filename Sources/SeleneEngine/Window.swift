@@ -28,7 +28,7 @@ package struct Window {
   let reserve: Span
   let strictFit: Bool
   let isRolling: Bool
-  let isInline: Bool
+  package let isInline: Bool
   let hasLanes: Bool
   /// The one task that shall run now, or nil; borrowed from the draft.
   let task: UnsafeRawBufferPointer?
