@@ -42,6 +42,8 @@ static int lives;
 static selene_options options;
 static uint32_t satisfied = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER;
 static uint32_t enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+static const char *met_names[LIMIT]; /* conditions of its own */
+static int met_count;
 
 __attribute__((noreturn, format(printf, 1, 2))) static void differs(const char *format, ...) {
     va_list arguments;
@@ -226,6 +228,27 @@ static void reopen_scheduler(void) {
     for (int i = 0; i < handler_count; i++)
         CHECK_OK(register_handler(handler_names[i]));
     CHECK_OK(selene_scheduler_enable(scheduler, enabled));
+    for (int i = 0; i < met_count; i++)
+        CHECK_OK(selene_condition_set(scheduler, met_names[i], -1, 1));
+}
+
+static void forget_met(const char *name) {
+    for (int i = 0; i < met_count; i++)
+        if (strcmp(met_names[i], name) == 0) met_names[i--] = met_names[--met_count];
+}
+
+/** Says that a condition of the host's is met, or is not. */
+static void set_condition(const char *name, int is_met, cJSON *expect) {
+    if (!same_status(expect, selene_condition_set(scheduler, name, -1, is_met))) return;
+    forget_met(name);
+    if (!is_met) return;
+    CHECK(met_count < LIMIT);
+    met_names[met_count++] = name;
+}
+
+static void undefine_condition(const char *name, cJSON *expect) {
+    same_status(expect, selene_condition_undefine(scheduler, name, -1));
+    forget_met(name);
 }
 
 static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
@@ -601,11 +624,11 @@ static void play_step(cJSON *step, int all_handlers) {
     } else if ((item = take(step, "define"))) {
         same_status(expect, selene_condition_define(scheduler, text_of(item), -1));
     } else if ((item = take(step, "undefine"))) {
-        same_status(expect, selene_condition_undefine(scheduler, text_of(item), -1));
+        undefine_condition(text_of(item), expect);
     } else if ((item = take(step, "meet"))) {
-        same_status(expect, selene_condition_set(scheduler, text_of(item), -1, 1));
+        set_condition(text_of(item), 1, expect);
     } else if ((item = take(step, "lose"))) {
-        same_status(expect, selene_condition_set(scheduler, text_of(item), -1, 0));
+        set_condition(text_of(item), 0, expect);
     } else if ((item = take(step, "pause_group"))) {
         same_status(expect, selene_group_pause(scheduler, text_of(item), -1));
     } else if ((item = take(step, "resume_group"))) {
