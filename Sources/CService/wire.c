@@ -156,6 +156,11 @@ static const shape *shape_of(char letter) {
 // Whether a struct of this size has the field; half a pointer is none.
 static int has_part(const part *at, size_t size) {
     size_t end = at->offset + (at->kind == PART_TEXT || at->kind == PART_BYTES ? 16u : 8u);
+    if (at->kind != PART_TEXT && at->kind != PART_BYTES) {
+        // Its count may stand behind it, and be of a newer header.
+        size_t behind = at->count_offset + (at->kind == PART_TEXTS ? at->width : 8u);
+        if (behind > end) end = behind;
+    }
     return end <= (size & ~(size_t)7);
 }
 
