@@ -139,7 +139,7 @@ extension TaskRecord {
     lastRun = lastRun.adding(span)
     self.freshSince = freshSince
     changedAt = changedAt.adding(span)
-    if hasRun || run != 0 { ranDue = ranDue.adding(span) }
+    shiftRanDue(by: span)
     trail = trail?.shifted(by: span)
     if let old = failure { failure = LastFailure(at: old.at.adding(span), attempt: old.attempt, old.message) }
   }

@@ -327,7 +327,8 @@ package struct TaskRecord {
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
     freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
-    isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil
+    isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil, ranDue: Instant? = nil,
+    trail: WaitTrail? = nil
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -352,6 +353,8 @@ package struct TaskRecord {
     self.isPaused = isPaused
     self.isNextSaid = isNextSaid
     self.output = output
+    if let ranDue { self.ranDue = ranDue }
+    self.trail = trail
   }
 
   // MARK: History
@@ -438,6 +441,11 @@ package struct TaskRecord {
   package var ranDue: Instant {
     get { history.flatMap { $0.ranDue == Self.onRegistration ? nil : $0.ranDue } ?? earliestBegin }
     set { own { $0.ranDue = newValue } }
+  }
+
+  mutating func shiftRanDue(by span: Span) {
+    guard let due = history?.ranDue, due != Self.onRegistration else { return }
+    ranDue = due.adding(span)
   }
 
   var lastResponse: Span? { history?.last }

@@ -186,12 +186,16 @@ extension TaskTable {
     guard let slot = visibleSlot(of: definition, hint: slot) else { return }
     // What comes back at once waited for nothing.
     let record = records.at(slot)
-    let isLate = record.hasTrail || now.subtracting(record.pointee.changedAt) > Self.atOnce
-    guard record.pointee.isLive, isLate else {
-      return touch(slot) { $0.isTaken = false }
-    }
-    touch(slot) { $0.step(at: now, always: false) { $0.isTaken = false } }
-    stampTrail(slot)
+    if record.hasTrail || now &- record.pointee.changedAt > Self.atOnce { return comeBackLate(slot) }
+    touch(slot) { $0.isTaken = false }
+  }
+
+  @inline(never)
+  private func comeBackLate(_ slot: Int) {
+    guard records[slot].isLive else { return touch(slot) { $0.isTaken = false } }
+    step(slot, at: now) { $0.isTaken = false }
+    // Nothing takes that back.
+    accept()
   }
 
   /// A run that comes back within this time is back at once (W8).

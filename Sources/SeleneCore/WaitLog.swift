@@ -90,17 +90,71 @@ package final class WaitLog {
   let groups = WaitRing<WaitCause>(most: most)
   let handlers = WaitRing<WaitCause>(most: most)
   let windows = WaitRing<WaitWindow>(most: most)
+  /// The number of the last window of each kind.
+  private(set) var lastWindow = PerKind<UInt64>(repeating: .max)
   let dispatches = WaitRing<WaitDispatch>(most: most)
   let lives = WaitRing<WaitLife>(most: mostOfOne)
+
+  /// A store keeps them: what it has was written then, as so many rows.
+  var isKept = false
+  var keptAt: Instant = .min
+  var packedAt: Instant = .min
+  var place: Int64 = 0
 
   package init() {}
 
   // MARK: What happens
 
-  /// A process has the tasks from now on; where they were kept somewhere, nothing is known of before.
-  package func begin(at now: Instant, satisfied: UInt64) {
-    if lives.count == 0 { lives.append(WaitLife(at: now)) }
+  /// A process has the tasks from now on.
+  ///
+  /// - Parameter satisfied: the constraints that are at the begin of each process.
+  /// - Parameter groups: those that are known, none of which has runs.
+  package func begin(at now: Instant, satisfied: UInt64, groups known: [TaskGroup] = [], isKept: Bool) {
+    self.isKept = isKept
+    lives.append(WaitLife(at: now))
+    let isFirst = conditions.isEmpty && states.count == 0 && handlers.count == 0 && groups.count == 0
+    guard !isFirst else {
+      self.satisfied = satisfied
+      return
+    }
+    // What no entry tells never was otherwise.
     self.satisfied = satisfied
+    for bit in conditions.indices {
+      guard let last = conditions[bit]?.last, last.new != UInt16(truncatingIfNeeded: satisfied >> UInt64(bit) & 1)
+      else {
+        continue
+      }
+      self.satisfied ^= 1 << UInt64(bit)
+    }
+    set(satisfied: satisfied, at: now)
+    state = states.last.map { States(rawValue: $0.new) } ?? .kinds
+    set(.kinds, at: now)
+    for kind in Kind.allCases {
+      refusal[kind] = refusals[kind].last?.new ?? 0
+      set(refusal: nil, of: kind, at: now)
+    }
+    for last in lastValues(handlers) where last.new != 0 { Self.note(handlers, last.subject, last.new, 0, at: now) }
+    for last in lastValues(groups) {
+      let new = known.first { $0.subject == last.subject }?.bars ?? 0
+      if last.new != new { Self.note(groups, last.subject, last.new, new, at: now) }
+    }
+  }
+
+  /// All instants are others now: what is known of before cannot be told.
+  package func forget(before now: Instant) {
+    for ring in conditions {
+      ring?.removeAll()
+      ring?.forget(before: now)
+    }
+    for ring in [states, refusals.refresh, refusals.processing, groups, handlers] {
+      ring.removeAll()
+      ring.forget(before: now)
+    }
+    windows.removeAll()
+    windows.forget(before: now)
+    dispatches.removeAll()
+    lives.removeAll()
+    place = Int64.max
   }
 
   /// Other needs are satisfied from now on.
@@ -155,7 +209,7 @@ package final class WaitLog {
   private static func note(
     _ ring: WaitRing<WaitCause>, _ subject: UInt32, _ old: UInt16, _ new: UInt16, at now: Instant
   ) {
-    guard let last = ring.last, last.at == now, last.subject == subject else {
+    guard let last = ring.last, last.at == now, last.subject == subject, ring.isLastOpen else {
       return ring.append(WaitCause(at: now, subject: subject, old: old, new: new))
     }
     ring.removeLast()
@@ -182,7 +236,9 @@ package final class WaitLog {
         at: now, expiresAt: expiresAt, kinds: UInt8(truncatingIfNeeded: kinds.rawValue), isStrict: isStrict,
         isRolling: isRolling, pushes: pushes, opensAt: (opensAt.refresh, opensAt.processing), stamp: stamp,
         lastSequence: lastSequence, satisfied: satisfied))
-    return windows.dropped + UInt64(windows.count) - 1
+    let number = windows.total - 1
+    for kind in Kind.allCases where kinds.contains(kind) { lastWindow[kind] = number }
+    return number
   }
 
   @inline(__always)

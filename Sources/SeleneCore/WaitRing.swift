@@ -12,6 +12,7 @@ final class WaitRing<Entry: WaitEntry> {
   private var head = 0
   private(set) var count = 0
   private let most: Int
+  private var untilLook = 64
   /// How many were dropped, which is the number of the first that is there.
   private(set) var dropped: UInt64 = 0
   /// What was before this instant is not known any more.
@@ -19,6 +20,10 @@ final class WaitRing<Entry: WaitEntry> {
 
   /// How long entries are kept.
   static var kept: Span { 30 * Time.day }
+
+  /// How many entries a store has, and how many it was given last.
+  private var stored: UInt64 = 0
+  private var given: UInt64 = 0
 
   init(most: Int) { self.most = most }
 
@@ -37,7 +42,15 @@ final class WaitRing<Entry: WaitEntry> {
     if count == room { makeRoom() }
     memory.unsafelyUnwrapped[(head + count) & (room - 1)] = entry
     count += 1
-    if self[0].at < entry.at.subtracting(Self.kept) { dropFirst() }
+    untilLook -= 1
+    if untilLook == 0 { dropOld(entry.at) }
+  }
+
+  /// Looks for what is too old, once in a while.
+  @inline(never)
+  private func dropOld(_ now: Instant) {
+    untilLook = 64
+    while self[0].at < now.subtracting(Self.kept) { dropFirst() }
   }
 
   func removeLast() { count -= 1 }
@@ -69,7 +82,40 @@ final class WaitRing<Entry: WaitEntry> {
     return low
   }
 
+  // MARK: Keeping
+
+  /// The number that the next entry gets.
+  var total: UInt64 { dropped + UInt64(count) }
+
+  /// The last entry may still change: no store was given it.
+  var isLastOpen: Bool { count > 0 && total > max(stored, given) }
+
+  /// Where what a store does not have begins, and whether some of that was dropped.
+  func firstToKeep(_ isWhole: Bool) -> (place: Int, isBroken: Bool) {
+    guard !isWhole else { return (0, false) }
+    return stored < dropped ? (0, true) : (min(count, Int(stored - dropped)), false)
+  }
+
+  /// All but the entries from a number on are given to a store.
+  func seal(_ open: UInt64? = nil) { given = min(open ?? total, total) }
+
+  func noteKept() { stored = given }
+
+  /// An entry of a number, which may be there already; numbers that are left out are lost.
+  func put(_ entry: Entry, at number: UInt64) {
+    if number < dropped { return }
+    if number < total { return self[Int(number - dropped)] = entry }
+    if number > total {
+      if count > 0 { knownSince = max(knownSince, entry.at) }
+      (head, count, dropped) = (0, 0, number)
+    }
+    append(entry)
+  }
+
   func forget(before at: Instant) { knownSince = max(knownSince, at) }
 
-  func removeAll() { (head, count) = (0, 0) }
+  func removeAll() {
+    dropped = total
+    (head, count) = (0, 0)
+  }
 }

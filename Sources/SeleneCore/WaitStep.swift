@@ -25,6 +25,13 @@ package struct WaitStep: Equatable, Sendable {
     package static let anew = Marks(rawValue: 8)
   }
 
+  package init(
+    at: Instant, stamp: UInt64, due: Instant, estimate: Span, needs: UInt64, state: TaskState, marks: Marks
+  ) {
+    (self.at, self.stamp, self.due, self.estimate) = (at, stamp, due, estimate)
+    (self.needs, self.state, self.marks) = (needs, state, marks)
+  }
+
   init(_ record: TaskRecord, at: Instant, stamp: UInt64) {
     (self.at, self.stamp, due, estimate) = (at, stamp, record.earliestBegin, record.estimate)
     (needs, state) = (record.definition.needs.rawValue, record.state)
@@ -59,6 +66,10 @@ package struct Wait {
   package var since: Instant
   /// When the run began that was before the steps.
   package var ranAt: Instant = .min
+
+  package init(steps: [WaitStep], folded: [WaitPart] = [], since: Instant, ranAt: Instant = .min) {
+    (self.steps, self.folded, self.since, self.ranAt) = (steps, folded, since, ranAt)
+  }
 }
 
 /// The steps of a task whose record does not tell them, the oldest first. Never changed.
@@ -118,6 +129,10 @@ package struct WaitPart: Equatable, Sendable {
   package var duration: Span
   /// How often it began; for the reasons of windows in how many of them.
   package var times: UInt64
+
+  package init(reason: Reason, detail: Int64, duration: Span, times: UInt64) {
+    (self.reason, self.detail, self.duration, self.times) = (reason, detail, duration, times)
+  }
 }
 
 extension [WaitPart] {

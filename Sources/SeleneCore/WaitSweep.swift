@@ -54,6 +54,9 @@ private struct WaitCursor {
     }
   }
 
+  /// When it is another, or becomes known.
+  func changesAt(after now: Instant) -> Instant { knownSince > now ? min(knownSince, nextAt) : nextAt }
+
   /// What it is after the next change.
   var next: UInt16 { ring.map { $0[place].new } ?? value }
 
@@ -230,14 +233,11 @@ struct WaitSweep {
     func take(_ at: Instant) { if at > now && at < next { next = at } }
     if stepPlace + 1 < steps.count { take(steps[stepPlace + 1].at) }
     take(steps[stepPlace].due)
-    for need in needs {
-      take(need.cursor.nextAt)
-      take(need.cursor.knownSince)
-    }
-    for cursor in [states, refusals, group, handler] {
-      take(cursor.nextAt)
-      take(cursor.knownSince)
-    }
+    for place in needs.indices { take(needs[place].cursor.changesAt(after: now)) }
+    take(states.changesAt(after: now))
+    take(refusals.changesAt(after: now))
+    take(group.changesAt(after: now))
+    take(handler.changesAt(after: now))
     take(log.windows.knownSince)
     if lifePlace >= 0 && lifePlace < log.lives.count { take(log.lives[lifePlace].end) }
     if lifePlace + 1 < log.lives.count { take(log.lives[lifePlace + 1].at) }
@@ -260,16 +260,17 @@ struct WaitSweep {
   /// - Parameter isAfterFirst: the window that is open has dispatched something.
   private func reason(afterFirst isAfterFirst: Bool) -> (reason: Reason, detail: Int64) {
     let step = steps[stepPlace]
-    if let own = step.ownReason(at: now) { return (own, 0) }
+    if let own = step.ownReason(at: now), own != .running { return (own, 0) }
     if log.lives.count > 0 {
       guard lifePlace >= 0, lifePlace < log.lives.count else { return (.notKnown, 0) }
       let life = log.lives[lifePlace]
       if life.end <= now { return (life.wasClosed ? .noProcess : .notKnown, 0) }
     }
-    for need in needs where step.needs >> need.bit & 1 != 0 {
-      guard need.cursor.knownSince <= now else { return (.earlier, 0) }
-      if need.cursor.value == 0 {
-        return need.bit < 32 ? (.constraints, Int64(1) << Int64(need.bit)) : (.conditions, 0)
+    if step.state == .running { return (.running, 0) }
+    for place in needs.indices where step.needs >> needs[place].bit & 1 != 0 {
+      guard needs[place].cursor.knownSince <= now else { return (.earlier, 0) }
+      if needs[place].cursor.value == 0 {
+        return needs[place].bit < 32 ? (.constraints, Int64(1) << Int64(needs[place].bit)) : (.conditions, 0)
       }
     }
     guard handler.knownSince <= now else { return (.earlier, 0) }
@@ -291,7 +292,7 @@ struct WaitSweep {
       return (.stillRunning, 0)
     }
     guard let entry = window?.entry else {
-      if opensAt > now { return (.tooSoon, 0) }
+      if opensAt > now && !record.marks.contains(.expedited) { return (.tooSoon, 0) }
       if refusals.value > 0 { return (.governor, Int64(refusals.value) - 1) }
       if state.contains(.drained) { return (.drained, 0) }
       if state.contains(.storeRefuses) { return (.storeRefuses, 0) }

@@ -164,6 +164,7 @@ extension Scheduler {
     }
     observe(nil, destroy: nil)
     if let host = clock.host { finishIfLast(host.retire(), host) }
+    store.waits = table.waits.pack(at: now, isLast: true)
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: true)
     } catch {

@@ -13,7 +13,7 @@ extension Scheduler {
     let wall = clock.tick(reading)
     guard store.isDurable else {
       table.now = wall
-      return table.waits.begin(at: wall, satisfied: satisfied.rawValue)
+      return table.waits.begin(at: wall, satisfied: satisfied.rawValue, isKept: false)
     }
     try store.load(into: table)
     let state = store.opened
@@ -32,7 +32,8 @@ extension Scheduler {
     }
     let now = clock.last
     table.now = now
-    table.waits.begin(at: now, satisfied: satisfied.rawValue)
+    if span != 0 { table.waits.forget(before: now) }
+    table.waits.begin(at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse, isKept: true)
     if let books = try store.loadBooks() {
       try governance.restore(books, movedBy: span, at: now)
       try table.expedited.restore(books.expedited, movedBy: span, seen: state.lastSeen, at: now)

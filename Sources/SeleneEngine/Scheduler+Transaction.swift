@@ -130,6 +130,7 @@ extension Scheduler {
     guard !isClosing else { return close() }
     let commits = store.commits
     let (state, books) = (storedState(at: now), unsavedBooks(at: now))
+    if table.journal?.isEmpty == false || books != nil { store.waits = table.waits.pack(at: now, isLast: false) }
     do throws(SeleneError) {
       try withoutLock { () throws(SeleneError) in try store.save(table, state, books, isLast: false) }
     } catch {
@@ -140,6 +141,10 @@ extension Scheduler {
       throw error
     }
     close()
+    if let kept = store.keptWaits {
+      table.waits.noteKept(kept)
+      store.keptWaits = nil
+    }
     saver.mustSaveAgain = false
     governance.isUnsaved = false
     table.noteSaved()

@@ -8,6 +8,9 @@
 
 #include <sqlite3.h>
 
+/** The version of the schema that this library writes. */
+#define SCHEMA 8
+
 /* ============================================================================
  *  CHECK
  * ========================================================================= */
@@ -408,6 +411,7 @@ static void make_older(const char *sql) {
                                       "DROP TABLE task_group;"
                                       "ALTER TABLE governor DROP COLUMN expedited;"
                                       "DROP TABLE condition;"
+                                      "DROP TABLE wait_log;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -440,12 +444,12 @@ static void test_older(void) {
     scheduler = open_store(path("store"));
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(7, info->schema_version);
+    CHECK_INT(SCHEMA, info->schema_version);
     selene_store_info_destroy(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
-    CHECK_INT(7, findings.schema_version);
+    CHECK_INT(SCHEMA, findings.schema_version);
 
     /* What is refused stays an older one. */
     make_older("UPDATE task SET attempts = attempts + 1 WHERE sequence = 1");
@@ -507,17 +511,16 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(
-        path("fresh"),
-        "DROP TABLE condition; DROP TABLE task_group; ALTER TABLE governor DROP COLUMN expedited; "
-        "PRAGMA user_version = 4");
+    run_on(path("fresh"), "DROP TABLE wait_log; DROP TABLE condition; DROP TABLE task_group; ALTER "
+                          "TABLE governor DROP COLUMN expedited; "
+                          "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(4, findings.schema_version);
     scheduler = open_store(path("fresh"));
     CHECK_INT(0, limit_of(scheduler, "first"));
     CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 8));
     CHECK_OK(selene_store_get(scheduler, &info));
-    CHECK_INT(7, info->schema_version);
+    CHECK_INT(SCHEMA, info->schema_version);
     selene_store_info_destroy(info);
     close_store(scheduler);
     scheduler = open_store(path("fresh"));
@@ -586,7 +589,7 @@ static void test_conditions(void) {
         CHECK_OK(selene_scheduler_prune(scheduler, NULL));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE condition; PRAGMA user_version = 6");
+    run_on(path("fresh"), "DROP TABLE wait_log; DROP TABLE condition; PRAGMA user_version = 6");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(6, findings.schema_version);
     scheduler = open_store(path("fresh"));
@@ -594,10 +597,30 @@ static void test_conditions(void) {
     CHECK_OK(selene_condition_define(scheduler, "first", -1));
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
-    CHECK_INT(7, findings.schema_version);
+    CHECK_INT(SCHEMA, findings.schema_version);
     scheduler = open_store(path("fresh"));
     CHECK_STRING("first ", defined_in(scheduler));
     close_store(scheduler);
+}
+
+/** What is kept of the waits is checked, is not salvaged, and begins anew in a store of an older version. */
+static void test_waits(void) {
+    static const char *const damages[] = {"UPDATE wait_log SET checksum = checksum + 1",
+                                          "UPDATE wait_log SET entries = x'0102030405060708'",
+                                          "UPDATE wait_log SET place = place + 100",
+                                          "UPDATE wait_log SET entries = substr(entries, 1, 16)"};
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        new_folder();
+        make_store(path("store"), 10);
+        CHECK_OK(selene_store_check(path("store"), -1, NULL));
+        run_on(path("store"), damages[i]);
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
+        check_detail("of the waits is damaged");
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        close_store(open_store(path("fresh")));
+    }
 }
 
 /** What a salvage that was killed has left does not hinder the next one. */
@@ -668,6 +691,7 @@ int main(int argc, char **argv) {
              test_groups);
     run_test("D4 W2 rows of conditions are checked and salvaged, and come into an older store",
              test_conditions);
+    run_test("D4 W8 rows of waits are checked, and a salvage begins them anew", test_waits);
     run_test("D4 what a killed salvage left does not hinder the next", test_salvage_again);
     run_test("D4 salvage writes over nothing and says why not", test_salvage_refusals);
     tools_end();

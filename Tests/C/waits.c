@@ -8,8 +8,6 @@
  */
 #include "own_file.h"
 
-CHECK_UNUSED static void (*const unused[])(void) = {new_file, remove_folder};
-
 /* ---- answers -------------------------------------------------------------- */
 
 static selene_waits *waits_of(selene_scheduler scheduler, const char *id) {
@@ -204,6 +202,153 @@ static void test_flips(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* ---- reopening ------------------------------------------------------------- */
+
+static void test_reopening(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    selene_task task = job("a"), periodic = job("p"), failing = job("f");
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    task.priority = SELENE_PRIORITY_VERY_LOW;
+    periodic.schedule = SELENE_SCHEDULE_PERIODIC;
+    periodic.period = 1000 * S;
+    add(scheduler, task);
+    add(scheduler, periodic);
+    add(scheduler, failing);
+    advance(S);
+    selene_cycle cycle = begin(scheduler, window_of(20 * S, 0, 1));
+    selene_run run = next(cycle, "p");
+    advance(2 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    run = next(cycle, "f");
+    advance(S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+    advance(3 * S);
+    CHECK_OK(selene_run_retry(run, 50 * S));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(4 * S);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    advance(5 * S);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    for (int round = 0; round < 3; round++) {
+        advance(100 * S);
+        scheduler = open_for_work(file);
+        advance(7 * S);
+        SPENT(6 + 7 * (round + 1), "a", NO_WINDOW);
+        SPENT_ON(7, "a", CONSTRAINTS, SELENE_CONSTRAINT_NETWORK);
+        SPENT(3, "a", PREFERRED_OTHERS);
+        SPENT(100 * (round + 1), "a", NO_PROCESS);
+        SPENT(2, "p", RUNNING);
+        SPENT(1, "p", NO_WINDOW);
+        SPENT(4, "f", RUNNING);
+        SPENT(50, "f", BACKING_OFF);
+        selene_waits *waits = waits_of(scheduler, "a");
+        CHECK_INT(2, waits->preferred_count);
+        CHECK_TEXT("f", waits->preferred_ids[0]);
+        CHECK_TEXT("p", waits->preferred_ids[1]);
+        selene_waits_destroy(waits);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+    remove_folder();
+}
+
+/** What a process that was killed had not written is not known. */
+static void test_kill(void) {
+    new_file();
+    pid_t child = fork();
+    if (child == 0) {
+        selene_scheduler scheduler = open_for_work(file);
+        selene_task task = job("a");
+        task.constraints = SELENE_CONSTRAINT_NETWORK;
+        add(scheduler, task);
+        CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+        advance(20 * S);
+        CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+        advance(10 * S);
+        add(scheduler, job("b"));
+        advance(5 * S);
+        CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+        _exit(0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_INT(0, status);
+    advance(200 * S);
+    selene_scheduler scheduler = open_for_work(file);
+    advance(3 * S);
+    SPENT_ON(20, "a", CONSTRAINTS, SELENE_CONSTRAINT_NETWORK);
+    SPENT(10 + 3, "a", NO_WINDOW);
+    SPENT(170, "a", NOT_KNOWN);
+    SPENT(173 - 170, "b", NO_WINDOW);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** Of a store that a library without these logs wrote only what its tasks themselves tell is known. */
+static void test_older(void) {
+    const int64_t closed_at = INT64_C(1700000006) * S;
+    char command[256];
+    new_file();
+    snprintf(command, sizeof command, "cp Tests/vectors/schema5.store '%s' && chmod 600 '%s'", file,
+             file);
+    CHECK_INT(0, system(command));
+    for (int round = 0; round < 2; round++) {
+        atomic_store(&clock_now, closed_at + (100 + 50 * round) * S);
+        selene_scheduler scheduler = open_for_work(file);
+        advance(10 * S);
+        SPENT(106, "waits", NOT_KNOWN);
+        SPENT(10 * (round + 1), "waits", NO_WINDOW);
+        SPENT(40 * round, "waits", NO_PROCESS);
+        selene_waits *waits = waits_of(scheduler, "periodic");
+        CHECK_INT(SELENE_REASON_NOT_DUE, waits->changes[waits->change_count - 1].reason);
+        selene_waits_destroy(waits);
+        selene_waits_destroy(waits_of(scheduler, "failed"));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+    remove_folder();
+}
+
+/** The logs of a store have an end, too, and many openings leave them whole. */
+static void test_rows(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    selene_task task = job("a");
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    add(scheduler, task);
+    int64_t missing = 0;
+    for (int round = 0; round < 200; round++) {
+        for (int flip = 0; flip < 20; flip++) {
+            CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+            advance(S);
+            CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+            advance(2 * S);
+        }
+        missing += 20 * S;
+        add(scheduler, job("b"));
+        CHECK_OK(selene_task_cancel(scheduler, "b", -1, NULL));
+        if (round % 70 == 69) {
+            CHECK_OK(selene_scheduler_close(scheduler, 0));
+            scheduler = open_for_work(file);
+        }
+        if (round == 20) {
+            CHECK_INT(missing, wait_for_reason(scheduler, "a", SELENE_REASON_CONSTRAINTS,
+                                               SELENE_CONSTRAINT_NETWORK)
+                                   .duration);
+        }
+    }
+    selene_waits *waits = waits_of(scheduler, "a");
+    CHECK_INT(200 * 60 * S, waits->until - waits->since);
+    CHECK(part_of(waits, SELENE_REASON_EARLIER, 0).duration > 0);
+    CHECK(part_of(waits, SELENE_REASON_CONSTRAINTS, SELENE_CONSTRAINT_NETWORK).duration > 400 * S);
+    selene_waits_destroy(waits);
+    selene_store_info *info = NULL;
+    CHECK_OK(selene_store_get(scheduler, &info));
+    CHECK(info->pages * info->page_size < 1000000);
+    selene_store_info_destroy(info);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
 /* ---- a world and its recorder ----------------------------------------------- */
 
 enum { TASKS = 10, LOOKS = 40000 };
@@ -241,6 +386,7 @@ static struct world {
     selene_run runs[256];
     int run_count;
     int has_handler;
+    int is_stored, paced, holds;
     uint64_t seed;
 } world;
 
@@ -563,12 +709,64 @@ static void do_something(void) {
     }
 }
 
+static void open_world(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
+    if (world.holds) {
+        options.max_pending_refresh = 3;
+        options.flags |= SELENE_OPTIONS_HOLD;
+    }
+    options.minimum_backoff = S;
+    if (world.is_stored) options.path = (selene_text){file, -1};
+    if (world.paced) options.minimum_interval_refresh = 50 * S;
+    world.scheduler = open_virtual(options);
+    CHECK_OK(selene_handler_register(world.scheduler, "work", -1, ignore_run, NULL, NULL, NULL));
+    world.has_handler = 1;
+    const uint32_t each = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+    const selene_rule rules[] = {{SELENE_FACTOR_LOW_POWER_MODE, each, SELENE_RULE_VETO, 0, 0, 0},
+                                 {SELENE_FACTOR_THERMAL, each, SELENE_RULE_VETO, 0, 1, 0}};
+    selene_profile profile = SELENE_PROFILE_INIT;
+    profile.rules = rules;
+    profile.rule_count = 2;
+    CHECK_OK(selene_governor_set_profile(world.scheduler, &profile));
+}
+
+/** Closes the store for a while; what is due then waits for a process. */
+static void reopen(void) {
+    int64_t closed_at = atomic_load(&clock_now), away = (int64_t)draw(50) * S;
+    look_around();
+    CHECK_OK(selene_scheduler_close(world.scheduler, 0));
+    memset(world.windows, 0, sizeof world.windows);
+    world.run_count = 0;
+    advance(away);
+    open_world();
+    for (int i = 0; i < TASKS; i++) {
+        history *task = &world.tasks[i];
+        selene_task_info *info = NULL;
+        task->was_passed_over = 0;
+        if (selene_task_get(world.scheduler, task->id, -1, 0, &info) != SELENE_OK) continue;
+        look gone = {closed_at, 0, SELENE_REASON_NO_PROCESS};
+        if (task->count && task->looks[task->count - 1].at == closed_at) task->count--;
+        if (info->state == SELENE_STATE_HELD) gone.reason = SELENE_REASON_HELD;
+        if (info->state >= SELENE_STATE_SUCCEEDED) gone.reason = SELENE_REASON_TERMINAL;
+        if (info->state == SELENE_STATE_ENQUEUED && info->earliest_begin > closed_at && away) {
+            look wait = gone;
+            wait.reason = info->attempts ? SELENE_REASON_BACKING_OFF : SELENE_REASON_NOT_DUE;
+            task->looks[task->count++] = wait;
+            gone.at = info->earliest_begin;
+        }
+        if (gone.at < closed_at + away) task->looks[task->count++] = gone;
+        selene_task_info_destroy(info);
+    }
+}
+
 static void live(int ticks) {
     for (int tick = 0; tick < ticks; tick++) {
         for (int i = 0; i < 2; i++)
             if (world.windows[i].cycle && atomic_load(&clock_now) >= world.windows[i].deadline)
                 end_one(&world.windows[i]);
-        do_something();
+        if (world.is_stored && draw(60) == 0) reopen();
+        else do_something();
         look_around();
         advance(1);
         look_around();
@@ -577,40 +775,34 @@ static void live(int ticks) {
     }
 }
 
-static void test_world(void) {
-    for (uint64_t seed = 1; seed <= (uint64_t)check_tasks(20, 2); seed++) {
+static void play(int is_stored, uint64_t worlds, int ticks) {
+    for (uint64_t seed = 1; seed <= worlds; seed++) {
         memset(&world, 0, sizeof world);
         world.seed = seed + (uint64_t)check_environment("SELENE_TEST_SEED", 0) * 1000;
         atomic_store(&clock_now, START);
-        selene_options options = SELENE_OPTIONS_INIT;
-        options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
-        if (draw(2)) {
-            options.max_pending_refresh = 3;
-            options.flags |= SELENE_OPTIONS_HOLD;
-        }
-        options.minimum_backoff = S;
-        if (draw(2)) options.minimum_interval_refresh = 50 * S;
-        world.scheduler = open_virtual(options);
-        CHECK_OK(
-            selene_handler_register(world.scheduler, "work", -1, ignore_run, NULL, NULL, NULL));
-        world.has_handler = 1;
-        const uint32_t each = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
-        const selene_rule rules[] = {
-            {SELENE_FACTOR_LOW_POWER_MODE, each, SELENE_RULE_VETO, 0, 0, 0},
-            {SELENE_FACTOR_THERMAL, each, SELENE_RULE_VETO, 0, 1, 0}};
-        selene_profile profile = SELENE_PROFILE_INIT;
-        profile.rules = rules;
-        profile.rule_count = 2;
-        CHECK_OK(selene_governor_set_profile(world.scheduler, &profile));
+        world.is_stored = is_stored;
+        world.paced = draw(2) == 0;
+        world.holds = draw(2) == 0;
+        if (is_stored) new_file();
+        open_world();
         for (int i = 0; i < TASKS; i++) {
             snprintf(world.tasks[i].id, sizeof world.tasks[i].id, "t%d", i);
             world.tasks[i].looks = calloc(LOOKS, sizeof(look));
         }
-        live(check_tasks(1500, 300));
+        live(ticks);
         for (int i = 0; i < TASKS; i++)
             free(world.tasks[i].looks);
         CHECK_OK(selene_scheduler_close(world.scheduler, 0));
+        if (is_stored) remove_folder();
     }
+}
+
+static void test_world(void) {
+    play(0, (uint64_t)check_tasks(20, 2), check_tasks(1500, 300));
+}
+
+static void test_stored_world(void) {
+    play(1, (uint64_t)check_tasks(6, 1), check_tasks(800, 300));
 }
 
 int main(int argc, char **argv) {
@@ -621,6 +813,11 @@ int main(int argc, char **argv) {
              test_windows);
     run_test("W8 a periodic task tells the period that was last due", test_periods);
     run_test("W8 a condition that flips a million times costs no task anything", test_flips);
+    run_test("W8 all of it is known across reopenings", test_reopening);
+    run_test("W8 what a killed process had not written is not known", test_kill);
+    run_test("W8 a store of an older version opens, and tells what its tasks know", test_older);
+    run_test("W8 what a store keeps of it has an end", test_rows);
+    run_test("W8 in random worlds with reopenings, too", test_stored_world);
     run_test("W8 in random worlds the answer is what a recorder saw at every instant", test_world);
     return check_end();
 }

@@ -415,6 +415,19 @@ func (s *Scheduler) SetNext(id string, next time.Time) error {
 	})
 }
 
+// Waits says where the time of a task went since it was last due, or registered.
+func (s *Scheduler) Waits(id string) (*Waits, error) {
+	var raw *C.selene_waits
+	err := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_task_waits(s.handle, data, length, &raw)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer C.selene_waits_destroy(raw)
+	return newWaits(raw), nil
+}
+
 // Explain says why a task does not run now.
 func (s *Scheduler) Explain(id string) (*Explanation, error) {
 	var raw C.selene_explanation

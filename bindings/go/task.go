@@ -217,6 +217,39 @@ type Explanation struct {
 	Estimate       time.Duration
 }
 
+// Waits tells where the time of a task went since it was last due, or registered; the durations add up to the whole.
+type Waits struct {
+	Since, Until time.Time
+	Parts        []WaitPart
+	// Preferred counts the dispatches of others that went before it in windows that it fitted.
+	Preferred uint64
+	// PreferredIDs are the last of these, the latest first.
+	PreferredIDs []string
+}
+
+// WaitPart is how much of it went to one reason.
+type WaitPart struct {
+	Reason Reason
+	// Detail is the bit of a constraint, the number of a factor, or 0.
+	Detail   int64
+	Duration time.Duration
+	// Times counts how often it began; for the reasons of windows in how many of them.
+	Times uint64
+}
+
+func newWaits(raw *C.selene_waits) *Waits {
+	made := &Waits{Since: moment(raw.since), Until: moment(raw.until), Preferred: uint64(raw.preferred_count)}
+	for _, part := range unsafe.Slice(raw.parts, raw.part_count) {
+		made.Parts = append(made.Parts, WaitPart{
+			Reason(part.reason), int64(part.detail), time.Duration(part.duration), uint64(part.times),
+		})
+	}
+	for _, id := range unsafe.Slice(raw.preferred_ids, raw.preferred_id_count) {
+		made.PreferredIDs = append(made.PreferredIDs, text(id))
+	}
+	return made
+}
+
 func newExplanation(raw *C.selene_explanation) *Explanation {
 	made := &Explanation{
 		State: State(raw.state), Rank: uint64(raw.rank), Eligible: uint64(raw.eligible), Score: float64(raw.score),

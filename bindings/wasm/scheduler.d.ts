@@ -201,6 +201,21 @@ export interface TaskInfo {
   failedAt: number | null;
 }
 
+/** The durations of parts add up to until - since. */
+export interface Waits {
+  state: State;
+  since: number;
+  until: number;
+  /** detail: the bit of a constraint, the number of a factor, or 0. */
+  parts: { reason: string; detail: number; duration: number; times: number }[];
+  /** The last 30 changes of reason. */
+  changes: { at: number; reason: string; detail: number }[];
+  /** How many dispatches of others went before it in windows that it fitted. */
+  preferred: number;
+  /** The last of these, the latest first. */
+  preferredIds: string[];
+}
+
 export interface Explanation {
   state: State;
   /** Empty: nothing but a window is missing. */
@@ -319,6 +334,8 @@ export class Scheduler {
   list(which?: { tag?: string; state?: State }): string[];
   /** Why a task does not run now. */
   explain(id: string): Explanation;
+  /** Where the time of a task went since it was last due, or registered. */
+  waits(id: string): Waits;
   /** What such a window would pick now. */
   plan(window?: Window): Plan;
   /** Begins a window whose runs are pulled. */

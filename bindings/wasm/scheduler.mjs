@@ -565,6 +565,11 @@ export class Scheduler {
     });
   }
 
+  /** Where the time of a task went since it was last due, or registered. */
+  waits(id) {
+    return this.#owned('waits', 'selene_waits_destroy', (out) => this.#named('selene_task_waits', id, out), waits);
+  }
+
   /** What such a window would pick now. */
   plan(window = {}) {
     const { c } = this.#selene;
@@ -990,6 +995,27 @@ function explanation(found, missingConditions) {
     knownRuns: found.known_runs,
     newsRuns: found.news_runs,
     pace: Number(found.pace) / 1000,
+  };
+}
+
+function waits(found, memory) {
+  return {
+    state: states.name(found.state),
+    since: found.since,
+    until: found.until,
+    parts: memory.readArray('wait', found.parts, found.part_count).map((part) => ({
+      reason: reasons.name(part.reason),
+      detail: Number(part.detail),
+      duration: part.duration,
+      times: Number(part.times),
+    })),
+    changes: memory.readArray('wait_change', found.changes, found.change_count).map((change) => ({
+      at: change.at,
+      reason: reasons.name(change.reason),
+      detail: Number(change.detail),
+    })),
+    preferred: Number(found.preferred_count),
+    preferredIds: memory.readArray('text', found.preferred_ids, found.preferred_id_count),
   };
 }
 

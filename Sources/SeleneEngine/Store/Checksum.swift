@@ -66,6 +66,16 @@ extension HandlerTimes {
   }
 }
 
+extension KeptWaits {
+  /// The checksum of a row.
+  static func checksum(_ words: [Int64], at place: Int64) -> Int64 {
+    var sum = Checksum()
+    sum.add(place)
+    for word in words { sum.add(word) }
+    return sum.value
+  }
+}
+
 extension GroupTerms {
   /// What a row says of a group; nil if it is damaged.
   init?(row: Statement) {

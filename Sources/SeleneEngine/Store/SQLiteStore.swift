@@ -146,6 +146,7 @@ package final class SQLiteStore: Store {
     remember(state)
     try loadTimes(into: table)
     try loadGroups(into: table)
+    try loadWaits(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
     // From now on pages are read and written here and there.
@@ -203,6 +204,23 @@ package final class SQLiteStore: Store {
     }
   }
 
+  /// What happened to all tasks alike (W8).
+  ///
+  /// - Throws: a status of stores.
+  func loadWaits(into table: TaskTable) throws(SeleneError) {
+    guard try connection.number("PRAGMA user_version") >= Schema.waitsVersion else { return }
+    let rows = try connection.prepare(Schema.readWaits)
+    defer { rows.finish() }
+    while try rows.step() {
+      let words = rows.numbers(1)
+      guard KeptWaits.checksum(words, at: rows.int(0)) == rows.int(2), table.waits.load(words, at: rows.int(0)) else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the waits is damaged")
+      }
+    }
+    table.finishLoadingWaits()
+  }
+
   // MARK: Saving
 
   override func save(
@@ -221,16 +239,21 @@ package final class SQLiteStore: Store {
     guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
-    try transact(isOne: changes.isOne && times.isEmpty && groups.isEmpty && !mustWriteState && books == nil) {
+    let waits = waits
+    self.waits = nil
+    let isAlone = changes.isOne && times.isEmpty && groups.isEmpty && waits == nil
+    try transact(isOne: isAlone && !mustWriteState && books == nil) {
       var code = write(changes, journal, of: table)
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
       for group in groups where code == SQLITE_OK { code = write(group) }
       if conditions.isUnsaved && code == SQLITE_OK { code = write(conditions) }
       if let books, code == SQLITE_OK { code = write(books) }
+      if let waits, code == SQLITE_OK { code = write(waits) }
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
     }
     if mustWriteState { written = state }
+    keptWaits = waits
   }
 
   override func look() throws(SeleneError) {
@@ -331,6 +354,18 @@ package final class SQLiteStore: Store {
       code = write.execute()
     }
     return code
+  }
+
+  private func write(_ waits: KeptWaits) -> Int32 {
+    if waits.isWhole && (try? connection.run(Schema.deleteWaits)) == nil { return connection.lastCode }
+    guard let statement = try? connection.prepare(Schema.writeWaits) else { return connection.lastCode }
+    defer { statement.finish() }
+    return waits.words.map { $0.littleEndian }.withUnsafeBytes { packed in
+      statement.bind(1, waits.place)
+      statement.bindCopy(2, packed, isText: false)
+      statement.bind(3, KeptWaits.checksum(waits.words, at: waits.place))
+      return statement.execute()
+    }
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 7
+  static let version: Int32 = 8
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 7;
+    PRAGMA user_version = 8;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -63,6 +63,11 @@ enum Schema {
       name      TEXT    NOT NULL,
       checksum  INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE wait_log (
+      place     INTEGER PRIMARY KEY,
+      entries   BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
@@ -93,8 +98,15 @@ enum Schema {
       checksum  INTEGER NOT NULL
     ) STRICT
     """,
+    """
+    CREATE TABLE wait_log (
+      place     INTEGER PRIMARY KEY,
+      entries   BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 7"
+  static let setVersion: StaticString = "PRAGMA user_version = 8"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -105,7 +117,7 @@ enum Schema {
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
   static let otherColumns = 3...10
   /// How many tables a store has, by version.
-  static let tables: ClosedRange<Int64> = 3...6
+  static let tables: ClosedRange<Int64> = 3...7
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -166,5 +178,10 @@ enum Schema {
   static let deleteConditions: StaticString = "DELETE FROM condition"
   static let readConditions: StaticString = "SELECT place, name, checksum FROM condition ORDER BY place"
   static let conditionsVersion: Int64 = 7
+  /// What happened to all tasks alike, as little-endian numbers of 64 bits (`KeptWaits`). Places count up.
+  static let writeWaits: StaticString = "INSERT OR REPLACE INTO wait_log VALUES (?1, ?2, ?3)"
+  static let deleteWaits: StaticString = "DELETE FROM wait_log"
+  static let readWaits: StaticString = "SELECT place, entries, checksum FROM wait_log ORDER BY place"
+  static let waitsVersion: Int64 = 8
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

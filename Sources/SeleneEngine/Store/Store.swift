@@ -76,6 +76,10 @@ package class Store {
     throw SeleneError(.unsupported, "this scheduler has no store; its tasks live in memory")
   }
 
+  /// What the next save writes of the logs, and what the last one wrote (W8).
+  final var waits: KeptWaits?
+  final var keptWaits: KeptWaits?
+
   func facts() throws(SeleneError) -> StoreFacts { StoreFacts() }
 
   func close() {}

@@ -135,6 +135,7 @@ package enum StoreFile {
     }
     try store.loadTimes(into: table)
     try store.loadGroups(into: table)
+    try store.loadWaits(into: table)
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.

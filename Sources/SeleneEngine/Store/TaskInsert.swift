@@ -61,9 +61,14 @@ final class TaskInsert {
   @inline(__always)
   private func room(for record: UnsafePointer<TaskRecord>, _ place: Int) -> UnsafeMutableRawPointer {
     let (output, definition) = (record.pointee.output, record.pointee.definition)
-    guard output != nil || definition.afterCount > 0 else { return histories + place * TaskRecord.historySize }
+    let hasTrail = record.pointee.trail != nil
+    guard output != nil || definition.afterCount > 0 || hasTrail else {
+      return histories + place * TaskRecord.historySize
+    }
     let after = definition.after
-    let size = TaskRecord.historySize + (output?.count ?? 0) + after.reduce(16) { $0 + 11 + $1.id.count }
+    let size =
+      TaskRecord.historySize + (output?.count ?? 0) + after.reduce(16) { $0 + 11 + $1.id.count }
+      + (hasTrail ? WaitTrail.mostBytes : 0)
     let room = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
     long.append(room)
     return room

@@ -53,7 +53,7 @@ extension TaskRecord {
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
         || failure != nil || isPaused || isNextSaid || isExpectationLearnt || output != nil
-        || definition.afterCount > 0
+        || definition.afterCount > 0 || trail != nil
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -65,9 +65,13 @@ extension TaskRecord {
     let count = 7 + copyResponseTimes(to: words + 7)
     let (failure, output) = (failure, output)
     let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
+    let trail = trail
+    // Of others it follows from the rest.
+    let keepsDue = hasRun && definition.schedule == .periodic && state == .enqueued && trail == nil
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
       || isNextSaid || isExpectationLearnt || output != nil || definition.afterCount > 0
+      || keepsDue || trail != nil
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
     guard hasFields else { return count * 8 }
@@ -84,6 +88,8 @@ extension TaskRecord {
     if isExpectationLearnt { fields.append(field: 8, expected) }
     if let output { fields.append(field: 25, output.buffer) }
     if definition.afterCount > 0 { fields.append(field: 26, definition.after) }
+    if keepsDue { fields.append(field: 27, ranDue) }
+    if let trail { trail.packed.withUnsafeBytes { fields.append(field: 28, $0) } }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -274,6 +280,10 @@ struct TaskRows {
     let expected = fields.number(8)
     let output = fields.text(25)
     let after = fields.predecessors(26)
+    let ranDue = fields.number(27)
+    let packedTrail = fields.text(28)
+    let trail = packedTrail.flatMap { WaitTrail($0) }
+    if packedTrail != nil && trail == nil { fields.refuse() }
     guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
       expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
@@ -291,7 +301,8 @@ struct TaskRows {
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
-      isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) })
+      isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) }, ranDue: ranDue,
+      trail: trail)
   }
 }
 

@@ -361,6 +361,26 @@ struct group_info {
     std::uint64_t running, waiting;
 };
 
+/** How much of a task's time went to one reason. */
+struct wait_part {
+    /** As selene_reason_name tells it. */
+    std::string reason;
+    /** The bit of a constraint, the number of a factor, or 0. */
+    std::int64_t detail;
+    nanoseconds duration;
+    /** How often it began; for the reasons of windows in how many of them. */
+    std::uint64_t times;
+};
+
+/** Where the time of a task went since it was last due, or registered; the durations add up to until - since. */
+struct waits_info {
+    instant since, until;
+    std::vector<wait_part> parts;
+    /** How many dispatches of others went before it in windows that it fitted, and the last of these, the latest first. */
+    std::uint64_t preferred;
+    std::vector<std::string> preferred_ids;
+};
+
 /** An opportunity to work. */
 struct window {
     nanoseconds budget = std::chrono::seconds(30);
@@ -1102,6 +1122,23 @@ class scheduler {
         detail::check(selene_task_explain(handle_, id.data(), detail::length(id), &raw));
         for (std::uint32_t i = 0; i < raw.reason_count; i++)
             made.emplace_back(selene_reason_name(raw.reasons[i].reason));
+        return made;
+    }
+    /** Where the time of a task went since it was last due, or registered. */
+    waits_info waits(std::string_view id) const {
+        selene_waits *raw = nullptr;
+        detail::check(selene_task_waits(handle_, id.data(), detail::length(id), &raw));
+        const std::unique_ptr<selene_waits, decltype(&selene_waits_destroy)> held(
+            raw, selene_waits_destroy);
+        waits_info made{
+            detail::at(raw->since), detail::at(raw->until), {}, raw->preferred_count, {}};
+        for (std::uint64_t i = 0; i < raw->part_count; i++) {
+            const selene_wait &part = raw->parts[i];
+            made.parts.push_back({selene_reason_name(part.reason), part.detail,
+                                  nanoseconds(part.duration), part.times});
+        }
+        for (std::uint64_t i = 0; i < raw->preferred_id_count; i++)
+            made.preferred_ids.push_back(detail::string(raw->preferred_ids[i]));
         return made;
     }
 

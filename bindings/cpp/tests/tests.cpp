@@ -357,6 +357,12 @@ void told_clock() {
     CHECK(scheduler.next_wakeup() == start + hours(1));
     CHECK(scheduler.begin().next().done);
     CHECK(scheduler.why_not("a") == std::vector<std::string>{"not_due"});
+    scheduler.set_clock(start + std::chrono::minutes(30));
+    const selene::waits_info waits = scheduler.waits("a");
+    CHECK(waits.since == start && waits.until == start + std::chrono::minutes(30) &&
+          waits.preferred == 0);
+    CHECK(waits.parts.size() == 1 && waits.parts[0].reason == "not_due" &&
+          waits.parts[0].duration == std::chrono::minutes(30));
     scheduler.open_driver();
     while (scheduler.driver_wait(0s))
         CHECK(!scheduler.driver_step());

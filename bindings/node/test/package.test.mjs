@@ -312,7 +312,7 @@ test('the types have every export, every member and every field', async () => {
   scheduler.register({ id: 'a' });
   const cycle = scheduler.begin();
   const { run } = cycle.next();
-  const made = { TaskInfo: scheduler.get('a'), Explanation: scheduler.explain('a'), Plan: scheduler.plan(), Run: run };
+  const made = { TaskInfo: scheduler.get('a'), Explanation: scheduler.explain('a'), Plan: scheduler.plan(), Waits: scheduler.waits('a'), Run: run };
   run.complete();
   made.Report = cycle.end();
   for (const [name, object] of Object.entries(made)) for (const field of Object.keys(object)) has(block(name), field);

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pyselene as selene
 from pyselene import ReasonCode
 from pyselene.testing import VirtualClock
+from test_cli import here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 def _world() -> tuple[selene.Scheduler, VirtualClock]:
@@ -63,3 +72,21 @@ def test_w8_each_reason_has_a_sentence() -> None:
     from pyselene._explanation import SENTENCES
 
     assert set(SENTENCES) == set(ReasonCode)
+
+
+def test_w8_the_command_line_tells_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with selene.Scheduler("tasks.db") as scheduler:
+        scheduler.set_conditions(network=False, power=True)
+        scheduler.register_handler("work", None)
+        scheduler.enqueue("upload", handler="work", requires={"network"})
+    told = here("why", "upload", "--store", "tasks.db").stdout
+    assert "upload is enqueued; of the" in told
+    assert "missing: network" in told
+    assert "no process had the store open" in told
+    assert "\u2588" in told
+    found = json.loads(here("why", "upload", "--store", "tasks.db", "--json").stdout)
+    assert sum(part["duration_ns"] for part in found["parts"]) == found["total_ns"]
+    assert [change["reason"] for change in found["changes"]][:2] == ["constraints", "no_process"]
+    assert found["preferred_ids"] == []
+    assert 'no task "x" in the store' in here("why", "x", "--store", "tasks.db", code=2).stderr

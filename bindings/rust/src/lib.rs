@@ -23,4 +23,4 @@ pub use event::{Event, Events};
 pub use numbers::*;
 pub use run::{Failure, IntoVerdict, Later, Run, Verdict};
 pub use scheduler::{Options, Scheduler};
-pub use task::{Explanation, GroupInfo, Missing, Progress, Task, TaskInfo};
+pub use task::{Explanation, GroupInfo, Missing, Progress, Task, TaskInfo, WaitPart, Waits};

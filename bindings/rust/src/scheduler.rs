@@ -7,7 +7,7 @@ use crate::event::Events;
 use crate::numbers::{Constraints, Disposition, Kinds, State};
 use crate::raw;
 use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
-use crate::task::{Explanation, GroupInfo, Task, TaskInfo};
+use crate::task::{Explanation, GroupInfo, Task, TaskInfo, Waits};
 use crate::time::{instant, maybe, nanoseconds, since_epoch};
 use std::ffi::c_void;
 use std::fmt;
@@ -503,6 +503,18 @@ impl Scheduler {
         let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
         check(unsafe { raw::selene_task_explain(self.handle(), data, length, &mut raw) })?;
         Ok(Explanation::new(&raw))
+    }
+    /// Where the time of a task went since it was last due, or registered.
+    pub fn waits(&self, id: &str) -> Result<Waits> {
+        let mut raw = ptr::null_mut();
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        // Sound: the answer is read before it is freed.
+        unsafe {
+            check(raw::selene_task_waits(self.handle(), data, length, &mut raw))?;
+            let made = Waits::new(&*raw);
+            raw::selene_waits_destroy(raw);
+            Ok(made)
+        }
     }
 
     // ---- windows ----

@@ -387,6 +387,62 @@ pub struct Missing {
     pub may_change_at: Option<SystemTime>,
 }
 
+/// Where the time of a task went since it was last due, or registered; the durations add up to the whole.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Waits {
+    /// From when on it is told.
+    pub since: SystemTime,
+    /// Now, or the end of the task.
+    pub until: SystemTime,
+    /// By reason.
+    pub parts: Vec<WaitPart>,
+    /// How many dispatches of others went before it in windows that it fitted.
+    pub preferred: u64,
+    /// The last of these, the latest first.
+    pub preferred_ids: Vec<String>,
+}
+
+/// How much of it went to one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitPart {
+    /// Which.
+    pub reason: Reason,
+    /// The bit of a constraint, the number of a factor, or 0.
+    pub detail: i64,
+    /// How long.
+    pub duration: Duration,
+    /// How often it began; for the reasons of windows in how many of them.
+    pub times: u64,
+}
+
+impl Waits {
+    /// Reads an answer of the library.
+    ///
+    /// # Safety
+    /// Its arrays have as many elements as it says.
+    pub(crate) unsafe fn new(raw: &raw::selene_waits) -> Waits {
+        let part = |index: u64| {
+            let part = unsafe { &*raw.parts.add(index as usize) };
+            WaitPart {
+                reason: Reason::of(part.reason),
+                detail: part.detail,
+                duration: span(part.duration),
+                times: part.times,
+            }
+        };
+        let id = |index: u64| unsafe { string(&*raw.preferred_ids.add(index as usize)) };
+        Waits {
+            since: instant(raw.since),
+            until: instant(raw.until),
+            parts: (0..raw.part_count).map(part).collect(),
+            preferred: raw.preferred_count,
+            preferred_ids: (0..raw.preferred_id_count).map(id).collect(),
+        }
+    }
+}
+
 impl Explanation {
     pub(crate) fn new(raw: &raw::selene_explanation) -> Explanation {
         let count = (raw.reason_count as usize).min(raw.reasons.len());

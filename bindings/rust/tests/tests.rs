@@ -290,6 +290,10 @@ fn a_clock_of_a_test_drives_the_driver() {
     let missing = scheduler.explain("a").unwrap().missing;
     assert_eq!(missing[0].reason, Reason::NotDue);
     assert_eq!(missing[0].may_change_at, Some(start + HOUR));
+    scheduler.set_clock(start + HOUR / 2).unwrap();
+    let waits = scheduler.waits("a").unwrap();
+    assert_eq!((waits.since, waits.until, waits.preferred), (start, start + HOUR / 2, 0));
+    assert_eq!((waits.parts[0].reason, waits.parts[0].duration), (Reason::NotDue, HOUR / 2));
     assert!(scheduler.open_driver(&Driver::new()).unwrap() >= 0);
     while scheduler.driver_wait(Duration::ZERO).unwrap() {
         assert!(scheduler.driver_step().unwrap().is_none());

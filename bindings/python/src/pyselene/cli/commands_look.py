@@ -19,6 +19,7 @@ from .problem import Exit, Problem, printable
 from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .toml_table import shown
+from .waits import show_waits, waits_json
 from .workload import Workload
 
 
@@ -85,6 +86,26 @@ def explain(
             print_json({"task": to_json.info_json(info), "explanation": to_json.explanation_json(why)})
         else:
             show.show_explanation(new_console(), scheduler, info, why, window.budget)
+
+
+@command()
+def why(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The task.")],
+    workload: o.MaybeWorkloadFile = None,
+    store: o.Store = None,
+    as_json: o.Json = False,
+) -> None:
+    """Tell where the time of one task went since it was last due: what it waited for, and for how long."""
+    work = _one_of(workload, store)
+    if work is not None:
+        refuse_unknown(work, id)
+    with _looking(work, store) as scheduler:
+        _get(scheduler, id)
+        waits = scheduler.waits(id)
+        if as_json:
+            print_json(waits_json(waits))
+        else:
+            show_waits(new_console(), waits)
 
 
 @command("list")
