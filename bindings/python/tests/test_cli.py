@@ -840,7 +840,7 @@ def test_a_task_is_explained(folder: Path) -> None:
     write(folder, LOOK)
     found = look("explain", "b", "w.toml", "--no-network", "--on-battery")
     assert found["explanation"]["reasons"] == [
-        {"reason": "constraints", "constraints": ["network", "power"], "may_change_at": None}
+        {"reason": "constraints", "constraints": ["network", "power"], "conditions": [], "may_change_at": None}
     ]
     task = found["task"]
     assert (task["every"], task["max_attempts"], task["backoff"], task["backoff_delay"]) == (3600.0, 3, "linear", 12.0)

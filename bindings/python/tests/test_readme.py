@@ -46,7 +46,7 @@ def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(workload) == 1
     (tmp_path / workload[0][0]).write_text(workload[0][1])
     commands = re.findall(r"^pyselene (\w+.*?)(?: *#.*)?$", text, re.MULTILINE)
-    assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "simulate", "signals"}
+    assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "why", "simulate", "signals"}
     paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     for command in commands:
         if "--now" in command:
