@@ -175,8 +175,7 @@ private func actOnRun(
       try scheduler.progress(run, done: words.number(1), total: words.number(2), message, by: member, at: moment)
     case SERVICE_RUN_SET_OUTPUT:
       let (start, length) = words.text(1)
-      try scheduler.setOutput(
-        run, UnsafeRawBufferPointer(start: start, count: max(0, Int(length))), by: member)
+      try scheduler.setOutput(run, try borrow(output: start, length), by: member)
     case SERVICE_RUN_GET: words.out(1, try scheduler.block(ofRun: run))
     default: throw SeleneError(.unsupported, "operation", "not one of a run")
     }

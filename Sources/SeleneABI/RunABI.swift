@@ -119,20 +119,20 @@ public func selene_run_progress(
 }
 
 /// What a run may leave, unless that is larger than its scheduler takes.
-private func check(_ output: UnsafeRawPointer?, _ length: Int64) throws(SeleneError) {
+func borrow(output: UnsafeRawPointer?, _ length: Int64) throws(SeleneError) -> UnsafeRawBufferPointer {
   guard length >= 0 else { throw .range("length", length, 0, .max, .bytes) }
   guard output != nil || length == 0 else { throw .null("output") }
+  return UnsafeRawBufferPointer(start: output, count: Int(clamping: length))
 }
 
 @_cdecl("selene_run_set_output") @implementation
 public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!, _ length: Int64) -> selene_status {
   if service_is_run(run) != 0 {
-    let status = attempt { () throws(SeleneError) in try check(output, length) }
+    let status = attempt { () throws(SeleneError) in _ = try borrow(output: output, length) }
     guard status == 0 else { return status }
   }
   return attempt(ofRun: run, SERVICE_RUN_SET_OUTPUT, word(output), word(length)) { () throws(SeleneError) in
-    try check(output, length)
-    let output = UnsafeRawBufferPointer(start: output, count: Int(length))
+    let output = try borrow(output: output, length)
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.setOutput(number, output)
     }

@@ -56,6 +56,8 @@ package struct Journal {
   package init() {}
 
   package var isEmpty: Bool { stored.isEmpty }
+  /// The present call has changed something.
+  var hasSteps: Bool { !steps.isEmpty }
 
   mutating func note(_ step: Step) { steps.append(step) }
 

@@ -143,16 +143,25 @@ final class TaskIndex {
   // MARK: Classes
 
   /// The number of a class, which it gets if it has none.
-  func number(of taskClass: TaskClass) -> Int {
+  ///
+  /// - Parameter mayComeBack: the present call may be taken back. An open ranking knows the tasks that it then gets back by
+  ///   the number of their class, so classes that the call has emptied keep theirs until it stands.
+  func number(of taskClass: TaskClass, mayComeBack: Bool) -> Int {
     if let known = classes.find(taskClass) { return known }
-    if classes.isFull { makeRoom() }
+    if classes.isFull { makeRoom(keepingEmpty: mayComeBack && !rankings.isEmpty) }
     return classes.add(taskClass)
   }
 
+  /// The present call stands: classes are freed that were kept for its sake.
+  func forgetEmptyClasses() {
+    if keepsEmpty { makeRoom(keepingEmpty: false) }
+  }
+
   /// Frees the classes that are empty, and widens the lists where that gave little.
-  private func makeRoom() {
+  private func makeRoom(keepingEmpty: Bool) {
     let old = classes.room
-    let freed = classes.sweep { rankedLines[$0].isEmpty && dues[$0].count == 0 }
+    keepsEmpty = keepingEmpty
+    let freed = classes.sweep { !keepingEmpty && rankedLines[$0].isEmpty && dues[$0].count == 0 }
     if !rankings.isEmpty { for number in freed { for ranking in rankings { ranking.forget(number) } } }
     let room = classes.room
     guard room > old else { return }
@@ -293,6 +302,8 @@ final class TaskIndex {
 
   /// Cycles are open.
   var hasRankings: Bool { !rankings.isEmpty }
+  /// Classes that are empty were not freed when there was no room for more.
+  private var keepsEmpty = false
 
   func open(_ ranking: Ranking) {
     rankings.append(ranking)

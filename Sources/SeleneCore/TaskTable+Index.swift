@@ -27,7 +27,8 @@ extension TaskTable {
     index.number(
       of: TaskClass(
         kind: record.kind, needs: record.pointee.needs, pushes: way == .pushed,
-        group: record.pointee.definition.group, crewed: way == .crewed ? record.pointee.handler + 1 : 0))
+        group: record.pointee.definition.group, crewed: way == .crewed ? record.pointee.handler + 1 : 0),
+      mayComeBack: journal?.hasSteps ?? false)
   }
 
   /// Puts a record where it belongs.

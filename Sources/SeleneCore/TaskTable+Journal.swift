@@ -58,5 +58,6 @@ extension TaskTable {
     terms.groups.noteSaved()
     terms.conditions.noteSaved()
     journal?.clear()
+    index.forgetEmptyClasses()
   }
 }

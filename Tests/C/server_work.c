@@ -665,6 +665,13 @@ static void test_wrong_numbers(void) {
     CHECK_INT(SELENE_ERROR_INVALID_HANDLE, ask(client, 112, (const uint64_t[]){1, 0}, 2, body));
     uint64_t run = raw_run(client, body);
     CHECK_INT(SELENE_ERROR_ALREADY_EXISTS, ask(client, 88, other, 3, body));
+    /* A text or an output that says how long it is, and is not there. */
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT,
+              ask(client, 119, (const uint64_t[]){run, 0, 5}, 3, body));
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT,
+              ask(client, 118, (const uint64_t[]){run, 0, 0, 0, 5}, 5, body));
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT,
+              ask(client, 114, (const uint64_t[]){run, 3, 0, 0, 5}, 5, body));
     for (int i = 0; i < 2000; i++) {
         static const uint16_t operations[] = {101, 102, 103, 112, 113, 115, 116, 117, 120};
         uint64_t words[4] = {chance(&seed), chance_below(&seed, 3), chance_below(&seed, 2),
