@@ -316,6 +316,8 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
         char *name = strndup(pool[0].pointer, (size_t)pool[1].number);
         if (name == NULL) abort();
         pthread_mutex_lock(&own->roll);
+        // It may have left another one.
+        free(from->pool);
         from->pool = name;
         from->member = member;
         pthread_mutex_unlock(&own->roll);
