@@ -26,8 +26,10 @@ MAJOR := $(firstword $(subst ., ,$(VERSION)))
 MINOR := $(word 2,$(subst ., ,$(VERSION)))
 
 # What the library stands on, and what linking with the archive needs besides it.
-# make SQLITE=-l:libsqlite3.a puts SQLite into the library.
+# make SQLITE=-l:libsqlite3.a puts SQLite into the library; make GLIBC=2.17 makes libraries and selene-run that load wherever
+# that version or a later one is, which need the libraries, too, in which functions of threads were then.
 SQLITE = -lsqlite3
+GLIBC =
 LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
@@ -41,7 +43,7 @@ SYMBOLS = Sources/SeleneABI/symbols.txt
 # and CLANG_TARGET says how it is called. The modules import no C library, so musl takes what was compiled for glibc: TWIN.
 TARGET =
 BUILD = build$(addprefix /,$(TARGET))
-TARGETS = aarch64-linux-gnu aarch64-linux-musl x86_64-linux-musl
+TARGETS = aarch64-linux-gnu aarch64-linux-musl riscv64-linux-gnu x86_64-linux-musl
 CROSS = $(addsuffix -,$(TARGET:-musl=-gnu))
 ifneq ($(TARGET),)
 $(if $(filter $(TARGETS),$(TARGET)),,$(error TARGET $(TARGET) is unknown, known are $(TARGETS)))
@@ -53,13 +55,21 @@ CC = $(SYSROOT)/cc
 CLANG_TARGET = --target=$(TARGET) -nostdlibinc -isystem $(SYSROOT)/usr/include/$(TARGET) $(if $(filter aarch64-%,$(TARGET)),-mno-outline-atomics)
 PROGRAM_FLAGS = -static
 else
-BARE = $(TARGET:-linux-gnu=-none-none-elf)
+# Floating point goes in registers of its own, as in Linux on riscv64; bare metal there has none.
+BARE = $(TARGET:-linux-gnu=-none-none-$(if $(filter riscv64-%,$(TARGET)),eabi,elf))
+MACHINE = $(if $(filter riscv64-%,$(TARGET)),-march=rv64gc -mabi=lp64d)
 CC = $(CROSS)gcc
 HEADERS = -isystem /usr/$(TARGET)/include -isystem $(SYSROOT)/usr/include
-SWIFT_TARGET = -target $(BARE) -Xfrontend -clang-target -Xfrontend $(subst -linux,-unknown-linux,$(TARGET)) $(addprefix -Xcc ,$(HEADERS))
+SWIFT_TARGET = -target $(BARE) -Xfrontend -clang-target -Xfrontend $(subst -linux,-unknown-linux,$(TARGET)) $(addprefix -Xcc ,$(MACHINE) $(HEADERS))
 CLANG_TARGET = --target=$(TARGET) $(HEADERS)
 endif
 endif
+ifneq ($(GLIBC),)
+$(if $(filter 2.17,$(GLIBC)),,$(error GLIBC $(GLIBC) is unknown, known is 2.17))
+FLOOR = $(if $(filter %-musl,$(TARGET)),,$(BUILD)/compiled/glibc/floor.o)
+override LIBS += $(if $(FLOOR),-Wl$(comma)--push-state$(comma)--no-as-needed -l:libpthread.so.0 $(if $(filter %.a,$(SQLITE)),-l:libdl.so.2) -Wl$(comma)--pop-state)
+endif
+comma = ,
 # OUT: where the libraries are put; everything else stays in BUILD.
 OUT = $(BUILD)
 SHARED = $(OUT)/libselene.so.$(VERSION)
@@ -67,6 +77,8 @@ ARCHIVE = $(OUT)/libselene.a
 SONAME = libselene.so.$(MAJOR)
 EXAMPLES := $(patsubst bindings/c/examples/%.c,build/examples/%,$(wildcard bindings/c/examples/*.c))
 RUNNER_SOURCES := $(wildcard bindings/c/examples/selene-run/*.[ch])
+DAEMON_SOURCES := $(wildcard bindings/c/examples/selened/*.[ch]) \
+	$(wildcard $(foreach name,arguments duration nearest printable,bindings/c/examples/selene-run/$(name).[ch]))
 
 export SWIFT_BACKTRACE ?= enable=no
 # Fails when a tool prints a warning: what the compilers treat as errors, and what linkers only say.
@@ -74,7 +86,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm node page program examples run run-c run-python test test-targets check torture mutants bench runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-bench benchmarks help
+.PHONY: all libraries wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-bench deps-dist targets benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -94,7 +106,7 @@ test: deps-test
 
 ## check          the quick part of the tests, in under two minutes once they are built; before each commit
 check: deps-test
-	@.ci/test "python check" "c check" swift "store check" interface format
+	@.ci/test swift "python check" "c check" "store check" interface format
 
 ## test-targets   the tests of what is built for other machines: arm64 on an emulator, WebAssembly
 test-targets: deps-test
@@ -102,7 +114,7 @@ test-targets: deps-test
 
 ## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/dist && bindings/python/test.sh long
+	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/fleet long && .ci/suites/dist && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test
@@ -118,6 +130,10 @@ bench: deps-bench all benchmarks
 ## runtimes       what a pulled run costs in each binding, beside C
 runtimes: deps-test all
 	@Benchmarks/runtimes.sh
+
+## targets        what the same program costs on each target whose libraries are built: bytes and instructions
+targets: deps-test all
+	@Benchmarks/targets.sh
 
 # ---- the libraries ----------------------------------------------------------
 
@@ -138,7 +154,7 @@ endif
 # functions that runs and registrations pass through are marked for speed. Exclusivity is checked while compiling and in
 # the ordinary build.
 SWIFT_MODE = -swift-version 6 -warnings-as-errors -parse-as-library -whole-module-optimization -Osize \
-	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs \
+	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs -Xfrontend -disable-incremental-llvm-codegen \
 	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene \
 	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap
 # Swift says of each function that nothing is thrown through it, which leaves it without what an unwinder needs: what a
@@ -161,6 +177,9 @@ FROM_C = mkdir -p $(COMPILED) && $(QUIETLY) clang $(CLANG_TARGET) -std=gnu17 -Os
 	-Iinclude -ISources/CPlatform/include -ISources/CService/include
 $(COMPILED)/%.o: Sources/CPlatform/%.c $(PACKAGES) $(C_HEADERS) Makefile
 	@$(FROM_C) -c $< -o $@
+$(COMPILED)/glibc/%.o: Sources/CPlatform/glibc/%.c $(PACKAGES) Makefile
+	@mkdir -p $(@D)
+	@$(QUIETLY) clang $(CLANG_TARGET) -std=gnu17 -D_GNU_SOURCE -Os -Wall -Wextra -Werror $(FOR_C) -c $< -o $@
 $(COMPILED)/%.o: Sources/CService/%.c $(PACKAGES) $(C_HEADERS) include/selene.h Makefile
 	@$(FROM_C) -c $< -o $@
 
@@ -170,16 +189,16 @@ OBJECTS = $(COMPILED)/swift.o $(patsubst %.c,$(COMPILED)/%.o,$(notdir $(C_SOURCE
 $(BUILD)/selene.o: $(OBJECTS) $(SYMBOLS)
 	@$(CROSS)ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
 	  --defsym=posix_memalign=platform_memalign -o $@ $(OBJECTS)
-	@$(CROSS)objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .swift_modhash -R .comment $@
+	@$(CROSS)objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .comment $@
 
 $(BUILD)/selene.map: .ci/nodes include/selene.h
 	@mkdir -p $(BUILD)
 	@.ci/nodes map >$@
 
 # Stripped as it is installed; what debuggers and valgrind want lies beside it.
-$(SHARED): $(BUILD)/selene.o $(BUILD)/selene.map
+$(SHARED): $(BUILD)/selene.o $(FLOOR) $(BUILD)/selene.map
 	@mkdir -p $(OUT)
-	@$(QUIETLY) $(CC) -shared -o $@ $(BUILD)/selene.o -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/selene.map \
+	@$(QUIETLY) $(CC) -shared -o $@ $(BUILD)/selene.o $(FLOOR) -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/selene.map \
 	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,-z,noseparate-code,--gc-sections,--as-needed,--build-id $(LDFLAGS) $(LIBS)
 	@$(CROSS)objcopy --only-keep-debug $@ $@.debug
 	@$(CROSS)strip $@
@@ -204,6 +223,9 @@ interface: deps-test
 	@python3 bindings/node/tools/calls.py
 	@python3 bindings/rust/tools/rust.py
 	@python3 bindings/go/tools/numbers.py
+	@python3 bindings/java/tools/java.py
+	@python3 bindings/swift/tools/numbers.py
+	@python3 bindings/dotnet/tools/csharp.py
 	@mkdir -p build/test
 	@.ci/witness >build/test/witness.c
 	@$(CC) -g -gdwarf-4 -w -shared -fPIC -Iinclude build/test/witness.c -o build/test/witness.so
@@ -212,24 +234,31 @@ interface: deps-test
 
 # ---- WebAssembly ------------------------------------------------------------
 
-# The same sources for a machine with one thread and no files: Sources/CPlatform/wasm stands for the system and for SQLite.
+# The same sources for a machine with one thread and no files: Sources/CPlatform/wasm stands for the system. There are two
+# modules: in selene.wasm it stands for SQLite, too, and tasks are in memory; selene-store.wasm has SQLite inside, over files
+# in the module's memory, so that a host can take its tasks out and bring them back.
 # Swift's toolchain has clang and wasm-ld; the C library (wasi-libc) and what clang's code calls are Debian's.
 WASI = wasm32-wasi
 WASI_BUILTINS = $(lastword $(sort $(wildcard /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a)))
 WASM = build/wasm
 FOR_WASM = -ISources/CService/include -isystem /usr/include/$(WASI) -I$(WASM)/include
-WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o sqlite.o service.o)
+WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o files.o service.o)
+WASM_SYSROOT = $(WASM)/sysroot
+WASM_STORE = $(WASM_SYSROOT)/usr/lib/$(WASI)/sqlite3.o
+# What the package calls beside the header's functions.
+WASM_EXPORTS = malloc free module_file_put module_file_get module_file_remove
 WASM_FEATURES = bulk-memory mutable-globals sign-ext nontrapping-float-to-int reference-types multivalue
 # What the packages for JavaScript have in common.
 SKIN = scheduler.mjs structs.mjs interface.mjs scheduler.d.ts
-WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs memory.mjs selene.d.ts package.json README.md $(SKIN)) LICENSE
+WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs store.mjs memory.mjs selene.d.ts package.json README.md $(SKIN)) LICENSE
 
-## wasm           the engine as a WebAssembly module, with its package for JavaScript: build/wasm/package
-wasm: deps-wasm $(WASM)/package/selene.wasm
+## wasm           the engine as WebAssembly modules, with their package for JavaScript: build/wasm/package; STORE=no: one only
+STORE = yes
+wasm: deps-wasm $(WASM)/package/selene.wasm $(if $(filter yes,$(STORE)),$(WASM)/package/selene-store.wasm)
 	@cp $(WASM_PACKAGE) $(WASM)/package/
 
 ## page           docs/play.html: a page of one file with the engine inside
-page: wasm
+page: deps-wasm $(WASM)/package/selene.wasm
 	@python3 bindings/wasm/tools/page.py $(WASM)/package docs/play.html
 
 # SQLite's header alone: the system's others are not for this target.
@@ -242,44 +271,100 @@ $(WASM)/swift.o: $(SWIFT_SOURCES) $(C_HEADERS) $(WASM)/include/sqlite3.h include
 	@$(QUIETLY) swiftc -target wasm32-unknown-none-wasm -Xfrontend -clang-target -Xfrontend wasm32-unknown-wasi \
 	  $(SWIFT_MODE) -module-cache-path $(WASM)/modules $(addprefix -Xcc ,$(FOR_WASM)) -c $(SWIFT_SOURCES) -o $@
 
-$(WASM)/%.o: Sources/CPlatform/wasm/%.c $(C_HEADERS) $(WASM)/include/sqlite3.h Makefile
+$(WASM)/%.o: Sources/CPlatform/wasm/%.c Sources/CPlatform/wasm/files.h $(C_HEADERS) $(WASM)/include/sqlite3.h Makefile
 	@$(QUIETLY) clang --target=wasm32-unknown-wasi -std=gnu17 -Os -Wall -Wextra -Wno-unused-parameter -Werror $(FOR_WASM) \
 	  -ISources/CPlatform/include -c $< -o $@
 
-$(WASM)/package/selene.wasm: $(WASM_OBJECTS) $(SYMBOLS)
+$(WASM_STORE): .ci/sysroot
+	@.ci/sysroot $(WASI) $(WASM_SYSROOT)
+	@touch $@
+
+$(WASM)/package/selene.wasm: $(WASM_OBJECTS) $(WASM)/sqlite.o
+$(WASM)/package/selene-store.wasm: $(WASM_OBJECTS) $(WASM)/vfs.o $(WASM_STORE)
+$(WASM)/package/%.wasm: $(SYMBOLS)
 	@mkdir -p $(@D)
 	@$(QUIETLY) wasm-ld --no-entry --gc-sections -O3 --strip-all -z stack-size=262144 --export-table --growable-table \
-	  $(addprefix --export=,$(shell cat $(SYMBOLS)) malloc free) /usr/lib/$(WASI)/crt1-reactor.o $(WASM_OBJECTS) \
-	  -L/usr/lib/$(WASI) -lc $(WASI_BUILTINS) -o $(WASM)/linked.wasm
-	@wasm-opt -Oz $(addprefix --enable-,$(WASM_FEATURES)) $(WASM)/linked.wasm -o $@
+	  $(addprefix --export=,$(shell cat $(SYMBOLS)) $(WASM_EXPORTS)) /usr/lib/$(WASI)/crt1-reactor.o $(filter %.o,$^) \
+	  -L/usr/lib/$(WASI) -lc $(WASI_BUILTINS) -o $(WASM)/$*.linked
+	@wasm-opt -Oz $(addprefix --enable-,$(WASM_FEATURES)) $(WASM)/$*.linked -o $@
 	@echo "$@"
 
 # ---- Node.js ----------------------------------------------------------------
 
-# The addon has the engine inside. Its headers lie beside node, or where the system keeps them.
-NODE = build/node
+# The addon has the engine inside. Its headers lie beside node, or where the system keeps them, and are the same for all
+# machines.
+NODE = $(BUILD)/node
+NODE_ADDON = $(NODE)/package/selene.$(or $(TARGET),$(shell uname -m)-linux-gnu).node
 NODE_HEADERS = $(firstword $(wildcard $(addsuffix /node_api.h,$(abspath $(dir $(realpath $(shell command -v node)))../include/node) \
 	/usr/include/node /usr/include/nodejs/src)))
 NODE_PACKAGE = $(addprefix bindings/node/,selene.mjs memory.mjs selene.d.ts package.json README.md) $(addprefix bindings/wasm/,$(SKIN)) LICENSE
 
 ## node           the engine as an addon of Node.js, with its package: build/node/package
-node: deps-node $(NODE)/package/selene.node
+node: deps-node $(NODE_ADDON)
 	@cp $(NODE_PACKAGE) $(NODE)/package/
 
-$(NODE)/package/selene.node: bindings/node/addon.c bindings/node/calls.inc $(ARCHIVE)
+$(NODE_ADDON): bindings/node/addon.c bindings/node/calls.inc $(ARCHIVE) $(FLOOR)
 	@mkdir -p $(@D)
 	@$(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden -ffile-prefix-map=$(HERE) -Iinclude \
-	  $(addprefix -I,$(dir $(NODE_HEADERS))) -shared -o $@ $< $(ARCHIVE) \
+	  $(addprefix -I,$(dir $(NODE_HEADERS))) -shared -o $@ $< $(ARCHIVE) $(FLOOR) \
 	  -Wl,-z,nodelete,-z,relro,-z,now,--gc-sections,--as-needed,--exclude-libs,ALL $(LDFLAGS) $(STATIC_LIBS)
-	@strip $@
+	@$(CROSS)strip $@
+	@echo "$@"
+
+# ---- Java -------------------------------------------------------------------
+
+# A jar with the engine inside, for the machine that it is built on, and for others of which java-library has put the library
+# into the same folder; its headers are those of the JDK that javac is of, and the same for all machines.
+JAVA = build/java
+JAVA_HOME_HERE = $(abspath $(dir $(realpath $(shell command -v javac)))..)
+JAVA_NATIVE = $(JAVA)/classes/org/selene/linux-$(or $(firstword $(subst -, ,$(TARGET))),$(shell uname -m))/libselene_java.so
+JAVA_SOURCES = $(sort $(wildcard bindings/java/src/main/java/*.java bindings/java/src/main/java/org/selene/*.java))
+
+## java           the engine in a jar for Java 17 and newer: build/java/selene.jar
+java: deps-java $(JAVA)/selene.jar
+java-library: deps-java $(JAVA_NATIVE)
+
+$(JAVA_NATIVE): bindings/java/native/selene_java.c bindings/java/native/calls.inc $(ARCHIVE) $(FLOOR)
+	@mkdir -p $(@D)
+	@$(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden -ffile-prefix-map=$(HERE) -Iinclude \
+	  $(addprefix -isystem $(JAVA_HOME_HERE)/include,/ /linux) -shared -o $@ $< $(ARCHIVE) $(FLOOR) \
+	  -Wl,-z,nodelete,-z,relro,-z,now,--gc-sections,--as-needed,--exclude-libs,ALL $(LDFLAGS) $(STATIC_LIBS)
+	@$(CROSS)strip $@
+
+# Of one date and in one order, so that the same sources are the same bytes.
+$(JAVA)/selene.jar: $(JAVA_SOURCES) $(JAVA_NATIVE) LICENSE
+	@rm -f $(JAVA)/classes/*.class $(JAVA)/classes/org/selene/*.class
+	@$(QUIETLY) javac --release 17 -encoding UTF-8 -Xlint:all -Xdoclint:all,-missing -Werror -d $(JAVA)/classes $(JAVA_SOURCES)
+	@mkdir -p $(JAVA)/classes/META-INF && cp LICENSE $(JAVA)/classes/META-INF/LICENSE
+	@printf 'Implementation-Title: Selene\nImplementation-Version: $(VERSION)\n' >$(JAVA)/manifest
+	@jar --create --date=2000-01-01T00:00:00Z --file $@ --manifest $(JAVA)/manifest --module-version $(VERSION) \
+	  $$(cd $(JAVA)/classes && find . -type f -printf '-C $(JAVA)/classes %P\n' | LC_ALL=C sort)
+	@echo "$@"
+
+# ---- .NET -------------------------------------------------------------------
+
+# An assembly by Mono's compiler, which .NET Core runs, too, and the library beside it.
+DOTNET = build/dotnet
+CSHARP = mcs -langversion:7.2 -optimize+ -warn:4 -warnaserror
+DOTNET_SOURCES := $(sort $(wildcard bindings/dotnet/src/*.cs))
+
+## dotnet         the assembly for .NET, with the library beside it: build/dotnet/package
+dotnet: deps-dotnet $(DOTNET)/package/Selene.dll
+
+$(DOTNET)/package/Selene.dll: $(DOTNET_SOURCES) bindings/dotnet/README.md LICENSE $(SHARED)
+	@mkdir -p $(@D)
+	@printf '[assembly: System.Reflection.AssemblyVersion("$(VERSION).0")]\n' >$(DOTNET)/Version.cs
+	@$(QUIETLY) $(CSHARP) -unsafe -target:library -out:$@ -doc:$(@D)/Selene.xml $(DOTNET_SOURCES) $(DOTNET)/Version.cs
+	@cp $(SHARED) $(@D)/$(SONAME)
+	@cp bindings/dotnet/README.md LICENSE $(@D)/
 	@echo "$@"
 
 # ---- programs that use them -------------------------------------------------
 
 USE = -Iinclude -Lbuild -Wl,-rpath,'$$ORIGIN'
 
-## examples       the small C programs and selene-run, in build/
-examples: all $(EXAMPLES) build/selene-run
+## examples       the small C programs, selene-run and selened, in build/
+examples: all $(EXAMPLES) build/selene-run build/selened
 
 build/examples/%: bindings/c/examples/%.c $(SHARED)
 	@mkdir -p $(@D)
@@ -288,23 +373,33 @@ build/examples/%: bindings/c/examples/%.c $(SHARED)
 build/selene-run: $(RUNNER_SOURCES) $(SHARED)
 	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
-# What is installed of it: with the library inside, so that it runs wherever it is put, and its manual page.
-PROGRAM = $(BUILD)/install/selene-run
-# The manual page is written by the program itself.
-program: $(PROGRAM) $(PROGRAM).1
+build/selened: $(DAEMON_SOURCES) $(SHARED)
+	@$(CC) $(CFLAGS) $(WARNINGS) $(filter %.c,$^) -o $@ $(USE) -lselene -lpthread
 
-$(PROGRAM): $(RUNNER_SOURCES) $(ARCHIVE)
+# What is installed of them: with the library inside, so that they run wherever they are put, and their manual pages.
+PROGRAM = $(BUILD)/install/selene-run
+DAEMON = $(dir $(PROGRAM))selened
+# The manual pages are written by the programs themselves.
+program: $(PROGRAM) $(PROGRAM).1 $(DAEMON) $(DAEMON).8
+
+$(PROGRAM): $(RUNNER_SOURCES)
+$(DAEMON): $(DAEMON_SOURCES)
+$(PROGRAM) $(DAEMON): $(ARCHIVE) $(FLOOR) $(FLOOR:floor.o=start.o)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.a,$^) -o $@ $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
+	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.o,$^) $(ARCHIVE) -o $@ $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
 	@$(CROSS)strip $@
 
 ifeq ($(TARGET),)
 $(PROGRAM).1: .ci/man $(PROGRAM)
-	@$^ $(VERSION) >$@
+	@$^ 1 $(VERSION) >$@
+$(DAEMON).8: .ci/man $(DAEMON)
+	@$^ 8 $(VERSION) >$@
 else
-$(PROGRAM).1: .ci/man $(RUNNER_SOURCES) $(PROGRAM)
-	@$(MAKE) --no-print-directory TARGET= OUT=build build/install/selene-run.1
-	@cp build/install/selene-run.1 $@
+$(PROGRAM).1: .ci/man $(PROGRAM)
+$(DAEMON).8: .ci/man $(DAEMON)
+$(PROGRAM).1 $(DAEMON).8:
+	@$(MAKE) --no-print-directory TARGET= OUT=build build/install/$(@F)
+	@cp build/install/$(@F) $@
 endif
 
 BENCHMARKS := $(patsubst Benchmarks/%.c,build/bench/%,$(wildcard Benchmarks/*.c))
@@ -314,7 +409,7 @@ benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale build/bench/groups build/bench/conditions build/bench/waits: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
 build/bench/store build/bench/open: NEEDS = -lselene $(SQLITE)
-build/bench/instructions build/bench/neighbour build/bench/latency: NEEDS = -lselene -lpthread
+build/bench/instructions build/bench/neighbour build/bench/latency build/bench/member: NEEDS = -lselene -lpthread
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)
 build/bench/libuv: NEEDS = -luv
@@ -340,14 +435,14 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
 DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md docs/embedding.md docs/protocol.md
-UNITS = selene-run.service selene-run.timer
+UNITS = selene-run.service selene-run.timer selened@.service selened@.socket
 
 # What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what
 # is installed, whatever the umask.
-## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files, selene-run
+## install        PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: header, libraries, pkg-config and CMake files, selene-run, selened
 install: $(if $(wildcard $(SHARED)),,deps) libraries program
 	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)' '$(DESTDIR)$(CMAKE)' \
-	  '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(UNITDIR)'
+	  '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man8' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(UNITDIR)'
 	@install -m 644 include/selene.h '$(DESTDIR)$(INCLUDEDIR)/selene.h'
 	@install -m 644 bindings/cpp/include/selene.hpp '$(DESTDIR)$(INCLUDEDIR)/selene.hpp'
 	@install -m 644 include/api.json '$(DESTDIR)$(DATADIR)/api.json'
@@ -364,16 +459,26 @@ install: $(if $(wildcard $(SHARED)),,deps) libraries program
 	done
 	@install -m 755 $(PROGRAM) '$(DESTDIR)$(BINDIR)/selene-run'
 	@install -m 644 $(PROGRAM).1 '$(DESTDIR)$(MANDIR)/man1/selene-run.1'
+	@install -m 755 $(DAEMON) '$(DESTDIR)$(BINDIR)/selened'
+	@install -m 644 $(DAEMON).8 '$(DESTDIR)$(MANDIR)/man8/selened.8'
 	@install -m 644 LICENSE $(DOCUMENTS) '$(DESTDIR)$(DOCDIR)/'
 	@install -m 644 bindings/c/examples/README.md '$(DESTDIR)$(DOCDIR)/selene-run.md'
 	@for unit in $(UNITS); do \
-	  sed 's|^ExecStart=[^ ]*|ExecStart=$(BINDIR)/selene-run|' bindings/c/examples/systemd/$$unit | \
+	  sed 's|^ExecStart=[^ ]*/|ExecStart=$(BINDIR)/|' bindings/c/examples/systemd/$$unit | \
 	    install -m 644 /dev/stdin '$(DESTDIR)$(UNITDIR)/'$$unit || exit; \
 	done
 	@echo "installed in $(DESTDIR)$(PREFIX)"
 
-## dist           what is released, in build/dist: sources, binaries, Debian packages, wheels, sums; DIST=TARGET…: for these
-dist: deps
+## deps-dist      what dist needs: tools, and the packages of its targets; then it needs no network
+DIST_TARGETS = $(filter-out $(shell uname -m)-linux-gnu,$(or $(DIST),$(filter-out riscv64-%,$(TARGETS))))
+deps-dist: deps deps-wasm deps-node deps-java
+	@.ci/deps dist
+	@.ci/sysroot $(WASI) $(WASM_SYSROOT)
+	@for target in $(DIST_TARGETS); do .ci/deps build $$target && .ci/sysroot $$target build/$$target/sysroot || exit; done
+	@[ -x build/python/venv/bin/python ] || bindings/python/environment.sh build/python/venv test
+
+## dist           what is released, in build/dist: sources, binaries, packages, wheels, a jar, sums; DIST=TARGET…: for these
+dist: deps-dist
 	@.ci/dist $(DIST)
 
 ## uninstall      removes what install put there, with the same PREFIX, LIBDIR and DESTDIR
@@ -382,13 +487,14 @@ uninstall:
 	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
 	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
 	@rm -f '$(DESTDIR)$(BINDIR)/selene-run' '$(DESTDIR)$(MANDIR)/man1/selene-run.1' \
+	  '$(DESTDIR)$(BINDIR)/selened' '$(DESTDIR)$(MANDIR)/man8/selened.8' \
 	  $(patsubst %,'$(DESTDIR)$(DOCDIR)/%',LICENSE selene-run.md $(notdir $(DOCUMENTS))) $(UNITS:%='$(DESTDIR)$(UNITDIR)/%')
 	@rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(CMAKE)' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)' 2>/dev/null || true
 
 # ---- the tree ---------------------------------------------------------------
 
 C_FILES = $(shell find include bindings Tests Benchmarks Sources -name '*.[ch]' -o -name '*.[ch]pp')
-SWIFT_FILES = Package.swift Sources Tests
+SWIFT_FILES = Package.swift Sources Tests bindings/swift
 
 ## format         formats all Swift and C
 format:
@@ -414,6 +520,10 @@ deps-wasm:
 	@.ci/deps wasm
 deps-node:
 	@.ci/deps node
+deps-java:
+	@.ci/deps java
+deps-dotnet:
+	@.ci/deps dotnet
 ## deps-bench     the same for measuring
 deps-bench:
 	@.ci/deps bench

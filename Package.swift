@@ -18,7 +18,7 @@ let package = Package(
     // The C that the engine stands on: libc, pthread, sqlite3.
     .target(
       name: "CPlatform",
-      exclude: ["wasm"],
+      exclude: ["glibc", "wasm"],
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.linkedLibrary("m"), .linkedLibrary("sqlite3")]),
     // One owner, many processes: the functions of the header over a Unix socket. It calls what SeleneABI exports.
@@ -32,6 +32,8 @@ let package = Package(
     .target(name: "SeleneCore", swiftSettings: settings),
     // When background work deserves a window: signals, profiles, ledger, prediction, traces; values and pure functions too.
     .target(name: "SeleneGovernor", dependencies: ["SeleneCore"], swiftSettings: settings),
+    // What a worker of a fleet decides: leases, claims, what was not answered; a state machine without I/O.
+    .target(name: "SeleneNode", dependencies: ["SeleneCore"], swiftSettings: settings),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
     .target(
       name: "SeleneEngine", dependencies: ["SeleneCore", "SeleneGovernor", "CPlatform"], swiftSettings: settings),
@@ -43,6 +45,11 @@ let package = Package(
       swiftSettings: settings),
     // The rules one by one.
     .testTarget(name: "SeleneCoreTests", dependencies: ["SeleneCore", "SeleneGovernor"], swiftSettings: settings),
+    // A node by itself, and many of them on a model of the database.
+    .testTarget(name: "SeleneNodeTests", dependencies: ["SeleneNode"], swiftSettings: settings),
+    // A node as a process, for the tests of the fleet.
+    .executableTarget(
+      name: "fleet-node", dependencies: ["SeleneNode"], path: "Tests/fleet/node", swiftSettings: settings),
     // The vectors, random sequences, threads.
     .testTarget(name: "SeleneEngineTests", dependencies: ["SeleneEngine"], swiftSettings: settings),
   ],

@@ -7,10 +7,9 @@
  *
  * Arguments: --json, numbers of tasks (1000 10000 100000 1000000).
  */
-#include "measure.h"
+#include "failing.h"
 
 #include <ffi.h>
-#include <selene.h>
 
 #define RUNS 500
 #define FEW 10
@@ -21,12 +20,6 @@
 struct counter {
     int runs, last;
 };
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "dispatch: %s: %s\n", what, selene_status_detail());
-    exit(1);
-}
 
 static void only_count(selene_run run, const selene_run_info *info, void *context) {
     (void)run, (void)info;

@@ -6,11 +6,10 @@
  * Driver with all defaults and four lanes, tasks in memory.
  */
 #include <pthread.h>
-#include <selene.h>
 #include <semaphore.h>
 #include <unistd.h>
 
-#include "measure.h"
+#include "failing.h"
 
 static selene_scheduler scheduler;
 static int64_t begun;
@@ -30,12 +29,6 @@ static void stay(selene_run run, const selene_run_info *info, void *context) {
     while (!reason && !selene_run_stopping(run, &reason))
         usleep(100000);
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
-}
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "%s: %s\n", what, selene_status_detail());
-    exit(1);
 }
 
 static void enqueue(const char *id, const char *handler) {

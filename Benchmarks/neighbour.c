@@ -7,11 +7,10 @@
  * low. Alone it can run as often as there are seconds.
  */
 #include <pthread.h>
-#include <selene.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "measure.h"
+#include "failing.h"
 
 enum { ALONE, HONEST, HANGS, FAILS, NEIGHBOURS };
 static const char *const names[NEIGHBOURS] = {"no neighbour", "an honest one of 20 s",
@@ -45,12 +44,6 @@ static void run_neighbour(selene_run run, const selene_run_info *info, void *con
     }
     selene_run_complete(run,
                         host->neighbour == FAILS ? SELENE_OUTCOME_FAILED : SELENE_OUTCOME_NEW_DATA);
-}
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "%s: %s\n", what, selene_status_detail());
-    exit(1);
 }
 
 static void add(const struct host *host, const char *id, int32_t priority) {

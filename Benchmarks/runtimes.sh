@@ -14,16 +14,36 @@ if command -v cargo >/dev/null; then
     cargo build --quiet --release --offline --locked --example pulled --manifest-path bindings/rust/Cargo.toml
   programs+=("Rust=build/rust/release/examples/pulled")
 fi
+printf 'Name: selene\nDescription: for figures\nVersion: 0\nCflags: -I%s\nLibs: -L%s -lselene\n' "$PWD/include" "$PWD/build" \
+  >"$out/selene.pc"
+if command -v swift >/dev/null; then
+  PKG_CONFIG_PATH="$out" swift build --quiet --configuration release --manifest-cache local --package-path bindings/swift \
+    --scratch-path build/swift-bench --product pulled
+  programs+=("Swift=build/swift-bench/release/pulled")
+fi
 if command -v go >/dev/null; then
-  printf 'Name: selene\nDescription: for figures\nVersion: 0\nCflags: -I%s\nLibs: -L%s -lselene\n' "$PWD/include" "$PWD/build" \
-    >"$out/selene.pc"
   env -C bindings/go PKG_CONFIG_PATH="$out" GOCACHE="$PWD/build/go/cache" GOPATH="$PWD/build/go" GOPROXY=off \
     go build -o "$out/go" ./benches/pulled
   programs+=("Go=$out/go")
 fi
+if command -v javac >/dev/null; then
+  make --no-print-directory java >/dev/null
+  javac -cp build/java/selene.jar -d "$out" bindings/java/benches/Pulled.java
+  programs+=("Java=java -cp build/java/selene.jar:$out Pulled")
+fi
+if command -v mcs >/dev/null; then
+  make --no-print-directory dotnet >/dev/null
+  cp build/dotnet/package/* "$out"
+  cp bindings/dotnet/runtimeconfig.json "$out/Pulled.runtimeconfig.json"
+  mcs -langversion:7.2 -optimize+ -r:build/dotnet/package/Selene.dll -out:"$out/Pulled.dll" bindings/dotnet/benches/Pulled.cs
+  programs+=("Mono=mono $out/Pulled.dll")
+  if core=$(bindings/dotnet/runtime.sh build/dotnet/runtime); then programs+=(".NET Core=$core $out/Pulled.dll"); fi
+fi
 if command -v node >/dev/null; then
   make --no-print-directory node >/dev/null
   programs+=("Node.js=node bindings/node/benches/pulled.mjs")
+  make --no-print-directory wasm STORE=no >/dev/null
+  programs+=("WebAssembly=node bindings/wasm/benches/pulled.mjs")
 fi
 export SELENE_HEADER=$PWD/include/selene.h SELENE_API=$PWD/include/api.json SELENE_LIBRARY=$PWD/build/libselene.so
 if command -v luajit >/dev/null; then programs+=("LuaJIT=luajit bindings/luajit/benches/pulled.lua"); fi

@@ -5,10 +5,8 @@
  *
  * Arguments: --json, numbers of tasks (1000 10000 100000 1000000).
  */
-#include "measure.h"
+#include "failing.h"
 #include "population.h"
-
-#include <selene.h>
 
 #define MOST_SAMPLES 8192
 #define REGISTERS 31
@@ -21,12 +19,6 @@ static int64_t clock_now;
 static int64_t read_clock(void *context) {
     (void)context;
     return clock_now;
-}
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "scale: %s: %s\n", what, selene_status_detail());
-    exit(1);
 }
 
 static uint64_t chance(uint64_t below) {

@@ -4,9 +4,8 @@
 #ifndef STORES_H
 #define STORES_H
 
-#include "measure.h"
+#include "failing.h"
 
-#include <selene.h>
 #include <unistd.h>
 
 #define BATCH 10000
@@ -23,12 +22,6 @@ MEASURE_UNUSED static int choose_folder(int count, char **arguments) {
     snprintf(folder, sizeof folder, "%s", arguments[1]);
     memmove(arguments + 1, arguments + 2, (size_t)(count - 1) * sizeof *arguments);
     return count - 1;
-}
-
-MEASURE_UNUSED static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "%s: %s\n", what, selene_status_detail());
-    exit(1);
 }
 
 MEASURE_UNUSED static const char *file_of(const char *name) {

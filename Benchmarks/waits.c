@@ -6,44 +6,12 @@
  *
  * Arguments: numbers of tasks (1000 1000000). A row for each and 0, 100 and 4000 entries of the logs.
  */
-#include "measure.h"
+#include "decisions.h"
 
-#include <selene.h>
-
-#define CONDITIONS (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 #define QUESTIONS 501
 
-static double samples[QUESTIONS];
-
-static void stop_if(int failed, const char *what) {
-    if (!failed) return;
-    fprintf(stderr, "waits: %s: %s\n", what, selene_status_detail());
-    exit(1);
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(size_t count) {
-    qsort(samples, count, sizeof samples[0], by_size);
-    return samples[count / 2];
-}
-
-static int64_t now_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static selene_scheduler filled(unsigned tasks) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
-    options.max_pending_refresh = SELENE_UNLIMITED;
-    stop_if(selene_scheduler_open(&options, &scheduler), "open");
-    stop_if(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
-    stop_if(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL), "handler");
+    selene_scheduler scheduler = open_for_work();
     for (unsigned i = 0; i < tasks; i++) {
         selene_task task = SELENE_TASK_INIT;
         char id[32];
@@ -59,9 +27,9 @@ static selene_scheduler filled(unsigned tasks) {
 static double live(selene_scheduler scheduler, unsigned entries) {
     size_t count = 0;
     for (unsigned i = 0; i < entries / 2; i++) {
-        int64_t begun = now_ns();
+        int64_t begun = now();
         stop_if(selene_conditions_set(scheduler, CONDITIONS, i % 2 ? CONDITIONS : 0), "flip");
-        if (count < QUESTIONS) samples[count++] = (double)(now_ns() - begun) / 1000;
+        if (count < QUESTIONS) samples[count++] = since(begun);
         selene_cycle cycle = 0;
         selene_run_info run = SELENE_RUN_INFO_INIT;
         int32_t step = 0;
@@ -81,9 +49,9 @@ static double ask(selene_scheduler scheduler, unsigned tasks) {
         /* Of those that were never dispatched. */
         int length = snprintf(id, sizeof id, "task-%011u",
                               (unsigned)(tasks - 1 - i * (tasks / 2 / QUESTIONS)));
-        int64_t begun = now_ns();
+        int64_t begun = now();
         stop_if(selene_task_waits(scheduler, id, length, &waits), "waits");
-        samples[i] = (double)(now_ns() - begun) / 1000;
+        samples[i] = since(begun);
         selene_waits_destroy(waits);
     }
     return median(QUESTIONS);

@@ -620,13 +620,20 @@ typedef struct selene_options {
     /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages:
      *  64 KiB … 1 GiB. 0 (default): 8 MiB, or what the process gives its threads, if that is more. Since: 0.2. */
     uint64_t thread_stack_size;
+    /**
+     * How far back selene_task_waits knows what happened to all tasks alike: so many windows, dispatches, changes of
+     * groups and changes of handlers, and a quarter of it (at least 16) changes of each condition and of what else there
+     * is. What was before is told as SELENE_REASON_EARLIER. Memory grows with what happens, up to some 250 bytes for each
+     * (1 MiB by default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
+     */
+    uint64_t wait_log_entries;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0              \
+            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096        \
     }
 
 /**
@@ -959,12 +966,30 @@ enum {
     SELENE_PRIORITY_VERY_HIGH = 5
 };
 
-/** Conditions of the system that a task may ask for; bits. */
+/**
+ * Conditions of the system that a task may ask for; bits. They look at the governor's signals, one set of readings: what
+ * the host says with selene_signal_set, else what the system says, else what an unknown signal counts as. A machine that
+ * cannot tell keeps no task waiting: each is satisfied while nothing is known of it (unknown_constraints of
+ * selene_explanation). Only what a task asks for is read, and no governor need be on.
+ */
 enum {
-    /** A network is reachable. */
+    /** A network is reachable (NETWORK). */
     SELENE_CONSTRAINT_NETWORK = 1,
-    /** The machine is on external power. */
-    SELENE_CONSTRAINT_EXTERNAL_POWER = 2
+    /** The machine is on external power (EXTERNAL_POWER). */
+    SELENE_CONSTRAINT_EXTERNAL_POWER = 2,
+    /** A network is reachable and does not cost by volume (NETWORK, METERED, which only a host knows). Since: 0.2. */
+    SELENE_CONSTRAINT_UNMETERED = 4,
+    /** No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL). Since: 0.2. */
+    SELENE_CONSTRAINT_BATTERY_NOT_LOW = 8,
+    /** Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session
+     *  is for the host to tell. Since: 0.2. */
+    SELENE_CONSTRAINT_IDLE = 16,
+    /** 5 % or more of the file system that holds the store is free (STORAGE_FREE). Since: 0.2. */
+    SELENE_CONSTRAINT_STORAGE_NOT_LOW = 32,
+    /** No display is on (DISPLAY_ON). Since: 0.2. */
+    SELENE_CONSTRAINT_DISPLAY_OFF = 64,
+    /** A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows). Since: 0.2. */
+    SELENE_CONSTRAINT_NOT_ROAMING = 128
 };
 
 /**
@@ -1577,7 +1602,8 @@ typedef struct selene_reason {
     int32_t reason;
     /** For CONSTRAINTS: the SELENE_CONSTRAINT_ bits that are missing. Else 0. */
     uint32_t constraints;
-    /** When it may change by time alone; SELENE_NEVER if only an event can change it. */
+    /** When it may change by time alone; SELENE_NEVER if only an event can change it. For CONSTRAINTS: when what was said
+     *  for a time has expired, and all are satisfied unless somebody says otherwise. */
     int64_t may_change_at;
 } selene_reason;
 
@@ -1625,8 +1651,9 @@ typedef struct selene_explanation {
     int64_t latest_begin;
     /** 1 if it goes before others, because it is expedited and something of the quota is left; else 0. Since: 0.2. */
     uint32_t expedited;
-    /** 0. */
-    uint32_t reserved;
+    /** The SELENE_CONSTRAINT_ bits that it asks for and of which nothing is known, so that they count as satisfied.
+     *  Since: 0.2. */
+    uint32_t unknown_constraints;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
@@ -1664,6 +1691,10 @@ SELENE_API selene_status selene_task_explain(selene_scheduler scheduler, const c
 
 /** How much of a task's time went to one reason. Since: 0.2. */
 typedef struct selene_wait {
+    /** For CONDITIONS: the condition of the host; if several were missing, one of them. For GROUP_PAUSED and GROUP_FULL: the
+     *  group. For BLOCKED: the id of the first task that it still waits for. Else NULL, and where that is not known any more:
+     *  the task was updated since, or does not wait for another. */
+    selene_text name;
     /** A SELENE_REASON_ number. */
     int32_t reason;
     int32_t reserved;
@@ -1678,6 +1709,8 @@ typedef struct selene_wait {
 
 /** From an instant on a task waited for a reason. Since: 0.2. */
 typedef struct selene_wait_change {
+    /** As in selene_wait. */
+    selene_text name;
     int64_t at;
     /** As in selene_wait; SELENE_REASON_TERMINAL when it was over. */
     int64_t detail;
@@ -1696,7 +1729,7 @@ typedef struct selene_waits {
     /** A SELENE_STATE_ number. */
     int32_t state;
     int32_t reserved;
-    /** By reason, in the order in which the reasons came first; the durations add up to until − since. */
+    /** By reason, detail and name, in the order in which they came first; the durations add up to until − since. */
     uint64_t part_count;
     const selene_wait *parts;
     /** The last 30 changes of reason, the oldest first. */
@@ -2476,13 +2509,15 @@ SELENE_API void selene_run_info_destroy(selene_run_info *info);
  * ========================================================================= */
 
 /**
- * Sets conditions from the host, or gives them back to the system.
+ * Says of some constraints whether they are satisfied, in one call; gives back those of the last such call that it does
+ * not name.
  *
- * By default conditions are read from the system at each begin (Linux: a default route whose interface is up; a
- * power supply that is online, where none is reported the machine counts as on external power). Bits set here are
- * the host's until they are given back. A run in flight that loses one is stopped (CONSTRAINT_LOST).
+ * It sets the signals behind them, at which the governor looks, too, without an expiry: a bit that is satisfied to what the
+ * unknown signal counts as, one that is not to the nearest value that says so (METERED 1, BATTERY_LEVEL 199 and
+ * DISCHARGING 1, STORAGE_FREE 49, …). Given back is cleared, as by selene_signal_clear: the system's reading applies.
+ * A host that knows more sets the signals themselves. A run in flight that loses one is stopped (CONSTRAINT_LOST).
  *
- * @param constraints  SELENE_CONSTRAINT_ bits that the host sets; the others are read from the system
+ * @param constraints  SELENE_CONSTRAINT_ bits of which the host says something
  * @param satisfied    of these, the bits that are satisfied
  * @return INVALID_ARGUMENT (unknown bits, or satisfied has bits that constraints has not)
  *
@@ -2492,10 +2527,10 @@ SELENE_API selene_status selene_conditions_set(selene_scheduler scheduler, uint3
                                                uint32_t satisfied);
 
 /**
- * Reads the conditions as a begin would now.
+ * Reads what constraints are satisfied, as a begin would now.
  *
- * @param out_satisfied  the bits that are satisfied
- * @param out_host       the bits that the host set; may be NULL
+ * @param out_satisfied  the bits that are satisfied, those of unknown signals as these count
+ * @param out_host       the bits whose signal the host has set; may be NULL
  *
  * Thread: any. Since: 0.1.
  */
@@ -2638,7 +2673,12 @@ enum {
     /** A condition of the host is satisfied now (selene_condition_set), whose name is in message. Since: 0.2. */
     SELENE_EVENT_CONDITION_MET = 22,
     /** A condition of the host is not satisfied any more, whose name is in message. Since: 0.2. */
-    SELENE_EVENT_CONDITION_LOST = 23
+    SELENE_EVENT_CONDITION_LOST = 23,
+    /** The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more
+     *  of it is used (expedited_quota). Not told of a quota of 0. Since: 0.2. */
+    SELENE_EVENT_QUOTA_USED_UP = 24,
+    /** Something of the quota of expedited tasks is left again. Since: 0.2. */
+    SELENE_EVENT_QUOTA_LEFT = 25
 };
 
 /** One change. */
@@ -2996,10 +3036,22 @@ typedef struct selene_server_options {
     uint32_t max_clients;
     /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
     uint64_t max_request_size;
+    /** A Unix stream socket that listens, as systemd hands one over; −1 (default): one is made at the path. With it path is
+     *  empty and mode not used. The server has a duplicate, so the host may close its own; the socket's file stays. It is made
+     *  non-blocking. */
+    int32_t descriptor;
+    /** 0. */
+    uint32_t reserved;
+    /** How long it waits for processes that had runs when the owner before ended without closing, ns: who connects again in that
+     *  time keeps its runs, of the others they were interrupted. Default 10 s; 0: not at all; up to 24 h. Since: 0.2. */
+    int64_t adopt;
 } selene_server_options;
 
 #define SELENE_SERVER_OPTIONS_INIT                                                                 \
-    { SELENE_SIZE(selene_server_options), 0, {NULL, 0}, NULL, 0, 384, 1024, 16777216 }
+    {                                                                                              \
+        SELENE_SIZE(selene_server_options), 0, {NULL, 0}, NULL, 0, 384, 1024, 16777216, -1, 0,     \
+            10 * SELENE_SECOND                                                                     \
+    }
 
 /** What a server has done. Initialise with SELENE_SERVER_INFO_INIT; filled by selene_server_get. Since: 0.2. */
 typedef struct selene_server_info {
@@ -3114,7 +3166,8 @@ SELENE_API selene_status selene_server_info_init(selene_server_info *info, uint3
  * @param scheduler   of this process; a connection is not served
  * @param options     how; NULL for all defaults
  * @param out_server  the handle
- * @return INVALID_ARGUMENT (also: the socket cannot be made; no path for tasks in memory), UNSUPPORTED_STRUCT, UNSUPPORTED
+ * @return INVALID_ARGUMENT (also: the socket cannot be made; no path for tasks in memory; a descriptor that does not listen),
+ *         UNSUPPORTED_STRUCT, UNSUPPORTED
  *         (scheduler is a connection, or has SELENE_OPTIONS_NO_THREADS), ALREADY_EXISTS (another server answers there, or a file that is not a socket),
  *         EXHAUSTED, STORE_IO
  *
@@ -3169,22 +3222,49 @@ SELENE_API selene_status selene_server_close(selene_server server);
  * selene_use_report. Each call is made by the owner, and answers what it answers there. selene_events_open and its kin tell
  * what happens there. Calls of several threads come one after another.
  *
- * It takes runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin (without LANES), _next, _end
- * and _drain, and all functions of runs. Its process is then a member of the pool that was named at connect. The tasks of a
- * handler that members offer are theirs: a window of the owner does not take them, and a member's window takes those whose
- * handlers it has offered itself. A handler name belongs to one pool, or to the owner (ALREADY_EXISTS). While no member
- * offers it, its tasks wait (SELENE_REASON_NO_HANDLER). BUSY, TOO_SOON and the next wake-up are of the pool. A begin while
- * the pool has a cycle of these very kinds open joins it: it has the same deadline, and as many runs more at a time as the
- * window has lanes; the report of each end has all runs so far, and the cycle ends with the last of its members.
+ * It takes runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin, _next, _end and _drain, lanes
+ * (selene_lane_open, _next and _close, selene_cycle_wait), and all functions of runs. Its process is then a member of the
+ * pool that was named at connect. The tasks of a handler that members offer are theirs: a window of the owner does not take
+ * them, and a member's window, and its selene_cycle_plan, take those whose handlers it has offered itself. A handler name
+ * belongs to one pool, or to the owner (ALREADY_EXISTS). While no member offers it, its tasks wait
+ * (SELENE_REASON_NO_HANDLER). BUSY, TOO_SOON and the next wake-up are of the pool. A begin while the pool has a cycle of
+ * these very kinds open joins it: it has the same deadline, and as many runs more at a time as the window has lanes; the
+ * report of each end has all runs so far, and the cycle ends with the last of its members.
  *
- * A run is that of the connection that took it (others: INVALID_HANDLE). Nothing calls stop functions here;
- * selene_run_stopping tells. When the connection ends without selene_scheduler_close, as where the process is killed, the
+ * A lane gives the outcome of a run and takes the next one in one question and one answer, which selene_run_complete and
+ * selene_cycle_next are two of. A thread that waits in selene_lane_next, or in selene_cycle_wait, is woken by the owner: by
+ * what becomes eligible in a rolling window, a run that comes back, a run that is stopped. A run that is over leaves its lane
+ * as here; nothing counts threads that are left behind.
+ *
+ * Windows whose handlers the library calls (selene_cycle_run, also with SELENE_WINDOW_INLINE, and selene_cycle_run_async)
+ * are those of the pool in the same way: this process calls the handlers, inline or on threads that it starts for the window,
+ * 16 of which may be left behind (BUSY). If the owner ends before the window, selene_cycle_run answers OWNER_AWAY, and who
+ * waits for the report of an asynchronous window gets one without runs that has SELENE_REPORT_NOT_STORED. A close with a
+ * grace lets these runs complete; what is left is stopped, and waits again as before.
+ *
+ * A run is that of the connection that took it (others: INVALID_HANDLE). Stop functions are called on a thread that the
+ * library starts with the first handler that has one, or with a driver; it starts no other thread but those of windows and of
+ * selene_driver_start. When the connection ends without selene_scheduler_close, as where the process is killed, the
  * tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt, and the pause is at least 30
  * s. With selene_scheduler_close they wait again as before the run. A process that only stands still keeps its runs until
- * their deadline. When the owner has ended, so have its runs and cycles (STALE_RUN, INVALID_HANDLE); the handlers are
- * offered again to the next one by the call that finds it.
+ * their deadline. An owner that is closed with a grace waits for the runs of its members, too. When it has ended, so have its
+ * cycles (INVALID_HANDLE; a lane's answer is DONE), and, if it was closed, their runs (STALE_RUN); the handlers are offered
+ * again to the next one by the call that finds it.
  *
- * Everything else (lanes, threads of the library, drivers, observers, …) answers UNSUPPORTED.
+ * Runs whose owner ended without closing go on: the next one waits for their processes (adopt of selene_server_options), and
+ * the call that finds it says which runs there are, and gives outcomes again that were not durable. Tokens stay valid; one
+ * that was given up meanwhile is STALE_RUN. A completion that answered OWNER_AWAY is given to the next one, too; the same
+ * call once more says what has become of it: OK, or ALREADY_COMPLETED.
+ *
+ * A driver of a connection (selene_driver_start, _open, _step, _wait, _stop) opens the windows that the owner grants, whether
+ * that has a driver of its own or not: the owner's governor decides, once for each kind, its ledger and budgets are those of
+ * the machine, and one granted window of a kind is open at a time. It goes to the pool, or the owner's driver, whose first
+ * task has the best score; who does not come within a second is passed over until it comes. Other members of the pool that
+ * have a driver join it when something is there for them. When the process ends, or its driver is stopped, the next one has
+ * its turn. A driver goes on by itself with the next owner; while there is none selene_driver_step answers OWNER_AWAY, and
+ * its descriptor is readable again after a second.
+ *
+ * Everything else (descriptors of cycles, observers, …) answers UNSUPPORTED.
  *
  * When the owner has ended and another one serves the store, the next call finds it by itself. Any call through the
  * handle may answer OWNER_AWAY: nobody serves the socket, or the owner ended or did not answer while it was asked. The
@@ -3270,7 +3350,10 @@ enum {
     /** 1 while a battery of the machine is being emptied. Unknown: 0. */
     SELENE_SIGNAL_DISCHARGING = 20,
     /** Local time minus UTC in seconds, −64 800 … 64 800. Unknown: 0. */
-    SELENE_SIGNAL_UTC_OFFSET = 21
+    SELENE_SIGNAL_UTC_OFFSET = 21,
+    /** 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it. Set by the
+     *  host. Unknown: 0. Since: 0.2. */
+    SELENE_SIGNAL_ROAMING = 22
 };
 
 /** The host as its user sees it. */
@@ -3329,8 +3412,9 @@ SELENE_API selene_status selene_signal_init(selene_signal *signal, uint32_t stru
 /**
  * Sets a signal, overriding the system's reading until it expires or is cleared.
  *
- * A veto that is raised by it stops the runs in flight of its kind where the profile says so (PREEMPTED). The driver
- * looks at the change at once. SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are
+ * It counts for the governor and for the constraints of tasks alike. A veto that is raised by it stops the runs in flight
+ * of its kind where the profile says so (PREEMPTED), a constraint that is lost by it those that need it
+ * (CONSTRAINT_LOST); what it or its expiry lets go on goes on. The driver looks at the change at once. SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are
  * set for a time.
  *
  * @param signal     a SELENE_SIGNAL_ number

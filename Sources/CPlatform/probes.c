@@ -99,13 +99,6 @@ static void probe_power(const char *root, int64_t *values) {
     if (external || discharging || (offline && present)) values[EXTERNAL_POWER] = external;
 }
 
-int32_t platform_has_external_power(const char *root) {
-    int64_t values[PLATFORM_SIGNALS];
-    values[EXTERNAL_POWER] = PLATFORM_UNKNOWN;
-    probe_power(root, values);
-    return values[EXTERNAL_POWER] != 0;
-}
-
 // ---- Heat ----
 
 // 0 nominal, 2 at the passive trip, 3 at the hot or critical one; −1 if the zone does not say.

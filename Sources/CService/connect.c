@@ -15,15 +15,30 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout) {
     own->path = path;
     own->wait = wait;
     own->timeout = timeout;
-    own->descriptor = -1;
+    own->descriptor = own->bell = -1;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&own->woken, &monotonic);
+    pthread_cond_init(&own->called, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&own->waiting, NULL);
+    pthread_mutex_init(&own->calling, NULL);
     pthread_mutex_init(&own->turn, NULL);
     pthread_mutex_init(&own->listening, NULL);
     return own;
 }
 
 void connection_free(connection *own) {
-    wire_close(own->descriptor);
+    wire_close(own->descriptor, 1);
     member_free(own);
+    taking_free(own);
+    calls_free(own);
+    driver_free(own);
+    pthread_mutex_destroy(&own->calling);
+    pthread_cond_destroy(&own->called);
+    pthread_mutex_destroy(&own->waiting);
+    pthread_cond_destroy(&own->woken);
     pthread_mutex_destroy(&own->turn);
     pthread_mutex_destroy(&own->listening);
     free(own->path);
@@ -35,8 +50,8 @@ static void free_entry(wire_entry *entry) {
     connection_free((connection *)(void *)entry);
 }
 
-static void let_go(connection *own) {
-    wire_close(own->descriptor);
+void connection_drop(connection *own) {
+    wire_close(own->descriptor, 1);
     member_lost(own);
     own->descriptor = -1;
 }
@@ -83,14 +98,10 @@ static int transfer(connection *own, unsigned char *bytes, size_t length, int is
     return 1;
 }
 
-int connection_exchange(connection *own, wire *request, int *is_untouched) {
-    int64_t until = platform_boot_clock() + own->timeout;
-    wire_head asked, head;
+// One frame into own->in; 0 and errno if none comes.
+static int take_frame(connection *own, int64_t until) {
+    wire_head head;
     size_t done;
-    memcpy(&asked, request->data, sizeof asked);
-    int is_sent = transfer(own, request->data, request->length, 1, until, &done);
-    // Of a request that did not come whole nothing is done.
-    *is_untouched = !is_sent;
     if (!transfer(own, (unsigned char *)&head, sizeof head, 0, until, &done)) return 0;
     if (head.length < sizeof head || head.length > WIRE_ANSWER_MOST || head.length % 8 != 0) {
         errno = EPROTO;
@@ -114,11 +125,51 @@ int connection_exchange(connection *own, wire *request, int *is_untouched) {
         if (own->in == NULL) abort();
     }
     memcpy(own->in, &head, sizeof head);
+    return 1;
+}
+
+// Whether the frame in own->in is news, which it takes in then.
+static int is_news(connection *own) {
+    wire_head head;
+    memcpy(&head, own->in, sizeof head);
+    // The first answer to that request is empty, or a refusal.
+    if (own->news_request == 0 || head.request != own->news_request || head.status != SELENE_OK ||
+        head.length == sizeof head)
+        return 0;
+    member_told(own, own->in + sizeof head, head.length - sizeof head);
+    return 1;
+}
+
+int connection_exchange(connection *own, wire *request, int *is_untouched) {
+    int64_t until = platform_boot_clock() + own->timeout;
+    wire_head asked, head;
+    size_t done;
+    memcpy(&asked, request->data, sizeof asked);
+    int is_sent = transfer(own, request->data, request->length, 1, until, &done);
+    // Of a request that did not come whole nothing is done.
+    *is_untouched = !is_sent;
+    do {
+        if (!take_frame(own, until)) return 0;
+    } while (is_news(own));
+    memcpy(&head, own->in, sizeof head);
     if (head.request != asked.request || head.operation != asked.operation) {
         errno = EPROTO;
         return 0;
     }
     return 1;
+}
+
+int connection_hear(connection *own) {
+    char byte;
+    for (;;) {
+        ssize_t count = recv(own->descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno == EAGAIN) return 1;
+        // Without a request that is under way nothing else than news can come.
+        if (count <= 0 || own->news_request == 0 ||
+            !take_frame(own, platform_boot_clock() + own->timeout) || !is_news(own))
+            return 0;
+    }
 }
 
 // ---- The owner ----
@@ -200,7 +251,7 @@ int32_t connection_reach(connection *own, service_failure *failure) {
                                    strerror(error));
             else status = away(own, failure, connection_words(error));
         }
-        let_go(own);
+        connection_drop(own);
         // A full queue of clients moves on; that nobody is there, or that the owner ends, is waited for if asked.
         int64_t limit = error == EAGAIN ? own->timeout : own->wait;
         if (status != SELENE_ERROR_OWNER_AWAY || atomic_load(&own->is_closed) ||
@@ -211,16 +262,19 @@ int32_t connection_reach(connection *own, service_failure *failure) {
     }
 }
 
-// Whether the owner has ended the connection since the last answer.
-static int has_ended(const connection *own) {
-    char byte;
-    return recv(own->descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+int32_t connection_settle(connection *own, service_failure *failure) {
+    if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
+    int32_t status = own->descriptor < 0 ? connection_reach(own, failure) : SELENE_OK;
+    if (status == SELENE_OK && own->is_member && !own->is_joined)
+        status = member_join(own, failure);
+    return status;
 }
 
 static int32_t ask(connection *own, const wire_operation *operation, const wire_word *words,
                    uint64_t session, service_failure *failure) {
     int32_t status;
-    if (own->descriptor >= 0 && has_ended(own)) let_go(own);
+    own->is_in_doubt = 0;
+    if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
     for (int attempt = 0;; attempt++) {
         if (own->descriptor < 0 && (status = connection_reach(own, failure)) != SELENE_OK)
             return status;
@@ -248,10 +302,11 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         int error = errno;
         free(request.data);
         if (is_answered) break;
-        let_go(own);
+        connection_drop(own);
         if (attempt == 0 && session == 0 && error != ETIMEDOUT && error != EPROTO &&
             (is_untouched || operation->may_repeat) && !atomic_load(&own->is_closed))
             continue;
+        own->is_in_doubt = !is_untouched && error != ETIMEDOUT && error != EPROTO;
         return wire_fail(
             failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s%s", connection_words(error),
             is_untouched || operation->may_repeat ? "; nothing was changed"
@@ -271,7 +326,7 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         }
         return head.status;
     }
-    let_go(own);
+    connection_drop(own);
     return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
                      "%s; what was asked may have been done, or not", connection_words(EPROTO));
 }
@@ -345,15 +400,23 @@ int32_t service_connect(const char *path, uint64_t path_length, const char *pool
     return SELENE_OK;
 }
 
-int32_t service_disconnect(uint64_t handle, service_failure *failure) {
+int32_t service_disconnect(uint64_t handle, int64_t grace, service_failure *failure) {
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
+    if (platform_frame_within(handle) != 0) {
+        wire_leave(entry);
+        return wire_fail(failure, SELENE_ERROR_REENTRANT, "", NULL,
+                         "close is not possible inside a callback of the same scheduler");
+    }
+    int64_t until = platform_boot_clock() + grace;
+    calls_drain(own, until, grace);
     member_leave(own);
     atomic_store(&own->is_closed, 1);
+    news_came(own);
     listener_end(own);
     // A call of another thread that is in flight has the answer or OWNER_AWAY; the last one frees.
-    wire_retire(entry);
+    if (wire_retire(entry)) calls_end(own, until);
     wire_leave(entry);
     return SELENE_OK;
 }

@@ -73,12 +73,21 @@ int wire_accept(int listener) {
     return made;
 }
 
-void wire_close(int descriptor) {
+int wire_duplicate(int descriptor) {
+    pthread_mutex_lock(&table);
+    int made = keep_descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
+    int error = errno;
+    pthread_mutex_unlock(&table);
+    errno = error;
+    return made;
+}
+
+void wire_close(int descriptor, int is_whole) {
     if (descriptor < 0) return;
     pthread_mutex_lock(&table);
     kept[descriptor / 64] &= ~(UINT64_C(1) << (descriptor % 64));
     // The other end is told even if a child that is just being forked has it for a moment more.
-    shutdown(descriptor, SHUT_RDWR);
+    if (is_whole) shutdown(descriptor, SHUT_RDWR);
     close(descriptor);
     pthread_mutex_unlock(&table);
 }

@@ -1,46 +1,25 @@
 // A connection that takes runs: its handlers, its cycles, and what it was told of its runs.
 
-#include "connect.h"
+#include "member.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
 enum {
-    // What a handle or token of a connection has besides its type: the connection's place, some of its session, a number.
-    NUMBER_BITS = 37,
-    SESSION_BITS = 7,
-    CYCLE = 6,
-    RUN = 7,
     // Runs whose texts are kept though they were never completed.
     TAKEN_MOST = 4096
 };
-#define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
-#define SESSION_MASK ((UINT64_C(1) << SESSION_BITS) - 1)
-
-typedef struct offered {
-    char *name;
-    uint64_t length;
-    service_handler handler;
-    // The owner of this session knows of it.
-    int is_told;
-} offered;
-
-// A run, and what was told of it.
-typedef struct taken {
-    uint64_t token;
-    void *told;
-} taken;
 
 // ---- Tokens ----
 
-static uint64_t token_of(const connection *own, uint64_t kind, uint64_t number) {
+uint64_t token_of(const connection *own, uint64_t kind, uint64_t number) {
     return UINT64_C(1) << 62 | kind << 56 |
            (own->entry.handle >> 40 & 0xFFF) << (NUMBER_BITS + SESSION_BITS) |
            (own->session & SESSION_MASK) << NUMBER_BITS | (number & NUMBER_MASK);
 }
 
-static size_t slot_of(uint64_t token) {
+size_t slot_of(uint64_t token) {
     return (size_t)(token >> (NUMBER_BITS + SESSION_BITS) & 0xFFF);
 }
 
@@ -60,14 +39,14 @@ int member_has(uint64_t cycle) {
     return has;
 }
 
-static uint64_t at_owner(const connection *own, uint64_t token) {
+uint64_t at_owner(const connection *own, uint64_t token) {
     return (token >> 56 == (0x40 | CYCLE) ? own->cycles : own->runs) | (token & NUMBER_MASK);
 }
 
 // ---- Coming and going ----
 
-// A request whose answer has no results, without coming back by itself.
-static int32_t tell(connection *own, uint32_t number, const wire_word *words,
+// A request, without coming back by itself.
+int32_t member_tell(connection *own, uint32_t number, const wire_word *words,
                     service_failure *failure) {
     const wire_operation *operation = wire_find(number);
     wire request = {.most = own->owner.max_frame};
@@ -84,12 +63,12 @@ static int32_t tell(connection *own, uint32_t number, const wire_word *words,
         memcpy(&head, own->in, sizeof head);
         memset(failure, 0, sizeof *failure);
         failure->status = head.status;
-        if (head.status == SELENE_OK) return SELENE_OK;
-        if (wire_read_refusal((wire_reader){own->in + sizeof head, own->in + head.length}, failure))
-            return head.status;
+        wire_reader body = {own->in + sizeof head, own->in + head.length};
+        if (head.status == SELENE_OK && wire_results(body, operation, words)) return SELENE_OK;
+        if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;
         error = EPROTO;
     }
-    wire_close(own->descriptor);
+    wire_close(own->descriptor, 1);
     own->descriptor = -1;
     member_lost(own);
     return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; nothing was changed",
@@ -98,23 +77,42 @@ static int32_t tell(connection *own, uint32_t number, const wire_word *words,
 
 int32_t member_join(connection *own, service_failure *failure) {
     const wire_word pool[WIRE_WORDS] = {{.pointer = own->pool}, {strlen(own->pool)}};
-    int32_t status = tell(own, SERVICE_CLIENT_JOIN, pool, failure);
+    int32_t status = member_tell(own, SERVICE_CLIENT_JOIN, pool, failure);
     for (size_t i = 0; status == SELENE_OK && i < own->offered_count; i++) {
-        offered *each = &own->offered[i];
+        offered *each = own->offered[i];
         if (each->is_told) continue;
         const wire_word words[WIRE_WORDS] = {
             {.pointer = each->name}, {each->length}, {each->handler.run != NULL}};
-        status = tell(own, SERVICE_HANDLER_REGISTER, words, failure);
+        status = member_tell(own, SERVICE_HANDLER_REGISTER, words, failure);
         each->is_told = status == SELENE_OK;
     }
+    if (status == SELENE_OK && own->wants_news) status = member_listen(own, failure);
+    // An owner that grants no windows, of an earlier version, is still one to work for.
+    if (status == SELENE_OK && own->drives && driver_join(own, failure) == SELENE_ERROR_OWNER_AWAY)
+        status = SELENE_ERROR_OWNER_AWAY;
+    if (status == SELENE_OK) status = member_rejoin(own, failure);
     own->is_joined = status == SELENE_OK;
+    // Who reads waits for another descriptor.
+    news_came(own);
+    return status;
+}
+
+int32_t member_listen(connection *own, service_failure *failure) {
+    own->wants_news = 1;
+    own->news_request = own->last_request + 1;
+    int32_t status =
+        member_tell(own, SERVICE_CLIENT_HEAR, (const wire_word[WIRE_WORDS]){{0}}, failure);
+    if (status != SELENE_OK) own->news_request = 0;
     return status;
 }
 
 void member_lost(connection *own) {
     own->is_joined = 0;
+    own->news_request = 0;
+    takings_lost(own);
+    news_came(own);
     for (size_t i = 0; i < own->offered_count; i++)
-        own->offered[i].is_told = 0;
+        own->offered[i]->is_told = 0;
 }
 
 void member_leave(connection *own) {
@@ -127,23 +125,27 @@ void member_leave(connection *own) {
     if (own->is_joined && own->descriptor >= 0) {
         int64_t timeout = own->timeout;
         if (own->timeout > 1000000000) own->timeout = 1000000000;
-        tell(own, SERVICE_CLIENT_LEAVE, (const wire_word[WIRE_WORDS]){{0}}, &failure);
+        member_tell(own, SERVICE_CLIENT_LEAVE, (const wire_word[WIRE_WORDS]){{0}}, &failure);
         own->timeout = timeout;
     }
     pthread_mutex_unlock(&own->turn);
 }
 
-static void end_handler(const service_handler *handler) {
-    if (handler->destroy != NULL) handler->destroy(handler->context);
+void offered_leave(offered *from) {
+    if (atomic_fetch_sub(&from->uses, 1) > 1) return;
+    if (from->handler.destroy != NULL) from->handler.destroy(from->handler.context);
+    free(from->name);
+    free(from);
 }
 
 void member_free(connection *own) {
-    for (size_t i = 0; i < own->offered_count; i++) {
-        end_handler(&own->offered[i].handler);
-        free(own->offered[i].name);
-    }
-    for (size_t i = 0; i < own->taken_count; i++)
+    for (size_t i = 0; i < own->offered_count; i++)
+        offered_leave(own->offered[i]);
+    for (size_t i = 0; i < own->taken_count; i++) {
         free(own->taken[i].told);
+        free(own->taken[i].output);
+    }
+    given_free(own);
     free(own->offered);
     free(own->taken);
     free(own->pool);
@@ -152,15 +154,21 @@ void member_free(connection *own) {
 // ---- Handlers ----
 
 // The lock is held. Who could not become a member does not try again with each call.
-static void give_up(connection *own) {
+void member_give_up(connection *own) {
     if (own->offered_count == 0 && !own->is_joined) own->is_member = 0;
 }
 
 static offered *find(connection *own, const char *name, uint64_t length) {
     for (size_t i = 0; i < own->offered_count; i++)
-        if (own->offered[i].length == length && memcmp(own->offered[i].name, name, length) == 0)
-            return &own->offered[i];
+        if (own->offered[i]->length == length && memcmp(own->offered[i]->name, name, length) == 0)
+            return own->offered[i];
     return NULL;
+}
+
+offered *offered_use(connection *own, selene_text name) {
+    offered *found = find(own, name.data, (uint64_t)name.length);
+    if (found != NULL) atomic_fetch_add(&found->uses, 1);
+    return found;
 }
 
 int32_t service_handler_add(uint64_t handle, const char *name, uint64_t length,
@@ -176,14 +184,19 @@ int32_t service_handler_add(uint64_t handle, const char *name, uint64_t length,
     if (find(own, name, length) != NULL)
         status = wire_fail(failure, SELENE_ERROR_ALREADY_EXISTS, "name", NULL,
                            "\"%.*s\" already has a handler", (int)length, name);
+    else if (handler->stop != NULL && !calls_tell(own))
+        status = wire_fail(failure, SELENE_ERROR_EXHAUSTED, "", NULL,
+                           "the system refused to start a thread");
     else status = connection_ask(own, SERVICE_HANDLER_REGISTER, words, 0, failure);
     if (status == SELENE_OK) {
         own->offered = realloc(own->offered, (own->offered_count + 1) * sizeof *own->offered);
+        offered *made = malloc(sizeof *made);
         char *copy = strndup(name, length);
-        if (own->offered == NULL || copy == NULL) abort();
-        own->offered[own->offered_count++] = (offered){copy, length, *handler, 1};
+        if (own->offered == NULL || made == NULL || copy == NULL) abort();
+        *made = (offered){copy, length, *handler, 1, 1};
+        own->offered[own->offered_count++] = made;
     }
-    give_up(own);
+    member_give_up(own);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return status;
@@ -194,7 +207,6 @@ int32_t service_handler_remove(uint64_t handle, const char *name, uint64_t lengt
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
-    service_handler gone = {NULL, NULL, NULL, NULL};
     int32_t status = SELENE_OK;
     pthread_mutex_lock(&own->turn);
     offered *at = find(own, name, length);
@@ -205,14 +217,15 @@ int32_t service_handler_remove(uint64_t handle, const char *name, uint64_t lengt
         const wire_word words[WIRE_WORDS] = {{.pointer = at->name}, {at->length}};
         // Where there is no connection the next one does not offer it.
         if (at->is_told && own->descriptor >= 0)
-            tell(own, SERVICE_HANDLER_UNREGISTER, words, failure);
-        gone = at->handler;
-        free(at->name);
-        *at = own->offered[--own->offered_count];
+            member_tell(own, SERVICE_HANDLER_UNREGISTER, words, failure);
+        size_t place = 0;
+        while (own->offered[place] != at)
+            place++;
+        own->offered[place] = own->offered[--own->offered_count];
     }
     pthread_mutex_unlock(&own->turn);
-    // A thread that is in it goes on with its own copy.
-    end_handler(&gone);
+    // A thread that is in it ends it when it returns.
+    if (at != NULL) offered_leave(at);
     wire_leave(entry);
     return status;
 }
@@ -233,32 +246,45 @@ int32_t service_cycle_begin(uint64_t handle, const void *window, uint64_t *out_c
     if (status == SELENE_OK) {
         own->cycles = cycle & ~NUMBER_MASK;
         *out_cycle = token_of(own, CYCLE, cycle);
+        const selene_window given = window_given(window);
+        taking_begin(own, *out_cycle, given.lanes, (given.flags & SELENE_WINDOW_LANES) != 0, 0);
     }
-    give_up(own);
+    member_give_up(own);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return status;
 }
 
-static void forget(connection *own, size_t place) {
+void taken_forget(connection *own, size_t place) {
     free(own->taken[place].told);
+    free(own->taken[place].output);
     memmove(own->taken + place, own->taken + place + 1,
             (own->taken_count - place - 1) * sizeof *own->taken);
     own->taken_count--;
+    calls_news(own);
 }
 
-static void keep(connection *own, selene_run_info *told, uint64_t cycle) {
-    own->runs = told->run & ~NUMBER_MASK;
-    told->run = token_of(own, RUN, told->run);
+void taken_keep(connection *own, selene_run_info *told, uint64_t cycle) {
+    uint64_t number = told->run;
+    own->runs = number & ~NUMBER_MASK;
+    told->run = token_of(own, RUN, number);
     told->cycle = cycle;
-    if (own->taken_count == TAKEN_MOST) forget(own, 0);
+    if (own->taken_count >= TAKEN_MOST) {
+        size_t oldest = 0;
+        while (oldest + 1 < own->taken_count && own->taken[oldest].is_of_lane)
+            oldest++;
+        if (!own->taken[oldest].is_of_lane) taken_forget(own, oldest);
+    }
     own->taken = realloc(own->taken, (own->taken_count + 1) * sizeof *own->taken);
     if (own->taken == NULL) abort();
-    own->taken[own->taken_count++] = (taken){told->run, told};
+    own->taken[own->taken_count++] = (taken){.at = standing_of(own, told->run, number),
+                                             .token = told->run,
+                                             .cycle = cycle,
+                                             .told = told};
 }
 
 // The connection of a cycle or a run, locked; the number that it has at the owner comes out.
-static connection *enter(uint64_t token, wire_word *out_number, service_failure *failure) {
+connection *member_enter(uint64_t token, wire_word *out_number, service_failure *failure) {
     int is_run = service_is_run(token);
     wire_entry *entry =
         wire_acquire_at(slot_of(token), WIRE_CONNECTION, is_run ? "run" : "cycle", failure);
@@ -266,19 +292,35 @@ static connection *enter(uint64_t token, wire_word *out_number, service_failure 
     connection *own = (connection *)(void *)entry;
     pthread_mutex_lock(&own->turn);
     out_number->bits = at_owner(own, token);
-    if (is_of_session(own, token)) return own;
+    if (is_run && standing_number(own, token, out_number)) return own;
+    if (is_run && standing_is_kept(own, token)) {
+        // The next owner may know it, once it is asked; until then nothing is known of it.
+        int32_t status = connection_settle(own, failure);
+        if (status == SELENE_OK && standing_number(own, token, out_number)) return own;
+        if (status != SELENE_OK) {
+            pthread_mutex_unlock(&own->turn);
+            wire_leave(entry);
+            return NULL;
+        }
+    } else if (is_of_session(own, token)) {
+        return own;
+    }
     // Nothing of it is left, wherever the owner is.
-    wire_fail(failure, is_run ? SELENE_ERROR_STALE_RUN : SELENE_ERROR_INVALID_HANDLE,
-              is_run ? "run" : "cycle", NULL,
-              "over: the connection on which it was taken has ended");
+    if (is_run && given_was_accepted(own, token))
+        wire_fail(failure, SELENE_ERROR_ALREADY_COMPLETED, "run", NULL,
+                  "already completed; the first outcome stands");
+    else
+        wire_fail(failure, is_run ? SELENE_ERROR_STALE_RUN : SELENE_ERROR_INVALID_HANDLE,
+                  is_run ? "run" : "cycle", NULL,
+                  "over: the connection on which it was taken has ended");
     for (size_t i = 0; i < own->taken_count; i++)
-        if (own->taken[i].token == token) forget(own, i--);
+        if (own->taken[i].token == token && !own->taken[i].is_of_lane) taken_forget(own, i--);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return NULL;
 }
 
-static void leave(connection *own) {
+void member_exit(connection *own) {
     pthread_mutex_unlock(&own->turn);
     wire_leave(&own->entry);
 }
@@ -286,21 +328,29 @@ static void leave(connection *own) {
 int32_t service_cycle_next(uint64_t cycle, int32_t *out_step, const void **out_run,
                            int64_t *out_wake_at, service_failure *failure) {
     wire_word number;
-    connection *own = enter(cycle, &number, failure);
+    connection *own = member_enter(cycle, &number, failure);
     if (own == NULL) return failure->status;
     void *told = NULL;
+    if (taking_gives(own, cycle, 0, failure) != SELENE_OK) {
+        member_exit(own);
+        return failure->status;
+    }
     const wire_word words[WIRE_WORDS] = {
         number, {.pointer = &told}, {.pointer = out_step}, {.pointer = out_wake_at}};
     int32_t status = connection_ask(own, SERVICE_CYCLE_NEXT, words, own->session, failure);
     if (status == SELENE_ERROR_STALE_RUN) status = failure->status = SELENE_ERROR_INVALID_HANDLE;
-    if (status == SELENE_OK && told != NULL) keep(own, told, cycle);
+    if (status == SELENE_OK) given_are_durable(own);
+    if (status == SELENE_OK && told != NULL) {
+        taken_keep(own, told, cycle);
+        taking_pulled(own, cycle);
+    }
     *out_run = told;
-    leave(own);
+    member_exit(own);
     return status;
 }
 
 // The numbers in what came are the owner's; those that a host gets are this connection's.
-static void translate(connection *own, uint32_t operation, uint64_t token, const wire_word *words) {
+void member_translate(connection *own, uint32_t operation, uint64_t token, const wire_word *words) {
     void *made = NULL;
     if ((operation == SERVICE_CYCLE_END || operation == SERVICE_RUN_GET) &&
         words[1].pointer != NULL)
@@ -321,21 +371,103 @@ static void translate(connection *own, uint32_t operation, uint64_t token, const
     }
 }
 
+// Ends a cycle: whoever waits for its report has it, too.
+static int32_t end_cycle(uint64_t token, void **out_report, service_failure *failure) {
+    void *report = NULL;
+    wire_word words[WIRE_WORDS] = {{0}, {.pointer = &report}};
+    connection *own = member_enter(token, &words[0], failure);
+    if (own == NULL) return failure->status;
+    int is_called = taking_is_called(own, token);
+    if (!is_called && out_report == NULL) words[1].pointer = NULL;
+    int32_t status = connection_ask(own, SERVICE_CYCLE_END, words, own->session, failure);
+    if (status == SELENE_ERROR_STALE_RUN) status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+    if (status == SELENE_OK) {
+        member_translate(own, SERVICE_CYCLE_END, token, words);
+        given_are_durable(own);
+    }
+    if (status != SELENE_ERROR_OWNER_AWAY) taking_end(own, token);
+    struct window *called = status == SELENE_OK && is_called ? calls_take(own, token) : NULL;
+    pthread_mutex_unlock(&own->turn);
+    if (called != NULL) calls_report(own, called, report);
+    wire_leave(&own->entry);
+    if (out_report != NULL && status == SELENE_OK) *out_report = report;
+    else free(report);
+    return status;
+}
+
+int32_t member_ask(connection *own, uint32_t operation, uint64_t token, wire_word *words,
+                   service_failure *failure) {
+    uint64_t session = own->session;
+    int32_t status = connection_ask(own, operation, words, session, failure);
+    if (!service_is_run(token)) return status;
+    // It was over before it was asked, or nobody knows whether it was asked.
+    int is_next = status == SELENE_ERROR_STALE_RUN && own->session != session;
+    if (!is_next && !(status == SELENE_ERROR_OWNER_AWAY && own->is_in_doubt)) return status;
+    service_failure later;
+    int32_t answer;
+    int has_outcome = operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
+    if (!is_next && has_outcome) given_keep(own, token, operation, words, 0);
+    if (!is_next && (!standing_is_kept(own, token) || connection_settle(own, &later) != SELENE_OK))
+        return status;
+    if (!standing_number(own, token, &words[0])) {
+        if (!is_next || !given_was_accepted(own, token)) return status;
+        return wire_fail(failure, SELENE_ERROR_ALREADY_COMPLETED, "run", NULL,
+                         "already completed; the first outcome stands");
+    }
+    if (!is_next && given_again(own, token, &answer) && answer == SELENE_OK) return SELENE_OK;
+    return connection_ask(own, operation, words, own->session, failure);
+}
+
 int32_t service_ask_of(uint64_t token, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                        uint64_t d, service_failure *failure) {
+    if (operation == SERVICE_CYCLE_END) return end_cycle(token, (void **)(uintptr_t)a, failure);
     wire_word words[WIRE_WORDS] = {{0}, {a}, {b}, {c}, {d}};
-    connection *own = enter(token, &words[0], failure);
+    connection *own = member_enter(token, &words[0], failure);
     if (own == NULL) return failure->status;
-    int32_t status = connection_ask(own, operation, words, own->session, failure);
+    int32_t status = member_ask(own, operation, token, words, failure);
     int is_run = service_is_run(token);
     if (status == SELENE_ERROR_STALE_RUN && !is_run)
         status = failure->status = SELENE_ERROR_INVALID_HANDLE;
-    if (status == SELENE_OK) translate(own, operation, token, words);
+    if (status == SELENE_OK) member_translate(own, operation, token, words);
     int has_outcome = operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
     int is_over = status == SELENE_OK || status == SELENE_ERROR_STALE_RUN ||
                   status == SELENE_ERROR_ALREADY_COMPLETED;
+    // The next owner is told of it, too, if it goes on with the run, also where this one could not be asked any more.
+    if (has_outcome && (status == SELENE_OK || status == SELENE_ERROR_OWNER_AWAY))
+        given_keep(own, token, operation, words, status == SELENE_OK);
+    for (size_t i = 0;
+         operation == SERVICE_RUN_SET_OUTPUT && status == SELENE_OK && i < own->taken_count; i++)
+        if (own->taken[i].token == token)
+            output_keep(&own->taken[i], words[1].pointer, words[2].number);
     for (size_t i = 0; is_run && has_outcome && is_over && i < own->taken_count; i++)
-        if (own->taken[i].token == token) forget(own, i--);
-    leave(own);
+        if (own->taken[i].token == token) {
+            // What a lane has of it is kept until its thread comes back.
+            if (own->taken[i].is_of_lane) own->taken[i].is_over = 1;
+            else taken_forget(own, i--);
+        }
+    if (operation == SERVICE_CYCLE_DRAIN && status == SELENE_OK) news_came(own);
+    member_exit(own);
     return status;
+}
+
+int32_t service_run_user(uint64_t run, int32_t is_set, void **user, service_failure *failure) {
+    wire_word number;
+    int32_t reason, is_found = 0;
+    connection *own = member_enter(run, &number, failure);
+    if (own == NULL) return failure->status;
+    for (size_t i = 0; i < own->taken_count && !is_found; i++) {
+        taken *each = &own->taken[i];
+        if (each->token != run) continue;
+        is_found = 1;
+        if (is_set) each->user = *user;
+        else *user = each->user;
+    }
+    member_exit(own);
+    if (is_found) return SELENE_OK;
+    // The owner says what has become of it.
+    int32_t status =
+        service_ask_of(run, SERVICE_RUN_STOPPING, (uint64_t)(uintptr_t)&reason, 0, 0, 0, failure);
+    if (status != SELENE_OK) return status;
+    return wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "run", NULL,
+                     "not one of this connection, or so many were taken after it");
 }

@@ -6,7 +6,7 @@
 // array and count). What comes out, behind '>': i and l numbers, oX a struct of the caller's that is filled, pX a struct
 // that is made, qX one that may not be there, n as many numbers as there were tasks. X: T task, I task info, O output, L ids,
 // E explanation, S scheduler info, A waits, F store info, G signal, R group info, D decision, B balance, W window, P plan,
-// N run info, Q report, C clients.
+// N run info, Q report, C clients, Y driver.
 
 // clang-format off
 SERVICE(1, SCHEDULER_NOW, LOOK, 1, ">l", selene_scheduler_now(s, a[0].pointer))
@@ -31,7 +31,7 @@ SERVICE(28, TASK_PAUSE, ENQUEUE, 0, "t>l", selene_task_pause(s, a[0].pointer, a[
 SERVICE(29, TASK_PAUSE_TAG, ENQUEUE, 0, "t>l", selene_task_pause_tag(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(30, TASK_RESUME, ENQUEUE, 0, "t>l", selene_task_resume(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(31, TASK_RESUME_TAG, ENQUEUE, 0, "t>l", selene_task_resume_tag(s, a[0].pointer, a[1].number, a[2].pointer))
-SERVICE(32, CYCLE_PLAN, LOOK, 1, "sW>pP", selene_cycle_plan(s, a[0].pointer, a[1].pointer))
+SERVICE(32, CYCLE_PLAN, LOOK, 1, "sW>pP", m->number != 0 ? MEMBER(CYCLE_PLAN) : selene_cycle_plan(s, a[0].pointer, a[1].pointer))
 SERVICE(33, TASK_SET_NEXT, ENQUEUE, 0, "tl", selene_task_set_next(s, a[0].pointer, a[1].number, a[2].number))
 SERVICE(34, TASK_GET_OUTPUT, READ, 1, "t>pO", selene_task_get_output(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(36, TASK_WAITS, LOOK, 1, "t>pA", selene_task_waits(s, a[0].pointer, a[1].number, a[2].pointer))
@@ -63,12 +63,26 @@ SERVICE(80, EVENTS_OPEN, LOOK, 1, "l", selene_events_open(s, (uint64_t)a[0].numb
 SERVICE(88, CLIENT_JOIN, WORK, 1, "t", SELENE_ERROR_UNSUPPORTED)
 SERVICE(89, CLIENT_LEAVE, WORK, 1, "", SELENE_ERROR_UNSUPPORTED)
 SERVICE(90, CLIENT_LIST, LOOK, 1, ">pC", selene_client_list(s, a[0].pointer))
+// From then on its connection is told of its runs and windows, in further answers to this request.
+SERVICE(91, CLIENT_HEAR, WORK, 1, "", SELENE_ERROR_UNSUPPORTED)
+// What it has taken waits again as before, though it stays: it is about to leave.
+SERVICE(92, CLIENT_REST, WORK, 1, "", MEMBER(CLIENT_REST))
 SERVICE(96, HANDLER_REGISTER, WORK, 0, "ti", MEMBER(HANDLER_REGISTER))
 SERVICE(97, HANDLER_UNREGISTER, WORK, 0, "t", MEMBER(HANDLER_UNREGISTER))
 SERVICE(100, CYCLE_BEGIN, WORK, 0, "sW>l", MEMBER(CYCLE_BEGIN))
 SERVICE(101, CYCLE_NEXT, WORK, 0, "l>qNil", MEMBER(CYCLE_NEXT))
 SERVICE(102, CYCLE_END, WORK, 0, "l>pQ", MEMBER(CYCLE_END))
 SERVICE(103, CYCLE_DRAIN, WORK, 0, "ll", MEMBER(CYCLE_DRAIN))
+// Of a cycle of lanes: the cycle, the run before (0: none) and its outcome (-1: none), then the next one.
+SERVICE(104, CYCLE_TAKE, WORK, 0, "lli>qNill", MEMBER(CYCLE_TAKE))
+SERVICE(105, CYCLE_PROGRESS, WORK, 1, "l>ill", MEMBER(CYCLE_PROGRESS))
+// A cycle whose handlers its process calls: while it waits (0), or later (1); its cycle, and when that is over at the latest.
+SERVICE(106, CYCLE_CALL, WORK, 0, "sWi>ll", MEMBER(CYCLE_CALL))
+// Windows that are granted: how, and whether its process calls the handlers (1) or takes runs (0). A step: the cycle of a
+// window, or 0, how many runs at a time are for this process, when to come again, and how long until then.
+SERVICE(107, DRIVER_OPEN, WORK, 0, "sYi", MEMBER(DRIVER_OPEN))
+SERVICE(108, DRIVER_STEP, WORK, 0, ">lill", MEMBER(DRIVER_STEP))
+SERVICE(109, DRIVER_STOP, WORK, 1, "", MEMBER(DRIVER_STOP))
 SERVICE(112, RUN_COMPLETE, WORK, 0, "li", MEMBER(RUN_COMPLETE))
 SERVICE(113, RUN_RETRY, WORK, 0, "ll", MEMBER(RUN_RETRY))
 SERVICE(114, RUN_FAIL, WORK, 0, "lilt", MEMBER(RUN_FAIL))
@@ -78,5 +92,8 @@ SERVICE(117, RUN_REMAINING, WORK, 0, "l>l", MEMBER(RUN_REMAINING))
 SERVICE(118, RUN_PROGRESS, WORK, 0, "lllt", MEMBER(RUN_PROGRESS))
 SERVICE(119, RUN_SET_OUTPUT, WORK, 0, "lt", MEMBER(RUN_SET_OUTPUT))
 SERVICE(120, RUN_GET, WORK, 0, "l>pN", MEMBER(RUN_GET))
+// A run that it took from an earlier owner, as that numbered it at first: 0 it is not known, 1 it goes on and has this number
+// now, 2 it came too late.
+SERVICE(121, RUN_ADOPT, WORK, 1, "l>il", MEMBER(RUN_ADOPT))
 // clang-format on
 #undef SERVICE

@@ -53,6 +53,8 @@ typedef struct client {
     // Of which request events are further answers, and how far it has been told; a capacity of 0: of none.
     uint64_t events_request;
     telling_place told;
+    // Of which request news of its runs and windows are further answers; 0: none.
+    uint64_t news_request;
     struct client *next, *previous, *queue;
 } client;
 
@@ -70,7 +72,10 @@ typedef struct server {
     char *path;
     dev_t device;
     ino_t inode;
-    int listener, epoll, wake;
+    // It is ours, and goes with us.
+    int has_made_socket;
+    // The bell rings when there is news for members.
+    int listener, epoll, wake, bell;
     uint64_t thread;
     uint32_t max_clients;
     uint64_t max_frame;
@@ -89,6 +94,10 @@ typedef struct server {
     telling *telling;
     int tap;
     uint64_t listeners, patience;
+    // When time alone changes something for what members run, by the boot clock.
+    int64_t due;
+    // Runs of an earlier owner are waited for.
+    int32_t is_awaiting;
     // While descriptors are short nobody is accepted until one leaves.
     int is_deaf;
     atomic_int is_stopping;
@@ -301,8 +310,8 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
     size_t begun = from->out.length;
     uint64_t member = from->member;
     int32_t status = SELENE_OK;
-    if (member == 0 &&
-        own->crews.join(own->scheduler, pool[0].pointer, pool[1].number, &member) != SELENE_OK)
+    if (member == 0 && own->crews.join(own->scheduler, pool[0].pointer, pool[1].number,
+                                       from->peer.pid, &member) != SELENE_OK)
         status = wire_told(&failure);
     else if (from->member != 0 &&
              (pool[0].pointer == NULL || strcmp(from->pool, pool[0].pointer) != 0))
@@ -343,6 +352,7 @@ static void leave(server *own, client *from) {
         from->process = -1;
     }
     if (from->member == 0) return;
+    from->news_request = 0;
     own->crews.leave(own->scheduler, from->member, from->has_left ? 0 : from->is_broken ? 2 : 1);
     own->members--;
     pthread_mutex_lock(&own->roll);
@@ -356,6 +366,45 @@ static void say_goodbye(server *own, client *from, wire_head head) {
     leave(own, from);
     answer_begin(from, head);
     wire_finish(&from->out, begun, SELENE_OK);
+}
+
+// A member wants to be told of its runs and windows.
+static void begin_news(server *own, client *to, wire_head head) {
+    service_failure failure;
+    size_t begun = to->out.length;
+    if (own->crews.hear(own->scheduler, to->member, own->bell) != SELENE_OK) {
+        wire_told(&failure);
+        refuse(to, head, &failure);
+        return;
+    }
+    to->news_request = head.request;
+    answer_begin(to, head);
+    wire_finish(&to->out, begun, SELENE_OK);
+}
+
+static void tell_news(void *context, uint64_t member, uint64_t run, int32_t reason,
+                      int32_t is_over) {
+    server *own = context;
+    client *to = own->clients;
+    while (to != NULL && (to->member != member || to->news_request == 0))
+        to = to->next;
+    if (to == NULL || to->is_ending) return;
+    size_t begun = to->out.length;
+    answer_begin(to, (wire_head){0, SERVICE_CLIENT_HEAR, 0, to->news_request});
+    wire_number(&to->out, run);
+    wire_number(&to->out, (uint64_t)reason);
+    wire_number(&to->out, (uint64_t)is_over);
+    wire_finish(&to->out, begun, SELENE_OK);
+}
+
+// The engine's lock is not held while anything is sent.
+static void tell_members(server *own) {
+    uint64_t count;
+    while (read(own->bell, &count, sizeof count) < 0 && errno == EINTR) {
+    }
+    own->crews.news(own->scheduler, own->bell, tell_news, own);
+    for (client *each = own->clients; each != NULL; each = each->next)
+        if (each->news_request != 0 && each->out.length > each->sent) send_out(own, each);
 }
 
 static void call(server *own, waiting *request, const wire_operation *operation) {
@@ -418,6 +467,10 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
         join(own, from, head, request->words);
         return;
     }
+    if (operation->number == SERVICE_CLIENT_HEAR) {
+        begin_news(own, from, head);
+        return;
+    }
     if (operation->number == SERVICE_CLIENT_LEAVE) {
         say_goodbye(own, from, head);
         return;
@@ -477,7 +530,7 @@ static void part(server *own, client *from) {
     atomic_store(&own->census_clients, own->client_count);
     // A child that is just being forked may hold it for a moment more, and then closing it does not do this.
     epoll_ctl(own->epoll, EPOLL_CTL_DEL, from->descriptor, NULL);
-    wire_close(from->descriptor);
+    wire_close(from->descriptor, 1);
     free(from->in);
     free(from->out.data);
     free(from->pool);
@@ -668,11 +721,17 @@ static void bury(server *own) {
 }
 
 static int is_of_client(const server *own, const void *what) {
-    return what != &own->wake && what != &own->listener && what != &own->tap;
+    return what != &own->wake && what != &own->listener && what != &own->tap && what != &own->bell;
 }
 
 static client *marked(void *what) {
     return ((uintptr_t)what & 1) != 0 ? (client *)(void *)((char *)what - 1) : NULL;
+}
+
+// How long nothing happens by time alone, in ms; a second at most, since other threads may have changed it.
+static int until_due(const server *own) {
+    int64_t left = own->due - platform_boot_clock();
+    return left <= 0 ? 1 : left < 1000000000 ? (int)(left / 1000000) + 1 : 1000;
 }
 
 static void run(void *context) {
@@ -681,13 +740,11 @@ static void run(void *context) {
     serving = own;
     while (!atomic_load(&own->is_stopping)) {
         int count = epoll_wait(own->epoll, events, EVENTS,
-                               own->ready != NULL ? 0
-                               : own->is_deaf     ? 100
-                               : own->members > 0 ? 1000
-                                                  : -1);
+                               own->ready != NULL                     ? 0
+                               : own->is_deaf                         ? 100
+                               : own->members > 0 || own->is_awaiting ? until_due(own)
+                                                                      : -1);
         listen_again(own);
-        // The deadlines of what members run are kept though nobody asks.
-        if (count == 0 && own->members > 0) own->crews.tick(own->scheduler);
         for (int i = 0; i < count; i++) {
             client *ended = marked(events[i].data.ptr);
             if (ended == NULL || ended->is_dead) continue;
@@ -701,10 +758,14 @@ static void run(void *context) {
             if (what == &own->wake) continue;
             if (what == &own->listener) meet(own);
             else if (what == &own->tap) tell_all(own);
+            else if (what == &own->bell) tell_members(own);
             else attend(own, what, events[i].events);
         }
         bury(own);
         if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
+        // The times of what members run are kept though nobody asks.
+        if (own->members > 0 || own->is_awaiting)
+            own->due = platform_boot_clock() + own->crews.tick(own->scheduler, &own->is_awaiting);
     }
     // It is the owner that leaves: what they run waits again as before the run.
     while (own->clients != NULL) {
@@ -719,6 +780,7 @@ static void free_server(wire_entry *entry) {
     server *own = (server *)(void *)entry;
     if (own->epoll >= 0) close(own->epoll);
     if (own->wake >= 0) close(own->wake);
+    if (own->bell >= 0) close(own->bell);
     pthread_mutex_destroy(&own->roll);
     free(own->path);
     free(own->rules);
@@ -785,11 +847,36 @@ static int32_t bind_at(server *own, uint32_t mode, service_failure *failure) {
             status = fail_path(failure, own->path, "no socket can be made there");
             unlink(own->path);
         }
+        own->has_made_socket = status == SELENE_OK;
         own->device = found.st_dev;
         own->inode = found.st_ino;
     }
     if (folder >= 0) close(folder);
     return status;
+}
+
+// A socket of the host's, which must be one that clients connect to.
+static int32_t take_socket(server *own, int descriptor, service_failure *failure) {
+    struct sockaddr_un address = {.sun_family = AF_UNSPEC};
+    socklen_t length = sizeof address, of_number = sizeof(int);
+    int type = 0, listens = 0;
+    if (asprintf(&own->path, "descriptor %d", descriptor) < 0) abort();
+    own->listener = wire_duplicate(descriptor);
+    if (own->listener < 0 || getsockname(own->listener, (void *)&address, &length) != 0 ||
+        getsockopt(own->listener, SOL_SOCKET, SO_TYPE, &type, &of_number) != 0 ||
+        getsockopt(own->listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &of_number) != 0) {
+        int error = errno;
+        int is_short = error == EMFILE || error == ENFILE;
+        return wire_fail(failure, is_short ? SELENE_ERROR_EXHAUSTED : SELENE_ERROR_INVALID_ARGUMENT,
+                         "descriptor", NULL, "%d cannot be used: %s", descriptor, strerror(error));
+    }
+    if (address.sun_family != AF_UNIX || type != SOCK_STREAM || !listens)
+        return wire_fail(failure, SELENE_ERROR_INVALID_ARGUMENT, "descriptor", NULL,
+                         "%d must be a Unix stream socket that listens", descriptor);
+    int flags = fcntl(own->listener, F_GETFL);
+    if (flags < 0 || fcntl(own->listener, F_SETFL, flags | O_NONBLOCK) != 0)
+        return fail_path(failure, own->path, "it cannot be made non-blocking");
+    return SELENE_OK;
 }
 
 static void stop_thread(server *own) {
@@ -804,11 +891,14 @@ static int32_t start(server *own, service_failure *failure) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &own->listener};
     own->epoll = epoll_create1(EPOLL_CLOEXEC);
     own->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (own->epoll < 0 || own->wake < 0 ||
+    own->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (own->epoll < 0 || own->wake < 0 || own->bell < 0 ||
         epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->listener, &event) != 0)
         return fail_path(failure, own->path, "it cannot be watched");
     event.data.ptr = &own->wake;
     epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->wake, &event);
+    event.data.ptr = &own->bell;
+    epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->bell, &event);
     own->thread =
         platform_thread_start("selene/server", run, own, platform_signals_of_processes(), 0, 0);
     if (own->thread == 0)
@@ -823,6 +913,7 @@ static int32_t start(server *own, service_failure *failure) {
 
 static void remove_socket(const server *own) {
     struct stat found;
+    if (!own->has_made_socket) return;
     // Another process may have put its own there.
     if (lstat(own->path, &found) == 0 && found.st_dev == own->device && found.st_ino == own->inode)
         unlink(own->path);
@@ -836,7 +927,9 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     own->scheduler = scheduler;
     own->taps = *taps;
     own->crews = *crews;
-    own->listener = own->epoll = own->wake = -1;
+    own->listener = own->epoll = own->wake = own->bell = -1;
+    // Until it has asked.
+    own->is_awaiting = 1;
     pthread_mutex_init(&own->roll, NULL);
     own->max_clients = terms->max_clients;
     own->max_frame = terms->max_frame;
@@ -846,7 +939,9 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     if (own->rules == NULL || own->group == NULL) abort();
     if (terms->rule_count > 0)
         memcpy(own->rules, terms->rules, terms->rule_count * sizeof *own->rules);
-    if (terms->path_length > 0) {
+    if (terms->descriptor >= 0) {
+        status = take_socket(own, terms->descriptor, failure);
+    } else if (terms->path_length > 0) {
         // The process may go to another folder.
         char folder[PLATFORM_PATH_SIZE];
         int is_whole = terms->path[0] == '/';
@@ -857,7 +952,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     } else {
         status = default_path(scheduler, &own->path, failure);
     }
-    if (status == SELENE_OK) status = bind_at(own, terms->mode, failure);
+    if (status == SELENE_OK && terms->descriptor < 0) status = bind_at(own, terms->mode, failure);
     if (status == SELENE_OK) {
         status = start(own, failure);
         if (status != SELENE_OK) remove_socket(own);
@@ -867,7 +962,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
         wire_leave(&own->entry);
         return status;
     }
-    wire_close(own->listener);
+    wire_close(own->listener, own->has_made_socket);
     free_server(&own->entry);
     return status;
 }
@@ -985,7 +1080,7 @@ static void end(wire_entry *entry, void *unused) {
     atomic_fetch_sub(&servers_open, 1);
     remove_socket(own);
     stop_thread(own);
-    wire_close(own->listener);
+    wire_close(own->listener, own->has_made_socket);
     own->listener = -1;
 }
 

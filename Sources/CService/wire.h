@@ -172,7 +172,9 @@ void wire_each(uint64_t kind, void (*visit)(wire_entry *entry, void *context), v
 // Descriptors that a forked child must not keep: what would make the socket look alive.
 int wire_socket(void);
 int wire_accept(int listener);
-void wire_close(int descriptor);
+int wire_duplicate(int descriptor);
+// Ends the socket, too, if it is ours as a whole, and not a duplicate of one that others go on with.
+void wire_close(int descriptor, int is_whole);
 
 // The address of a socket, also of one whose name is longer than an address; *folder is to be closed afterwards.
 int32_t wire_address(const char *path, struct sockaddr_un *address, int *folder,

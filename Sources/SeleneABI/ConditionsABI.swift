@@ -10,9 +10,7 @@ public func selene_conditions_set(
   _ scheduler: selene_scheduler, _ constraints: UInt32, _ satisfied: UInt32
 ) -> selene_status {
   attempt(scheduler, SERVICE_CONDITIONS_SET, word(constraints), word(satisfied)) { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.setConditions(constraints, satisfied: satisfied, at: moment)
-    }
+    try Scheduler.setConditions(scheduler, constraints, satisfied: satisfied)
   }
 }
 
@@ -23,7 +21,7 @@ public func selene_conditions_get(
 ) -> selene_status {
   attempt(scheduler, SERVICE_CONDITIONS_GET, word(out_satisfied), word(out_host)) { () throws(SeleneError) in
     let out = try require(out_satisfied, "out_satisfied")
-    let (satisfied, host) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+    let (satisfied, host) = try Scheduler.enter(scheduler, probing: .all, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
       scheduler.conditions(at: moment)
     }

@@ -56,7 +56,7 @@ public func selene_cycle_begin(
   return attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
     let window = try SeleneABI.window(window)
-    out.pointee = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    out.pointee = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
       try scheduler.begin(window, at: moment).handle
     }
   }
@@ -149,13 +149,33 @@ public func selene_cycle_end(
   }
 }
 
+/// The same by the owner of a connection's cycle.
+private func wait(
+  at cycle: selene_cycle, _ timeout: Int64, _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>?,
+  _ out_wake_at: UnsafeMutablePointer<Int64>?
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in
+    _ = (try require(out_report, "out_report"), try checkedTimeout(timeout))
+  }
+  guard status == 0, let out_report else { return status }
+  return attempt { failure in
+    var (report, wakeAt) = (UnsafeMutableRawPointer?.none, Int64(0))
+    let status = service_cycle_wait(cycle, timeout, &report, &wakeAt, failure)
+    guard status == 0 else { return status }
+    out_report.pointee = report?.assumingMemoryBound(to: selene_report.self)
+    if report == nil { out_wake_at?.pointee = wakeAt }
+    return 0
+  }
+}
+
 @_cdecl("selene_cycle_wait") @implementation
 public func selene_cycle_wait(
   _ cycle: selene_cycle, _ timeout: Int64,
   _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_cycle(cycle) == 0 else { return wait(at: cycle, timeout, out_report, out_wake_at) }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_report, "out_report")
     let timeout = try checkedTimeout(timeout)
     let (report, wakeAt) = try Scheduler.enter(cycle: cycle, isQuestion: true) {
@@ -191,19 +211,69 @@ public func selene_report_destroy(_ report: UnsafeMutablePointer<selene_report>!
   report?.deallocate()
 }
 
+/// The same for a connection, whose owner says which runs.
+private func run(
+  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?,
+  _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>?
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window) }
+  guard status == 0 else { return status }
+  return attempt { failure in
+    var report = UnsafeMutableRawPointer?.none
+    let status = service_cycle_run(connection, window, &report, failure)
+    guard status == 0 else { return status }
+    if let out_report {
+      out_report.pointee = report?.assumingMemoryBound(to: selene_report.self)
+    } else {
+      report?.deallocate()
+    }
+    return 0
+  }
+}
+
 @_cdecl("selene_cycle_run") @implementation
 public func selene_cycle_run(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
   _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else { return run(at: scheduler, window, out_report) }
+  return attempt { () throws(SeleneError) in
     let window = try SeleneABI.window(window)
-    let (engine, cycle) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let (engine, cycle) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
       (scheduler, try scheduler.start(window, at: moment))
     }
     let report = try engine.finish(cycle)
     out_report?.pointee = report.block()
   }
+}
+
+/// The same for a connection.
+private func runAsync(
+  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?, _ report: selene_report_fn?,
+  _ context: UnsafeMutableRawPointer?, _ destroy: selene_destroy_fn?, _ out_cycle: UnsafeMutablePointer<selene_cycle>?,
+  _ out_deadline: UnsafeMutablePointer<Int64>?
+) -> selene_status {
+  var receiver = service_receiver(
+    report: unsafeBitCast(report, to: (@convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void)?.self),
+    context: context, destroy: destroy)
+  var status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window) }
+  if status == 0 {
+    status = attempt { failure in
+      var (cycle, deadline) = (selene_cycle(0), Int64(0))
+      let status = service_cycle_run_async(connection, window, &receiver, &cycle, &deadline, failure)
+      guard status == 0 else { return status }
+      out_cycle?.pointee = cycle
+      out_deadline?.pointee = deadline
+      return 0
+    }
+  }
+  guard status != 0 else { return 0 }
+  // Its detail stays behind what the host does in it.
+  let failed = status
+  if let destroy {
+    destroy(context)
+  }
+  return failed
 }
 
 @_cdecl("selene_cycle_run_async") @implementation
@@ -212,12 +282,15 @@ public func selene_cycle_run_async(
   _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
   _ out_deadline: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt(ending: context, with: destroy) { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else {
+    return runAsync(at: scheduler, window, report, context, destroy, out_cycle, out_deadline)
+  }
+  return attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let window = try SeleneABI.window(window)
     let (report, destroy, context) = (
       report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
     )
-    let (cycle, deadline) = try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    let (cycle, deadline) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
       let cycle = try scheduler.startAsync(
         window,
         receive: report.map { report in
@@ -243,17 +316,23 @@ public func selene_cycle_plan(
   attempt(scheduler, SERVICE_CYCLE_PLAN, word(window), word(out_plan)) { () throws(SeleneError) in
     let out = try require(out_plan, "out_plan")
     let window = try SeleneABI.window(window)
-    let plan = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+    let plan = try Scheduler.enter(scheduler, probing: .asked, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
       try scheduler.plan(window, at: moment)
     }
-    out.pointee = Block.make { block in
+    out.pointee = plan.block()
+  }
+}
+
+extension Plan {
+  func block() -> UnsafeMutablePointer<selene_plan> {
+    Block.make { block in
       var made = selene_plan()
       made.struct_size = UInt32(MemoryLayout<selene_plan>.size)
-      made.eligible = UInt64(plan.eligible)
-      made.run_count = UInt64(plan.entries.count)
-      made.runs = block.array(plan.entries.count) { index, block in
-        let entry = plan.entries[index]
+      made.eligible = UInt64(eligible)
+      made.run_count = UInt64(entries.count)
+      made.runs = block.array(entries.count) { index, block in
+        let entry = entries[index]
         return selene_plan_run(
           id: block.text(entry.definition.id), score: entry.score, estimate: entry.estimate, starts_at: entry.startsAt)
       }

@@ -1,6 +1,7 @@
 // Section GOVERNOR of the header: the driver.
 
 import CSelene
+import CService
 import SeleneCore
 import SeleneEngine
 
@@ -35,33 +36,51 @@ public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _
   attempt { () throws(SeleneError) in try initialize(driver, struct_size, "driver") }
 }
 
-/// Opens a driver as a host describes it.
-private func open(
-  _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
-) throws(SeleneError) -> Driver {
+/// What a host describes.
+func driver(_ pointer: UnsafePointer<selene_driver>?) throws(SeleneError) -> DriverDraft {
   let known = UInt32(
     SELENE_DRIVER_LANES | SELENE_DRIVER_STRICT_FIT | SELENE_DRIVER_TOGETHER | SELENE_DRIVER_FROZEN
       | SELENE_DRIVER_UNGOVERNED)
   let names: Literal =
     "0, or a sum of SELENE_DRIVER_LANES (1), _STRICT_FIT (2), _TOGETHER (4), _FROZEN (8), _UNGOVERNED (16)"
-  let given = if let driver { try read(driver, flags: known, named: names, "driver") } else { selene_driver.initial }
+  guard let pointer else { return selene_driver.initial.draft }
+  return try read(pointer, flags: known, named: names, "driver").draft
+}
+
+/// Opens a driver as a host describes it.
+private func open(
+  _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
+) throws(SeleneError) -> Driver {
+  let draft = try SeleneABI.driver(driver)
   return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-    try scheduler.openDriver(given.draft, hasThread: hasThread, at: moment)
+    try scheduler.openDriver(draft, hasThread: hasThread, at: moment)
   }
+}
+
+/// The same for a connection, to which the owner grants windows (L7).
+private func open(
+  _ driver: UnsafePointer<selene_driver>?, at connection: selene_scheduler, hasThread: Bool,
+  _ out_fd: UnsafeMutablePointer<Int32>?
+) -> selene_status {
+  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.driver(driver) }
+  guard status == 0 else { return status }
+  return attempt { service_driver_open(connection, driver, hasThread ? 1 : 0, out_fd, $0) }
 }
 
 @_cdecl("selene_driver_start") @implementation
 public func selene_driver_start(
   _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in _ = try open(driver, of: scheduler, hasThread: true) }
+  guard service_is_connection(scheduler) == 0 else { return open(driver, at: scheduler, hasThread: true, nil) }
+  return attempt { () throws(SeleneError) in _ = try open(driver, of: scheduler, hasThread: true) }
 }
 
 @_cdecl("selene_driver_open") @implementation
 public func selene_driver_open(
   _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!, _ out_fd: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else { return open(driver, at: scheduler, hasThread: false, out_fd) }
+  return attempt { () throws(SeleneError) in
     let driver = try open(driver, of: scheduler, hasThread: false)
     out_fd?.pointee = driver.descriptor
   }
@@ -72,7 +91,18 @@ public func selene_driver_step(
   _ scheduler: selene_scheduler, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else {
+    guard let out_cycle = out_cycle as UnsafeMutablePointer? else { return fail(.null("out_cycle")) }
+    return attempt { failure in
+      var (cycle, wakeAt) = (selene_cycle(0), Int64(0))
+      let status = service_driver_step(scheduler, &cycle, &wakeAt, failure)
+      guard status == 0 else { return status }
+      out_cycle.pointee = cycle
+      (out_wake_at as UnsafeMutablePointer?)?.pointee = wakeAt
+      return 0
+    }
+  }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
     let step = try Scheduler.step(scheduler)
     out.pointee = step.cycle?.handle ?? 0
@@ -84,7 +114,20 @@ public func selene_driver_step(
 public func selene_driver_wait(
   _ scheduler: selene_scheduler, _ timeout: Int64, _ out_ready: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
+  guard service_is_connection(scheduler) == 0 else {
+    let status = attempt { () throws(SeleneError) in
+      _ = try require(out_ready, "out_ready")
+      _ = try checkedTimeout(timeout)
+    }
+    guard status == 0, let out_ready = out_ready as UnsafeMutablePointer? else { return status }
+    return attempt { failure in
+      var ready = Int32(0)
+      let status = service_driver_wait(scheduler, timeout, &ready, failure)
+      if status == 0 { out_ready.pointee = ready }
+      return status
+    }
+  }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_ready, "out_ready")
     out.pointee = try Scheduler.awaitStep(scheduler, timeout: checkedTimeout(timeout)) ? 1 : 0
   }
@@ -92,5 +135,11 @@ public func selene_driver_wait(
 
 @_cdecl("selene_driver_stop") @implementation
 public func selene_driver_stop(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }
+  guard service_is_connection(scheduler) == 0 else {
+    guard (0...Scheduler.longestGrace).contains(grace) else {
+      return fail(.range("grace", grace, 0, Scheduler.longestGrace, .duration))
+    }
+    return attempt { service_driver_stop(scheduler, grace, $0) }
+  }
+  return attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }
 }

@@ -25,11 +25,11 @@ extension service_crews {
   /// What a server lets its clients do.
   static var ofScheduler: service_crews {
     service_crews(
-      join: { scheduler, name, length, member in
+      join: { scheduler, name, length, process, member in
         attempt { () throws(SeleneError) in
           let name = try borrow(name, length, "pool")
           member.pointee = try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
-            try scheduler.join(name)
+            try scheduler.join(name, process: process)
           }
         }
       },
@@ -53,10 +53,31 @@ extension service_crews {
           }
         }
       },
-      tick: { scheduler in
-        _ = attempt { () throws(SeleneError) in
-          try Scheduler.enter(scheduler, isQuestion: true) { (_, _) throws(SeleneError) in }
+      hear: { scheduler, member, bell in
+        attempt { () throws(SeleneError) in
+          try Scheduler.enter(scheduler, member: member, isQuestion: true) {
+            (scheduler, member, _) throws(SeleneError) in
+            scheduler.listen(member, bell: bell)
+          }
         }
+      },
+      news: { scheduler, bell, each, context in
+        _ = attempt { () throws(SeleneError) in
+          try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+            scheduler.fetchNews(bell: bell) { each(context, $0, $1, $2, $3 ? 1 : 0) }
+          }
+        }
+      },
+      tick: { scheduler, isAwaiting in
+        var delay = Time.second
+        isAwaiting.pointee = 0
+        _ = attempt { () throws(SeleneError) in
+          delay = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, moment) throws(SeleneError) in
+            isAwaiting.pointee = scheduler.isAwaiting ? 1 : 0
+            return scheduler.untilDue(at: moment)
+          }
+        }
+        return delay
       })
   }
 }
@@ -75,13 +96,52 @@ private func perform(
     try Scheduler.enter(handle, member: number) { (scheduler, member, _) throws(SeleneError) in
       try scheduler.withdraw(name, by: member)
     }
+  case SERVICE_CLIENT_REST:
+    try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
+      scheduler.rest(member, at: moment)
+    }
+  case SERVICE_RUN_ADOPT:
+    let adopted = try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
+      try scheduler.adopt(words[0], for: member, at: moment)
+    }
+    switch adopted {
+    case .unknown: words.out(1, Int32(0))
+    case .under(let token):
+      words.out(1, Int32(1))
+      words.out(2, Int64(bitPattern: token))
+    case .tooLate: words.out(1, Int32(2))
+    }
+  case SERVICE_DRIVER_OPEN:
+    let draft = try driver(words.pointer(0).map { UnsafePointer($0) })
+    try Scheduler.enter(handle, member: number) { (scheduler, member, _) throws(SeleneError) in
+      try scheduler.openDriver(draft, hasThread: words[1] & 1 != 0, for: member)
+    }
+  case SERVICE_DRIVER_STEP:
+    try words.require(0, "out_cycle")
+    let step = try Scheduler.step(handle, member: number)
+    words.out(0, step.cycle)
+    words.out(1, Int32(step.lanes))
+    words.out(2, step.wakeAt)
+    words.out(3, step.delay)
+  case SERVICE_DRIVER_STOP:
+    try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
+      scheduler.stopDriver(of: member, at: moment)
+    }
   case SERVICE_SCHEDULER_NEXT_WAKEUP:
-    let (at, now) = try Scheduler.enter(handle, member: number, probing: true, isQuestion: true) {
+    let (at, now) = try Scheduler.enter(handle, member: number, probing: .asked, isQuestion: true) {
       (scheduler, member, moment) throws(SeleneError) in
       (scheduler.nextWakeup(for: member, at: moment), moment.now)
     }
     words.out(0, at ?? Time.never)
     words.out(1, at.map { $0.subtracting(now) } ?? Time.never)
+  case SERVICE_CYCLE_PLAN:
+    try words.require(1, "out_plan")
+    let window = try window(words.pointer(0).map { UnsafePointer($0) })
+    let plan = try Scheduler.enter(handle, member: number, probing: .asked, isQuestion: true) {
+      (scheduler, member, moment) throws(SeleneError) in
+      try scheduler.plan(window, for: member, at: moment)
+    }
+    words.out(1, plan.block())
   default:
     if operation.rawValue < SERVICE_RUN_COMPLETE.rawValue {
       try actOnCycle(handle, number, operation, words)
@@ -98,17 +158,50 @@ private func actOnCycle(
   case SERVICE_CYCLE_BEGIN:
     try words.require(1, "out_cycle")
     let window = try window(words.pointer(0).map { UnsafePointer($0) })
-    let cycle = try Scheduler.enter(handle, member: number, probing: true) {
+    let cycle = try Scheduler.enter(handle, member: number, probing: .asked) {
       (scheduler, member, moment) throws(SeleneError) in
       try scheduler.begin(window, for: member, at: moment).handle
     }
     words.out(1, cycle)
+  case SERVICE_CYCLE_CALL:
+    try words.require(2, "out_cycle")
+    let window = try window(words.pointer(0).map { UnsafePointer($0) })
+    let (cycle, deadline) = try Scheduler.enter(handle, member: number, probing: .asked) {
+      (scheduler, member, moment) throws(SeleneError) in
+      let cycle = try scheduler.call(window, isAsync: words[1] & 1 != 0, for: member, at: moment)
+      return (cycle.handle, cycle.time.deadline)
+    }
+    words.out(2, cycle)
+    words.out(3, deadline)
   case SERVICE_CYCLE_NEXT:
     try words.require(2, "out_step")
     try words.require(1, "out_run")
     try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
       let cycle = try scheduler.cycle(words[0], of: member)
-      tell(try scheduler.next(cycle, for: member, at: moment), words)
+      tell(try scheduler.next(cycle, for: member, at: moment), words, from: 1)
+    }
+  case SERVICE_CYCLE_TAKE:
+    try words.require(3, "out_run")
+    try words.require(4, "out_step")
+    let outcome = try given(words.number32(2))
+    try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
+      let cycle = try scheduler.cycle(words[0], of: member)
+      let last = words[1] == 0 ? 0 : try scheduler.number(words[1], of: member)
+      let step = try scheduler.take(cycle, for: member, after: last, outcome, at: moment)
+      tell(step, words, from: 3)
+      if case .wait(let until) = step { words.out(6, scheduler.delay(until: until, at: moment)) }
+    }
+  case SERVICE_CYCLE_PROGRESS:
+    try Scheduler.enter(handle, member: number, isQuestion: true) {
+      (scheduler, member, moment) throws(SeleneError) in
+      let step = try scheduler.progress(of: try scheduler.cycle(words[0], of: member), for: member, at: moment)
+      var (isOver, wakeAt, delay) = (Int32(1), moment.now, Span(0))
+      if case .wait(let until) = step {
+        (isOver, wakeAt, delay) = (0, until, scheduler.delay(until: until, at: moment))
+      }
+      words.out(1, isOver)
+      words.out(2, wakeAt)
+      words.out(3, delay)
     }
   case SERVICE_CYCLE_END:
     let report = try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
@@ -123,15 +216,15 @@ private func actOnCycle(
 }
 
 /// Tells a step: its run, which, and when to come again. The caller holds the scheduler's lock.
-private func tell(_ step: Step, _ words: Words) {
+private func tell(_ step: Step, _ words: Words, from place: Int) {
   switch step {
   case .run(let run):
-    words.out(1, run.block(nil))
-    words.out(2, Int32(SELENE_STEP_RUN))
+    words.out(place, run.block(nil))
+    words.out(place + 1, Int32(SELENE_STEP_RUN))
   case .wait(let until):
-    words.out(2, Int32(SELENE_STEP_WAIT))
-    words.out(3, until)
-  case .done: words.out(2, Int32(SELENE_STEP_DONE))
+    words.out(place + 1, Int32(SELENE_STEP_WAIT))
+    words.out(place + 2, until)
+  case .done: words.out(place + 1, Int32(SELENE_STEP_DONE))
   }
 }
 

@@ -141,7 +141,11 @@ public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!
 
 @_cdecl("selene_run_set_user") @implementation
 public func selene_run_set_user(_ run: selene_run, _ user: UnsafeMutableRawPointer!) -> selene_status {
-  attempt { () throws(SeleneError) in
+  if service_is_run(run) != 0 {
+    var user = user as UnsafeMutableRawPointer?
+    return attempt { service_run_user(run, 1, &user, $0) }
+  }
+  return attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.setUser(number, user)
     }
@@ -152,7 +156,11 @@ public func selene_run_set_user(_ run: selene_run, _ user: UnsafeMutableRawPoint
 public func selene_run_user(_ run: selene_run, _ out_user: UnsafeMutablePointer<UnsafeMutableRawPointer?>!)
   -> selene_status
 {
-  attempt { () throws(SeleneError) in
+  if service_is_run(run) != 0 {
+    guard let out_user = out_user as UnsafeMutablePointer? else { return fail(.null("out_user")) }
+    return attempt { service_run_user(run, 0, out_user, $0) }
+  }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_user, "out_user")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.user(number)

@@ -20,6 +20,7 @@ extension selene_options: SizedStruct {
     options.stop_grace = defaults.stopGrace
     options.max_overrun_per_handler = defaults.maxOverrunPerHandler
     options.expedited_quota = defaults.expeditedQuota
+    options.wait_log_entries = defaults.waitLogEntries
     return options
   }
 
@@ -48,6 +49,7 @@ extension selene_options: SizedStruct {
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
     draft.expeditedQuota = expedited_quota
+    draft.waitLogEntries = wait_log_entries
     draft.stackSize = thread_stack_size
     draft.threadQuality = UInt32(bitPattern: thread_quality)
     draft.maxOverrunPerHandler = max_overrun_per_handler
@@ -125,9 +127,7 @@ public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64
   return attempt { () throws(SeleneError) in
     guard scheduler != 0 else { return }
     try Scheduler.checkClose(scheduler, grace: grace)
-    // While the store is still ours, so that its socket is.
-    service_end(scheduler)
-    try Scheduler.close(scheduler, grace: grace)
+    try Scheduler.close(scheduler, grace: grace) { service_end(scheduler) }
   }
 }
 
@@ -217,7 +217,7 @@ public func selene_scheduler_next_wakeup(
   _ scheduler: selene_scheduler, _ out_at: UnsafeMutablePointer<Int64>!, _ out_delay: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
   attempt(scheduler, SERVICE_SCHEDULER_NEXT_WAKEUP, word(out_at), word(out_delay)) { () throws(SeleneError) in
-    let (at, now) = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+    let (at, now) = try Scheduler.enter(scheduler, probing: .asked, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
       (scheduler.nextWakeup(at: moment), moment.now)
     }

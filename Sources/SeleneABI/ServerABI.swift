@@ -67,7 +67,7 @@ func disconnect(_ connection: selene_scheduler, _ grace: Int64) -> selene_status
   guard (0...Scheduler.longestGrace).contains(grace) else {
     return fail(.range("grace", grace, 0, Scheduler.longestGrace, .duration))
   }
-  return attempt { service_disconnect(connection, $0) }
+  return attempt { service_disconnect(connection, grace, $0) }
 }
 
 // MARK: Options
@@ -77,6 +77,8 @@ extension selene_server_options: SizedStruct {
     var options = selene_server_options()
     options.struct_size = UInt32(MemoryLayout<selene_server_options>.size)
     (options.mode, options.max_clients, options.max_request_size) = (0o600, 1024, 16 << 20)
+    options.descriptor = -1
+    options.adopt = Scheduler.usualAdoption
     return options
   }
 
@@ -100,6 +102,12 @@ extension selene_server_options: SizedStruct {
     guard (65_536...1 << 30).contains(max_request_size) else {
       throw .range("max_request_size", max_request_size, 65_536, 1 << 30, .bytes)
     }
+    guard descriptor >= -1 else { throw .range("descriptor", descriptor, -1, Int64(Int32.max)) }
+    guard descriptor < 0 || path.length == 0 else {
+      throw SeleneError(.invalidArgument, "path", "must be empty where a descriptor is given")
+    }
+    guard reserved == 0 else { throw .range("reserved", reserved, 0, 0) }
+    guard (0...Time.day).contains(adopt) else { throw .range("adopt", adopt, 0, Time.day, .duration) }
   }
 }
 
@@ -157,6 +165,7 @@ public func selene_server_open(
   _ out_server: UnsafeMutablePointer<selene_server>!
 ) -> selene_status {
   var terms = service_terms()
+  var adopt: Int64 = 0
   let status = attempt { () throws(SeleneError) in
     _ = try require(out_server, "out_server")
     let options = try (options as UnsafePointer<selene_server_options>?).map { given throws(SeleneError) in
@@ -170,6 +179,8 @@ public func selene_server_open(
     terms.rules = UnsafeRawPointer(given.rules)?.assumingMemoryBound(to: service_rule.self)
     terms.rule_count = given.rule_count
     (terms.mode, terms.max_clients, terms.max_frame) = (given.mode, given.max_clients, given.max_request_size)
+    terms.descriptor = given.descriptor
+    adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       try scheduler.refuseWithoutThreads()
     }
@@ -177,7 +188,13 @@ public func selene_server_open(
   guard status == 0 else { return status }
   var taps = service_taps.ofEvents
   var crews = service_crews.ofScheduler
-  return attempt { service_open(scheduler, &terms, &taps, &crews, out_server, $0) }
+  let opened = attempt { service_open(scheduler, &terms, &taps, &crews, out_server, $0) }
+  guard opened == 0 else { return opened }
+  return attempt { () throws(SeleneError) in
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      scheduler.awaitMembers(for: adopt, at: moment)
+    }
+  }
 }
 
 @_cdecl("selene_server_get") @implementation

@@ -40,9 +40,7 @@ public func selene_signal_set(
 @_cdecl("selene_signal_clear") @implementation
 public func selene_signal_clear(_ scheduler: selene_scheduler, _ signal: Int32) -> selene_status {
   attempt(scheduler, SERVICE_SIGNAL_CLEAR, word(signal)) { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.clearSignal(signal, at: moment)
-    }
+    try Scheduler.clearSignal(scheduler, signal)
   }
 }
 

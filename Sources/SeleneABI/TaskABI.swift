@@ -404,7 +404,7 @@ public func selene_task_explain(
     let out = try require(out_explanation, "out_explanation")
     let size = try structSize(out, "out_explanation")
     let id = try borrow(id, id_length, "id")
-    let explanation = try Scheduler.enter(scheduler, probing: true, isQuestion: true) {
+    let explanation = try Scheduler.enter(scheduler, probing: .asked, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
       try scheduler.explain(id, at: moment)
     }
@@ -420,24 +420,27 @@ public func selene_task_waits(
   attempt(scheduler, SERVICE_TASK_WAITS, word(id), word(id_length), word(out_waits)) { () throws(SeleneError) in
     let out = try require(out_waits, "out_waits")
     let id = try borrow(id, id_length, "id")
-    let (waits, preferred) = try Scheduler.enter(scheduler, isQuestion: true) {
-      (scheduler, moment) throws(SeleneError) in
+    let told = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, moment) throws(SeleneError) in
       try scheduler.waits(id, at: moment)
     }
+    let (waits, preferred) = (told.waits, told.preferred)
     out.pointee = Block.make { block in
       var made = selene_waits()
       made.struct_size = UInt32(MemoryLayout<selene_waits>.size)
       (made.since, made.until, made.state) = (waits.since, waits.until, Int32(waits.state.rawValue))
       made.part_count = UInt64(waits.parts.count)
-      made.parts = block.array(waits.parts.count) { index, _ in
+      made.parts = block.array(waits.parts.count) { index, block in
         let part = waits.parts[index]
         return selene_wait(
-          reason: part.reason.rawValue, reserved: 0, detail: part.detail, duration: part.duration, times: part.times)
+          name: name(told.partNames[index], in: &block), reason: part.reason.rawValue, reserved: 0,
+          detail: detail(part.detail, of: part.reason), duration: part.duration, times: part.times)
       }
       made.change_count = UInt64(waits.changes.count)
-      made.changes = block.array(waits.changes.count) { index, _ in
+      made.changes = block.array(waits.changes.count) { index, block in
         let change = waits.changes[index]
-        return selene_wait_change(at: change.at, detail: change.detail, reason: change.reason.rawValue, reserved: 0)
+        return selene_wait_change(
+          name: name(told.changeNames[index], in: &block), at: change.at,
+          detail: detail(change.detail, of: change.reason), reason: change.reason.rawValue, reserved: 0)
       }
       made.preferred_count = waits.preferred
       made.preferred_id_count = UInt64(preferred.count)
@@ -445,6 +448,14 @@ public func selene_task_waits(
       return made
     }
   }
+}
+
+/// Of a condition its name is told, not its number.
+private func detail(_ detail: Int64, of reason: Reason) -> Int64 { reason == .conditions ? 0 : detail }
+
+/// NULL where there is none.
+private func name(_ name: Bytes?, in block: inout Block) -> selene_text {
+  name.map { block.text($0.buffer) } ?? selene_text()
 }
 
 @_cdecl("selene_waits_destroy") @implementation
@@ -520,6 +531,7 @@ extension selene_explanation: SizedStruct {
     attempts = explanation.attempts
     (urgent, latest_begin) = (explanation.isUrgent ? 1 : 0, explanation.latestAt ?? 0)
     expedited = explanation.isExpedited ? 1 : 0
+    unknown_constraints = explanation.unknown.rawValue
     guard let terms = explanation.pace else { return }
     let told = selene_pace(terms)
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)
@@ -540,7 +552,7 @@ public func selene_task_launch(
 ) -> selene_status {
   attempt(scheduler, SERVICE_TASK_LAUNCH, word(id), word(id_length)) { () throws(SeleneError) in
     let id = try borrow(id, id_length, "id")
-    try Scheduler.enter(scheduler, probing: true) { (scheduler, moment) throws(SeleneError) in
+    try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
       try scheduler.launch(id, at: moment)
     }
   }

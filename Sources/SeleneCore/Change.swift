@@ -25,6 +25,8 @@ package enum EventType: Int32, Sendable {
   case progress = 21
   case conditionMet = 22
   case conditionLost = 23
+  case quotaUsedUp = 24
+  case quotaLeft = 25
 }
 
 /// One change. Made where it happened and never changed then; an object, because from there to the host it is handed on

@@ -23,7 +23,48 @@ package struct ExpeditedLedger: Sendable {
   /// Those that are not.
   private var open: [(run: UInt64, begin: Instant)] = []
 
+  /// Whether all of it is used, as it was told last, and when time alone may change that.
+  package private(set) var isUsedUp = false
+  package private(set) var changesAt = Time.never
+
   package init(quota: Span) { self.quota = quota }
+
+  // MARK: Used up, or not any more
+
+  /// What changed first until now, if anything did: all is used, or something is left again; and when.
+  package mutating func settle(at now: Instant) -> Instant? {
+    while changesAt <= now {
+      let at = changesAt
+      let isUsedUp = !isLeft(at: at)
+      defer { look(from: at) }
+      guard isUsedUp == self.isUsedUp else {
+        self.isUsedUp = isUsedUp
+        return at
+      }
+    }
+    return nil
+  }
+
+  /// What it is at the begin of a life.
+  package mutating func start(at now: Instant) {
+    isUsedUp = !isLeft(at: now)
+    look(from: now)
+  }
+
+  /// When it may change next; at once if a run or a reset has changed it.
+  package mutating func look(from now: Instant) {
+    guard quota != Time.never && quota > 0 else { return changesAt = Time.never }
+    if isUsedUp != !isLeft(at: now) { return changesAt = now }
+    changesAt = Time.never
+    if !isUsedUp {
+      guard !open.isEmpty else { return }
+      let count = Span(open.count)
+      let left = quota.subtracting(used(at: now))
+      return changesAt = now.adding(left / count + (left % count == 0 ? 0 : 1))
+    }
+    let from = now.subtracting(Self.period)
+    for use in uses where use.end > from { return changesAt = use.end.adding(Self.period) }
+  }
 
   // MARK: Writing
 
@@ -104,20 +145,24 @@ package struct ExpeditedLedger: Sendable {
   /// - Parameters:
   ///   - span: what its clock is moved by.
   ///   - seen: when that life was last seen, by its own clock: then its runs ended.
+  /// - Returns: whether one of them had no end.
   /// - Throws: `storeCorrupt` for what no life leaves.
   package mutating func restore(
     _ numbers: [Int64], movedBy span: Span, seen: Instant, at now: Instant
-  ) throws(SeleneError) {
+  ) throws(SeleneError) -> Bool {
     guard numbers.count % 2 == 0 else { throw Self.corrupt }
     uses = []
+    var wasOpen = false
     for place in stride(from: 0, to: numbers.count, by: 2) {
       let (begin, end) = (numbers[place], numbers[place + 1])
       guard begin <= end else { throw Self.corrupt }
+      wasOpen = wasOpen || end == Time.never
       var use = Use(begin: begin.adding(span), end: (end == Time.never ? max(begin, seen) : end).adding(span))
       // Nothing lies in the future of a clock that was set back.
       if use.end > now { use = Use(begin: now.subtracting(use.length), end: now) }
       add(use, at: now)
     }
+    return wasOpen
   }
 
   private static var corrupt: SeleneError {

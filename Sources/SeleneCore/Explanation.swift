@@ -91,6 +91,8 @@ package struct Explanation: Sendable {
   /// that is near (W9).
   package var latestAt: Instant?
   package var isUrgent = false
+  /// The constraints that it asks for and of which nothing is known, so that they count as satisfied (W1).
+  package var unknown: Constraints = []
   /// It goes before others because it is expedited, and something of the quota is left (W10).
   package var isExpedited = false
   /// What its age and its pace follow from (F10); nil unless the freshness rule ranks.
@@ -103,7 +105,8 @@ extension TaskTable {
   /// - Complexity: as `Ranking.rank`.
   package func explain(
     _ slot: Int, enabled: KindSet, satisfied: Needs, observedRange: Bool, pace: Pace, trace: CycleTrace?,
-    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, crew: Crew? = nil, at now: Instant
+    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, constraintsAt: Instant = Time.never, crew: Crew? = nil,
+    at now: Instant
   ) -> Explanation {
     // What is held stays in the line for a place.
     if hasStuckHandlers && canRun(records.at(slot)) { _ = setAside(slot) }
@@ -130,7 +133,7 @@ extension TaskTable {
         if record.stopReason == .interrupted { add(.interrupted, at: record.earliestBegin) }
       }
       let missing = record.definition.needs.subtracting(satisfied)
-      if !missing.constraints.isEmpty { add(.constraints, missing: missing.constraints) }
+      if !missing.constraints.isEmpty { add(.constraints, missing: missing.constraints, at: constraintsAt) }
       if missing.host != 0 { add(.conditions) }
       if !hasHandler(record) || isOnlyPulled { add(.noHandler) }
       if isStuck(handler: record.handlerNumber) { add(.handlerStuck) }

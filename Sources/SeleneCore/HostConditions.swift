@@ -56,6 +56,13 @@ package struct HostConditions {
 
   init() {}
 
+  /// How the logs of waits know what has a number, by its bit of `Needs`; 0 for constraints.
+  func subject(_ bit: UInt64) -> UInt64 {
+    let number = Int(bit) - 32
+    guard number >= 0, number < entries.count, let entry = entries[number] else { return 0 }
+    return WaitLog.subject(entry.name.buffer)
+  }
+
   package func find(_ name: UnsafeRawBufferPointer) -> HostCondition? {
     for entry in entries { if let entry, entry.name.buffer.equals(name) { return entry } }
     return nil
@@ -70,6 +77,8 @@ package struct HostConditions {
     guard number < Self.most else { return nil }
     let new = HostCondition(Bytes(copying: name), number)
     if number == entries.count { entries.append(new) } else { entries[number] = new }
+    // What a store has of waits goes by numbers.
+    isUnsaved = true
     return new
   }
 
@@ -88,19 +97,20 @@ package struct HostConditions {
         .sorted { $0.name.buffer.lexicographicallyPrecedes($1.name.buffer) })
   }
 
-  /// A name that is defined, and that has a number which is free.
-  fileprivate mutating func load(_ name: UnsafeRawBufferPointer, _ number: Int) -> Bool {
+  /// A name that has a number which is free.
+  fileprivate mutating func load(_ name: UnsafeRawBufferPointer, _ number: Int, isDefined: Bool) -> Bool {
     guard (0..<Self.most).contains(number) else { return false }
     while entries.count <= number { entries.append(nil) }
     guard entries[number] == nil else { return false }
     let new = HostCondition(Bytes(copying: name), number)
-    (entries[number], defined) = (new, defined | new.bit)
+    entries[number] = new
+    if isDefined { defined |= new.bit }
     return true
   }
 
-  /// Calls a body with the number and the name of each that is defined.
-  package func forEachDefined(_ body: (Int, Bytes) -> Void) {
-    for case let entry? in entries where entry.bit & defined != 0 { body(entry.number, entry.name) }
+  /// Calls a body with the number and the name of each, and whether it is defined.
+  package func forEach(_ body: (Int, Bytes, Bool) -> Void) {
+    for case let entry? in entries { body(entry.number, entry.name, entry.bit & defined != 0) }
   }
 
   /// Those of a set, in the order of their numbers.
@@ -178,9 +188,9 @@ extension TermsPool {
   /// Takes over a name that a store has, with its number, before any task does.
   ///
   /// - Returns: false if that cannot be.
-  package mutating func load(condition name: UnsafeRawBufferPointer, number: Int) -> Bool {
+  package mutating func load(condition name: UnsafeRawBufferPointer, number: Int, isDefined: Bool) -> Bool {
     guard (try? Identifier.check(name, "name")) != nil, conditions.find(name) == nil else { return false }
-    return conditions.load(name, number)
+    return conditions.load(name, number, isDefined: isDefined)
   }
 }
 

@@ -138,6 +138,8 @@ extension EventType {
     case .progress: "progress"
     case .conditionMet: "condition_met"
     case .conditionLost: "condition_lost"
+    case .quotaUsedUp: "quota_used_up"
+    case .quotaLeft: "quota_left"
     }
   }
 }
@@ -161,6 +163,12 @@ extension Constraints {
     switch self {
     case .network: "network"
     case .externalPower: "external_power"
+    case .unmetered: "unmetered"
+    case .batteryNotLow: "battery_not_low"
+    case .idle: "idle"
+    case .storageNotLow: "storage_not_low"
+    case .displayOff: "display_off"
+    case .notRoaming: "not_roaming"
     default: nil
     }
   }

@@ -4,12 +4,23 @@
 struct FrontHead {
   let taskClass: Int
   let line: Urgency.Line
+  /// Of its kind the window takes expedited tasks alone.
+  let isAlone: Bool
   /// Of its class, which holds it; nil is none.
   let group: Unmanaged<TaskGroup>?
   /// nil: all was passed.
   var current: OrderedSlot?
   /// `current` had its turn, or cannot have one.
   var isPassed = false
+
+  /// Nothing of it has a turn once the quota is used up.
+  fileprivate var needsQuota: Bool { line == .expedited || isAlone }
+
+  /// Whether a record of its line is one of its tasks.
+  @inline(__always)
+  fileprivate func takes(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+    !isAlone || record.pointee.marks.contains(.ahead)
+  }
 
   /// Urgent ones go before expedited ones.
   fileprivate func goesBefore(_ other: FrontHead) -> Bool {
@@ -25,22 +36,30 @@ extension Ranking {
   func freezeFronts(_ urgency: Urgency, _ index: TaskIndex, _ offer: Offer) {
     index.rankedClasses.forEach { number in
       guard index.classes[number].suits(offer) else { return }
-      let group = index.classes[number].group.map { Unmanaged.passUnretained($0) }
-      if !offer.alone.contains(index.classes[number].kind),
-        let first = urgency.next(.urgent, number, after: nil, costing: .any)
-      {
-        fronts.append(FrontHead(taskClass: number, line: .urgent, group: group, current: first))
-      }
-      if let first = urgency.next(.expedited, number, after: nil, costing: .any) {
-        fronts.append(FrontHead(taskClass: number, line: .expedited, group: group, current: first))
-      }
+      freezeFront(.urgent, of: number, urgency, index, offer)
+      freezeFront(.expedited, of: number, urgency, index, offer)
     }
+  }
+
+  private func freezeFront(
+    _ line: Urgency.Line, of taskClass: Int, _ urgency: Urgency, _ index: TaskIndex, _ offer: Offer
+  ) {
+    guard let first = urgency.next(line, taskClass, after: nil, costing: .any) else { return }
+    fronts.append(
+      FrontHead(
+        taskClass: taskClass, line: line, isAlone: offer.alone.contains(index.classes[taskClass].kind),
+        group: index.classes[taskClass].group.map { Unmanaged.passUnretained($0) }, current: first))
   }
 
   /// Whether a record was urgent at begin, so that its turn comes before that of others or never.
   @inline(__always)
   func isAhead(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
     record.pointee.marks.contains(.urgent) && record.pointee.urgentAt <= begin
+  }
+
+  /// Whether an expedited record had its turn among the urgent ones.
+  private func goesByUrgency(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+    isAhead(record) && fronts.contains { $0.line == .urgent && $0.taskClass == record.pointee.place.taskClass }
   }
 
   /// Whether the turn of a record came before that of others, or never comes.
@@ -60,9 +79,9 @@ extension Ranking {
   func bestAhead(in table: TaskTable, _ offer: Offer, room: Span?, _ most: Cost, _ passed: inout Int) -> Pick? {
     while true {
       var best: Int?
-      let hasQuota = fronts.contains { $0.line == .expedited } && table.hasQuota
+      let hasQuota = fronts.contains { $0.needsQuota } && table.hasQuota
       for place in fronts.indices where table.index.classes[fronts[place].taskClass].suits(offer) {
-        guard fronts[place].line == .urgent || hasQuota, step(front: place, in: table, room: room, most) != nil,
+        guard !fronts[place].needsQuota || hasQuota, step(front: place, in: table, room: room, most) != nil,
           isOpen(fronts[place])
         else { continue }
         if let other = best, fronts[other].goesBefore(fronts[place]) { continue }
@@ -87,8 +106,8 @@ extension Ranking {
     while let entry = fronts[place].current {
       let record = table.records.at(entry.slot)
       if !fronts[place].isPassed, entry.cost <= most, record.pointee.sequence == entry.at.sequence,
-        line == .urgent ? isAhead(record) : record.pointee.marks.contains(.ahead),
-        frozen.pointee.has(record), room.map({ record.estimate <= $0 }) ?? true
+        line == .urgent ? isAhead(record) : record.pointee.marks.contains(.ahead) && !goesByUrgency(record),
+        fronts[place].takes(record), frozen.pointee.has(record), room.map({ record.estimate <= $0 }) ?? true
       {
         return entry
       }
@@ -104,7 +123,7 @@ extension Ranking {
   ) {
     for place in fronts.indices where table.index.classes[fronts[place].taskClass].suits(offer) {
       guard let group = fronts[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused,
-        fronts[place].line == .urgent || table.hasQuota, step(front: place, in: table, room: room, most) != nil
+        !fronts[place].needsQuota || table.hasQuota, step(front: place, in: table, room: room, most) != nil
       else { continue }
       body(group)
     }
@@ -127,7 +146,7 @@ extension Ranking {
   private func forEach(_ front: FrontHead, in table: TaskTable, _ body: (UnsafeMutablePointer<TaskRecord>) -> Void) {
     var next = table.urgency?.next(front.line, front.taskClass, after: nil, costing: .any)
     while let entry = next {
-      body(table.records.at(entry.slot))
+      if front.takes(table.records.at(entry.slot)) { body(table.records.at(entry.slot)) }
       next = table.urgency?.next(front.line, front.taskClass, after: entry.at, costing: .any)
     }
   }

@@ -161,6 +161,12 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     TaskDefinition(id: id, input: input, after: predecessors, terms)
   }
 
+  /// The same, which does not say itself how those have to end.
+  package func after(_ predecessors: [Predecessor], anyEnd: Bool) -> TaskDefinition {
+    guard anyEnd != startsAfterAnyEnd else { return after(predecessors) }
+    return TaskDefinition(id: id, input: input, after: predecessors, terms.flipping(Self.afterAnyEnd))
+  }
+
   private init(
     id: UnsafeRawBufferPointer, input: UnsafeRawBufferPointer, after: [Predecessor], _ terms: TaskTerms
   ) {

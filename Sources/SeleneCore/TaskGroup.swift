@@ -4,7 +4,7 @@
 package final class TaskGroup: @unchecked Sendable {
   package let name: Bytes
   /// How the log of waits knows it.
-  let subject: UInt32
+  let subject: UInt64
   /// Runs at a time; 0 is no limit.
   package fileprivate(set) var limit: UInt32 = 0
   package fileprivate(set) var isPaused = false

@@ -83,7 +83,7 @@ extension TaskTable {
       })
   }
 
-  /// The definition of an update, which comes after what the task comes after.
+  /// The definition of an update, which comes after what the task comes after, and after any end if that did.
   ///
   /// - Throws: `invalidArgument` if it names others.
   func keepAfter(of old: TaskDefinition, in new: TaskDefinition) throws(SeleneError) -> TaskDefinition {
@@ -91,7 +91,7 @@ extension TaskTable {
     let (kept, named) = (old.after, new.after)
     guard named.isEmpty || named.count == kept.count && kept.indices.allSatisfy({ kept[$0].id.equals(named[$0].id) })
     else { throw SeleneError(.invalidArgument, "after", "cannot change in an update; use SELENE_EXISTING_REPLACE") }
-    return new.after(kept)
+    return new.after(kept, anyEnd: old.startsAfterAnyEnd)
   }
 
   // MARK: Who waits for whom

@@ -37,6 +37,8 @@ extension TaskTable {
     record.handlerNumber >= 0 && !roster.isAbsent(Int(record.handlerNumber))
   }
 
+  package func handlerName(_ number: Int) -> Bytes? { roster.name(number) }
+
   package func findHandler(_ name: UnsafeRawBufferPointer) -> Int? { roster.find(name) }
 
   /// Its tasks have no handler from now on.

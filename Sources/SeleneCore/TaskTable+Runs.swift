@@ -8,6 +8,9 @@ extension TaskTable {
     stampTrail(slot)
   }
 
+  /// A run of this record, which is running, goes on under another token (L10).
+  package func adopt(_ slot: Int, as run: UInt64) { touch(slot) { $0.run = run } }
+
   /// The task of a run in flight had its run of a rolling window; until `renew` it is not eligible (R1).
   package func spend(_ slot: Int) {
     // A running record stands in no line, so none has to be left.

@@ -13,6 +13,8 @@ package struct Policy: Sendable {
   package var freshness = false
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit (W10).
   package var expeditedQuota: Span = 10 * Time.minute
+  /// Entries of each log of where the time of tasks went (W8).
+  package var waitLogEntries: UInt64 = 4_096
 
   package init() {}
 }
@@ -68,7 +70,7 @@ package final class TaskTable {
   /// The terms whose handler was looked for last, and what was found: most tasks of a host share a few.
   var known: (terms: TaskTerms, handler: Int32)?
   /// Where the time of its tasks goes (W8), and the present.
-  package let waits = WaitLog()
+  package let waits: WaitLog
   package var now: Instant = 0
   /// Number of the last change.
   package private(set) var stamp: UInt64 = 0
@@ -83,6 +85,7 @@ package final class TaskTable {
     self.policy = policy
     self.generator = generator
     expedited = ExpeditedLedger(quota: policy.expeditedQuota)
+    waits = WaitLog(most: policy.waitLogEntries)
     index = TaskIndex(byFreshness: policy.freshness)
   }
 

@@ -20,6 +20,13 @@ package final class TaskTerms: Sendable {
     self.conditions = conditions
   }
 
+  /// The same with a flag that is set where it is not, and not where it is.
+  func flipping(_ flag: UInt32) -> TaskTerms {
+    var numbers = numbers
+    numbers.flags ^= flag
+    return TaskTerms(numbers, handler: handler, tags: tags, group: group, conditions: conditions)
+  }
+
   /// Only tasks and the pool may lead to it for long, because what it names is known by who leads there.
   package var isCounted: Bool { conditions != nil }
 
@@ -38,6 +45,8 @@ package struct TermsPool {
   package var groups = TaskGroups()
   /// The conditions that hosts define, and that terms ask for.
   package var conditions = HostConditions()
+  /// The constraints that any task has asked for.
+  package private(set) var asked: Constraints = []
 
   package init() {}
 
@@ -60,6 +69,7 @@ package struct TermsPool {
       }
     }
     let new = Self.make(numbers, handler, draft.tags, group, needs(asked))
+    self.asked.formUnion(Constraints(rawValue: numbers.constraints))
     turn = (turn + 1) % Self.ways
     places[first + turn] = new
     return new

@@ -34,6 +34,11 @@ extension WaitLog {
     static let window: Int64 = 3
     static let dispatch: Int64 = 4
     static let known: Int64 = 5
+    static let pool: Int64 = 6
+    /// A window of a pool.
+    static let pooled: Int64 = 7
+    /// A cause of a group or a handler; as `cause`, their names had numbers of 32 bits, which may have been another's.
+    static let named: Int64 = 8
   }
 
   /// The numbers of the rings behind those of the conditions.
@@ -42,23 +47,23 @@ extension WaitLog {
 
   private func forEachCause(_ body: (Int, WaitRing<WaitCause>) -> Void) {
     for bit in conditions.indices { if let ring = conditions[bit] { body(bit, ring) } }
-    for (number, ring) in [states, refusals.refresh, refusals.processing, groups, handlers].enumerated() {
+    for (number, ring) in [states, refusals.refresh, refusals.processing, groups, handlers, quota].enumerated() {
       body(Self.rings + number, ring)
     }
   }
 
+  private static func isNamed(_ ring: Int) -> Bool { ring == rings + 3 || ring == rings + 4 }
+
   private func ring(_ number: Int) -> WaitRing<WaitCause>? {
     switch number {
     case 0..<Self.rings:
-      while conditions.count <= number { conditions.append(nil) }
-      let ring = conditions[number] ?? WaitRing(most: Self.mostOfOne)
-      conditions[number] = ring
-      return ring
+      return ring(ofCondition: number)
     case Self.rings: return states
     case Self.rings + 1: return refusals.refresh
     case Self.rings + 2: return refusals.processing
     case Self.rings + 3: return groups
     case Self.rings + 4: return handlers
+    case Self.rings + 5: return quota
     default: return nil
     }
   }
@@ -78,6 +83,8 @@ extension WaitLog {
       }
     }
     words += [Word.life, life.at, now, isLast ? 1 : 0]
+    for pool in pools[(isWhole ? 0 : storedPools)...] { words += [Word.pool, Int64(bitPattern: pool)] }
+    givenPools = pools.count
     forEachCause { number, ring in
       let first = ring.firstToKeep(isWhole)
       if (isWhole || first.isBroken) && ring.knownSince != .min {
@@ -85,9 +92,10 @@ extension WaitLog {
       }
       for place in first.place..<ring.count {
         let cause = ring[place]
+        let word = Self.isNamed(number) ? Word.named : Word.cause
         words += [
-          Word.cause | Int64(number) << 8 | Int64(cause.old) << 16 | Int64(cause.new) << 32, cause.at,
-          Int64(cause.subject),
+          word | Int64(number) << 8 | Int64(cause.old) << 16 | Int64(cause.new) << 32, cause.at,
+          Int64(bitPattern: cause.subject),
         ]
       }
       ring.seal()
@@ -113,22 +121,27 @@ extension WaitLog {
   private func pack(windows first: Int, into words: inout [Int64]) {
     for place in first..<windows.count {
       let window = windows[place]
-      let flags = (window.isStrict ? 1 : 0) | (window.isRolling ? 2 : 0) | (window.pushes ? 4 : 0) as Int64
+      let flags =
+        (window.isStrict ? 1 : 0) | (window.isRolling ? 2 : 0) | (window.pushes ? 4 : 0) as Int64 | Int64(window.early)
+        << 3
       words += [
-        Word.window | Int64(window.kinds) << 8 | flags << 16 | Int64(window.veto) << 32,
+        (window.pool == 0 ? Word.window : Word.pooled) | Int64(window.kinds) << 8 | flags << 16 | Int64(window.veto)
+          << 32,
         Int64(bitPattern: windows.dropped + UInt64(place)), window.at, window.end, window.expiresAt, window.firstAt,
         window.vetoedAt, window.opensAt.0, window.opensAt.1, Int64(bitPattern: window.stamp),
         Int64(bitPattern: window.lastSequence), Int64(bitPattern: window.satisfied),
       ]
+      if window.pool != 0 { words.append(Int64(bitPattern: window.pool)) }
     }
   }
 
   /// The first window that may still change.
   private var openWindow: UInt64 {
     var first = windows.total
-    for kind in Kind.allCases {
-      let place = lastWindow[kind] &- windows.dropped
-      if place < UInt64(windows.count), windows[Int(place)].end == Time.never { first = min(first, lastWindow[kind]) }
+    // Of each pool a window of each kind may be open, and none is for more than a day.
+    for place in (0..<windows.count).reversed() {
+      guard windows[place].at >= windows[windows.count - 1].at.subtracting(Time.day) else { break }
+      if windows[place].end == Time.never { first = windows.dropped + UInt64(place) }
     }
     return first
   }
@@ -137,6 +150,7 @@ extension WaitLog {
   package func noteKept(_ kept: KeptWaits) {
     keptAt = packedAt
     place = kept.place
+    storedPools = givenPools
     forEachCause { _, ring in ring.noteKept() }
     windows.noteKept()
     dispatches.noteKept()
@@ -170,16 +184,24 @@ extension WaitLog {
         }
         guard let ring = ring(Int(head >> 8 & 0xFF)) else { return false }
         ring.forget(before: at)
-      case Word.cause:
-        guard let cause = take(3), let subject = cause.last, let ring = ring(Int(head >> 8 & 0xFF)) else {
-          return false
+      case Word.cause, Word.named:
+        let number = Int(head >> 8 & 0xFF)
+        guard let cause = take(3), let subject = cause.last, let ring = ring(number) else { return false }
+        // What a condition's number stood for is not known of logs that had only that.
+        let hasName = Self.isNamed(number) ? head & 0xFF == Word.named : !(32..<64).contains(number) || subject != 0
+        guard hasName else {
+          ring.forget(before: cause[cause.startIndex + 1].adding(1))
+          continue
         }
         ring.append(
           WaitCause(
-            at: cause[cause.startIndex + 1], subject: UInt32(truncatingIfNeeded: subject),
+            at: cause[cause.startIndex + 1], subject: UInt64(bitPattern: subject),
             old: UInt16(truncatingIfNeeded: head >> 16), new: UInt16(truncatingIfNeeded: head >> 32)))
-      case Word.window:
-        guard let window = take(12) else { return false }
+      case Word.pool:
+        guard let pool = take(2)?.last else { return false }
+        note(pool: UInt64(bitPattern: pool))
+      case Word.window, Word.pooled:
+        guard let window = take(head & 0xFF == Word.window ? 12 : 13) else { return false }
         loadWindow(head, Array(window))
       case Word.dispatch:
         guard let dispatch = take(3), let sequence = dispatch.last else { return false }
@@ -200,10 +222,11 @@ extension WaitLog {
 
   private func loadWindow(_ head: Int64, _ words: [Int64]) {
     var window = WaitWindow(
-      at: words[2], expiresAt: words[4], kinds: UInt8(truncatingIfNeeded: head >> 8), isStrict: head >> 16 & 1 != 0,
-      isRolling: head >> 16 & 2 != 0, pushes: head >> 16 & 4 != 0, opensAt: (words[7], words[8]),
+      at: words[2], expiresAt: words[4], kinds: UInt8(truncatingIfNeeded: head >> 8),
+      early: UInt8(truncatingIfNeeded: head >> 19 & 3), isStrict: head >> 16 & 1 != 0, isRolling: head >> 16 & 2 != 0,
+      pushes: head >> 16 & 4 != 0, opensAt: (words[7], words[8]),
       stamp: UInt64(bitPattern: words[9]), lastSequence: UInt64(bitPattern: words[10]),
-      satisfied: UInt64(bitPattern: words[11]))
+      satisfied: UInt64(bitPattern: words[11]), pool: words.count > 12 ? UInt64(bitPattern: words[12]) : 0)
     (window.end, window.firstAt, window.vetoedAt) = (words[3], words[5], words[6])
     window.veto = UInt16(truncatingIfNeeded: head >> 32)
     windows.put(window, at: UInt64(bitPattern: words[1]))
@@ -226,6 +249,7 @@ extension WaitLog {
     }
     windows.seal(nil)
     windows.noteKept()
+    (storedPools, givenPools) = (pools.count, pools.count)
     dispatches.seal()
     dispatches.noteKept()
   }
@@ -234,8 +258,8 @@ extension WaitLog {
   func lastValues(_ ring: WaitRing<WaitCause>) -> [WaitCause] {
     let seen = NumberMap<Bool>()
     var last: [WaitCause] = []
-    for place in (0..<ring.count).reversed() where seen[UInt64(ring[place].subject) + 1] == nil {
-      seen[UInt64(ring[place].subject) + 1] = true
+    for place in (0..<ring.count).reversed() where seen[ring[place].subject] == nil {
+      seen[ring[place].subject] = true
       last.append(ring[place])
     }
     return last

@@ -6,7 +6,7 @@
 /// A value of something changed.
 struct WaitCause: WaitEntry {
   let at: Instant
-  let subject: UInt32
+  let subject: UInt64
   let old: UInt16
   var new: UInt16
 }
@@ -23,6 +23,8 @@ struct WaitWindow: WaitEntry {
   var vetoedAt: Instant = Time.never
   var veto: UInt16 = 0
   let kinds: UInt8
+  /// Those of them for which it begins too early: it is for expedited tasks alone.
+  let early: UInt8
   let isStrict: Bool
   let isRolling: Bool
   let pushes: Bool
@@ -32,6 +34,8 @@ struct WaitWindow: WaitEntry {
   let lastSequence: UInt64
   /// What was satisfied (`Needs`).
   let satisfied: UInt64
+  /// Whose it was: 0 for the process that has the store, else the number of a pool's name.
+  let pool: UInt64
 }
 
 /// A dispatch of a window.
@@ -74,26 +78,33 @@ package final class WaitLog {
     package static let stuck = Handling(rawValue: 4)
   }
 
-  /// Entries of each log.
-  static let most = 4_096
-  static let mostOfOne = 1_024
+  /// Entries of each log, and of those of one thing.
+  let most: Int
+  private var mostOfOne: Int { Self.ofOne(most) }
+  private static func ofOne(_ most: Int) -> Int { max(16, most / 4) }
 
   /// By bit; a condition that flips often takes nothing from the others.
   var conditions: [WaitRing<WaitCause>?] = []
   private(set) var satisfied: UInt64 = 0
-  let states = WaitRing<WaitCause>(most: mostOfOne)
+  let states: WaitRing<WaitCause>
   private(set) var state: States = .kinds
-  let refusals = PerKind(
-    refresh: WaitRing<WaitCause>(most: mostOfOne), processing: WaitRing<WaitCause>(most: mostOfOne))
+  let refusals: PerKind<WaitRing<WaitCause>>
   /// The factor of the refusal that stands and one; 0 for none.
   private(set) var refusal = PerKind<UInt16>(repeating: 0)
-  let groups = WaitRing<WaitCause>(most: most)
-  let handlers = WaitRing<WaitCause>(most: most)
-  let windows = WaitRing<WaitWindow>(most: most)
-  /// The number of the last window of each kind.
-  private(set) var lastWindow = PerKind<UInt64>(repeating: .max)
-  let dispatches = WaitRing<WaitDispatch>(most: most)
-  let lives = WaitRing<WaitLife>(most: mostOfOne)
+  /// 1 while the quota of expedited tasks is used up.
+  let quota: WaitRing<WaitCause>
+  private(set) var isOutOfQuota = false
+  let groups: WaitRing<WaitCause>
+  let handlers: WaitRing<WaitCause>
+  let windows: WaitRing<WaitWindow>
+  let dispatches: WaitRing<WaitDispatch>
+  let lives: WaitRing<WaitLife>
+  /// The pools that offered handlers, and how many of them a store has, and was given.
+  var pools: [UInt64] = []
+  var storedPools = 0
+  var givenPools = 0
+  /// The oldest are forgotten.
+  static let mostPools = 256
 
   /// A store keeps them: what it has was written then, as so many rows.
   var isKept = false
@@ -101,7 +112,23 @@ package final class WaitLog {
   var packedAt: Instant = .min
   var place: Int64 = 0
 
-  package init() {}
+  /// - Parameter most: entries of each log, rounded up to a power of two.
+  package init(most: UInt64) {
+    self.most = max(16, 1 << (UInt64.bitWidth - (most - 1).leadingZeroBitCount))
+    let ofOne = Self.ofOne(self.most)
+    (states, quota) = (WaitRing(most: ofOne), WaitRing(most: ofOne))
+    refusals = PerKind(refresh: WaitRing(most: ofOne), processing: WaitRing(most: ofOne))
+    (groups, handlers) = (WaitRing(most: self.most), WaitRing(most: self.most))
+    (windows, dispatches, lives) = (WaitRing(most: self.most), WaitRing(most: self.most), WaitRing(most: ofOne))
+  }
+
+  /// The log of a condition or a constraint, by its bit.
+  func ring(ofCondition bit: Int) -> WaitRing<WaitCause> {
+    while conditions.count <= bit { conditions.append(nil) }
+    let ring = conditions[bit] ?? WaitRing(most: mostOfOne)
+    conditions[bit] = ring
+    return ring
+  }
 
   // MARK: What happens
 
@@ -109,9 +136,13 @@ package final class WaitLog {
   ///
   /// - Parameter satisfied: the constraints that are at the begin of each process.
   /// - Parameter groups: those that are known, none of which has runs.
-  package func begin(at now: Instant, satisfied: UInt64, groups known: [TaskGroup] = [], isKept: Bool) {
+  package func begin(
+    at now: Instant, satisfied: UInt64, groups known: [TaskGroup] = [], isOutOfQuota: Bool, isKept: Bool
+  ) {
     self.isKept = isKept
     lives.append(WaitLife(at: now))
+    self.isOutOfQuota = quota.last.map { $0.new != 0 } ?? isOutOfQuota
+    set(isOutOfQuota: isOutOfQuota, at: now)
     let isFirst = conditions.isEmpty && states.count == 0 && handlers.count == 0 && groups.count == 0
     guard !isFirst else {
       self.satisfied = satisfied
@@ -146,7 +177,7 @@ package final class WaitLog {
       ring?.removeAll()
       ring?.forget(before: now)
     }
-    for ring in [states, refusals.refresh, refusals.processing, groups, handlers] {
+    for ring in [states, refusals.refresh, refusals.processing, groups, handlers, quota] {
       ring.removeAll()
       ring.forget(before: now)
     }
@@ -158,16 +189,16 @@ package final class WaitLog {
   }
 
   /// Other needs are satisfied from now on.
-  package func set(satisfied: UInt64, at now: Instant) {
+  ///
+  /// - Parameter host: the conditions that have the upper numbers; nil where those are lost that a process had.
+  package func set(satisfied: UInt64, of host: HostConditions? = nil, at now: Instant) {
     var changed = satisfied ^ self.satisfied
     guard changed != 0 else { return }
     while changed != 0 {
       let bit = changed.trailingZeroBitCount
-      while conditions.count <= bit { conditions.append(nil) }
-      let ring = conditions[bit] ?? WaitRing(most: Self.mostOfOne)
-      conditions[bit] = ring
+      let ring = ring(ofCondition: bit)
       let new = UInt16(truncatingIfNeeded: satisfied >> UInt64(bit) & 1)
-      Self.note(ring, 0, 1 - new, new, at: now)
+      Self.note(ring, host.map { $0.subject(UInt64(bit)) } ?? ring.last?.subject ?? 0, 1 - new, new, at: now)
       changed &= changed - 1
     }
     self.satisfied = satisfied
@@ -195,6 +226,13 @@ package final class WaitLog {
     refusal[kind] = new
   }
 
+  /// The quota of expedited tasks is used up, or is not any more.
+  package func set(isOutOfQuota: Bool, at now: Instant) {
+    guard isOutOfQuota != self.isOutOfQuota else { return }
+    Self.note(quota, 0, isOutOfQuota ? 0 : 1, isOutOfQuota ? 1 : 0, at: now)
+    self.isOutOfQuota = isOutOfQuota
+  }
+
   /// A group was open, paused or full, and is something else now.
   func set(_ group: TaskGroup, from old: UInt16, at now: Instant) {
     let new = group.bars
@@ -205,9 +243,39 @@ package final class WaitLog {
     if new != old { Self.note(handlers, Self.subject(name), old.rawValue, new.rawValue, at: now) }
   }
 
+  /// The processes of a pool offer a handler, or do not any more.
+  package func set(
+    handler name: UnsafeRawBufferPointer, of pool: UnsafeRawBufferPointer, from old: HandlerRoster.Way?,
+    to new: HandlerRoster.Way?, at now: Instant
+  ) {
+    guard new != old else { return }
+    let number = Self.subject(pool)
+    note(pool: number)
+    Self.note(
+      handlers, Self.subject(Self.subject(name), of: number), Handling(old).rawValue, Handling(new).rawValue, at: now)
+  }
+
+  /// A pool that is known.
+  func note(pool: UInt64) {
+    guard pool != 0, !pools.contains(pool) else { return }
+    pools.append(pool)
+    guard pools.count > Self.mostPools else { return }
+    pools.removeFirst()
+    (storedPools, givenPools) = (max(0, storedPools - 1), max(0, givenPools - 1))
+  }
+
+  /// What a handler's subject is now; nil if nothing is known of it.
+  func lastValue(of subject: UInt64) -> UInt16? {
+    for place in (0..<handlers.count).reversed() where handlers[place].subject == subject { return handlers[place].new }
+    return nil
+  }
+
+  /// The number of the pool whose windows a cycle's are; 0 for none.
+  package static func pool(_ name: Bytes?) -> UInt64 { name.map { subject($0.buffer) } ?? 0 }
+
   /// Several changes at one instant are one.
   private static func note(
-    _ ring: WaitRing<WaitCause>, _ subject: UInt32, _ old: UInt16, _ new: UInt16, at now: Instant
+    _ ring: WaitRing<WaitCause>, _ subject: UInt64, _ old: UInt16, _ new: UInt16, at now: Instant
   ) {
     guard let last = ring.last, last.at == now, last.subject == subject, ring.isLastOpen else {
       return ring.append(WaitCause(at: now, subject: subject, old: old, new: new))
@@ -216,29 +284,45 @@ package final class WaitLog {
     if last.old != new { ring.append(WaitCause(at: now, subject: subject, old: last.old, new: new)) }
   }
 
-  /// A number for a name, the same in each process.
-  static func subject(_ name: UnsafeRawBufferPointer) -> UInt32 {
-    var hash: UInt32 = 2_166_136_261
-    for byte in name { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return hash
+  /// A number for a name, the same in each process and never 0.
+  ///
+  /// Of 4 096 names in a log two have the same number with a probability below 2^−40, as long as
+  /// nobody looks for such names; then the two tell each other's waits, and nothing else goes wrong.
+  static func subject(_ name: UnsafeRawBufferPointer) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return mixed(hash)
+  }
+
+  /// The number of a handler as a pool offers it.
+  static func subject(_ handler: UInt64, of pool: UInt64) -> UInt64 {
+    pool == 0 ? handler : mixed(handler ^ (pool &* 0x9E37_79B9_7F4A_7C15))
+  }
+
+  private static func mixed(_ number: UInt64) -> UInt64 {
+    var number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
+    number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
+    number ^= number >> 31
+    return number == 0 ? 1 : number
   }
 
   // MARK: Windows
 
   /// A window of some kinds begins; its number.
   package func beginWindow(
-    _ kinds: KindSet, expiresAt: Instant, isStrict: Bool, isRolling: Bool, pushes: Bool, opensAt: PerKind<Instant>,
-    stamp: UInt64, lastSequence: UInt64, at now: Instant
+    _ kinds: KindSet, early: KindSet, expiresAt: Instant, isStrict: Bool, isRolling: Bool, pushes: Bool,
+    opensAt: PerKind<Instant>,
+    stamp: UInt64, lastSequence: UInt64, pool: UInt64, at now: Instant
   ) -> UInt64 {
-    for kind in Kind.allCases where kinds.contains(kind) { set(refusal: nil, of: kind, at: now) }
+    // The governor is not asked for the windows of others.
+    if pool == 0 { for kind in Kind.allCases where kinds.contains(kind) { set(refusal: nil, of: kind, at: now) } }
     windows.append(
       WaitWindow(
-        at: now, expiresAt: expiresAt, kinds: UInt8(truncatingIfNeeded: kinds.rawValue), isStrict: isStrict,
-        isRolling: isRolling, pushes: pushes, opensAt: (opensAt.refresh, opensAt.processing), stamp: stamp,
-        lastSequence: lastSequence, satisfied: satisfied))
-    let number = windows.total - 1
-    for kind in Kind.allCases where kinds.contains(kind) { lastWindow[kind] = number }
-    return number
+        at: now, expiresAt: expiresAt, kinds: UInt8(truncatingIfNeeded: kinds.rawValue),
+        early: UInt8(truncatingIfNeeded: early.rawValue), isStrict: isStrict, isRolling: isRolling, pushes: pushes,
+        opensAt: (opensAt.refresh, opensAt.processing), stamp: stamp, lastSequence: lastSequence, satisfied: satisfied,
+        pool: pool))
+    return windows.total - 1
   }
 
   @inline(__always)
@@ -279,6 +363,12 @@ extension TaskTable {
   @_optimize(speed)
   package func noteDispatch(_ slot: Int, of window: UInt64, isFirst: Bool, at now: Instant) {
     waits.dispatch(records.at(slot).pointee.sequence, slot, of: window, isFirst: isFirst, at: now)
+  }
+}
+
+extension WaitLog.Handling {
+  fileprivate init(_ way: HandlerRoster.Way?) {
+    self = way == nil ? [] : way == .pushed ? [.present, .pushes] : .present
   }
 }
 

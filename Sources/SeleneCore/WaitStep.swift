@@ -23,6 +23,8 @@ package struct WaitStep: Equatable, Sendable {
     package static let again = Marks(rawValue: 4)
     /// A period is over, another wait begins.
     package static let anew = Marks(rawValue: 8)
+    /// A number of what it asked for was given to another condition since.
+    package static let former = Marks(rawValue: 16)
   }
 
   package init(
@@ -45,6 +47,12 @@ package struct WaitStep: Equatable, Sendable {
   func isAs(_ other: WaitStep) -> Bool {
     due == other.due && estimate == other.estimate && needs == other.needs && state == other.state
       && marks.subtracting(.anew) == other.marks.subtracting(.anew)
+  }
+
+  /// Whether a bit of what was asked for stands for the same as now: the number of a condition of the host is given to
+  /// another once nothing leads to the one that had it.
+  func isNamed(_ bit: UInt64, of record: TaskRecord) -> Bool {
+    bit < 32 || (record.definition.needs.rawValue >> bit & 1 != 0 && !marks.contains(.former))
   }
 
   /// What keeps it from running whatever else is the case; nil while it is due.
@@ -124,7 +132,7 @@ package final class WaitTrail: Sendable {
 /// How much of a wait went to one reason.
 package struct WaitPart: Equatable, Sendable {
   package var reason: Reason
-  /// The constraint's bit, the governor's factor, or 0.
+  /// The constraint's bit, the number of a condition's bit (−1: the record asks for it no more), the governor's factor, or 0.
   package var detail: Int64
   package var duration: Span
   /// How often it began; for the reasons of windows in how many of them.
@@ -168,6 +176,12 @@ extension TaskRecord {
     if let last = wait.steps.last, last.at == now, !isAnew, wait.steps.count > 1 {
       step.marks.formUnion(last.marks.intersection(.anew))
       wait.steps.removeLast()
+    }
+    let regained = definition.needs.host & ~old.definition.needs.host
+    if regained != 0 {
+      for place in wait.steps.indices where Needs(rawValue: wait.steps[place].needs).host & regained != 0 {
+        wait.steps[place].marks.insert(.former)
+      }
     }
     wait.steps.append(step)
     trail = WaitTrail(wait)

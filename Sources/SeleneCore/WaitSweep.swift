@@ -28,7 +28,8 @@ package struct Waits: Sendable {
 /// Follows a value of one subject through a log.
 private struct WaitCursor {
   private let ring: WaitRing<WaitCause>?
-  private let subject: UInt32
+  /// nil: whatever it is.
+  private let subject: UInt64?
   private var place = 0
   private(set) var value: UInt16
   /// Since when the value is what it is.
@@ -37,7 +38,7 @@ private struct WaitCursor {
   private(set) var nextAt: Instant = Time.never
 
   /// - Parameter present: the value now.
-  init(_ ring: WaitRing<WaitCause>?, _ subject: UInt32 = 0, from start: Instant, present: UInt16) {
+  init(_ ring: WaitRing<WaitCause>?, _ subject: UInt64? = 0, from start: Instant, present: UInt16) {
     (self.ring, self.subject, value, knownSince) = (ring, subject, present, ring?.knownSince ?? .min)
     guard let ring else { return }
     place = ring.firstAfter(start)
@@ -49,7 +50,7 @@ private struct WaitCursor {
     nextAt = Time.never
     guard let ring else { return }
     while place < ring.count {
-      if ring[place].subject == subject { return nextAt = ring[place].at }
+      if subject == nil || ring[place].subject == subject { return nextAt = ring[place].at }
       place += 1
     }
   }
@@ -71,6 +72,14 @@ private struct WaitCursor {
 
 /// One pass over the time of a task.
 struct WaitSweep {
+  /// The windows of the process that has the store, or those of a pool.
+  private struct Room {
+    /// The one that is open.
+    var window: (place: Int, entry: WaitWindow)?
+    /// When there may be another.
+    var opensAt: Instant = .min
+  }
+
   private let log: WaitLog
   private let record: TaskRecord
   private let kind: Kind
@@ -82,16 +91,20 @@ struct WaitSweep {
   private var stepPlace = 0
   /// When its last run before now began.
   private var ranAt: Instant = .min
-  private var needs: [(bit: UInt64, cursor: WaitCursor)] = []
+  /// The bit, and whether it still stands for the condition for which it stood then.
+  private var needs: [(bit: UInt64, isNamed: Bool, cursor: WaitCursor)] = []
   private var states: WaitCursor
   private var refusals: WaitCursor
+  private var quota: WaitCursor
   private var group: WaitCursor
-  private var handler: WaitCursor
+  /// Its handler as the process that has the store has it, and then as each pool offers it: at most one of them does.
+  private var handlers: [(pool: UInt64, cursor: WaitCursor)]
   private var lifePlace: Int
-  /// The next window, and the one that is open.
+  /// The next window, and those of each pool that have to do with its kind.
   private var windowPlace: Int
-  private var window: (place: Int, entry: WaitWindow)?
-  private var opensAt: Instant = .min
+  private var rooms: [Room] = []
+  /// Whose handler counts now, by place in both; the last one while none has it.
+  private var present = 0
   private var dispatchPlace: Int
   /// Since when it could be picked in the window that is open, and whether others were since.
   private var candidateSince: Instant?
@@ -114,35 +127,61 @@ struct WaitSweep {
       while bits != 0 {
         let bit = UInt64(bits.trailingZeroBitCount)
         bits &= bits - 1
-        guard !needs.contains(where: { $0.bit == bit }) else { continue }
+        let isNamed = step.isNamed(bit, of: record)
+        guard !needs.contains(where: { $0.bit == bit && $0.isNamed == isNamed }) else { continue }
         let ring = Int(bit) < log.conditions.count ? log.conditions[Int(bit)] : nil
         let present = UInt16(truncatingIfNeeded: log.satisfied >> bit & 1)
-        needs.append((bit, WaitCursor(ring, from: start, present: present)))
+        let subject = isNamed ? table.terms.conditions.subject(bit) : nil
+        needs.append((bit, isNamed, WaitCursor(ring, subject, from: start, present: present)))
       }
     }
     states = WaitCursor(log.states, from: start, present: log.state.rawValue)
     refusals = WaitCursor(log.refusals[kind], from: start, present: log.refusal[kind])
+    quota = WaitCursor(log.quota, from: start, present: log.isOutOfQuota ? 1 : 0)
     let group = table.group(of: slot)
     self.group = WaitCursor(
       group == nil ? nil : log.groups, group?.subject ?? 0, from: start, present: group?.bars ?? 0)
-    handler = WaitCursor(
-      log.handlers, WaitLog.subject(record.definition.handler), from: start,
-      present: table.handling(record.handlerNumber).rawValue)
+    let handler = WaitLog.subject(record.definition.handler)
+    handlers = [
+      (0, WaitCursor(log.handlers, handler, from: start, present: table.handling(record.handlerNumber).rawValue))
+    ]
+    for pool in log.pools {
+      let subject = WaitLog.subject(handler, of: pool)
+      guard let last = log.lastValue(of: subject) else { continue }
+      handlers.append((pool, WaitCursor(log.handlers, subject, from: start, present: last)))
+    }
+    rooms = handlers.map { _ in Room() }
     lifePlace = log.lives.firstAfter(start) - 1
     windowPlace = log.windows.firstAfter(start)
     dispatchPlace = log.dispatches.firstAfter(start - (start > .min ? 1 : 0))
     ranAt = wait.ranAt
-    // The last window of its kind that began before.
-    var earlier = windowPlace - 1
-    while earlier >= 0 && !isOfKind(log.windows[earlier]) { earlier -= 1 }
-    if earlier >= 0 {
+    // The last windows of its kind that began before.
+    for place in rooms.indices {
+      var earlier = windowPlace - 1
+      while earlier >= 0 && room(of: log.windows[earlier]) != place { earlier -= 1 }
+      guard earlier >= 0 else { continue }
       let entry = log.windows[earlier]
-      opensAt = opensAgainAt(entry)
-      if entry.end > start { window = (earlier, entry) }
+      rooms[place].opensAt = opensAgainAt(entry)
+      if entry.end > start { rooms[place].window = (earlier, entry) }
     }
+    lookWhoHasIt()
   }
 
-  private func isOfKind(_ entry: WaitWindow) -> Bool { entry.kinds & kind.rawValue != 0 }
+  /// Whose window it is, by place, if its kind and handler have to do with it.
+  private func room(of entry: WaitWindow) -> Int? {
+    entry.kinds & kind.rawValue != 0 ? handlers.firstIndex { $0.pool == entry.pool } : nil
+  }
+
+  private var window: (place: Int, entry: WaitWindow)? { rooms[present].window }
+  private var handler: WaitCursor { handlers[present].cursor }
+
+  /// Somebody else may have its handler now.
+  private mutating func lookWhoHasIt() {
+    guard handlers.count > 1, let now = handlers.firstIndex(where: { $0.cursor.value & 1 != 0 }), now != present
+    else { return }
+    (present, candidateSince) = (now, nil)
+  }
+
   private func opensAgainAt(_ entry: WaitWindow) -> Instant {
     kind == .refresh ? entry.opensAt.0 : entry.opensAt.1
   }
@@ -172,20 +211,26 @@ struct WaitSweep {
     for place in needs.indices { needs[place].cursor.advance(to: now) }
     states.advance(to: now)
     refusals.advance(to: now)
-    handler.advance(to: now)
+    quota.advance(to: now)
+    for place in handlers.indices { handlers[place].cursor.advance(to: now) }
+    lookWhoHasIt()
     // A dispatch that filled its group was preferred to it before that.
     let isFilled = group.nextAt <= now && group.value == 0 && group.next != 0
     if !isFilled { group.advance(to: now) }
     while lifePlace + 1 < log.lives.count && log.lives[lifePlace + 1].at <= now { lifePlace += 1 }
-    closeWindow()
+    closeWindows()
     while windowPlace < log.windows.count && log.windows[windowPlace].at <= now {
       let entry = log.windows[windowPlace]
-      if isOfKind(entry) {
-        (window, candidateSince) = ((windowPlace, entry), nil)
-        opensAt = opensAgainAt(entry)
-        visit()
-        if entry.end <= now && reason(afterFirst: entry.firstAt <= now).reason == .didNotFit { countWindow(.didNotFit) }
-        closeWindow()
+      if let place = room(of: entry) {
+        rooms[place] = Room(window: (windowPlace, entry), opensAt: opensAgainAt(entry))
+        if place == present {
+          candidateSince = nil
+          visit()
+          if entry.end <= now && reason(afterFirst: entry.firstAt <= now).reason == .didNotFit {
+            countWindow(.didNotFit)
+          }
+        }
+        closeWindows()
       }
       windowPlace += 1
     }
@@ -195,10 +240,15 @@ struct WaitSweep {
     visit()
   }
 
-  private mutating func closeWindow() {
-    guard let entry = window?.entry, entry.end <= now else { return }
-    visit()
-    (window, candidateSince) = (nil, nil)
+  private mutating func closeWindows() {
+    for place in rooms.indices {
+      guard let entry = rooms[place].window?.entry, entry.end <= now else { continue }
+      if place == present {
+        visit()
+        candidateSince = nil
+      }
+      rooms[place].window = nil
+    }
   }
 
   /// Looks who was dispatched in the window while it could have been.
@@ -236,12 +286,13 @@ struct WaitSweep {
     for place in needs.indices { take(needs[place].cursor.changesAt(after: now)) }
     take(states.changesAt(after: now))
     take(refusals.changesAt(after: now))
+    take(quota.changesAt(after: now))
     take(group.changesAt(after: now))
-    take(handler.changesAt(after: now))
+    for place in handlers.indices { take(handlers[place].cursor.changesAt(after: now)) }
     take(log.windows.knownSince)
     if lifePlace >= 0 && lifePlace < log.lives.count { take(log.lives[lifePlace].end) }
     if lifePlace + 1 < log.lives.count { take(log.lives[lifePlace + 1].at) }
-    take(opensAt)
+    take(rooms[present].opensAt)
     if windowPlace < log.windows.count { take(log.windows[windowPlace].at) }
     guard let entry = window?.entry else { return next }
     take(entry.end)
@@ -267,10 +318,13 @@ struct WaitSweep {
       if life.end <= now { return (life.wasClosed ? .noProcess : .notKnown, 0) }
     }
     if step.state == .running { return (.running, 0) }
-    for place in needs.indices where step.needs >> needs[place].bit & 1 != 0 {
+    for place in needs.indices
+    where step.needs >> needs[place].bit & 1 != 0 && needs[place].isNamed == step.isNamed(needs[place].bit, of: record)
+    {
       guard needs[place].cursor.knownSince <= now else { return (.earlier, 0) }
       if needs[place].cursor.value == 0 {
-        return needs[place].bit < 32 ? (.constraints, Int64(1) << Int64(needs[place].bit)) : (.conditions, 0)
+        let bit = Int64(needs[place].bit)
+        return bit < 32 ? (.constraints, 1 << bit) : (.conditions, needs[place].isNamed ? bit : -1)
       }
     }
     guard handler.knownSince <= now else { return (.earlier, 0) }
@@ -284,20 +338,28 @@ struct WaitSweep {
     guard group.knownSince <= now else { return (.earlier, 0) }
     if group.value & 1 != 0 { return (.groupPaused, 0) }
     if group.value & 2 != 0 { return (.groupFull, 0) }
-    guard max(states.knownSince, refusals.knownSince, log.windows.knownSince) <= now else { return (.earlier, 0) }
+    guard max(states.knownSince, refusals.knownSince, quota.knownSince, log.windows.knownSince) <= now else {
+      return (.earlier, 0)
+    }
     let state = WaitLog.States(rawValue: states.value)
     if state.rawValue & UInt16(kind.rawValue) == 0 { return (.kindOff, 0) }
     // In another process it had not come back any more.
     if step.marks.contains(.taken) && (log.lives.count == 0 || step.at >= log.lives[lifePlace].at) {
       return (.stillRunning, 0)
     }
+    let isExpedited = record.marks.contains(.expedited)
     guard let entry = window?.entry else {
-      if opensAt > now && !record.marks.contains(.expedited) { return (.tooSoon, 0) }
-      if refusals.value > 0 { return (.governor, Int64(refusals.value) - 1) }
+      if isExpedited && quota.value != 0 { return (.outOfQuota, 0) }
+      if rooms[present].opensAt > now && !isExpedited { return (.tooSoon, 0) }
+      // Windows of pools do not ask the governor.
+      if handlers[present].pool == 0 && refusals.value > 0 { return (.governor, Int64(refusals.value) - 1) }
       if state.contains(.drained) { return (.drained, 0) }
       if state.contains(.storeRefuses) { return (.storeRefuses, 0) }
       if state.contains(.noThread) { return (.noThread, 0) }
       return (.noWindow, 0)
+    }
+    if entry.early & kind.rawValue != 0 && (!isExpedited || quota.value != 0) {
+      return (isExpedited ? .outOfQuota : .tooSoon, 0)
     }
     let hadItsRun = ranAt >= entry.at
     if entry.isRolling {
@@ -364,9 +426,25 @@ extension TaskTable {
     return sweep.run()
   }
 
+  /// What a part of a record's waits is about, by name: a condition, its group, the first that it waits for.
+  package func waitName(of slot: Int, _ reason: Reason, _ detail: Int64) -> UnsafeRawBufferPointer? {
+    switch reason {
+    case .conditions:
+      guard detail >= 32 else { return nil }
+      return terms.conditions.names(Needs(rawValue: 1 << UInt64(detail)).host).first?.buffer
+    case .groupPaused, .groupFull: return group(of: slot)?.name.buffer
+    case .blocked:
+      let waitsFor = self.waitsFor(slot)
+      guard waitsFor != 0 else { return nil }
+      return records[slot].definition.after[waitsFor.trailingZeroBitCount].id
+    default: return nil
+    }
+  }
+
   /// What a handler is, by its number.
   func handling(_ number: Int32) -> WaitLog.Handling {
-    guard number >= 0, !roster.isAbsent(Int(number)) else { return [] }
+    // What other processes offer is told of their pools.
+    guard number >= 0, roster.way(Int(number)) != .crewed else { return [] }
     var handling: WaitLog.Handling = .present
     if roster.pushes(Int(number)) { handling.insert(.pushes) }
     if roster.isStuck(Int(number)) { handling.insert(.stuck) }

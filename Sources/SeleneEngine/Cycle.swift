@@ -47,12 +47,17 @@ package final class Cycle {
   let pool: Pool?
   /// Whose handlers it can use now, likewise.
   var crew: Crew?
-  /// The process calls handlers, which need a run function there.
-  let callsThere: Bool
+  /// The process calls handlers, which need a run function there; likewise.
+  var callsThere: Bool
   /// Who may run, until the cycle ends.
   let ranking: Ranking
   /// How many tasks were eligible at its begin.
   let eligible: Int
+
+  /// The member that takes its next run; likewise.
+  var member: Member?
+  /// Of the cycle of a run that was taken over from an earlier owner the token that its member was told first; else 0 (L10).
+  var origin: UInt64 = 0
 
   /// Its number in the log of waits (W8); none for a cycle of one task.
   var waitNumber: UInt64 = .max

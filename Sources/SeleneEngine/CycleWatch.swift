@@ -2,11 +2,29 @@
 
 import SeleneCore
 
+/// What is seen of a cycle by who is told to wait.
+struct CycleView {
+  private let openRuns: Int
+  private let isDone: Bool
+  private let stamp: UInt64
+  private let openings: UInt64
+
+  init(_ cycle: Cycle, _ table: TaskTable) {
+    (openRuns, isDone, stamp, openings) = (cycle.openRuns, cycle.isDone, table.stamp, table.terms.groups.openings)
+  }
+
+  /// Whether a lane may have become free, a group have got room (W3), or a rolling cycle something to do (R1).
+  func differs(_ cycle: Cycle, _ table: TaskTable) -> Bool {
+    cycle.openRuns < openRuns || cycle.isDone != isDone || (cycle.isRolling && table.stamp != stamp)
+      || table.terms.groups.openings != openings
+  }
+}
+
 /// The descriptor of a cycle of lanes. Guarded by the scheduler's lock.
 final class CycleWatch {
   private let watch: Watch
   /// What its host saw when it was told to wait.
-  private var seen: (openRuns: Int, isDone: Bool, stamp: UInt64, openings: UInt64) = (0, false, 0, 0)
+  private var seen: CycleView?
 
   /// - Throws: `exhausted`.
   init(followsTime: Bool) throws(SeleneError) { watch = try Watch(followsTime ? .time : .pokes) }
@@ -21,18 +39,13 @@ final class CycleWatch {
 
   /// Its host was told to wait until an instant.
   func sleep(_ cycle: Cycle, until wakeAt: Instant, at now: Instant, _ table: TaskTable) {
-    seen = (cycle.openRuns, cycle.isDone, table.stamp, table.terms.groups.openings)
+    seen = CycleView(cycle, table)
     _ = watch.drain()
     watch.sleep(until: wakeAt, at: now)
   }
 
-  /// Wakes its host if a lane may have become free, a group have got room (W3), or a rolling cycle something to do (R1).
+  /// Wakes its host if there may be something to do.
   func follow(_ cycle: Cycle, _ table: TaskTable) {
-    guard watch.isAsleep else { return }
-    if cycle.openRuns < seen.openRuns || cycle.isDone != seen.isDone || (cycle.isRolling && table.stamp != seen.stamp)
-      || table.terms.groups.openings != seen.openings
-    {
-      poke()
-    }
+    if watch.isAsleep, let seen, seen.differs(cycle, table) { poke() }
   }
 }

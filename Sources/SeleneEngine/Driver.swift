@@ -83,7 +83,7 @@ struct DriverTerms: Sendable {
   }
 }
 
-/// A driver. Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
+/// A driver, of this process or of a member (L7). Its constants may be read anywhere; the rest is guarded by the scheduler's lock.
 package final class Driver {
   let terms: DriverTerms
   /// Whether a library thread follows it and calls the handlers; else a host's event loop steps.
@@ -92,12 +92,18 @@ package final class Driver {
   let hasLanes: Bool
   /// Its windows need threads, of which too many may be left behind.
   var needsThreads: Bool { hasThread || hasLanes }
-  private let watch: Watch
+  /// What wakes it; nil for one of a member, which is called.
+  private let watch: Watch?
+  /// Whose it is, while it is open; nil is this process.
+  var member: Member?
+  /// When it was called to a window that others leave to it, and has not come since.
+  private(set) var calledAt: Instant = Time.never
+  /// One of a member sleeps, until when.
+  private var isAway = false
+  private var wakesAt: Instant = Time.never
 
-  /// Not every system announces its changes: what is waited for is read this often in any case.
-  private static let listening = Time.minute
-  /// When conditions were last read from the system.
-  private var heardAt: Instant = .min
+  /// When what constraints look at was last read from the system.
+  private(set) var heardAt: Instant = .min
   /// How long to wait after a window of a kind that could not be opened, or in which nothing ran; the longer the more often.
   private var delay = PerKind<Span>(repeating: shortestDelay)
   /// When such a delay ends; no news ends it.
@@ -120,8 +126,9 @@ package final class Driver {
   /// Its thread has left, or it never had one.
   var hasLeft: Bool
 
-  private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: Watch) {
+  private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: Watch?, of member: Member? = nil) {
     (self.terms, self.hasThread, self.hasLanes, self.watch) = (terms, hasThread, hasLanes, watch)
+    self.member = member
     hasLeft = !hasThread
   }
 
@@ -129,27 +136,57 @@ package final class Driver {
   ///
   /// - Throws: `invalidArgument`, `exhausted`.
   static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
+    let terms = try check(draft, hasThread: hasThread)
+    return Driver(
+      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch(followsSystem ? .system : .pokes))
+  }
+
+  /// Makes one of a member.
+  ///
+  /// - Parameter hasThread: whether its process calls the handlers.
+  /// - Throws: `invalidArgument`.
+  static func make(_ draft: DriverDraft, hasThread: Bool, of member: Member) throws(SeleneError) -> Driver {
+    Driver(try check(draft, hasThread: hasThread), hasThread: hasThread, hasLanes: draft.hasLanes, nil, of: member)
+  }
+
+  private static func check(_ draft: DriverDraft, hasThread: Bool) throws(SeleneError) -> DriverTerms {
     guard !hasThread || !draft.hasLanes else {
       throw SeleneError(
         .unsupported, "flags",
         "SELENE_DRIVER_LANES is for selene_driver_open, library threads work on the windows of this driver")
     }
-    let terms = try DriverTerms(draft)
-    return Driver(
-      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch(followsSystem ? .system : .pokes))
+    return try DriverTerms(draft)
   }
 
-  package var descriptor: Int32 { watch.descriptor }
+  package var descriptor: Int32 { watch?.descriptor ?? -1 }
 
   /// Blocks until there may be something to do, up to a time; whether there is. The caller holds no lock.
   @discardableResult
-  func wait(_ time: Span = Time.never) -> Bool { watch.wait(time) }
+  func wait(_ time: Span = Time.never) -> Bool { watch?.wait(time) ?? false }
 
   /// The host has said what time it is: its timer is that.
-  func follow(toldTime now: Instant) { watch.follow(toldTime: now) }
+  func follow(toldTime now: Instant) {
+    if let watch { watch.follow(toldTime: now) } else if isAway && wakesAt <= now { poke() }
+  }
 
   /// Wakes it, if it sleeps.
-  func poke() { watch.poke() }
+  func poke() {
+    isAway = false
+    if let watch { watch.poke() } else { member?.call() }
+  }
+
+  private var isAsleep: Bool { watch?.isAsleep ?? isAway }
+
+  /// Others leave a window to it: it is called, and does not keep them waiting if it does not come.
+  func callFirst(at now: Instant) {
+    if calledAt == Time.never { calledAt = now }
+    if isAsleep { poke() }
+  }
+
+  /// Whether it comes when it is called.
+  func comes(at now: Instant) -> Bool { calledAt == Time.never || now < calledAt.adding(Self.patience) }
+  /// How long others wait for one that was called.
+  static let patience = Time.second
 
   /// Something has changed that may let a refused kind have its window, or a task its run.
   func lookAgain() {
@@ -159,34 +196,32 @@ package final class Driver {
 
   /// Wakes it if the table is not what it saw.
   func follow(_ stamp: UInt64) {
-    if watch.isAsleep && (mustLook || stamp != seen) { poke() }
+    if isAsleep && (mustLook || stamp != seen) { poke() }
   }
 
   /// It is awake; what the system announced meanwhile, and whether something has happened to the files of the store.
   func awake() -> (groups: SignalGroups, storeTouched: Bool) {
-    mustLook = false
-    let found = watch.drain()
+    (mustLook, isAway, calledAt) = (false, false, Time.never)
+    let found = watch?.drain() ?? 0
     return (SignalGroups(rawValue: found & ~PLATFORM_WATCH_FILES), found & PLATFORM_WATCH_FILES != 0)
   }
 
   /// Wakes when the files of a store lose their names.
   func hear(ofStore path: Bytes) {
     hearsOfStore = path.withCString { file in
-      path.appending("-wal").withCString { watch.hearFiles(file, $0) }
+      path.appending("-wal").withCString { watch?.hearFiles(file, $0) ?? false }
     }
   }
 
   /// It sleeps until an instant, at the latest; what it looked at just now is not news.
   func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
     (mustLook, seen) = (false, stamp)
-    watch.sleep(until: wakeAt, at: now)
+    (isAway, wakesAt) = (true, wakeAt)
+    watch?.sleep(until: wakeAt, at: now)
   }
 
-  /// Conditions are those of now.
+  /// What constraints look at is as of now.
   func hear(at now: Instant) { heardAt = now }
-
-  /// When to read them again, if anything waits for them.
-  var listensAt: Instant { heardAt.adding(Self.listening) }
 
   /// A window of a kind came to nothing: the next is asked for later.
   ///
@@ -206,5 +241,5 @@ package final class Driver {
   /// In a window of a kind something ran.
   func goOn(_ kind: Kind) { delay[kind] = Self.shortestDelay }
 
-  func watchMemory(_ wanted: Bool) { watch.hearMemory(wanted) }
+  func watchMemory(_ wanted: Bool) { watch?.hearMemory(wanted) }
 }

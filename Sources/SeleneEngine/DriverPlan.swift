@@ -7,8 +7,8 @@ import SeleneGovernor
 /// What to do next, and what was decided on the way there.
 package struct DriverPlan {
   package enum Step {
-    /// Read these from the system, and conditions, on behalf of some kinds; then plan again.
-    case read(SignalGroups, conditions: Bool, kinds: KindSet)
+    /// Read these from the system, then plan again.
+    case read(SignalGroups)
     /// Open this window for some kinds; then plan again.
     case open(Window, kinds: KindSet)
     /// Nothing, unless something changes.
@@ -31,12 +31,15 @@ struct SignalReach {
   /// There is a file system to look at.
   var hasStore: Bool
 
-  /// The group of a signal, unless the host sets it.
-  func groups(_ signal: Signal, _ governor: Governor, at now: Instant) -> SignalGroups {
-    let source = governor.signals.reading(signal, at: now).source
+  /// The group of a signal.
+  func group(of signal: Signal) -> SignalGroups {
     let group = SignalGroups(of: signal)
-    guard followsSystem, source.rawValue <= SignalSource.probe.rawValue else { return [] }
-    return group == .storage && !hasStore ? [] : group
+    return !followsSystem || (group == .storage && !hasStore) ? [] : group
+  }
+
+  /// The same, unless the host sets it.
+  func groups(_ signal: Signal, _ signals: Signals, at now: Instant) -> SignalGroups {
+    signals.said(signal, by: .host, at: now) == nil ? group(of: signal) : []
   }
 
   /// The groups worth reading before a decision about some kinds; with a host clock none, so that all is as the host says.
@@ -45,7 +48,9 @@ struct SignalReach {
   ) -> SignalGroups {
     guard followsSystem else { return [] }
     var groups: SignalGroups = []
-    governor.forEachSignal(kinds, onlyStopping: onlyStopping) { groups.formUnion(self.groups($0, governor, at: now)) }
+    governor.forEachSignal(kinds, onlyStopping: onlyStopping) {
+      groups.formUnion(self.groups($0, governor.signals, at: now))
+    }
     return groups
   }
 }
@@ -56,8 +61,6 @@ struct Hearing {
   var announced: SignalGroups = []
   /// What was read.
   var read: SignalGroups = []
-  /// The kinds for which conditions were read; nil: they were not.
-  var asked: KindSet?
 }
 
 /// All that a driver goes by at an instant.
@@ -79,14 +82,18 @@ struct DriverView {
   var observedRange = false
   var pace = PerKind<Pace>(repeating: Pace(interval: 0))
   var satisfied = Needs(.all)
-  var hostOwned: Constraints = []
   var reach = SignalReach(followsSystem: false, hasStore: false)
   var hearing = Hearing()
   /// When asking about a kind is worth it, if nothing changes before; and when a wait ends that no news ends.
   var askAgainAt = PerKind<Instant>(repeating: .min)
   var delayedUntil = PerKind<Instant>(repeating: .min)
-  /// When it is worth reading conditions again though nothing was announced.
-  var mayListenAt: Instant = .min
+  /// Whose handlers it can use: nil is this process.
+  var crew: Crew?
+  /// The kinds whose next window others have first, and when to look again though they have not come (L7).
+  var outranked: KindSet = []
+  var outrankedUntil: Instant = Time.never
+  /// When what constraints look at was last read.
+  var heardAt: Instant = .min
   /// When time by itself ends what keeps a kind or an id.
   var nextEffect: Instant = Time.never
   /// When a signal expires that may raise a veto against what is open.
@@ -103,6 +110,7 @@ struct DriverView {
       guard let at = dueAt[kind], max(at, asksAt(kind, plan)) <= now else { continue }
       due.formUnion(KindSet(kind))
     }
+    due = due.subtracting(outranked)
     if let step = reading(due, listens: listensAt <= now) {
       plan.step = step
       return plan
@@ -112,7 +120,8 @@ struct DriverView {
       return plan
     }
     var wakeAt = min(nextEffect, listensAt)
-    for kind in Kind.allCases {
+    if !outranked.isEmpty { wakeAt = min(wakeAt, outrankedUntil) }
+    for kind in Kind.allCases where !outranked.contains(kind) {
       if let at = dueAt[kind] { wakeAt = min(wakeAt, max(at, asksAt(kind, plan))) }
     }
     plan.step = .sleep(until: min(wakeAt, nextLookAtVetoes))
@@ -149,16 +158,49 @@ struct DriverView {
   }
 
   private func offer(_ kind: Kind, _ satisfied: Needs) -> Offer {
-    Offer(kinds: KindSet(kind), satisfied: satisfied, pushes: pushes, observedRange: observedRange)
+    Offer(kinds: KindSet(kind), satisfied: satisfied, pushes: pushes, observedRange: observedRange, crew: crew)
   }
 
-  /// What the system could give, or take away.
-  private var couldBe: Constraints { Constraints.all.subtracting(hostOwned) }
+  /// The kinds that have something to run now, which may have a window.
+  var due: KindSet {
+    var due: KindSet = []
+    let dueAt = self.dueAt(satisfied)
+    for kind in Kind.allCases {
+      if let at = dueAt[kind], max(at, delayedUntil[kind]) <= now { due.formUnion(KindSet(kind)) }
+    }
+    return due
+  }
 
-  /// When to read conditions though nothing was announced: while a window is open in which a run may need what the system
-  /// could take away, or a task waits for what it could give.
+  /// What would be first in a window of a kind: its score, and its place in the order of registration.
+  func first(_ kind: Kind) -> (score: Double, sequence: UInt64)? {
+    let offer = offer(kind, satisfied)
+    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
+    return (best.score, table[best.slot].sequence)
+  }
+
+  /// What tasks ask for and the system could give, or take away.
+  private var couldBe: Constraints {
+    var found: Constraints = []
+    table.terms.asked.forEach { constraint in
+      if !reach.groups(of: constraint, governor.signals, at: now).isEmpty { found.formUnion(constraint) }
+    }
+    return found
+  }
+
+  /// Not every system announces its changes: what tasks wait for is read this often in any case.
+  private func listens(to constraints: Constraints) -> Span {
+    var often = Time.never
+    constraints.forEachSignal { if $0.lookAgain > 0 { often = min(often, $0.lookAgain) } }
+    return often
+  }
+
+  /// When to read what constraints look at though nothing was announced: while a window is open in which a run may need what
+  /// the system could take away, or a task waits for what it could give.
   private func listensAt(_ dueAt: PerKind<Instant?>) -> Instant {
-    if hasCycles && !couldBe.isEmpty { return mayListenAt }
+    let couldBe = couldBe
+    guard !couldBe.isEmpty else { return Time.never }
+    let mayListenAt = heardAt.adding(listens(to: couldBe))
+    if hasCycles { return mayListenAt }
     guard !couldBe.isSubset(of: satisfied.constraints) else { return Time.never }
     var listensAt = Time.never
     let couldBeDueAt = self.dueAt(satisfied.union(Needs(couldBe)))
@@ -174,7 +216,7 @@ struct DriverView {
     guard !open.isEmpty else { return Time.never }
     var next = nextLook
     governor.forEachSignal(open, onlyStopping: true) { signal in
-      if signal.lookAgain > 0 && !asked.groups(signal, governor, at: now).isEmpty {
+      if signal.lookAgain > 0 && !asked.groups(signal, governor.signals, at: now).isEmpty {
         next = min(next, now.adding(signal.lookAgain))
       }
     }
@@ -185,17 +227,15 @@ struct DriverView {
 
   /// What is to be read of the system before anything is decided, or nil.
   private func reading(_ due: KindSet, listens: Bool) -> DriverPlan.Step? {
-    var announced = hearing.announced
-    if listens { announced.formUnion([.power, .network]) }
-    // What decisions look at, and the vetoes against open windows; what is announced is read where anybody wants to know it.
-    let groups = asked.groups(due, governor, at: now)
+    let ofConstraints = reach.groups(of: table.terms.asked, governor.signals, at: now)
+    // What decisions and constraints look at, and the vetoes against open windows; what is announced is read where anybody
+    // wants to know it.
+    var groups = asked.groups(due, governor, at: now)
       .union(asked.groups(open, onlyStopping: true, governor, at: now))
-      .union(announced.intersection(asked.groups(.all, governor, at: now)))
+      .union(hearing.announced.intersection(asked.groups(.all, governor, at: now).union(ofConstraints)))
+    if listens || !due.isEmpty { groups.formUnion(ofConstraints) }
     let missing = groups.subtracting(hearing.read)
-    let isHeard = hearing.asked.map { due.isSubset(of: $0) } ?? (due.isEmpty && announced.isEmpty)
-    let conditions = !isHeard && !couldBe.isEmpty
-    guard conditions || !missing.isEmpty else { return nil }
-    return .read(missing, conditions: conditions, kinds: due)
+    return missing.isEmpty ? nil : .read(missing)
   }
 
   // MARK: Opening

@@ -1,11 +1,14 @@
 // Processes that are connected and take runs of a scheduler, and the pools that they belong to (L5).
 
+import CPlatform
 import SeleneCore
 
 /// A process that takes runs. Guarded by the scheduler's lock.
 package final class Member {
   let number: UInt64
   let pool: Pool
+  /// Its process, if that can be found again.
+  let process: ProcessMark?
   /// What it offers.
   let own: Crew
   /// What its windows can use: that of its pool if it is the same.
@@ -14,13 +17,29 @@ package final class Member {
   var handlers: [Int] = []
   /// Its runs that have not come back, and some that have, by the number of their token.
   let runs = NumberMap<Run>()
-  /// The cycles that it is in, and how many runs it may have of each at a time.
-  var shares: [(cycle: Cycle, lanes: Int)] = []
+  /// The cycles that it is in.
+  var shares: [Share] = []
+  /// By which descriptor its server hears that there is news for it; −1: it does not want to know.
+  var bell: Int32 = -1
+  /// News that its server has not fetched: runs that are asked to stop, or are over without an outcome; that there may be
+  /// something in its windows.
+  var stops: [(run: UInt64, reason: StopReason, isOver: Bool)] = []
+  var isCalled = false
+  /// What asks for windows for it, or nil (L7); and the window of its pool that it was in last.
+  var driver: Driver?
+  var lastCycle: UInt64 = 0
 
-  init(number: UInt64, pool: Pool, version: UInt64) {
-    (self.number, self.pool) = (number, pool)
+  init(number: UInt64, pool: Pool, process: ProcessMark?, version: UInt64) {
+    (self.number, self.pool, self.process) = (number, pool, process)
     own = Crew(version: version)
     crew = own
+  }
+
+  /// There may be something for it: its server hears of it.
+  func call() {
+    guard bell >= 0 else { return }
+    if !isCalled { platform_ring(bell) }
+    isCalled = true
   }
 
   package var handlerCount: Int { handlers.count }
@@ -31,6 +50,25 @@ package final class Member {
     var open: [Run] = []
     runs.forEach { if $0.isOpen && (cycle == nil || $0.cycle === cycle) { open.append($0) } }
     return open.sorted { $0.token < $1.token }
+  }
+}
+
+/// What a process has of a cycle of its pool.
+struct Share {
+  let cycle: Cycle
+  /// How many runs it may have at a time.
+  let lanes: Int
+  /// Threads of the process take its runs one after the other, and wait for its report (C20).
+  let hasLanes: Bool
+  /// The process calls the handlers, which need a run function there (C5).
+  let isCalled: Bool
+  /// Nothing more of it is for this process.
+  var isDone = false
+  /// What was to be seen as it was told to wait; nil: it does not wait.
+  var seen: CycleView?
+
+  init(_ cycle: Cycle, lanes: Int, hasLanes: Bool, isCalled: Bool) {
+    (self.cycle, self.lanes, self.hasLanes, self.isCalled) = (cycle, lanes, hasLanes || isCalled, isCalled)
   }
 }
 
@@ -54,6 +92,10 @@ final class Pool {
 struct Crews {
   let members = NumberMap<Member>()
   var pools: [Pool] = []
+  /// A member wanted news.
+  var hasListeners = false
+  /// A member had a driver.
+  var hasDrivers = false
   private var lastMember: UInt64 = 0
   private var lastVersion: UInt64 = 0
 

@@ -26,6 +26,8 @@ package struct OptionsDraft {
   package var maxInputSize: UInt64 = 10_240
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
   package var expeditedQuota: Span = 10 * Time.minute
+  /// Entries of each log of where the time of tasks went.
+  package var waitLogEntries: UInt64 = 4_096
   /// Of the library's threads, in bytes; 0: at least 8 MiB.
   package var stackSize: UInt64 = 0
   /// 0: as the host's, 1: for the background.
@@ -63,6 +65,7 @@ package struct Options: Sendable {
   static let greatestInput: UInt64 = 1 << 29
   static let mostOverrunThreads: UInt32 = 1024
   static let stackSizes: ClosedRange<UInt64> = 1 << 16...1 << 30
+  static let waitLogs: ClosedRange<UInt64> = 16...1 << 16
 
   /// Checks every field.
   ///
@@ -100,8 +103,13 @@ package struct Options: Sendable {
       throw .range(
         "expedited_quota", draft.expeditedQuota, 0, Time.day, .duration, "0 … 24 h, or SELENE_NEVER for no limit")
     }
+    guard Self.waitLogs.contains(draft.waitLogEntries) else {
+      throw .range(
+        "wait_log_entries", draft.waitLogEntries, Int64(Self.waitLogs.lowerBound), Int64(Self.waitLogs.upperBound))
+    }
     var policy = Policy()
     policy.expeditedQuota = draft.expeditedQuota
+    policy.waitLogEntries = draft.waitLogEntries
     if let permitted = draft.permitted { policy.permits = try Permits(permitted) }
     policy.places = PerKind(
       refresh: draft.maxPendingRefresh == .max ? nil : draft.maxPendingRefresh,

@@ -39,6 +39,7 @@ package final class Run {
     static let inHandler = Marks(rawValue: 4)
     static let back = Marks(rawValue: 8)
     static let leftBehind = Marks(rawValue: 16)
+    static let stored = Marks(rawValue: 32)
 
     subscript(mark: Marks) -> Bool {
       get { contains(mark) }
@@ -74,6 +75,29 @@ package final class Run {
     mode = cycle.mode
   }
 
+  /// A run that a member took from an earlier owner, of a record that is running (L10).
+  init(
+    token: UInt64, taken slot: Int, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, stopGrace: Span,
+    at start: Instant
+  ) {
+    self.token = token
+    slotNumber = UInt32(truncatingIfNeeded: slot)
+    definition = table[slot].definition
+    attempt = table[slot].attempts
+    generation = table[slot].generation
+    score = 0
+    estimate = table[slot].estimate
+    startedAt = start
+    handlerInUse = handler
+    openCycle = Unmanaged.passUnretained(cycle)
+    handler._withUnsafeGuaranteedRef { $0.beginUse() }
+    let timeout = definition.timeout
+    expiresAt = timeout > 0 ? min(cycle.time.expiresAt, start.adding(timeout)) : cycle.time.expiresAt
+    deadline = timeout > 0 ? min(cycle.time.deadline, start.adding(timeout).adding(stopGrace)) : cycle.time.deadline
+    cycleHandle = cycle.handle
+    mode = cycle.mode
+  }
+
   var slot: Int { Int(slotNumber) }
 
   var wasAskedToStop: Bool {
@@ -100,6 +124,12 @@ package final class Run {
   var isLeftBehind: Bool {
     get { marks[.leftBehind] }
     set { marks[.leftBehind] = newValue }
+  }
+
+  /// The store knows which process has it (L10).
+  var isStored: Bool {
+    get { marks[.stored] }
+    set { marks[.stored] = newValue }
   }
 
   /// When its timeout asks it to stop (R3).

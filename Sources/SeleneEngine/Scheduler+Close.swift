@@ -94,11 +94,15 @@ extension Scheduler {
 
   /// Closes a scheduler: drains it for the grace, stops what is left, waits for its handlers, ends its threads.
   ///
+  /// - Parameter endServers: what other processes run is over with that; called once it is drained, while the store is ours.
   /// - Throws: `invalidArgument`, `invalidHandle`, also if another thread closed it meanwhile, `forked`, `reentrant`.
-  package static func close(_ handle: UInt64, grace: Span) throws(SeleneError) {
+  package static func close(
+    _ handle: UInt64, grace: Span, endServers: () -> Void = {}
+  ) throws(SeleneError) {
     try checkClose(handle, grace: grace)
     let until = platform_boot_clock().adding(grace)
     if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: until) }
+    endServers()
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.shutDown(at: moment.now)
@@ -165,6 +169,7 @@ extension Scheduler {
     observe(nil, destroy: nil)
     if let host = clock.host { finishIfLast(host.retire(), host) }
     store.waits = table.waits.pack(at: now, isLast: true)
+    (store.runs, adoption.unsaved) = (adoption.unsaved, [])
     do throws(SeleneError) {
       try store.save(table, storedState(at: now), unsavedBooks(at: now), isLast: true)
     } catch {

@@ -48,7 +48,7 @@ extension Scheduler {
   private func tell(condition name: UnsafeRawBufferPointer, _ isSatisfied: Bool, at now: Instant) {
     let change = Change(isSatisfied ? .conditionMet : .conditionLost)
     change.message = Bytes(copying: name)
-    noteSatisfied()
+    noteSatisfied(at: now)
     publish(change, at: now)
     lookAgain()
   }

@@ -37,17 +37,19 @@ extension Scheduler {
   ///
   /// - Parameter driving: the kinds for which the driver opens it.
   func begin(
-    admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], for member: Member? = nil, at moment: Moment
+    admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], for member: Member? = nil,
+    isCalled: Bool = false, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
     let pool = member?.pool
-    let satisfied = self.satisfied(probing: moment.probe)
+    let satisfied = self.satisfied(probing: moment)
     let only = try window.task.map { task throws(SeleneError) in
-      try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers, crew: member?.crew, at: now)
+      try runnableSlot(task, satisfied: satisfied, pushes: mode.callsHandlers || isCalled, crew: member?.crew, at: now)
     }
     let kinds = only == nil ? window.kinds : []
     let serves = only.map { KindSet(table[$0].kind) } ?? window.kinds
-    let alone = pool == nil ? tooEarly(kinds, driving: driving, at: now) : []
+    let driver = member != nil ? member?.driver : governance.driver
+    let alone = tooEarly(kinds, of: pool, driving: driving, by: driver, at: now)
     let booked = keepsBooks ? driving.isEmpty ? kinds : driving : []
     let forgotten = forgotten(serves, of: pool, at: now)
     let stopping = openRuns(without: satisfied)
@@ -60,8 +62,10 @@ extension Scheduler {
       }
       _ = table.prune(endedBefore: now.subtracting(Time.retention))
     }
-    if let pool { for kind in Kind.allCases where kinds.contains(kind) { pool.pace[kind].lastBegin = now } }
-    apply(moment.probe, at: now)
+    if let pool {
+      for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) { pool.pace[kind].lastBegin = now }
+    }
+    if let probe = moment.probe { absorb(probe.readings, at: now) }
     for cycle in forgotten {
       cycle.booked = []
       _ = end(cycle, at: now)
@@ -71,19 +75,19 @@ extension Scheduler {
     let ranking =
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
       ?? table.openRanking(
-        offer(window.kinds, alone: alone, mode, pool?.crew, callsThere: member != nil && window.isInline), at: now)
+        offer(window.kinds, alone: alone, mode, pool?.crew, callsThere: isCalled), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
       isRolling: window.isRolling, kinds: kinds, alone: alone, serves: serves, booked: booked, driven: driving,
-      pool: pool, callsThere: member != nil && window.isInline, time: time, ranking: ranking)
+      pool: pool, callsThere: isCalled, time: time, ranking: ranking)
     cycles.append(cycle)
-    // What waits for the windows of other processes waits for these alone, and they are not told apart there.
-    if !kinds.isEmpty && pool == nil {
+    if !kinds.isEmpty {
+      let pace = pool?.pace ?? pace
       cycle.waitNumber = table.waits.beginWindow(
-        kinds, expiresAt: time.expiresAt, isStrict: window.strictFit, isRolling: window.isRolling,
-        pushes: mode.callsHandlers,
+        kinds, early: alone, expiresAt: time.expiresAt, isStrict: window.strictFit, isRolling: window.isRolling,
+        pushes: mode.callsHandlers || (member != nil && window.isInline),
         opensAt: PerKind(refresh: pace.refresh.opensAt, processing: pace.processing.opensAt), stamp: table.stamp,
-        lastSequence: table.lastSequence, at: now)
+        lastSequence: table.lastSequence, pool: WaitLog.pool(pool?.name), at: now)
     }
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
@@ -100,8 +104,8 @@ extension Scheduler {
   }
 
   /// Ends the pulled cycles of some kinds whose deadline has passed (C5).
-  func endForgotten(_ kinds: KindSet, at now: Instant) {
-    for cycle in forgotten(kinds, of: nil, at: now) { _ = end(cycle, at: now) }
+  func endForgotten(_ kinds: KindSet, of pool: Pool? = nil, at now: Instant) {
+    for cycle in forgotten(kinds, of: pool, at: now) { _ = end(cycle, at: now) }
   }
 
   private func forgotten(_ kinds: KindSet, of pool: Pool?, at now: Instant) -> [Cycle] {
@@ -110,7 +114,7 @@ extension Scheduler {
   }
 
   /// The refusals of a begin, in their order (C12, C13).
-  func refuse(_ kinds: KindSet, of pool: Pool?, at moment: Moment) throws(SeleneError) {
+  func refuse(_ kinds: KindSet, of pool: Pool?, crew: Crew? = nil, at moment: Moment) throws(SeleneError) {
     let now = moment.now
     try refuseSwitchedOff(kinds)
     let open = cycles.first {
@@ -119,7 +123,7 @@ extension Scheduler {
     if let open { throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open") }
     let pace = pool?.pace ?? pace
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
-      guard pool != nil || !hasExpedited(kind, at: moment) else { continue }
+      guard !hasExpedited(kind, crew, at: moment) else { continue }
       throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
         .problem("may begin again in \(span: pace[kind].opensAt.subtracting(now))")
     }
@@ -127,19 +131,21 @@ extension Scheduler {
 
   /// Whether a window may begin too early, for expedited tasks alone.
   @inline(never)
-  private func hasExpedited(_ kind: Kind, at moment: Moment) -> Bool {
+  private func hasExpedited(_ kind: Kind, _ crew: Crew?, at moment: Moment) -> Bool {
     table.hasExpedited(
       Offer(
-        kinds: KindSet(kind), satisfied: satisfied(probing: moment.probe), pushes: false,
-        observedRange: options.observedRange), at: moment.now)
+        kinds: KindSet(kind), satisfied: satisfied(probing: moment), pushes: false,
+        observedRange: options.observedRange, crew: crew), at: moment.now)
   }
 
   /// The kinds for which it is too early, by their own pace or that of the driver which opens the window (W10).
-  private func tooEarly(_ kinds: KindSet, driving: KindSet, at now: Instant) -> KindSet {
+  private func tooEarly(
+    _ kinds: KindSet, of pool: Pool?, driving: KindSet, by driver: Driver?, at now: Instant
+  ) -> KindSet {
     var early: KindSet = []
     for kind in Kind.allCases where kinds.contains(kind) {
-      var pace = pace[kind]
-      if driving.contains(kind), let driver = governance.driver {
+      var pace = pool?.pace[kind] ?? pace[kind]
+      if driving.contains(kind), let driver {
         pace.interval = max(pace.interval, driver.terms.every)
       }
       if pace.opensAt > now { early.formUnion(KindSet(kind)) }
@@ -176,7 +182,7 @@ extension Scheduler {
     return slot
   }
 
-  private func begun(_ cycle: Cycle) -> Change {
+  func begun(_ cycle: Cycle) -> Change {
     let change = Change(.cycleBegun)
     change.cycle = cycle.handle
     change.kinds = cycle.kinds
@@ -224,7 +230,7 @@ extension Scheduler {
 
   /// When time alone changes something for the runs of a cycle: its next expiry, or what is a run's own.
   func nextExpiry(of cycle: Cycle, after now: Instant) -> Instant {
-    var expiry = cycle.time.nextExpiry(after: now)
+    var expiry = min(cycle.time.nextExpiry(after: now), conditions.changesAt)
     if cycle.hasTimedRuns && cycle.openRuns > 0 {
       runs.forEach { run in
         if run.isOpen && run.cycle === cycle { expiry = min(expiry, nextInstant(of: run)) }
@@ -388,7 +394,7 @@ extension Scheduler {
   /// - Throws: for one task `notFound`, `immediateRunIneligible`.
   package func plan(_ window: Window, crew: Crew? = nil, at moment: Moment) throws(SeleneError) -> Plan {
     let now = moment.now
-    let satisfied = self.satisfied(probing: moment.probe)
+    let satisfied = self.satisfied(probing: moment)
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
     var plan = Plan()
     if let task = window.task {
@@ -442,6 +448,12 @@ extension Scheduler {
 extension SeleneError {
   package static var inlineIsCalled: SeleneError {
     SeleneError(.unsupported, "flags", "SELENE_WINDOW_INLINE is for selene_cycle_run, a pulled cycle calls no handlers")
+  }
+
+  static var inlineIsBlocking: SeleneError {
+    SeleneError(
+      .unsupported, "flags",
+      "SELENE_WINDOW_INLINE is for selene_cycle_run, an asynchronous cycle runs on library threads")
   }
 }
 

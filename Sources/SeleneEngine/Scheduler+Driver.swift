@@ -15,10 +15,8 @@ extension Scheduler {
     _ draft: DriverDraft, hasThread: Bool, at moment: Moment
   ) throws(SeleneError) -> Driver {
     if hasThread { try refuseWithoutThreads() }
-    guard !hasThread || clock.host == nil else {
-      throw SeleneError(.unsupported, "with a host clock no thread can follow time; use selene_driver_open and _step")
-    }
-    guard governance.driver == nil else { throw SeleneError(.busy, "a driver is open; stop it first") }
+    guard !hasThread || clock.host == nil else { throw Self.clockHasNoThread }
+    guard governance.driver == nil else { throw Self.driverIsOpen }
     let driver = try Driver.make(draft, hasThread: hasThread, followsSystem: clock.host == nil)
     if hasThread {
       try ensureThreads(1)
@@ -60,11 +58,131 @@ extension Scheduler {
     try scheduler.leave()
   }
 
+  // MARK: Drivers of members (L7)
+
+  /// Calls a body with each driver: that of this process, and those of members.
+  @inline(__always)
+  func forEachDriver(_ body: (Driver) -> Void) {
+    guard governance.driver != nil || crews.hasDrivers else { return }
+    visitDrivers(body)
+  }
+
+  @inline(never)
+  private func visitDrivers(_ body: (Driver) -> Void) {
+    if let driver = governance.driver { body(driver) }
+    guard crews.hasDrivers else { return }
+    crews.members.forEach { if let driver = $0.driver { body(driver) } }
+  }
+
+  /// Opens a driver for a member.
+  ///
+  /// - Parameter hasThread: whether its process calls the handlers of its windows.
+  /// - Throws: `unsupported`, `busy`, `invalidArgument`.
+  package func openDriver(_ draft: DriverDraft, hasThread: Bool, for member: Member) throws(SeleneError) {
+    guard !hasThread || clock.host == nil else { throw Self.clockHasNoThread }
+    guard member.driver == nil else { throw Self.driverIsOpen }
+    member.driver = try Driver.make(draft, hasThread: hasThread, of: member)
+    crews.hasDrivers = true
+    lookAgain()
+  }
+
+  /// Stops that of a member, and its runs in the windows in which its process calls the handlers.
+  package func stopDriver(of member: Member, at moment: Moment) {
+    closeDriver(of: member)
+    for share in member.shares where share.cycle.isDriven && share.isCalled && !share.cycle.isEnded {
+      for run in member.openRuns(of: share.cycle) {
+        run.wasGivenOutcome = true
+        stop(run, .preempted, at: moment.now)
+      }
+      _ = try? end(share.cycle, for: member, at: moment)
+    }
+  }
+
+  /// A member asks for no more windows; others need not wait for it.
+  func closeDriver(of member: Member) {
+    guard let driver = member.driver else { return }
+    driver.member = nil
+    member.driver = nil
+    lookAgain()
+  }
+
+  /// Does what is due for a member with a driver.
+  ///
+  /// - Returns: a window that was begun, or that of its pool which it has joined, how many runs at a time it may have there,
+  ///   and when to come again.
+  /// - Throws: `unsupported` without a driver.
+  package static func step(
+    _ handle: UInt64, member number: UInt64
+  ) throws(SeleneError) -> (cycle: UInt64, lanes: Int, wakeAt: Instant, delay: Span) {
+    let (driver, joined) = try enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
+      guard let driver = member.driver else { throw SeleneError(.unsupported, "no driver is open") }
+      return (driver, scheduler.join(driver, of: member, at: moment.now))
+    }
+    let step = joined == nil ? try step(handle, driver) : (joined, Time.never)
+    return try enter(handle, member: number, isQuestion: true) { (scheduler, member, moment) throws(SeleneError) in
+      let lanes = step.0.flatMap { scheduler.share(of: member, in: $0) }.map { member.shares[$0].lanes } ?? 0
+      return (step.0?.handle ?? 0, lanes, step.1, scheduler.delay(until: step.1, at: moment))
+    }
+  }
+
+  /// Lets a member into the window that its pool was granted, if something is there for it.
+  private func join(_ driver: Driver, of member: Member, at now: Instant) -> Cycle? {
+    for cycle in cycles where cycle.isDriven && cycle.pool === member.pool {
+      guard
+        cycle.driven.isSubset(of: driver.terms.kinds), !cycle.isOfOneTask, !cycle.isDone, now < cycle.time.expiresAt,
+        share(of: member, in: cycle) == nil, member.lastCycle != cycle.handle
+      else { continue }
+      let view = self.view(driver, Hearing(), at: now)
+      guard Kind.allCases.contains(where: { cycle.kinds.contains($0) && view.first($0) != nil }) else { continue }
+      let lanes = Kind.allCases.filter { cycle.kinds.contains($0) }.map { driver.terms.lanes[$0] }.max() ?? 1
+      grant(cycle, lanes: Int(lanes), to: member, driver)
+      return cycle
+    }
+    return nil
+  }
+
+  private func grant(_ cycle: Cycle, lanes: Int, to member: Member, _ driver: Driver) {
+    dropEnded(of: member)
+    member.lastCycle = cycle.handle
+    member.shares.append(Share(cycle, lanes: lanes, hasLanes: driver.hasLanes, isCalled: driver.hasThread))
+  }
+
+  /// The kinds whose next window goes to another, whose first task has a better score: it is called (L7).
+  private func outranked(_ view: DriverView, _ driver: Driver, at now: Instant) -> (kinds: KindSet, until: Instant) {
+    var (found, until): (KindSet, Instant) = ([], Time.never)
+    let due = crews.hasDrivers ? view.due : []
+    guard !due.isEmpty else { return (found, until) }
+    forEachDriver { rival in
+      guard rival !== driver, rival.member == nil || rival.member?.pool !== driver.member?.pool, rival.comes(at: now)
+      else { return }
+      let its = self.view(rival, Hearing(), at: now)
+      let both = its.due.intersection(due)
+      for kind in Kind.allCases where both.contains(kind) {
+        guard let theirs = its.first(kind), let mine = view.first(kind) else { continue }
+        guard theirs.score > mine.score || (theirs.score == mine.score && theirs.sequence < mine.sequence) else {
+          continue
+        }
+        found.formUnion(KindSet(kind))
+        // What the governor has refused it would refuse this one.
+        let asksAt = rival.askAgainAt[kind]
+        if asksAt <= now { rival.callFirst(at: now) }
+        until = min(until, max(asksAt, now).adding(Driver.patience))
+      }
+    }
+    return (found, until)
+  }
+
+  private static var clockHasNoThread: SeleneError {
+    SeleneError(.unsupported, "with a host clock no thread can follow time; use selene_driver_open and _step")
+  }
+  private static var driverIsOpen: SeleneError { SeleneError(.busy, "a driver is open; stop it first") }
+
   /// From here on it is not stepped.
   func letDriverGo() {
     guard let driver = governance.driver else { return }
     driver.poke()
     governance.driver = nil
+    lookAgain()
     log(.info, "the driver was stopped")
   }
 
@@ -112,64 +230,70 @@ extension Scheduler {
     var hearing = Hearing()
     var act = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.check(driver)
-      scheduler.endForgotten(.all, at: moment.now)
+      scheduler.endForgotten(.all, of: driver.member?.pool, at: moment.now)
+      // Nobody keeps what was granted beyond its time.
+      for cycle in scheduler.cycles where cycle.isDriven && cycle.isForgotten(at: moment.now) {
+        _ = scheduler.end(cycle, at: moment.now)
+      }
       let heard = driver.awake()
       hearing.announced = heard.groups
       // The look that this call began with may have come before what was heard.
-      let mustLook = heard.storeTouched || (scheduler.store.isDurable && !driver.hearsOfStore)
+      let mustLook =
+        heard.storeTouched || (driver.member == nil && scheduler.store.isDurable && !driver.hearsOfStore)
       driver.looksAroundAt = mustLook ? scheduler.looksAroundAt : Time.never
       return scheduler.drive(driver, hearing, at: moment.now)
     }
     while true {
-      let (sources, wanted, kinds): (SignalSources, Constraints, KindSet)
+      let sources: SignalSources
       switch act {
       case .done(let cycle, let wakeAt): return (cycle, wakeAt)
-      case .read(let found): (sources, wanted, kinds) = found
+      case .read(let found): sources = found
       }
       let readings = sources.read()
-      let probe = Conditions.probe(wanted)
       hearing.read.formUnion(sources.groups)
-      hearing.asked = (hearing.asked ?? []).union(kinds)
       act = try enter(handle) { [hearing] (scheduler, moment) throws(SeleneError) in
         try scheduler.check(driver)
-        scheduler.apply(probe, at: moment.now)
-        if !wanted.isEmpty { driver.hear(at: moment.now) }
         if let readings { scheduler.absorb(readings, at: moment.now) }
+        if scheduler.groups(.asked).isSubset(of: hearing.read) { driver.hear(at: moment.now) }
         return scheduler.drive(driver, hearing, at: moment.now)
       }
     }
   }
 
   private func check(_ driver: Driver) throws(SeleneError) {
-    guard governance.driver === driver else { throw Self.driverWasStopped }
+    guard governance.driver === driver || (driver.member != nil && driver.member?.driver === driver) else {
+      throw Self.driverWasStopped
+    }
   }
 
   private static var driverWasStopped: SeleneError { SeleneError(.unsupported, "the driver was stopped") }
 
   /// What became of a plan.
   private enum Act {
-    /// This is to be read without the lock, on behalf of some kinds.
-    case read((SignalSources, Constraints, KindSet))
+    /// These are to be read without the lock.
+    case read(SignalSources)
     case done(Cycle?, wakeAt: Instant)
   }
 
   /// Plans and acts until there is something to read, or nothing to do.
   private func drive(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> Act {
     while true {
-      let plan = view(driver, hearing, at: now).plan()
+      var view = self.view(driver, hearing, at: now)
+      (view.outranked, view.outrankedUntil) = outranked(view, driver, at: now)
+      let plan = view.plan()
       for made in plan.decisions { note(made.decision, neverRan: made.neverRan, at: now) }
       driver.askAgainAt = plan.askAgainAt
       switch plan.step {
-      case .read(let groups, let conditions, let kinds):
-        let wanted = conditions ? Constraints.all.subtracting(self.conditions.hostOwned) : []
-        return .read((SignalSources(groups, of: self), wanted, kinds))
+      case .read(let groups): return .read(SignalSources(groups, of: self))
       case .sleep(let plannedAt):
         let wakeAt = min(plannedAt, driver.looksAroundAt)
         driver.watchMemory(plan.watchesMemory)
         driver.sleep(until: wakeAt, at: now, seen: table.stamp)
         return .done(nil, wakeAt: wakeAt)
       case .open(let window, let kinds):
-        guard let cycle = open(window, kinds, driver, at: now), !driver.hasThread else { continue }
+        guard let cycle = open(window, kinds, driver, at: now) else { continue }
+        guard driver.member == nil else { return .done(cycle, wakeAt: now) }
+        guard !driver.hasThread else { continue }
         // There may be more: a loop that waits before its next step must not wait in vain.
         driver.poke()
         return .done(cycle, wakeAt: now)
@@ -180,7 +304,15 @@ extension Scheduler {
   /// Opens a window of the driver's; nil if that is not possible, then its kinds give way.
   private func open(_ window: Window, _ kinds: KindSet, _ driver: Driver, at now: Instant) -> Cycle? {
     do throws(SeleneError) {
-      let moment = Moment(now: now, probe: Probe())
+      let moment = Moment(now: now)
+      if let member = driver.member {
+        let cycle = try begin(
+          admitted: window, .member, driving: kinds, for: member, isCalled: driver.hasThread, at: moment)
+        grant(cycle, lanes: window.lanes, to: member, driver)
+        // Others of the pool may have something there, too.
+        crews.members.forEach { if $0 !== member && $0.pool === member.pool { $0.driver?.poke() } }
+        return cycle
+      }
       if driver.hasThread { return try beginPushed(admitted: window, coordinators: 1, driving: kinds, at: moment) }
       return try begin(admitted: window, driver.hasLanes ? .lanes : .pulled, driving: kinds, at: moment)
     } catch {
@@ -194,20 +326,31 @@ extension Scheduler {
   private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
     view.enabled = offered
-    for cycle in cycles where cycle.pool == nil { view.open.formUnion(cycle.kinds.union(cycle.driven)) }
+    // What was granted is granted once on the machine; what a host begins concerns its own handlers alone.
+    for cycle in cycles {
+      view.open.formUnion(cycle.driven)
+      if cycle.pool === driver.member?.pool { view.open.formUnion(cycle.kinds) }
+    }
     view.hasCycles = !cycles.isEmpty
     view.hasDriven = cycles.contains { $0.isDriven }
-    view.lacksThreads = driver.needsThreads && isAtThreadCap
+    view.lacksThreads = driver.member == nil && driver.needsThreads && isAtThreadCap
     if view.lacksThreads { tellThreadCap() }
     view.pushes = driver.hasThread
     view.observedRange = options.observedRange
-    view.pace = pace
-    (view.satisfied, view.hostOwned) = (satisfied, conditions.hostOwned)
+    (view.pace, view.crew) = (driver.member?.pool.pace ?? pace, driver.member?.crew)
+    view.satisfied = satisfied
     view.reach = reach
     view.hearing = hearing
     (view.askAgainAt, view.delayedUntil) = (driver.askAgainAt, driver.delayedUntil)
-    view.mayListenAt = driver.listensAt
-    view.nextEffect = table.tellsExpiryAt
+    view.heardAt = driver.heardAt
+    view.nextLook = governance.nextLook
+    guard driver.member == nil else {
+      for cycle in cycles where cycle.isDriven {
+        view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
+      }
+      return view
+    }
+    view.nextEffect = min(table.tellsExpiryAt, conditions.changesAt)
     for cycle in cycles where !cycle.mode.callsHandlers {
       view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
     }
@@ -218,20 +361,21 @@ extension Scheduler {
         view.nextEffect = min(view.nextEffect, nextInstant(of: $0))
       }
     }
-    view.nextLook = governance.nextLook
     return view
   }
 
   /// A window has ended, so that its kinds may have another. One in which nothing ran, though nothing spoke against it, is
   /// not opened again at once.
   func drove(_ cycle: Cycle, at now: Instant) {
-    guard let driver = governance.driver else { return }
-    driver.lookAgain()
-    for kind in Kind.allCases where cycle.driven.contains(kind) {
-      if !cycle.runs.isEmpty {
-        driver.goOn(kind)
-      } else if !cycle.preempted.contains(kind) {
-        driver.giveWay(kind, isIdle: true, at: now)
+    forEachDriver { driver in
+      driver.lookAgain()
+      guard driver.member?.pool === cycle.pool else { return }
+      for kind in Kind.allCases where cycle.driven.contains(kind) {
+        if !cycle.runs.isEmpty {
+          driver.goOn(kind)
+        } else if !cycle.preempted.contains(kind) {
+          driver.giveWay(kind, isIdle: true, at: now)
+        }
       }
     }
   }

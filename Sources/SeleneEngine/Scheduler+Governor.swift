@@ -33,9 +33,19 @@ extension Scheduler {
     }
   }
 
-  /// The host clears its value of a signal.
+  /// The host clears its value of a signal, which is read from the system if tasks wait for what it says.
   ///
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
+  package static func clearSignal(_ handle: UInt64, _ number: Int32) throws(SeleneError) {
+    let signal = try Signal(checking: number)
+    try readSignals(handle) {
+      $0.groups(givenBack: signal)
+    } _: { (scheduler, moment) throws(SeleneError) in
+      try scheduler.clearSignal(number, at: moment)
+    }
+  }
+
+  /// The same without reading.
   package func clearSignal(_ number: Int32, at moment: Moment) throws(SeleneError) {
     let signal = try Signal(checking: number)
     try tell(at: moment.now, isKept: signal.isKept) {
@@ -76,29 +86,33 @@ extension Scheduler {
   ///
   /// - Parameter write: its line in a trace, which stands before what follows from it.
   /// - Throws: what the body throws, or a status of stores; then nothing has changed.
-  private func tell(
+  func tell(
     at now: Instant, isKept: Bool, _ body: (inout Governor) throws(SeleneError) -> Void,
     recording write: (inout TraceWriter) -> Void
   ) throws(SeleneError) {
-    let (raised, runs) = try transaction(at: now) { () throws(SeleneError) in
+    let (raised, lost, runs) = try transaction(at: now) { () throws(SeleneError) in
       keepGovernance()
       try body(&governance.governor)
       record(write)
       if isKept { governance.isUnsaved = true }
+      let lost = openRuns(without: governance.governor.signals, at: now)
+      requeue(lost, .constraintLost, at: now)
       let raised = governance.look(at: now)
       let runs = openRuns(of: raised)
       requeue(runs, .preempted, at: now)
-      return (raised, runs)
+      return (raised, lost, runs)
     }
+    for run in lost { stop(run, .constraintLost, at: now) }
     for run in runs { stop(run, .preempted, at: now) }
     preempt(raised, at: now)
+    lookAtConstraints(at: now)
     followSignals()
   }
 
   /// What waits for something that depends on signals looks again.
   private func followSignals() {
     if !cycles.isEmpty { nextDue = min(nextDue, governance.nextLook) }
-    governance.driver?.lookAgain()
+    forEachDriver { $0.lookAgain() }
   }
 
   /// Time has raised a veto, or lifted one (G6).
@@ -154,7 +168,10 @@ extension Scheduler {
   /// What the system says of a signal counts from now on.
   func absorb(_ readings: SignalReadings, at now: Instant) {
     let before = governance.governor.signals
-    guard governance.absorb(readings, at: now) || governance.recording != nil else { return }
+    let isNew = governance.absorb(readings, at: now)
+    // What lasts longer than it did changes nothing yet.
+    defer { lookAtConstraints(at: now) }
+    guard isNew || governance.recording != nil else { return }
     record { writer in
       Signal.forEach { signal in
         let said = governance.governor.signals.said(signal, by: .probe, at: now)
@@ -178,7 +195,7 @@ extension Scheduler {
 
   /// The group of a signal, unless the host sets it.
   func groups(_ signal: Signal) -> SignalGroups {
-    reach.groups(signal, governance.governor, at: clock.last)
+    reach.groups(signal, governance.governor.signals, at: clock.last)
   }
 
   var reach: SignalReach { SignalReach(followsSystem: clock.host == nil, hasStore: store.isDurable) }
@@ -269,7 +286,11 @@ extension Scheduler {
   }
 
   /// Whether windows are booked.
-  var keepsBooks: Bool { governance.driver?.terms.isGoverned ?? false || governance.governor.profile.demands }
+  var keepsBooks: Bool {
+    var keeps = governance.governor.profile.demands
+    if !keeps { forEachDriver { if $0.terms.isGoverned { keeps = true } } }
+    return keeps
+  }
 
   /// Charges a window to its kinds (G4).
   func book(begin kinds: KindSet, budget: Span, at now: Instant) {
@@ -347,7 +368,7 @@ extension Signal {
   /// - Throws: `invalidArgument`.
   init(checking number: Int32) throws(SeleneError) {
     guard let signal = UInt8(exactly: number).flatMap(Signal.init) else {
-      throw .range("signal", number, 1, Int64(Signal.count), .number, "1 … 21 (SELENE_SIGNAL_)")
+      throw .range("signal", number, 1, Int64(Signal.count), .number, "1 … 22 (SELENE_SIGNAL_)")
     }
     self = signal
   }

@@ -35,7 +35,7 @@ extension Scheduler {
     var isOpened = false
     try transaction(at: moment.now) { isOpened = table.set(group: name, new) }
     guard isOpened else { return true }
-    governance.driver?.welcome()
+    forEachDriver { $0.welcome() }
     lookAgain()
     slot.monitor.broadcast()
     return true

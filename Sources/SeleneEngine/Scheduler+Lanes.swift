@@ -4,7 +4,7 @@ import SeleneCore
 
 extension Scheduler {
   /// Reports that wait for their host, at most.
-  private static let mostReported = 16
+  static let mostReported = 16
 
   // MARK: Begin
 
@@ -201,7 +201,7 @@ extension Scheduler {
     var now = moment.now
     while !cycle.isEnded {
       if cycle.isDone && cycle.openRuns == 0 && (!saver.isAtWork || now > cycle.time.deadline) {
-        return (try end(cycle, at: Moment(now: now, probe: Probe())), now)
+        return (try end(cycle, at: Moment(now: now)), now)
       }
       let wakeAt = nextExpiry(of: cycle, after: now)
       guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {

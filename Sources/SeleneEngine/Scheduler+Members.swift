@@ -13,7 +13,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidHandle` once it has left.
   package static func enter<R>(
-    _ handle: UInt64, member number: UInt64, probing: Bool = false, isQuestion: Bool = false,
+    _ handle: UInt64, member number: UInt64, probing: Probing = .none, isQuestion: Bool = false,
     _ body: (Scheduler, Member, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
     try enter(handle, probing: probing, isQuestion: isQuestion) { (scheduler, moment) throws(SeleneError) in
@@ -26,8 +26,9 @@ extension Scheduler {
 
   /// A process joins a pool; its number.
   ///
+  /// - Parameter process: as the system numbers it; 0: that is not known.
   /// - Throws: `invalidArgument`.
-  package func join(_ name: UnsafeRawBufferPointer) throws(SeleneError) -> UInt64 {
+  package func join(_ name: UnsafeRawBufferPointer, process: Int32) throws(SeleneError) -> UInt64 {
     try Identifier.check(name, "pool")
     let pool: Pool
     if let found = crews.pools.first(where: { $0.name.buffer.equals(name) }) {
@@ -43,7 +44,8 @@ extension Scheduler {
         version: crews.newVersion())
       crews.pools.append(pool)
     }
-    let member = Member(number: crews.newMember(), pool: pool, version: crews.newVersion())
+    let member = Member(
+      number: crews.newMember(), pool: pool, process: ProcessMark(process), version: crews.newVersion())
     pool.members += 1
     crews.members[member.number] = member
     return member.number
@@ -84,7 +86,7 @@ extension Scheduler {
     member.handlers.append(number)
     let way = isCalled ? HandlerRoster.Way.pushed : .pulled
     member.own.set(number, way, version: crews.newVersion())
-    if member.pool.crew.way(number) != .pushed { member.pool.crew.set(number, way, version: crews.newVersion()) }
+    if member.pool.crew.way(number) != .pushed { set(number, way, of: member.pool) }
     arrangeCrews(of: member.pool)
     slot.monitor.broadcast()
   }
@@ -111,11 +113,19 @@ extension Scheduler {
       guard other.pool === member.pool, let way = other.own.way(number), best != .pushed else { return }
       best = way
     }
-    member.pool.crew.set(number, best, version: crews.newVersion())
+    set(number, best, of: member.pool)
     guard handler.offers == 0 else { return }
     // Its tasks stay where they are, where no window has them: who comes back finds them.
     table.set(handler: number, isAbsent: true)
     handler.pool = nil
+  }
+
+  /// The processes of a pool together offer a handler so, or not.
+  private func set(_ number: Int, _ way: HandlerRoster.Way?, of pool: Pool) {
+    if let name = table.handlerName(number) {
+      table.waits.set(handler: name.buffer, of: pool.name.buffer, from: pool.crew.way(number), to: way, at: clock.last)
+    }
+    pool.crew.set(number, way, version: crews.newVersion())
   }
 
   private func arrangeCrews(of pool: Pool) {
@@ -152,42 +162,63 @@ extension Scheduler {
 
   /// Begins a cycle for a member, or lets it join that of its pool (L6).
   ///
-  /// - Throws: as `begin`; `unsupported` (lanes).
-  package func begin(_ window: Window, for member: Member, at moment: Moment) throws(SeleneError) -> Cycle {
-    guard !window.hasLanes else {
-      throw SeleneError(.unsupported, "flags", "SELENE_WINDOW_LANES is not for a connection; take its runs by next")
-    }
+  /// - Parameter isCalled: whether its process calls the handlers.
+  /// - Throws: as `begin`.
+  package func begin(
+    _ window: Window, isCalled: Bool = false, for member: Member, at moment: Moment
+  ) throws(SeleneError) -> Cycle {
+    guard isCalled || !window.isInline else { throw .inlineIsCalled }
     let open = cycles.first {
       $0.pool === member.pool && $0.kinds == window.kinds && !$0.isForgotten(at: moment.now) && !$0.isEnded
     }
     if window.task == nil, let open, share(of: member, in: open) == nil, !open.isDone, moment.now < open.time.deadline {
       try refuseSwitchedOff(window.kinds)
-      member.shares.append((open, window.lanes))
+      member.shares.append(Share(open, lanes: window.lanes, hasLanes: window.hasLanes, isCalled: isCalled))
       return open
     }
     if window.task == nil {
-      try refuse(window.kinds, of: member.pool, at: moment)
+      try refuse(window.kinds, of: member.pool, crew: member.crew, at: moment)
     } else {
       try refuseDrained()
     }
-    let cycle = try begin(admitted: window, .member, for: member, at: moment)
-    // Of those that were forgotten it is in none.
-    member.shares.removeAll { $0.cycle.isEnded }
-    member.shares.append((cycle, window.lanes))
+    let cycle = try begin(admitted: window, .member, for: member, isCalled: isCalled, at: moment)
+    dropEnded(of: member)
+    member.shares.append(Share(cycle, lanes: window.lanes, hasLanes: window.hasLanes, isCalled: isCalled))
     return cycle
   }
 
-  private func share(of member: Member, in cycle: Cycle) -> Int? {
+  /// Begins a cycle whose handlers the process of a member calls, while it waits or later.
+  ///
+  /// - Throws: as `start` and `startAsync`.
+  package func call(
+    _ window: Window, isAsync: Bool, for member: Member, at moment: Moment
+  ) throws(SeleneError) -> Cycle {
+    guard !isAsync || !window.isInline else { throw .inlineIsBlocking }
+    try refuseLanes(window)
+    if !window.isInline { try refuseThreadsOfHostClock() }
+    return try begin(window, isCalled: true, for: member, at: moment)
+  }
+
+  /// Of cycles that have ended a member has the reports that its host waits for, and not many.
+  func dropEnded(of member: Member) {
+    member.shares.removeAll { $0.cycle.isEnded && !$0.hasLanes }
+    let kept = member.shares.filter { $0.cycle.isEnded }
+    guard kept.count > Self.mostReported else { return }
+    let oldest = kept[0].cycle
+    member.shares.removeAll { $0.cycle === oldest }
+  }
+
+  func share(of member: Member, in cycle: Cycle) -> Int? {
     member.shares.firstIndex { $0.cycle === cycle }
   }
 
-  /// A cycle that a member is in.
+  /// A cycle that a member is in; also one that time has ended, if its host waits for the report.
   ///
   /// - Throws: `invalidHandle`.
   package func cycle(_ handle: UInt64, of member: Member) throws(SeleneError) -> Cycle {
     guard let share = member.shares.first(where: { $0.cycle.handle == handle }) else { throw .closedHandle }
-    guard !share.cycle.isEnded else {
-      member.shares.removeAll { $0.cycle.isEnded }
+    guard !share.cycle.isEnded || share.hasLanes else {
+      dropEnded(of: member)
       throw .closedHandle
     }
     return share.cycle
@@ -196,13 +227,19 @@ extension Scheduler {
   /// The next run of a member; never blocks.
   package func next(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
     guard let place = share(of: member, in: cycle) else { throw .closedHandle }
+    guard !cycle.isEnded else {
+      // An outcome that came with this is durable as one that came before another run.
+      try save(at: moment.now)
+      return .done
+    }
     let open = member.openRuns(of: cycle).count
     guard open < member.shares[place].lanes else {
       try save(at: moment.now)
       return .wait(until: nextExpiry(of: cycle, after: moment.now))
     }
-    cycle.crew = member.crew
-    defer { cycle.crew = member.pool.crew }
+    let callsThere = cycle.callsThere
+    (cycle.crew, cycle.callsThere, cycle.member) = (member.crew, member.shares[place].isCalled, member)
+    defer { (cycle.crew, cycle.callsThere, cycle.member) = (member.pool.crew, callsThere, nil) }
     let step = try advance(cycle, at: moment.now)
     if case .run(let run) = step {
       if member.runs.count > Self.mostHandlers { sweepRuns(of: member) }
@@ -212,6 +249,44 @@ extension Scheduler {
       return .done
     }
     return step
+  }
+
+  /// Takes back a run of a member with its outcome, if it is given one, and gives it the next (C20). An outcome that comes too
+  /// late, or second, changes nothing.
+  ///
+  /// - Parameter last: the number of that run, or 0.
+  /// - Throws: a status of stores; then nothing was dispatched.
+  package func take(
+    _ cycle: Cycle, for member: Member, after last: UInt64, _ outcome: Outcome?, at moment: Moment
+  ) throws(SeleneError) -> Step {
+    if let outcome, let run = member.runs[last] {
+      run.wasGivenOutcome = true
+      if run.isOpen { give(run, outcome, retryDelay: nil, at: moment.now) }
+      comeBackIfDone(run)
+      forget(last, of: member)
+    }
+    let step = try next(cycle, for: member, at: moment)
+    guard let place = share(of: member, in: cycle) else { return step }
+    switch step {
+    case .run: break
+    case .wait: member.shares[place].seen = CycleView(cycle, table)
+    case .done: member.shares[place].isDone = true
+    }
+    return step
+  }
+
+  /// Whether nothing of a cycle is left for a member, or when to look again.
+  package func progress(of cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
+    guard let place = share(of: member, in: cycle) else { throw .closedHandle }
+    guard !cycle.isEnded, moment.now <= cycle.time.deadline else { return .done }
+    if (member.shares[place].isDone || cycle.isDone) && member.openRuns(of: cycle).isEmpty { return .done }
+    member.shares[place].seen = CycleView(cycle, table)
+    return .wait(until: nextExpiry(of: cycle, after: moment.now))
+  }
+
+  /// How long until an instant; −1 where waiting is of no use, since only the host's clock lets time pass.
+  package func delay(until: Instant, at moment: Moment) -> Span {
+    clock.host == nil ? max(0, until.subtracting(moment.now)) : -1
   }
 
   private func sweepRuns(of member: Member) {
@@ -224,6 +299,10 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then it is still in it.
   package func end(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Report {
+    if let report = cycle.report {
+      member.shares.removeAll { $0.cycle === cycle }
+      return report
+    }
     let isShared = isShared(cycle, by: member)
     let report: Report
     if isShared {
@@ -280,6 +359,15 @@ extension Scheduler {
 
   // MARK: Leaving
 
+  /// A member is about to leave: what it has taken waits again, as before the run.
+  package func rest(_ member: Member, at moment: Moment) {
+    for run in member.openRuns() {
+      run.wasGivenOutcome = true
+      stop(run, .shutdown, at: moment.now)
+    }
+    slot.monitor.broadcast()
+  }
+
   /// A member leaves: what it ran waits again, as before the run if it said so, else as after a failure (L9).
   package func leave(_ member: Member, _ how: Leaving, at moment: Moment) {
     for run in member.openRuns() {
@@ -294,6 +382,7 @@ extension Scheduler {
     member.runs.removeAll()
     let shares = member.shares
     member.shares = []
+    closeDriver(of: member)
     for number in member.handlers { withdraw(number, from: member) }
     member.handlers = []
     crews.members.remove(member.number)

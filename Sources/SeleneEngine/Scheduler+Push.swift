@@ -45,9 +45,7 @@ extension Scheduler {
     _ window: Window, receive: ((Report) -> Void)?, destroy: (() -> Void)?, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     guard !window.isInline else {
-      throw SeleneError(
-        .unsupported, "flags",
-        "SELENE_WINDOW_INLINE is for selene_cycle_run, an asynchronous cycle runs on library threads")
+      throw .inlineIsBlocking
     }
     try refuseLanes(window)
     if window.task == nil { try refuseSwitchedOff(window.kinds) }
@@ -60,11 +58,15 @@ extension Scheduler {
 
   func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
     try refuseWithoutThreads()
+    try refuseThreadsOfHostClock()
+    try admit(window, at: moment)
+    return try beginPushed(admitted: window, coordinators: coordinators, at: moment)
+  }
+
+  func refuseThreadsOfHostClock() throws(SeleneError) {
     guard clock.host == nil else {
       throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
     }
-    try admit(window, at: moment)
-    return try beginPushed(admitted: window, coordinators: coordinators, at: moment)
   }
 
   /// Begins the pushed cycle of a window against which nothing speaks but the want of threads.
@@ -159,11 +161,12 @@ extension Scheduler {
   /// Lets lanes that wait in rolling cycles look again if the table is not what they saw.
   @inline(__always)
   func wakeLanes() {
-    if workers.hasWatches || workers.rollingWaiters > 0 { wakeWaitingLanes() }
+    if workers.hasWatches || workers.rollingWaiters > 0 || crews.hasListeners { wakeWaitingLanes() }
   }
 
   private func wakeWaitingLanes() {
     if workers.hasWatches { for cycle in cycles { cycle.watch?.follow(cycle, table) } }
+    if crews.hasListeners { callMembers() }
     guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
     workers.rolledStamp = table.stamp
     slot.monitor.broadcast()
@@ -171,13 +174,14 @@ extension Scheduler {
 
   /// Something that the table does not show may let a task run: a condition, a kind that is switched on.
   func lookAgain() {
-    governance.driver?.lookAgain()
+    forEachDriver { $0.lookAgain() }
     lookAgainInLanes()
   }
 
   func lookAgainInLanes() {
     if workers.rollingWaiters > 0 { slot.monitor.broadcast() }
     if workers.hasWatches { for cycle in cycles { cycle.watch?.poke() } }
+    if crews.hasListeners { callMembers(all: true) }
   }
 
   /// The next step of a cycle, or nil when the store refuses it; then the cycle goes no further.

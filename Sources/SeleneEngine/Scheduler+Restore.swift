@@ -1,4 +1,4 @@
-// Opening on a store: what was kept is loaded, what was running was interrupted, time goes on (D1, D3, P2).
+// Opening on a store: what was kept is loaded, what was running was interrupted or is waited for, time goes on (D1, D3, L10, P2).
 
 import SeleneCore
 
@@ -13,7 +13,9 @@ extension Scheduler {
     let wall = clock.tick(reading)
     guard store.isDurable else {
       table.now = wall
-      return table.waits.begin(at: wall, satisfied: satisfied.rawValue, isKept: false)
+      table.expedited.start(at: wall)
+      return table.waits.begin(
+        at: wall, satisfied: satisfied.rawValue, isOutOfQuota: table.expedited.isUsedUp, isKept: false)
     }
     try store.load(into: table)
     let state = store.opened
@@ -33,16 +35,26 @@ extension Scheduler {
     let now = clock.last
     table.now = now
     if span != 0 { table.waits.forget(before: now) }
-    table.waits.begin(at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse, isKept: true)
     if let books = try store.loadBooks() {
       try governance.restore(books, movedBy: span, at: now)
-      try table.expedited.restore(books.expedited, movedBy: span, seen: state.lastSeen, at: now)
+      if try table.expedited.restore(books.expedited, movedBy: span, seen: state.lastSeen, at: now) {
+        // Or it would end later with each opening.
+        governance.isUnsaved = true
+      }
     }
+    table.expedited.start(at: now)
+    nextDue = min(nextDue, table.expedited.changesAt)
+    table.waits.begin(
+      at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse,
+      isOutOfQuota: table.expedited.isUsedUp, isKept: true)
+    let taken = try store.loadRuns()
     var interrupted = 0
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
+      guard !await(slot, among: taken, movedBy: span, at: now) else { continue }
       table.interrupt(slot, at: now, &changes)
       interrupted += 1
     }
+    for run in taken where !adoption.awaits(run.token) { forgetStored(run.token) }
     table.startOrphans(at: now, &changes)
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.expire(at: now, &changes)
@@ -54,6 +66,9 @@ extension Scheduler {
     }
     if interrupted > 0 {
       log(.warning, "\(interrupted) tasks were running when their process ended; that counts as a failed attempt")
+    }
+    if !adoption.awaited.isEmpty {
+      log(.info, "\(adoption.awaited.count) runs of other processes wait for these to connect again")
     }
     outbox.keep(changes.list, at: clock.last)
   }

@@ -15,13 +15,19 @@ extension Scheduler {
     else { throw SeleneError(.inconsistent, "a task that was picked has no handler") }
     let token = Token(life: life, number: runs.last + 1).rawValue
     let pace = table.policy.freshness ? table[pick.slot].turn : nil
+    // While this waits for the store another member may take a run of its cycle.
+    let process = cycle.member?.process
     if table.isExpedited(pick.slot) {
-      try dispatchExpedited(pick.slot, as: token, at: now)
+      try dispatchExpedited(pick.slot, as: token, to: process, in: cycle, at: now)
     } else {
-      try transaction(at: now) { table.dispatch(pick.slot, as: token, at: now) }
+      try transaction(at: now) { dispatch(pick.slot, as: token, to: process, in: cycle, at: now) }
     }
     guard !cycle.isEnded else {
-      if table.expedited.hasOpen { table.expedited.drop(token) }
+      forgetStored(token, if: process != nil)
+      if table.expedited.hasOpen {
+        table.expedited.drop(token)
+        noteQuota(at: now)
+      }
       table.requeue(pick.slot, .expiring, at: now)
       accept()
       return nil
@@ -31,6 +37,7 @@ extension Scheduler {
     let run = Run(
       token: token, of: pick, in: table, handler: handler, cycle: cycle, stopGrace: options.stopGrace, at: now)
     runs.add(run)
+    if process != nil && store.isDurable { run.isStored = true }
     if cycle.waitNumber != .max {
       table.noteDispatch(pick.slot, of: cycle.waitNumber, isFirst: cycle.runs.isEmpty, at: now)
     }
@@ -42,19 +49,23 @@ extension Scheduler {
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
+    if table.expedited.hasOpen { noteQuota(at: now) }
     if run.definition.hasLimits { watchLimits(of: run) }
     return run
   }
 
   /// The run counts against the quota of expedited tasks (W10).
   @inline(never)
-  private func dispatchExpedited(_ slot: Int, as token: UInt64, at now: Instant) throws(SeleneError) {
+  private func dispatchExpedited(
+    _ slot: Int, as token: UInt64, to process: ProcessMark?, in cycle: Cycle, at now: Instant
+  ) throws(SeleneError) {
     table.expedited.begin(token, at: now)
     governance.isUnsaved = true
     do throws(SeleneError) {
-      try transaction(at: now) { table.dispatch(slot, as: token, at: now) }
+      try transaction(at: now) { dispatch(slot, as: token, to: process, in: cycle, at: now) }
     } catch {
       table.expedited.drop(token)
+      noteQuota(at: now)
       throw error
     }
   }
@@ -77,7 +88,7 @@ extension Scheduler {
     rolling.spent.append((slot, sequence))
   }
 
-  private func started(_ run: Run, _ pace: PaceTerms?) -> Change {
+  func started(_ run: Run, _ pace: PaceTerms?) -> Change {
     let change = Change(.started, table[run.slot], run: run.token)
     change.cycle = run.cycleHandle
     change.timeAt = run.deadline
@@ -232,9 +243,16 @@ extension Scheduler {
 
   func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
     if !progress.isEmpty { endProgress(of: run, at: now) }
-    if table.expedited.hasOpen && table.expedited.end(run.token, at: now) { governance.isUnsaved = true }
+    if table.expedited.hasOpen && table.expedited.end(run.token, at: now) {
+      governance.isUnsaved = true
+      noteQuota(at: now)
+    }
     run.outcome = outcome
     run.endedAt = now
+    if run.mode == .member {
+      if !outcome.isGiven { tellMember(of: run, isOver: true) }
+      leaveStored(run)
+    }
     record {
       $0.run(
         run.definition.kind, started: run.startedAt, outcome, run.stopReason, id: run.definition.id, at: now)
@@ -312,6 +330,7 @@ extension Scheduler {
   /// Its stop function is called once, with the first reason.
   private func tell(_ run: Run, _ reason: StopReason) {
     if reason.replaces(run.stopReason) { run.stopReason = reason }
+    if run.mode == .member && reason.isRequest { tellMember(of: run, isOver: false) }
     guard !run.wasAskedToStop else { return }
     run.wasAskedToStop = true
     guard run.handler.stop != nil else { return }
@@ -351,8 +370,8 @@ extension Scheduler {
     table.release(run.definition, run.slot)
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.
-    governance.driver?.lookAgain()
-    governance.driver?.follow(table.stamp)
+    forEachDriver { $0.lookAgain() }
+    forEachDriver { $0.follow(table.stamp) }
     slot.monitor.broadcast()
   }
 }

@@ -1,4 +1,4 @@
-// Switches, conditions, handlers, the observer, and counts.
+// Switches, handlers, the observer, and counts.
 
 import CPlatform
 import SeleneCore
@@ -43,61 +43,6 @@ extension Scheduler {
     }
     enabled = KindSet(rawValue: kinds)
     lookAgain()
-  }
-
-  // MARK: Conditions (C17, W2)
-
-  /// All that tasks may ask for and have.
-  var satisfied: Needs { Needs(conditions.satisfied, host: table.terms.conditions.satisfied) }
-
-  /// It may be something else from now on: waits are told apart by it (W8).
-  func noteSatisfied() { table.waits.set(satisfied: satisfied.rawValue, at: clock.last) }
-
-  /// What that would be with a fresh reading of the system.
-  func satisfied(probing probe: Probe) -> Needs {
-    Needs(conditions.satisfied(probing: probe), host: table.terms.conditions.satisfied)
-  }
-
-  /// Lets the host set some conditions; runs in flight that lose one are stopped.
-  ///
-  /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
-  package func setConditions(_ owned: UInt32, satisfied: UInt32, at moment: Moment) throws(SeleneError) {
-    guard owned & ~Constraints.all.rawValue == 0 else {
-      throw .constraints("constraints", owned)
-    }
-    guard satisfied & ~owned == 0 else {
-      throw .range("satisfied", satisfied, 0, Int64(owned), .bits, "only bits that constraints has")
-    }
-    var changed = conditions
-    // What is given back is not known from the host any more.
-    let givenBack = changed.hostOwned.subtracting(Constraints(rawValue: owned))
-    if !givenBack.isEmpty { changed.apply(Conditions.probe(givenBack)) }
-    changed.set(Constraints(rawValue: owned), satisfied: Constraints(rawValue: satisfied))
-    try stop(
-      openRuns(without: Needs(changed.satisfied, host: table.terms.conditions.satisfied)), .constraintLost,
-      at: moment.now)
-    conditions = changed
-    lookAgain()
-  }
-
-  package func conditions(at moment: Moment) -> (satisfied: Constraints, host: Constraints) {
-    (conditions.satisfied(probing: moment.probe), conditions.hostOwned)
-  }
-
-  /// What the system says becomes what picks go by.
-  func apply(_ probe: Probe, at now: Instant) {
-    let before = conditions.satisfied
-    conditions.apply(probe)
-    if !conditions.satisfied.isSubset(of: before) { lookAgainInLanes() }
-    for run in openRuns(without: satisfied) { stop(run, .constraintLost, at: now) }
-  }
-
-  /// The runs in flight that need more than what is satisfied.
-  func openRuns(without satisfied: Needs) -> [Run] {
-    guard !cycles.isEmpty else { return [] }
-    return cycles.flatMap { cycle in
-      cycle.runs.filter { $0.isOpen && !$0.definition.needs.isSubset(of: satisfied) }
-    }
   }
 
   // MARK: Handlers (T10)
@@ -231,7 +176,7 @@ extension Scheduler {
     let now = clock.tick(now)
     table.advance(to: now)
     advance(to: now)
-    governance.driver?.follow(toldTime: now)
+    forEachDriver { $0.follow(toldTime: now) }
     for cycle in cycles { cycle.watch?.follow(toldTime: now) }
   }
 }

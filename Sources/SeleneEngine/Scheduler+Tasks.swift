@@ -8,12 +8,13 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `tooLarge`, `notPermitted`, `unavailable`, `tooManyPending`.
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
+    if !cycles.isEmpty { readFirst(Constraints(rawValue: draft.numbers.constraints), at: moment.now) }
     let definition = try TaskDefinition.checked(
       draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
     let disposition = try change(at: moment.now) { (changes) throws(SeleneError) in
       try table.register(definition, at: moment.now, enabled: enabled, &changes)
     }
-    governance.driver?.welcome()
+    forEachDriver { $0.welcome() }
     return disposition
   }
 
@@ -25,6 +26,14 @@ extension Scheduler {
   package func register(
     count: Int, read: (Int, inout TaskDraft) throws(SeleneError) -> Void, at moment: Moment
   ) throws(SeleneError) -> [Result<Disposition, SeleneError>] {
+    if !cycles.isEmpty {
+      var asked: Constraints = []
+      for index in 0..<count {
+        var draft = TaskDraft()
+        if (try? read(index, &draft)) != nil { asked.formUnion(Constraints(rawValue: draft.numbers.constraints)) }
+      }
+      readFirst(asked, at: moment.now)
+    }
     let results = try change(at: moment.now) { (changes) in
       var results: [Result<Disposition, SeleneError>] = []
       results.reserveCapacity(count)
@@ -41,7 +50,7 @@ extension Scheduler {
       }
       return results
     }
-    governance.driver?.welcome()
+    forEachDriver { $0.welcome() }
     return results
   }
 
@@ -87,7 +96,7 @@ extension Scheduler {
     let count = try change(at: moment.now) { (changes) throws(SeleneError) in
       try table.pause(isPaused, id: id, &changes)
     }
-    if !isPaused { governance.driver?.welcome() }
+    if !isPaused { forEachDriver { $0.welcome() } }
     return count
   }
 
@@ -99,7 +108,7 @@ extension Scheduler {
   ) throws(SeleneError) -> UInt64 {
     try Identifier.check(tag, "tag")
     let count = try change(at: moment.now) { table.pause(isPaused, tag: tag, &$0) }
-    if !isPaused { governance.driver?.welcome() }
+    if !isPaused { forEachDriver { $0.welcome() } }
     return count
   }
 
@@ -110,7 +119,7 @@ extension Scheduler {
     try Identifier.check(id, "id")
     try checkNext(next, at: moment.now)
     try transaction(at: moment.now) { () throws(SeleneError) in try table.setNext(id, next) }
-    governance.driver?.welcome()
+    forEachDriver { $0.welcome() }
   }
 
   func checkNext(_ next: Instant, at now: Instant) throws(SeleneError) {
@@ -143,11 +152,12 @@ extension Scheduler {
     table.removeAll()
     governance.governor.ledger = Ledger()
     table.expedited.clear()
+    noteQuota(at: clock.last)
     pace.refresh.lastBegin = nil
     pace.processing.lastBegin = nil
     traces = PerKind(repeating: nil)
     record { $0.ledger(governance.governor.ledger, at: moment.now) }
-    governance.driver?.lookAgain()
+    forEachDriver { $0.lookAgain() }
   }
 
   /// A task's record, or that of a successor that waits behind it.
@@ -206,12 +216,20 @@ extension Scheduler {
     }
     let pool = pool(of: record)
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
+    // When what it waits for is as it needs it because readings expire.
+    var constraintsAt = Time.never
+    forEachGain(probing: moment, before: { constraintsAt }) { (at, then) in
+      if record.definition.constraints.isSubset(of: then.constraints) { constraintsAt = at }
+    }
     var explanation = table.explain(
-      slot, enabled: enabled, satisfied: satisfied(probing: moment.probe),
+      slot, enabled: enabled, satisfied: satisfied(probing: moment),
       observedRange: options.observedRange, pace: pool?.pace[record.kind] ?? pace[record.kind],
       trace: pool.map { $0.traces[record.kind] } ?? traces[record.kind], hadItsRun: hadItsRun,
-      runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) },
-      releaseAt: releaseAt ?? Time.never, crew: pool?.crew, at: moment.now)
+      runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) } ?? awaitedUntil(record.sequence),
+      releaseAt: releaseAt ?? Time.never, constraintsAt: constraintsAt, crew: pool?.crew, at: moment.now)
+    if record.isLive && !record.definition.constraints.isEmpty {
+      explanation.unknown = signals(probing: moment).unknown(record.definition.constraints, at: moment.now)
+    }
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
     }
@@ -226,14 +244,20 @@ extension Scheduler {
   /// Where the time of a task went since it was last due, or registered (W8).
   ///
   /// - Throws: `invalidArgument`, `notFound`.
-  package func waits(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> (Waits, [TaskDefinition]) {
-    let waits = table.waits(of: try visibleSlot(id), at: moment.now)
+  package func waits(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> ToldWaits {
+    let slot = try visibleSlot(id)
+    let waits = table.waits(of: slot, at: moment.now)
+    func name(_ reason: Reason, _ detail: Int64) -> Bytes? {
+      table.waitName(of: slot, reason, detail).map { Bytes(copying: $0) }
+    }
     var preferred: [TaskDefinition] = []
     for task in waits.preferredTasks {
       guard task.slot < table.slots.count, table.sequence(task.slot) == task.sequence else { continue }
       preferred.append(table[task.slot].definition)
     }
-    return (waits, preferred)
+    return ToldWaits(
+      waits: waits, partNames: waits.parts.map { name($0.reason, $0.detail) },
+      changeNames: waits.changes.map { name($0.reason, $0.detail) }, preferred: preferred)
   }
 
   /// When it is worth opening the next window; nil for never (C16).
@@ -247,13 +271,18 @@ extension Scheduler {
       $1.pool !== pool || $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds)
     }
     let offer = Offer(
-      kinds: pool == nil ? free.subtracting(cappedKinds) : free, satisfied: satisfied(probing: moment.probe),
+      kinds: pool == nil ? free.subtracting(cappedKinds) : free, satisfied: satisfied(probing: moment),
       pushes: false, observedRange: options.observedRange, crew: crew)
     var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
     for cycle in cycles where cycle.pool === pool && cycle.isForgotten(at: moment.now) {
       for (slot, sequence) in cycle.spent {
         earliest = min(earliest, table.nextWakeup(spent: slot, sequence, offer, pace, at: moment.now) ?? Time.never)
       }
+    }
+    forEachGain(probing: moment, before: { earliest }) { (at, then) in
+      var offer = offer
+      offer.satisfied = then
+      if let wakeAt = table.nextWakeup(offer, pace, at: moment.now) { earliest = min(earliest, max(wakeAt, at)) }
     }
     earliest = earliest == Time.never ? earliest : max(earliest, beginsAgainAt)
     // What is too late is told then.
@@ -277,4 +306,13 @@ extension Scheduler {
     guard let slot = table.find(id) else { throw .noTask(id, field) }
     return slot
   }
+}
+
+/// Where the time of a task went (W8), with the names that a host knows.
+package struct ToldWaits: Sendable {
+  package let waits: Waits
+  /// Of parts and of changes: what they are about.
+  package let partNames: [Bytes?]
+  package let changeNames: [Bytes?]
+  package let preferred: [TaskDefinition]
 }

@@ -11,6 +11,9 @@ extension Scheduler {
     case actOn(Run)
     case letGo(Run)
     case lookAtVetoes
+    case lookAtConstraints
+    case lookAtQuota
+    case lookAtAwaited
   }
 
   /// Applies what fell due since the last call, in the order of its nominal instants.
@@ -29,6 +32,9 @@ extension Scheduler {
       case .actOn(let run): actOn(run, at: at)
       case .letGo(let run): letGo(run)
       case .lookAtVetoes: lookAtVetoes(at: at)
+      case .lookAtConstraints: lookAtConstraints(at: at)
+      case .lookAtQuota: lookAtQuota(at: at)
+      case .lookAtAwaited: lookAtAwaited(at: at)
       }
     }
   }
@@ -43,7 +49,9 @@ extension Scheduler {
       return true
     }
     for cycle in cycles where !cycle.isEnded {
-      if !cycle.hasExpired {
+      if cycle.origin != 0 && cycle.openRuns == 0 {
+        if isNext(.min) { next = (nextDue, .end(cycle)) }
+      } else if !cycle.hasExpired {
         if isNext(cycle.time.expiresAt) { next = (nextDue, .expire(cycle)) }
       } else if cycle.mode == .lanes {
         if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .end(cycle)) }
@@ -54,6 +62,9 @@ extension Scheduler {
     }
     // What changes records at once waits for the store.
     if !cycles.isEmpty && !saver.isAtWork && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
+    if !saver.isAtWork && isNext(conditions.changesAt) { next = (nextDue, .lookAtConstraints) }
+    if !saver.isAtWork && isNext(adoption.lookAt) { next = (nextDue, .lookAtAwaited) }
+    if isNext(table.expedited.changesAt) { next = (nextDue, .lookAtQuota) }
     // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
     var first: (run: Run, at: Instant)?
     runs.forEach { run in
@@ -79,6 +90,22 @@ extension Scheduler {
     guard run.isInItsGrace else { return stop(run, limitReached(by: run), at: instant) }
     expire(run, at: instant.subtracting(1))
     slot.monitor.broadcast()
+  }
+
+  /// The quota of expedited tasks is used up, or something of it is left again (W10).
+  private func lookAtQuota(at instant: Instant) {
+    guard let at = table.expedited.settle(at: instant) else { return }
+    let isUsedUp = table.expedited.isUsedUp
+    table.waits.set(isOutOfQuota: isUsedUp, at: at)
+    let change = Change(isUsedUp ? .quotaUsedUp : .quotaLeft)
+    change.timeAt = isUsedUp ? table.expedited.freeAt(at) : at
+    publish(change, at: at)
+  }
+
+  /// What a run or a reset has used or freed counts from now on.
+  func noteQuota(at now: Instant) {
+    table.expedited.look(from: now)
+    nextDue = min(nextDue, table.expedited.changesAt)
   }
 
   /// The deadline has passed: open runs are over.

@@ -131,15 +131,18 @@ extension Scheduler {
     let commits = store.commits
     let (state, books) = (storedState(at: now), unsavedBooks(at: now))
     if table.journal?.isEmpty == false || books != nil { store.waits = table.waits.pack(at: now, isLast: false) }
+    (store.runs, adoption.unsaved) = (adoption.unsaved, [])
     do throws(SeleneError) {
       try withoutLock { () throws(SeleneError) in try store.save(table, state, books, isLast: false) }
     } catch {
+      (adoption.unsaved, store.runs) = (store.runs + adoption.unsaved, [])
       takeBack(found)
       saver.mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
       troubleBegins(.store, error, at: now)
       payBack()
       throw error
     }
+    store.runs = []
     close()
     if let kept = store.keptWaits {
       table.waits.noteKept(kept)

@@ -21,7 +21,7 @@ extension Scheduler {
       log(.info, "the trouble (\(trouble.name)) is over")
     }
     noteTroubles(at: now)
-    governance.driver?.lookAgain()
+    forEachDriver { $0.lookAgain() }
   }
 
   /// What of it keeps windows from opening (W8).

@@ -2,6 +2,7 @@
 
 import CPlatform
 import SeleneCore
+import SeleneGovernor
 
 /// A scheduler. All that varies is guarded by the lock of its slot.
 package final class Scheduler: @unchecked Sendable {
@@ -16,9 +17,11 @@ package final class Scheduler: @unchecked Sendable {
   let table: TaskTable
   var saver: Saver
   var clock: Clock
-  var conditions = Conditions() {
-    didSet { noteSatisfied() }
-  }
+  var conditions = Conditions(Signals(), at: .min)
+  /// The constraints whose signals the host set by their bits, which the next such call clears unless it has them, too.
+  var setByBit: Constraints = []
+  /// The constraints that tasks asked for while a cycle was open: their signals were read then.
+  var readFor: Constraints = []
   var enabled = KindSet.all {
     didSet { table.waits.set(kinds: enabled, at: clock.last) }
   }
@@ -52,6 +55,8 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Processes that take runs (L5).
   var crews = Crews()
+  /// What they ran when the owner before this one ended, and what the store keeps for the next one (L10).
+  var adoption = Adoption()
 
   var governance = Governance()
   var workers = Workers()
@@ -136,11 +141,11 @@ package final class Scheduler: @unchecked Sendable {
 
   /// Calls a body with the scheduler of a handle: locked, its time applied; delivers what the body caused.
   ///
-  /// - Parameter probing: whether the body looks at conditions; then the system is asked before the lock is taken.
+  /// - Parameter probing: which constraints the body looks at: the system is asked for their signals without the lock.
   /// - Parameter isQuestion: whether the body changes no record; then it does not wait for the store (D7).
   @inline(__always)
   package static func enter<R>(
-    _ handle: UInt64, probing: Bool = false, isQuestion: Bool = false,
+    _ handle: UInt64, probing: Probing = .none, isQuestion: Bool = false,
     _ body: (Scheduler, Moment) throws(SeleneError) -> R
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(handle, probing: probing, isQuestion: isQuestion)
@@ -184,7 +189,7 @@ package final class Scheduler: @unchecked Sendable {
 
   @inline(never)
   package static func locked(
-    _ handle: UInt64, probing: Bool, isQuestion: Bool = false
+    _ handle: UInt64, probing: Probing, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment) {
     let handle = Handle(rawValue: handle)
     try handle.check(.scheduler)
@@ -253,7 +258,7 @@ package final class Scheduler: @unchecked Sendable {
   ///
   /// - Throws: `reentrant`, `forked`.
   private static func lock(
-    _ slot: Slot, _ door: Door, probing: Bool = false, isQuestion: Bool = false
+    _ slot: Slot, _ door: Door, probing: Probing = .none, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
     try refuseInsideClock()
     slot.monitor.lock()
@@ -262,11 +267,12 @@ package final class Scheduler: @unchecked Sendable {
       return nil
     }
     // The host's clock and the system's files are read without the lock; then the door may be another.
-    let wanted = probing ? Constraints.all.subtracting(scheduler.conditions.hostOwned) : []
+    let wanted = scheduler.groups(probing)
     var reading: Instant?
-    var probe = Probe()
+    var probe: Probe?
     if scheduler.clock.host != nil || !wanted.isEmpty {
-      reading = try scheduler.readHostClock(also: !wanted.isEmpty) { probe = Conditions.probe(wanted) }
+      let sources = wanted.isEmpty ? nil : SignalSources(wanted, of: scheduler)
+      reading = try scheduler.readHostClock(also: sources != nil) { probe = sources?.read().map { Probe($0) } }
       guard slot.scheduler === scheduler, door.leads(to: scheduler) else {
         try scheduler.leave()
         return nil
@@ -372,8 +378,8 @@ package final class Scheduler: @unchecked Sendable {
   }
 }
 
-/// When a call happens, and what the system says of its conditions then.
+/// When a call happens, and what the system says then of what it looks at.
 package struct Moment {
   package let now: Instant
-  let probe: Probe
+  var probe: Probe?
 }

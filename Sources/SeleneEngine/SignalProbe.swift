@@ -28,7 +28,7 @@ package struct SignalGroups: OptionSet, Sendable {
     case .cpuBusy, .cpuPressure, .memoryPressure, .memoryStalled, .ioPressure, .ioStalled: self = .load
     case .storageFree: self = .storage
     case .utcOffset: self = .place
-    case .lowPowerMode, .unlocked, .metered, .backgroundSwitch, .hostPresence: self = []
+    case .lowPowerMode, .unlocked, .metered, .roaming, .backgroundSwitch, .hostPresence: self = []
     }
   }
 }

@@ -26,6 +26,7 @@ extension Signal {
     case .storageFree: "storage_free"
     case .discharging: "discharging"
     case .utcOffset: "utc_offset"
+    case .roaming: "roaming"
     }
   }
 }

@@ -38,8 +38,10 @@ package enum Signal: UInt8, CaseIterable, Sendable {
   case discharging = 20
   /// Local time minus UTC, in seconds.
   case utcOffset = 21
+  /// The network is another operator's.
+  case roaming = 22
 
-  package static let count = 21
+  package static let count = 22
 
   /// Calls a body with each signal, in order of their numbers.
   @inline(__always)

@@ -77,7 +77,8 @@ FIELD(selene_options, thread_destroy, 208, 8);
 FIELD(selene_options, clock_start, 216, 8);
 FIELD(selene_options, expedited_quota, 224, 8);
 FIELD(selene_options, thread_stack_size, 232, 8);
-SIZE(selene_options, thread_stack_size, 240);
+FIELD(selene_options, wait_log_entries, 240, 8);
+SIZE(selene_options, wait_log_entries, 248);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -235,8 +236,8 @@ FIELD(selene_explanation, attempts, 344, 4);
 FIELD(selene_explanation, urgent, 348, 4);
 FIELD(selene_explanation, latest_begin, 352, 8);
 FIELD(selene_explanation, expedited, 360, 4);
-FIELD(selene_explanation, reserved, 364, 4);
-SIZE(selene_explanation, reserved, 368);
+FIELD(selene_explanation, unknown_constraints, 364, 4);
+SIZE(selene_explanation, unknown_constraints, 368);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -302,18 +303,20 @@ FIELD(selene_plan, run_count, 16, 8);
 FIELD(selene_plan, runs, 24, 8);
 SIZE(selene_plan, runs, 32);
 
-FIELD(selene_wait, reason, 0, 4);
-FIELD(selene_wait, reserved, 4, 4);
-FIELD(selene_wait, detail, 8, 8);
-FIELD(selene_wait, duration, 16, 8);
-FIELD(selene_wait, times, 24, 8);
-SIZE(selene_wait, times, 32);
+FIELD(selene_wait, name, 0, 16);
+FIELD(selene_wait, reason, 16, 4);
+FIELD(selene_wait, reserved, 20, 4);
+FIELD(selene_wait, detail, 24, 8);
+FIELD(selene_wait, duration, 32, 8);
+FIELD(selene_wait, times, 40, 8);
+SIZE(selene_wait, times, 48);
 
-FIELD(selene_wait_change, at, 0, 8);
-FIELD(selene_wait_change, detail, 8, 8);
-FIELD(selene_wait_change, reason, 16, 4);
-FIELD(selene_wait_change, reserved, 20, 4);
-SIZE(selene_wait_change, reserved, 24);
+FIELD(selene_wait_change, name, 0, 16);
+FIELD(selene_wait_change, at, 16, 8);
+FIELD(selene_wait_change, detail, 24, 8);
+FIELD(selene_wait_change, reason, 32, 4);
+FIELD(selene_wait_change, reserved, 36, 4);
+SIZE(selene_wait_change, reserved, 40);
 
 FIELD(selene_waits, struct_size, 0, 4);
 FIELD(selene_waits, flags, 4, 4);
@@ -495,7 +498,10 @@ FIELD(selene_server_options, rule_count, 32, 8);
 FIELD(selene_server_options, mode, 40, 4);
 FIELD(selene_server_options, max_clients, 44, 4);
 FIELD(selene_server_options, max_request_size, 48, 8);
-SIZE(selene_server_options, max_request_size, 56);
+FIELD(selene_server_options, descriptor, 56, 4);
+FIELD(selene_server_options, reserved, 60, 4);
+FIELD(selene_server_options, adopt, 64, 8);
+SIZE(selene_server_options, adopt, 72);
 
 FIELD(selene_server_info, struct_size, 0, 4);
 FIELD(selene_server_info, flags, 4, 4);
@@ -633,6 +639,12 @@ static const struct number numbers[] = {
     NUMBER(SELENE_PRIORITY_VERY_HIGH, 5, NULL, NULL),
     NUMBER(SELENE_CONSTRAINT_NETWORK, 1, "network", constraint_name),
     NUMBER(SELENE_CONSTRAINT_EXTERNAL_POWER, 2, "external_power", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_UNMETERED, 4, "unmetered", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_BATTERY_NOT_LOW, 8, "battery_not_low", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_IDLE, 16, "idle", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_STORAGE_NOT_LOW, 32, "storage_not_low", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_DISPLAY_OFF, 64, "display_off", constraint_name),
+    NUMBER(SELENE_CONSTRAINT_NOT_ROAMING, 128, "not_roaming", constraint_name),
     NUMBER(SELENE_EXISTING_DEFAULT, -1, NULL, NULL),
     NUMBER(SELENE_EXISTING_KEEP, 0, NULL, NULL),
     NUMBER(SELENE_EXISTING_REPLACE, 1, NULL, NULL),
@@ -752,6 +764,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_PROGRESS, 21, "progress", selene_event_name),
     NUMBER(SELENE_EVENT_CONDITION_MET, 22, "condition_met", selene_event_name),
     NUMBER(SELENE_EVENT_CONDITION_LOST, 23, "condition_lost", selene_event_name),
+    NUMBER(SELENE_EVENT_QUOTA_USED_UP, 24, "quota_used_up", selene_event_name),
+    NUMBER(SELENE_EVENT_QUOTA_LEFT, 25, "quota_left", selene_event_name),
     NUMBER(SELENE_CONDITION_UNDEFINED, 0, NULL, NULL),
     NUMBER(SELENE_CONDITION_UNSATISFIED, 1, NULL, NULL),
     NUMBER(SELENE_CONDITION_SATISFIED, 2, NULL, NULL),
@@ -786,6 +800,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_SIGNAL_STORAGE_FREE, 19, "storage_free", selene_signal_name),
     NUMBER(SELENE_SIGNAL_DISCHARGING, 20, "discharging", selene_signal_name),
     NUMBER(SELENE_SIGNAL_UTC_OFFSET, 21, "utc_offset", selene_signal_name),
+    NUMBER(SELENE_SIGNAL_ROAMING, 22, "roaming", selene_signal_name),
     NUMBER(SELENE_PRESENCE_BACKGROUND, 0, NULL, NULL),
     NUMBER(SELENE_PRESENCE_FOREGROUND, 1, NULL, NULL),
     NUMBER(SELENE_PRESENCE_QUIT, 2, NULL, NULL),
@@ -933,6 +948,8 @@ static void test_defaults(void) {
     CHECK_INT(0600, server.mode);
     CHECK_INT(1024, server.max_clients);
     CHECK_INT(16 * 1024 * 1024, server.max_request_size);
+    CHECK_INT(-1, server.descriptor);
+    CHECK_INT(10 * SELENE_SECOND, server.adopt);
     CHECK_INT(30 * SELENE_SECOND, peer.timeout);
     CHECK_INT(1, options.max_pending_refresh);
     CHECK_INT(10, options.max_pending_processing);

@@ -513,7 +513,63 @@ static void test_kept(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** One that ended and is gone can be waited for no more; what is enqueued again knows that it is. */
+static void test_gone(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    uint64_t count = 0;
+    add_after(scheduler, "a", NULL);
+    add_after(scheduler, "b", "a");
+    succeed(scheduler, "a");
+    run(scheduler, "b", SELENE_OUTCOME_FAILED);
+    CHECK_OK(selene_scheduler_prune(scheduler, &count));
+    CHECK_INT(2, count);
+    refuse(scheduler, after("b", "a"), SELENE_ERROR_NOT_FOUND, "after[0]: \"a\" is not registered");
+    /* A day later the failed one is there, and what it came after is not. */
+    add_after(scheduler, "a", NULL);
+    add_after(scheduler, "b", "a");
+    succeed(scheduler, "a");
+    advance(23 * SELENE_HOUR);
+    run(scheduler, "b", SELENE_OUTCOME_FAILED);
+    advance(2 * SELENE_HOUR);
+    rest(scheduler);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND,
+                 selene_task_get(scheduler, "a", -1, 0, &(selene_task_info *){NULL}));
+    CHECK_OK(selene_task_retry(scheduler, "b", -1));
+    IS(ENQUEUED, "b");
+    succeed(scheduler, "b");
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* ---- the store ---------------------------------------------------------------------------------------------------- */
+
+/** What an update keeps is how the others have to end, too: opened again, the store finds nothing that is not so. */
+static void test_updated(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    add_after(scheduler, "a", NULL);
+    add_after(scheduler, "x", NULL);
+    add(scheduler, any_end(after("clean", "a x")));
+    add_after(scheduler, "b", "a x");
+    CHECK_INT(1, cancel(scheduler, "x") - 1);
+    add(scheduler, with(after("clean", NULL), SELENE_EXISTING_UPDATE));
+    IS(BLOCKED, "clean");
+    IS(CANCELLED, "b");
+    CHECK(record(scheduler, "clean").flags & SELENE_TASK_AFTER_ANY_END);
+    for (int life = 0; life < 2; life++) {
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+        IS(BLOCKED, "clean");
+        add(scheduler, with(after("clean", "a x"), SELENE_EXISTING_UPDATE));
+    }
+    add_after(scheduler, "c", "a");
+    add(scheduler, with(any_end(after("c", "a")), SELENE_EXISTING_UPDATE));
+    CHECK(!(record(scheduler, "c").flags & SELENE_TASK_AFTER_ANY_END));
+    run(scheduler, "a", SELENE_OUTCOME_FAILED);
+    IS(FAILED, "c");
+    succeed(scheduler, "clean");
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
 
 /** A host that dies while the first task runs, for the last time. */
 static void die_running(void) {
@@ -727,6 +783,8 @@ int main(int argc, char **argv) {
     run_test("W4 T5 successors wait behind one that waits", test_successors);
     run_test("W4 R7 what failed is enqueued again as it was", test_retried);
     run_test("W4 T9 records that live ones come after are kept, with what they left", test_kept);
+    run_test("W4 T9 what is gone is waited for no more", test_gone);
+    run_test("W4 T5 an update keeps how the others have to end", test_updated);
     run_test("W4 it is kept across crashes", test_stored);
     run_test("W4 through a connection it is the same", test_served);
     run_test("W4 100 000 tasks in layers, reopened in the middle", test_many);

@@ -154,6 +154,22 @@ CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
     return duration * (1 + check_environment("SELENE_TEST_SLACK", 0) / 500);
 }
 
+/** After this a test has waited in vain. */
+#define PATIENCE (10 * SELENE_SECOND + 10 * check_slack())
+
+/** Waits for what another thread makes true. */
+#define WAIT_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        const int64_t limit_ = check_now() + PATIENCE;                                             \
+        while (!(condition)) {                                                                     \
+            if (check_now() > limit_) {                                                            \
+                fprintf(stderr, "%s:%d: waited in vain for %s\n", __FILE__, __LINE__, #condition); \
+                check_fail();                                                                      \
+            }                                                                                      \
+            check_sleep(SELENE_MILLISECOND);                                                       \
+        }                                                                                          \
+    } while (0)
+
 /* ---- tests -------------------------------------------------------------- */
 
 CHECK_UNUSED static int check_passed, check_failed, check_skipped;

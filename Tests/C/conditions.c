@@ -35,18 +35,6 @@ static int32_t state(selene_scheduler scheduler, const char *name) {
     return state;
 }
 
-/** Names with a blank behind each; frees the list. */
-static const char *joined(selene_task_ids *list) {
-    static char text[32 * 20];
-    text[0] = 0;
-    for (uint64_t i = 0; i < list->count; i++) {
-        strncat(text, list->ids[i].data, 16);
-        strcat(text, " ");
-    }
-    selene_task_ids_destroy(list);
-    return text;
-}
-
 static const char *names(selene_scheduler scheduler) {
     selene_task_ids *list = NULL;
     CHECK_OK(selene_condition_list(scheduler, &list));
@@ -63,27 +51,10 @@ static int waits(selene_scheduler scheduler, const char *id) {
     return why(scheduler, id, SELENE_REASON_CONDITIONS).reason != 0;
 }
 
-static int32_t step_of(selene_cycle cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
-    return step;
-}
-
-static int64_t wakeup(selene_scheduler scheduler) {
-    int64_t at = 0;
-    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
-    return at;
-}
-
 static int is_stopped(selene_run run) {
     int32_t reason = 0;
     (void)selene_run_stopping(run, &reason);
     return reason == SELENE_STOP_CONSTRAINT_LOST;
-}
-
-static void complete(selene_run run) {
-    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NO_DATA));
 }
 
 static void test_names(void) {
@@ -141,12 +112,12 @@ static void test_wait(void) {
                      selene_cycle_begin(scheduler, &alone, &cycle));
         cycle = begin(scheduler, window);
         complete(next(cycle, "plain"));
-        CHECK_INT(SELENE_STEP_DONE, step_of(cycle));
+        CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
         set(scheduler, "signed-in", 1);
         CHECK(!waits(scheduler, "both"));
         /* In a window that rolls at once, else from the next on. */
         if (!rolls) {
-            CHECK_INT(SELENE_STEP_DONE, step_of(cycle));
+            CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
             CHECK_OK(selene_cycle_end(cycle, NULL));
             cycle = begin(scheduler, window);
         }

@@ -30,8 +30,6 @@
 /** For handlers that return only when they are asked to: a test waits for their end behind the close, and does not care
  *  whether they end within it. */
 #define BRIEF (100 * MS)
-/** After this a test has waited in vain. */
-#define PATIENCE (10 * S + 10 * check_slack())
 #define BOTH (SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER)
 #define START (INT64_C(1000000) * S)
 
@@ -48,12 +46,11 @@ CHECK_UNUSED static void advance(int64_t duration) {
     atomic_fetch_add(&clock_now, duration);
 }
 
-/** A scheduler on the host's clock. */
+/** A scheduler on the host's clock, which asks the system nothing: all constraints are satisfied until a test says otherwise. */
 CHECK_UNUSED static selene_scheduler open_virtual(selene_options options) {
     selene_scheduler scheduler = 0;
     options.clock = host_clock;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
     return scheduler;
 }
 
@@ -69,19 +66,6 @@ CHECK_UNUSED static selene_scheduler open_real(void) {
     CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
     return scheduler;
 }
-
-/** Waits for what another thread makes true. */
-#define WAIT_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        const int64_t limit_ = check_now() + PATIENCE;                                             \
-        while (!(condition)) {                                                                     \
-            if (check_now() > limit_) {                                                            \
-                fprintf(stderr, "%s:%d: waited in vain for %s\n", __FILE__, __LINE__, #condition); \
-                check_fail();                                                                      \
-            }                                                                                      \
-            check_sleep(MS);                                                                       \
-        }                                                                                          \
-    } while (0)
 
 CHECK_UNUSED static void wait_for(const char *what, atomic_int *value, int least) {
     int64_t limit = check_now() + PATIENCE;
@@ -485,6 +469,38 @@ CHECK_UNUSED static int count_events(int since, int32_t type, int32_t detail) {
 /** Waits until that many are noted: an observer may be told after the change can be seen. */
 CHECK_UNUSED static void wait_for_events(int since, int32_t type, int32_t detail, int least) {
     WAIT_UNTIL(count_events(since, type, detail) >= least);
+}
+
+/* ---- short words for what tests ask often ------------------------------------------------------------------------- */
+
+CHECK_UNUSED static int64_t wakeup(selene_scheduler scheduler) {
+    int64_t at = 0;
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
+    return at;
+}
+
+CHECK_UNUSED static void complete(selene_run run) {
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NO_DATA));
+}
+
+/** What a cycle says next; a run that it gives is left to it. */
+CHECK_UNUSED static int32_t step_of(selene_cycle cycle, int64_t *at) {
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_cycle_next(cycle, &step, &info, at));
+    return step;
+}
+
+/** The names of a list, with a blank behind each; the list is freed. */
+CHECK_UNUSED static const char *joined(selene_task_ids *list) {
+    static char text[2048];
+    text[0] = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        strncat(text, list->ids[i].data, 64);
+        strcat(text, " ");
+    }
+    selene_task_ids_destroy(list);
+    return text;
 }
 
 #endif /* CYCLES_H */

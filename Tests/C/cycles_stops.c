@@ -6,6 +6,7 @@
 #include "cycles.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 /* ============================================================================
  *  STOPS
@@ -376,9 +377,18 @@ static void test_release_order(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** Of the heap where the C library says it, else of the process. */
 static uint64_t bytes_in_use(void) {
+#ifdef __GLIBC__
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+#else
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file != NULL && fscanf(file, "%*d %ld", &pages) == 1);
+    fclose(file);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+#endif
 }
 
 /* A host whose workers die: what is kept of their runs does not grow, and the last texts can be read. */

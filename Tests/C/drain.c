@@ -20,12 +20,6 @@ static selene_scheduler open_unlimited(void) {
     return scheduler;
 }
 
-static int64_t wakeup(selene_scheduler scheduler) {
-    int64_t at = 0;
-    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
-    return at;
-}
-
 /* ---- on a clock of the host's own --------------------------------------------------------------------------------- */
 
 static void test_pulled(void) {

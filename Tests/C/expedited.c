@@ -46,12 +46,6 @@ static selene_scheduler_info quota(selene_scheduler scheduler) {
     return info;
 }
 
-static int64_t wakeup(selene_scheduler scheduler) {
-    int64_t at = 0;
-    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
-    return at;
-}
-
 /** Runs the one task that is next in a window for so long. */
 static void run_for(selene_scheduler scheduler, const char *id, int64_t time) {
     selene_cycle cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
@@ -100,6 +94,64 @@ static void test_order(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** One that is near its latest begin, too, has one turn, among those; and the quota is as it was. */
+static void test_urgent_and_expedited(void) {
+    selene_scheduler scheduler = open_with(10 * MIN, 0, NULL);
+    selene_task both = expedited("both"), last = ordinary("last");
+    both.latest_begin = 21 * MIN;
+    last.latest_begin = 20 * MIN;
+    add(scheduler, both);
+    add(scheduler, last);
+    add(scheduler, ordinary("plain"));
+    advance(19 * MIN);
+    add(scheduler, expedited("quick"));
+    advance(S);
+    static const char *const order[] = {"last", "both", "quick", "plain"};
+    selene_window window = window_of(MIN, 0, 1);
+    selene_plan *plan = NULL;
+    CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
+    CHECK_INT(4, (int64_t)plan->run_count);
+    for (size_t i = 0; i < 4 && i < plan->run_count; i++)
+        CHECK_TEXT(order[i], plan->runs[i].id);
+    selene_plan_destroy(plan);
+    selene_cycle cycle = begin(scheduler, window);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(1, (int64_t)explain(scheduler, order[i]).rank);
+        CHECK_OK(selene_run_complete(next(cycle, order[i]), SELENE_OUTCOME_NEW_DATA));
+    }
+    next(cycle, NULL);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** In a window before its time as well: what would be lost goes first, and what is only urgent stays out. */
+static void test_urgent_before_the_time(void) {
+    for (uint32_t flags = 0; flags <= SELENE_WINDOW_ROLLING; flags += SELENE_WINDOW_ROLLING) {
+        selene_scheduler scheduler = open_with(10 * MIN, SELENE_HOUR, NULL);
+        selene_task late = expedited("late"), last = ordinary("last");
+        selene_window window = window_of(MIN, 0, 1);
+        selene_report *report = NULL;
+        window.flags |= flags;
+        add(scheduler, ordinary("first"));
+        run_for(scheduler, "first", S);
+        add(scheduler, expedited("quick"));
+        late.latest_begin = 21 * MIN;
+        last.latest_begin = 20 * MIN;
+        add(scheduler, late);
+        add(scheduler, last);
+        advance(19 * MIN);
+        selene_cycle cycle = begin(scheduler, window);
+        CHECK_OK(selene_run_complete(next(cycle, "late"), SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_run_complete(next(cycle, "quick"), SELENE_OUTCOME_NEW_DATA));
+        next(cycle, NULL);
+        CHECK_OK(selene_cycle_end(cycle, &report));
+        CHECK_INT(2, (int64_t)report->eligible);
+        CHECK_INT(0, (int64_t)report->did_not_fit);
+        selene_report_destroy(report);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
 /** The time of runs is counted while they run, and until 24 h after their end. */
 static void test_quota(void) {
     selene_scheduler scheduler = open_with(3 * MIN, 0, NULL);
@@ -143,6 +195,19 @@ static void test_quota(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+static int64_t waited(selene_scheduler scheduler, const char *id, int32_t reason) {
+    selene_waits *waits = NULL;
+    int64_t found = 0, sum = 0;
+    CHECK_OK(selene_task_waits(scheduler, id, -1, &waits));
+    for (uint64_t i = 0; i < waits->part_count; i++) {
+        if (waits->parts[i].reason == reason) found += waits->parts[i].duration;
+        sum += waits->parts[i].duration;
+    }
+    CHECK_INT(waits->until - waits->since, sum);
+    selene_waits_destroy(waits);
+    return found;
+}
+
 /** It looks at the quota at each pick: what is used up in a window counts for the rest of it. */
 static void test_in_a_window(void) {
     for (uint32_t flags = 0; flags <= SELENE_WINDOW_ROLLING; flags += SELENE_WINDOW_ROLLING) {
@@ -183,9 +248,14 @@ static void test_pace(void) {
     CHECK_INT(0, explain(scheduler, "a").reason_count);
     CHECK_INT(SELENE_REASON_TOO_SOON, explain(scheduler, "x").reasons[0].reason);
     cycle = begin(scheduler, window);
+    advance(2 * S);
+    /* Of what is not expedited it is not told as if it could have had it (W8). */
+    CHECK_INT(2 * S, waited(scheduler, "x", SELENE_REASON_TOO_SOON));
+    CHECK_INT(2 * S, waited(scheduler, "a", SELENE_REASON_WINDOW_OPEN));
     CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_FAILED));
     next(cycle, NULL);
     CHECK_OK(selene_cycle_end(cycle, &report));
+    CHECK_INT(0, waited(scheduler, "x", SELENE_REASON_WINDOW_OPEN));
     CHECK_INT(1, (int64_t)report->eligible);
     CHECK_INT(0, (int64_t)report->did_not_fit);
     selene_report_destroy(report);
@@ -253,6 +323,84 @@ static void test_driver(void) {
     CHECK_INT(0, (int64_t)cycle);
     CHECK_INT(start + SELENE_HOUR, at);
     CHECK_OK(selene_driver_stop(scheduler, 0));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static int64_t time_told, left_at;
+static int used_up, left_again;
+
+static void hear(const selene_event *event, void *context) {
+    (void)context;
+    if (event->type == SELENE_EVENT_QUOTA_USED_UP) {
+        used_up++;
+        time_told = event->time;
+        left_at = event->time_at;
+        CHECK_INT(-1, event->state);
+    } else if (event->type == SELENE_EVENT_QUOTA_LEFT) {
+        left_again++;
+        time_told = event->time;
+        CHECK_INT(event->time, event->time_at);
+    }
+}
+
+/** Nothing waits for the quota silently: an event when it is used up and when it is not any more, and a reason of waits. */
+static void test_told(void) {
+    new_file();
+    selene_scheduler scheduler = open_with(3 * MIN, 0, file);
+    CHECK_OK(selene_scheduler_observe(scheduler, hear, NULL, NULL));
+    const int64_t start = clock_now;
+    add(scheduler, expedited("a"));
+    run_for(scheduler, "a", 2 * MIN);
+    CHECK_INT(0, used_up);
+    CHECK_INT(0, left_again);
+    add(scheduler, expedited("b"));
+    add(scheduler, ordinary("plain"));
+    /* Used up within the run, a minute after its begin; told by the next call, with that time. */
+    run_for(scheduler, "b", 5 * MIN);
+    CHECK_INT(1, used_up);
+    CHECK_INT(start + 3 * MIN, time_told);
+    CHECK_INT(start + 2 * MIN + SELENE_DAY, left_at);
+    /* What is expedited waits for the quota, what is not for a window. */
+    add(scheduler, expedited("c"));
+    advance(10 * MIN);
+    CHECK_INT(10 * MIN, waited(scheduler, "c", SELENE_REASON_OUT_OF_QUOTA));
+    CHECK_INT(0, waited(scheduler, "c", SELENE_REASON_NO_WINDOW));
+    CHECK_INT(0, waited(scheduler, "plain", SELENE_REASON_OUT_OF_QUOTA));
+    CHECK_INT(10 * MIN, waited(scheduler, "plain", SELENE_REASON_NO_WINDOW));
+    /* Across a reopening, too: it was used up all the time. */
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    scheduler = open_with(3 * MIN, 0, file);
+    CHECK_OK(selene_scheduler_observe(scheduler, hear, NULL, NULL));
+    advance(MIN);
+    CHECK_INT(11 * MIN, waited(scheduler, "c", SELENE_REASON_OUT_OF_QUOTA));
+    /* A day after the second run something is left. */
+    advance(start + 7 * MIN + SELENE_DAY - 1 - clock_now);
+    CHECK_INT(0, left_again);
+    advance(1 + 2 * MIN);
+    CHECK_INT(SELENE_DAY, waited(scheduler, "c", SELENE_REASON_OUT_OF_QUOTA));
+    CHECK_INT(1, left_again);
+    CHECK_INT(start + 7 * MIN + SELENE_DAY, time_told);
+    CHECK_INT(2 * MIN, waited(scheduler, "c", SELENE_REASON_NO_WINDOW));
+    CHECK_INT(1, used_up);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    /* A reset frees it; a quota of 0 is no news. */
+    scheduler = open_with(MIN, 0, NULL);
+    CHECK_OK(selene_scheduler_observe(scheduler, hear, NULL, NULL));
+    add(scheduler, expedited("a"));
+    run_for(scheduler, "a", MIN);
+    quota(scheduler);
+    CHECK_INT(2, used_up);
+    CHECK_OK(selene_scheduler_reset(scheduler));
+    quota(scheduler);
+    CHECK_INT(2, left_again);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    scheduler = open_with(0, 0, NULL);
+    CHECK_OK(selene_scheduler_observe(scheduler, hear, NULL, NULL));
+    add(scheduler, expedited("a"));
+    advance(MIN);
+    CHECK_INT(MIN, waited(scheduler, "a", SELENE_REASON_OUT_OF_QUOTA));
+    run_for(scheduler, "a", MIN);
+    CHECK_INT(2, used_up);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -370,7 +518,11 @@ static void test_store(void) {
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     advance(SELENE_HOUR);
     scheduler = open_with(10 * MIN, 0, file);
-    /* Its end is when the store was last written. */
+    /* Its end is when the store was last written, and is that however often it is opened later. */
+    CHECK_INT(5 * MIN, quota(scheduler).expedited_left);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    advance(SELENE_HOUR);
+    scheduler = open_with(10 * MIN, 0, file);
     CHECK_INT(5 * MIN, quota(scheduler).expedited_left);
     CHECK_INT(SELENE_STOP_INTERRUPTED, record(scheduler, "b").stop_reason);
     CHECK_INT(SELENE_TASK_EXPEDITED, (int64_t)record(scheduler, "b").flags);
@@ -409,7 +561,12 @@ int main(int argc, char **argv) {
     run_test("W10 C13 they have windows before their time, alone", test_pace);
     run_test("W10 without quota they wait for the pace, or for the quota", test_pace_without_quota);
     run_test("W10 G7 a driver opens such windows", test_driver);
+    run_test("W8 W10 a quota that is used up is told, and is what they wait for", test_told);
     run_test("W10 some are refused while the quota is used up", test_refused);
+    run_test("W10 an expedited task that is near its latest begin has one turn",
+             test_urgent_and_expedited);
+    run_test("W10 C13 one that is near its latest begin goes first in a window before its time",
+             test_urgent_before_the_time);
     run_test("W10 what can be expedited, and what a quota can be", test_arguments);
     run_test("W10 T5 an update makes it one or the other", test_update);
     run_test("W10 C8 stopped runs count until then", test_stops);

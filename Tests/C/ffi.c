@@ -432,7 +432,7 @@ static void test_every_function(void) {
             ptr(observer->context), ptr(observer->callbacks[DESTROY].code));
     CALL_OK("selene_conditions_set", u64(scheduler), u32(3), u32(SELENE_CONSTRAINT_NETWORK));
     CALL_OK("selene_conditions_get", u64(scheduler), ptr(&satisfied), ptr(&host));
-    CHECK_INT(SELENE_CONSTRAINT_NETWORK, satisfied);
+    CHECK_INT(SELENE_CONSTRAINT_NETWORK, satisfied & 3);
     CHECK_INT(3, host);
     CALL_OK("selene_scheduler_enable", u64(scheduler), u32(SELENE_KIND_REFRESH));
 

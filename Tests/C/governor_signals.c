@@ -69,7 +69,7 @@ static void test_said(void) {
 }
 
 static void test_refused(void) {
-    static const int32_t strangers[] = {0, 22, -1, INT32_MIN, INT32_MAX, 256 + 1};
+    static const int32_t strangers[] = {0, 23, -1, INT32_MIN, INT32_MAX, 256 + 1};
     selene_scheduler scheduler = open_plain();
     selene_signal reading = SELENE_SIGNAL_INIT, before = reading;
     for (size_t i = 0; i < COUNT(ranges); i++) {
@@ -273,17 +273,35 @@ static void test_busy(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-/* A signal is no condition, and a condition is no signal: each has its own word. */
-static void test_conditions_apart(void) {
+/* Signals and the two that conditions_set sets are one thing, whoever sets them, and whichever way. */
+static void test_conditions_are_signals(void) {
     selene_scheduler scheduler = open_plain();
-    uint32_t satisfied = 0;
+    uint32_t satisfied = 0, host = 77;
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_INT(BOTH, satisfied & BOTH); /* unknown, as the governor takes them */
+    CHECK_INT(0, host);
     say(scheduler, SELENE_SIGNAL_NETWORK, 0);
-    say(scheduler, SELENE_SIGNAL_EXTERNAL_POWER, 0);
-    CHECK_OK(selene_conditions_get(scheduler, &satisfied, NULL));
-    CHECK_INT(BOTH, satisfied);
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
-    CHECK_OK(selene_signal_clear(scheduler, SELENE_SIGNAL_NETWORK));
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_INT(SELENE_CONSTRAINT_EXTERNAL_POWER, satisfied & BOTH);
+    CHECK_INT(SELENE_CONSTRAINT_NETWORK, host);
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, SELENE_CONSTRAINT_NETWORK));
     CHECK_INT(1, hear(scheduler, SELENE_SIGNAL_NETWORK).value);
+    CHECK_INT(0, hear(scheduler, SELENE_SIGNAL_EXTERNAL_POWER).value);
+    CHECK_INT(SELENE_SOURCE_HOST, hear(scheduler, SELENE_SIGNAL_EXTERNAL_POWER).source);
+    CHECK_OK(selene_signal_clear(scheduler, SELENE_SIGNAL_EXTERNAL_POWER));
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_INT(BOTH, satisfied & BOTH);
+    CHECK_INT(SELENE_CONSTRAINT_NETWORK, host);
+    CHECK_OK(selene_conditions_set(scheduler, 0, 0)); /* what conditions_set set is given back */
+    CHECK_INT(SELENE_SOURCE_UNKNOWN, hear(scheduler, SELENE_SIGNAL_NETWORK).source);
+    /* What is said for a time ends for tasks, too. */
+    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_NETWORK, 0, 10 * S));
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_INT(0, satisfied & SELENE_CONSTRAINT_NETWORK);
+    advance(10 * S);
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_INT(SELENE_CONSTRAINT_NETWORK, satisfied & SELENE_CONSTRAINT_NETWORK);
+    CHECK_INT(0, host);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -298,6 +316,8 @@ int main(int argc, char **argv) {
              test_changed_meanwhile);
     run_test("G1 the share of busy CPU time is known at once, and is of the last seconds",
              test_busy);
-    run_test("G1 signals and conditions do not speak for each other", test_conditions_apart);
+    run_test("W1 what conditions_set says is said of signals, and what signals say counts for "
+             "conditions",
+             test_conditions_are_signals);
     return check_end();
 }

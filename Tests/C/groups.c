@@ -39,33 +39,9 @@ static int is_unknown(selene_scheduler scheduler, const char *name) {
 
 /** The names of all groups, with a blank behind each. */
 static const char *names(selene_scheduler scheduler) {
-    static char text[256];
     selene_task_ids *list = NULL;
-    text[0] = 0;
     CHECK_OK(selene_group_list(scheduler, &list));
-    for (uint64_t i = 0; i < list->count; i++) {
-        strncat(text, list->ids[i].data, 64);
-        strcat(text, " ");
-    }
-    selene_task_ids_destroy(list);
-    return text;
-}
-
-static int32_t step_of(selene_cycle cycle, int64_t *at) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    CHECK_OK(selene_cycle_next(cycle, &step, &info, at));
-    return step;
-}
-
-static int64_t wakeup(selene_scheduler scheduler) {
-    int64_t at = 0;
-    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, NULL));
-    return at;
-}
-
-static void complete(selene_run run) {
-    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NO_DATA));
+    return joined(list);
 }
 
 static int is_full(selene_scheduler scheduler, const char *id) {

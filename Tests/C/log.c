@@ -216,7 +216,7 @@ static void test_no_lock(void) {
     second.waits = 1;
     set_log(&second);
     CHECK_INT(0, pthread_create(&thread, NULL, fail_elsewhere, NULL));
-    wait_for("the line", &second.inside, 1);
+    wait_for("the line", &second.count, 1);
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     add(scheduler, once_of("a"));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -242,7 +242,7 @@ static void test_window_on_time(void) {
     first.waits = 1;
     set_log(&first);
     selene_report_destroy(push(scheduler, window_for(REFRESH, ROOM)));
-    wait_for("the line", &first.inside, 1);
+    wait_for("the line", &first.count, 1);
     add_work(scheduler, "next", &work);
     selene_report_destroy(push(scheduler, window_for(REFRESH, ROOM)));
     CHECK_INT(1, atomic_load(&work.started));
@@ -251,13 +251,13 @@ static void test_window_on_time(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
-/* Another thread makes a line, in which the first function waits. */
+/* Another thread makes a line, in which the first function waits; it is counted, so that a child counts on from it. */
 static pthread_t keep_first_busy(void) {
     pthread_t thread;
     first.waits = 1;
     set_log(&first);
     CHECK_INT(0, pthread_create(&thread, NULL, fail_elsewhere, NULL));
-    wait_for("the line", &first.inside, 1);
+    wait_for("the line", &first.count, 1);
     return thread;
 }
 
@@ -336,12 +336,8 @@ static void test_fork(void) {
 
 /* A child that forked while another thread was in the function is not silent for ever. */
 static void test_fork_beside(void) {
-    pthread_t thread;
+    pthread_t thread = keep_first_busy();
     pid_t child;
-    first.waits = 1;
-    set_log(&first);
-    CHECK_INT(0, pthread_create(&thread, NULL, fail_elsewhere, NULL));
-    wait_for("the line", &first.inside, 1);
     fail_to_open();
     child = fork();
     CHECK(child >= 0);

@@ -79,7 +79,9 @@ static const struct number task_numbers[] = {
      {-1, 31, 99, INT32_MIN, INT32_MAX, 256, MARK},
      {0, 1, 30, MARK}},
     {NUMBER(selene_task, max_attempts), {MARK}, {0, 1, UINT32_MAX, MARK}},
-    {NUMBER(selene_task, constraints), {4, 7, 0x80000000, UINT32_MAX, MARK}, {0, 1, 2, 3, MARK}},
+    {NUMBER(selene_task, constraints),
+     {256, 257, 0x80000000, UINT32_MAX, MARK},
+     {0, 1, 3, 4, 128, 255, MARK}},
     {NUMBER(selene_task, expected_response),
      {-2, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
      {-1, 0, 1, SELENE_DAY, MARK}},
@@ -233,6 +235,9 @@ static const struct number options_numbers[] = {
      {1, 65535, (INT64_C(1) << 30) + 1, -1, INT64_MIN, INT64_MAX, MARK},
      {0, 65536, 65537, INT64_C(1) << 30, MARK}},
     {NUMBER(selene_options, thread_quality), {-1, 2, INT32_MIN, INT32_MAX, MARK}, {0, 1, MARK}},
+    {NUMBER(selene_options, wait_log_entries),
+     {0, 1, 15, 65537, -1, INT64_MIN, INT64_MAX, MARK},
+     {16, 17, 4096, 65536, MARK}},
     {NUMBER(selene_options, expedited_quota),
      {-1, INT64_MIN, SELENE_DAY + 1, SELENE_NEVER - 1, MARK},
      {0, 1, SELENE_DAY, SELENE_NEVER, MARK}},
@@ -273,9 +278,9 @@ static void test_call_numbers(void) {
     for (i = 0; i < COUNT(no_bits); i++) {
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "kinds", selene_scheduler_enable(s, no_bits[i]));
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "constraints",
-                selene_conditions_set(s, no_bits[i], 0));
+                selene_conditions_set(s, no_bits[i] << 8 | 256, 0));
         REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied",
-                selene_conditions_set(s, 1, no_bits[i]));
+                selene_conditions_set(s, 1, no_bits[i] | 2));
     }
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 1, 2));
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "satisfied", selene_conditions_set(s, 0, 1));
@@ -465,7 +470,7 @@ static void test_names_of_any_integer(void) {
     }
     CHECK_STRING("unknown", selene_constraint_name(0));
     CHECK_STRING("unknown", selene_constraint_name(3));
-    CHECK_STRING("unknown", selene_constraint_name(4));
+    CHECK_STRING("unknown", selene_constraint_name(256));
     CHECK_STRING("unknown", selene_constraint_name(UINT32_MAX));
 }
 

@@ -35,10 +35,6 @@ static int has_wakeup(selene_scheduler scheduler) {
     return at != SELENE_NEVER;
 }
 
-static void complete(selene_run run) {
-    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NO_DATA));
-}
-
 static void test_id(void) {
     selene_scheduler scheduler = open_for_work(NULL);
     selene_cycle cycle;

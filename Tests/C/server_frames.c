@@ -144,10 +144,107 @@ static void test_large_requests(void) {
     close_store(owner);
 }
 
+/* ---- an owner of another version ------------------------------------------------------------- */
+
+/** Stands between a client and the owner, and makes the struct of each answer to operation 22 so many bytes longer. */
+struct between {
+    const char *file;
+    int listener;
+    atomic_int longer;
+};
+
+static size_t relay(int from, int to, char *frame, int longer) {
+    struct head head;
+    uint64_t sizes[2];
+    if (recv(from, frame, sizeof head, MSG_WAITALL) != (ssize_t)sizeof head) return 0;
+    memcpy(&head, frame, sizeof head);
+    size_t length = head.length, rest = length - sizeof head;
+    CHECK(length <= 32768);
+    if (rest > 0 && recv(from, frame + sizeof head, rest, MSG_WAITALL) != (ssize_t)rest) return 0;
+    if (longer != 0 && head.operation == 22 && head.status == 0) {
+        char *bytes = frame + sizeof head + sizeof sizes;
+        memcpy(sizes, frame + sizeof head, sizeof sizes);
+        uint64_t before = sizes[0];
+        sizes[0] += (uint64_t)(int64_t)longer;
+        memmove(bytes + sizes[0], bytes + before, length - (size_t)(bytes - frame) - before);
+        /* What is newer has a meaning that an older header does not know. */
+        if (longer > 0) memset(bytes + before, 0xEE, (size_t)longer);
+        uint32_t size = (uint32_t)sizes[0];
+        memcpy(bytes, &size, sizeof size);
+        memcpy(frame + sizeof head, sizes, sizeof sizes);
+        length = (size_t)((int64_t)length + longer);
+        head.length = (uint32_t)length;
+        memcpy(frame, &head, sizeof head);
+    }
+    return send(to, frame, length, MSG_NOSIGNAL) == (ssize_t)length ? length : 0;
+}
+
+static void *stand_between(void *argument) {
+    static char frame[65536];
+    struct between *own = argument;
+    int client = accept(own->listener, NULL, NULL), owner = raw_socket(own->file);
+    CHECK(client >= 0);
+    while (relay(client, owner, frame, 0) > 0 &&
+           relay(owner, client, frame, atomic_load(&own->longer)) > 0) {
+    }
+    close(client);
+    close(owner);
+    return NULL;
+}
+
+static void test_ages(void) {
+    const char *file = path("t.db"), *middle = path("m.db");
+    selene_scheduler owner = open_store(file);
+    struct between own = {.file = file};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    static const selene_text tags[] = {{"tag", 3}};
+    selene_task task = task_of("task");
+    pthread_t thread;
+    serve(owner);
+    task.handler = text_of("handler");
+    task.tags = tags;
+    task.tag_count = 1;
+    task.group = text_of("group");
+    CHECK_OK(selene_task_register(owner, &task, NULL));
+    snprintf(address.sun_path, sizeof address.sun_path, "%.100s-sock", middle);
+    own.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(own.listener, (const void *)&address, sizeof address) == 0);
+    CHECK(listen(own.listener, 1) == 0);
+    CHECK(pthread_create(&thread, NULL, stand_between, &own) == 0);
+    selene_scheduler connection = connect_to(middle);
+    int whole = (int)sizeof(selene_task_info);
+    for (int size = 8; size <= whole + 256; size += 8) {
+        selene_task_info *info = NULL;
+        atomic_store(&own.longer, size - whole);
+        CHECK_OK(selene_task_get(connection, "task", -1, 0, &info));
+        CHECK_INT(whole, info->struct_size);
+        /* A field that the owner does not know is 0, and a text empty. */
+        int has_id = size >= 24, has_handler = size >= 40,
+            has_group = size >= (int)offsetof(selene_task_info, group) + 16;
+        CHECK(info->id.data != NULL && info->handler.data != NULL && info->group.data != NULL);
+        CHECK_INT(has_id ? 4 : 0, info->id.length);
+        CHECK(strcmp(info->id.data, has_id ? "task" : "") == 0);
+        CHECK(strcmp(info->handler.data, has_handler ? "handler" : "") == 0);
+        CHECK(strcmp(info->group.data, has_group ? "group" : "") == 0);
+        CHECK_INT(has_group ? 5 : 0, info->group.length);
+        if (info->tag_count > 0 && info->tags != NULL)
+            CHECK(strcmp(info->tags[0].data, "tag") == 0);
+        if (size < (int)offsetof(selene_task_info, priority) + 4) CHECK_INT(0, info->priority);
+        else CHECK_INT(3, info->priority);
+        selene_task_info_destroy(info);
+    }
+    CHECK_OK(selene_scheduler_close(connection, 0));
+    CHECK(pthread_join(thread, NULL) == 0);
+    close(own.listener);
+    CHECK(unlink(address.sun_path) == 0);
+    close_store(owner);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
     run_test("L13 versions are negotiated, and what is unknown is refused by name", test_versions);
+    run_test("L13 structs of an older or newer owner are read as far as both know them", test_ages);
     run_test("L12 what is not the protocol ends its connection and no other", test_broken_frames);
     run_test("L12 a client that never reads, or says a byte at a time, holds up no other",
              test_slow_clients);

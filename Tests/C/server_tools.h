@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define PATIENCE (10 * S + 10 * check_slack())
-
 /* ---- small words ------------------------------------------------------------------ */
 
 CHECK_UNUSED static selene_text text_of(const char *text) {
@@ -51,6 +49,36 @@ CHECK_UNUSED static selene_scheduler connect_to(const char *file) {
     return connection;
 }
 
+/** A store with the system's clock. */
+CHECK_UNUSED static selene_scheduler open_here(const char *file) {
+    selene_options options = store_options(file);
+    options.clock = NULL;
+    return open_with(options);
+}
+
+/** A connection that is one of a pool. */
+CHECK_UNUSED static selene_scheduler member_of(const char *file, const char *pool) {
+    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_scheduler connection = 0;
+    options.path = text_of(file);
+    options.pool = text_of(pool);
+    CHECK_OK(selene_scheduler_connect(&options, &connection));
+    return connection;
+}
+
+/** A handler whose runs are pulled. */
+CHECK_UNUSED static selene_status offer(selene_scheduler scheduler, const char *name) {
+    return selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, NULL);
+}
+
+CHECK_UNUSED static int32_t state_of(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info = NULL;
+    CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
+    int32_t state = info->state;
+    selene_task_info_destroy(info);
+    return state;
+}
+
 CHECK_UNUSED static void add_once(selene_scheduler scheduler, const char *id) {
     selene_task task = task_of(id);
     task.schedule = SELENE_SCHEDULE_ONCE;
@@ -71,36 +99,47 @@ CHECK_UNUSED static selene_server_info info_of_server(selene_server server) {
         CHECK(strstr(selene_status_detail(), word) != NULL);                                       \
     } while (0)
 
-/** Waits until a condition holds, as long as there is patience. */
-#define WAIT_UNTIL(condition)                                                                      \
-    do {                                                                                           \
-        int64_t until_ = check_now() + PATIENCE;                                                   \
-        while (!(condition) && check_now() < until_)                                               \
-            check_sleep(MS);                                                                       \
-        CHECK(condition);                                                                          \
-    } while (0)
-
 /* ---- an owner in a process of its own ------------------------------------------------ */
 
-/** Opens the store, serves it, and sleeps until it is killed. */
-CHECK_UNUSED static pid_t start_owner(const char *file) {
-    int ready[2];
+/** A process that becomes the owner when it is told to: its first word is read from one pipe, its own goes into the other. */
+struct owner {
+    pid_t pid;
+    int go[2], ready[2];
+};
+
+/** A process that will open the store, serve it, and sleep until it is killed; made while no other thread is in a call. */
+CHECK_UNUSED static struct owner fork_owner(const char *file) {
+    struct owner owner;
     char byte;
-    CHECK(pipe(ready) == 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        selene_options options = store_options(file);
-        options.clock = NULL;
-        serve(open_with(options));
-        CHECK(write(ready[1], "x", 1) == 1);
+    CHECK(pipe(owner.go) == 0 && pipe(owner.ready) == 0);
+    owner.pid = fork();
+    CHECK(owner.pid >= 0);
+    if (owner.pid == 0) {
+        close(owner.go[1]);
+        if (read(owner.go[0], &byte, 1) != 1) _exit(1);
+        serve(open_here(file));
+        CHECK(write(owner.ready[1], "x", 1) == 1);
         for (;;)
             pause();
     }
-    close(ready[1]);
-    CHECK(read(ready[0], &byte, 1) == 1);
-    close(ready[0]);
-    return child;
+    close(owner.go[0]);
+    close(owner.ready[1]);
+    return owner;
+}
+
+/** Lets it become the owner; its process. */
+CHECK_UNUSED static pid_t let_own(struct owner owner) {
+    char byte;
+    CHECK(write(owner.go[1], "x", 1) == 1);
+    CHECK(read(owner.ready[0], &byte, 1) == 1);
+    close(owner.go[1]);
+    close(owner.ready[0]);
+    return owner.pid;
+}
+
+/** Opens the store, serves it, and sleeps until it is killed. */
+CHECK_UNUSED static pid_t start_owner(const char *file) {
+    return let_own(fork_owner(file));
 }
 
 CHECK_UNUSED static void stop_owner(pid_t owner) {

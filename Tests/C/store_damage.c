@@ -19,7 +19,7 @@ enum {
     BLOCK = 250,
     SALVAGE_EVERY = 3,
     /* Seconds for one damage. */
-    PATIENCE = 20
+    DAMAGE_PATIENCE = 20
 };
 
 /* ---- the stores that are damaged -------------------------------------------- */
@@ -472,7 +472,7 @@ static pid_t start_block(uint64_t first, uint64_t count, struct tally *mine) {
         tally = mine;
         new_folder();
         for (uint64_t number = first; number < first + count; number++) {
-            alarm((unsigned)check_environment("SELENE_TEST_ALARM", PATIENCE));
+            alarm((unsigned)check_environment("SELENE_TEST_ALARM", DAMAGE_PATIENCE));
             play_damage(number);
         }
         nftw(tools_folder, tools_remove, 16, FTW_DEPTH | FTW_PHYS);

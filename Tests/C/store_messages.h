@@ -85,12 +85,9 @@ CHECK_UNUSED static struct child child_start(const char *file, const struct life
         snprintf(words[CHILD_PIPE], 32, "%d", ends[1]);
         arguments[CHILD_BACKUPS] = backups ? (char *)backups : "";
         close(ends[0]);
-        if (shim) {
-            setenv("LD_PRELOAD", beside("store_shim.so"), 1);
-            setenv("SELENE_SHIM", shim, 1);
-        }
+        if (shim) setenv("SELENE_SHIM", shim, 1);
         alarm((unsigned)check_environment("SELENE_TEST_ALARM", 60));
-        execv(beside("store_child"), arguments);
+        become("store_child", arguments, shim != NULL);
         perror(beside("store_child"));
         _exit(1);
     }

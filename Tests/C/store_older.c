@@ -5,6 +5,10 @@
  * the hour's grid, another that has run, a standing one with three response times, one that failed, one with successors.
  * Tests/vectors/schema2-fields.store has a task whose every field is another than its default, and one that has only an
  * id.
+ *
+ * Tests/vectors/schema6.store and schema7.store are what libraries of these schemas, between 0.1.0 and 0.2.0, left when they
+ * were killed at 1700000255 s: what W2 to W10 have, and one expedited task that was running. Tests/vectors/schema8.store is what
+ * one of that schema made of the latter, and left when it was killed at 1700000320 s: of two more tasks "owned" was running.
  */
 #include "store_tools.h"
 
@@ -206,12 +210,138 @@ static void test_fields(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+#define KILLED_AT (INT64_C(1700000255) * S)
+
+static void check_state(selene_scheduler scheduler, const char *id, int32_t state) {
+    selene_task_info *info = info_of(scheduler, id);
+    CHECK_INT(state, info->state);
+    selene_task_info_destroy(info);
+}
+
+/** The conditions that a store of schema 7 has: which are defined, and what a task asks for. */
+static void check_conditions(selene_scheduler scheduler) {
+    selene_task_ids *names = NULL;
+    int32_t state = -1;
+    CHECK_OK(selene_condition_list(scheduler, &names));
+    CHECK_INT(3, (int64_t)names->count);
+    CHECK_TEXT("disk", names->ids[0]);
+    CHECK_TEXT("unused", names->ids[1]);
+    CHECK_TEXT("vpn", names->ids[2]);
+    selene_task_ids_destroy(names);
+    CHECK_OK(selene_condition_get(scheduler, "vpn", -1, &state));
+    CHECK_INT(SELENE_CONDITION_UNSATISFIED, state);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_condition_set(scheduler, "disk", -1, 1));
+    CHECK_OK(selene_condition_set(scheduler, "vpn", -1, 1));
+    CHECK_OK(selene_condition_missing(scheduler, "asks", -1, &names));
+    CHECK_INT(1, (int64_t)names->count);
+    CHECK_TEXT("disk", names->ids[0]);
+    selene_task_ids_destroy(names);
+}
+
+/** What a store of schema 6 or 7 has, as it is found a minute after its process was killed. */
+static void check_work_model(selene_scheduler scheduler, int has_waits) {
+    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+    selene_group_info group = SELENE_GROUP_INFO_INIT;
+    selene_task_output *output = NULL;
+    selene_waits *waits = NULL;
+    const int64_t begun = INT64_C(1700000250) * S;
+    selene_task_info *info = info_of(scheduler, "running");
+    CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+    CHECK_INT(1, info->attempts);
+    CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
+    selene_task_info_destroy(info);
+    /* One run of 240 s, and one of 5 s until the store was last written. */
+    CHECK_OK(selene_scheduler_get(scheduler, &counts));
+    CHECK_INT(10 * SELENE_MINUTE - 245 * S, counts.expedited_left);
+    CHECK_OK(selene_task_get_output(scheduler, "first", -1, &output));
+    CHECK_TEXT("left", output->output);
+    selene_task_output_destroy(output);
+    info = info_of(scheduler, "fails");
+    CHECK_TEXT("why", info->failure);
+    selene_task_info_destroy(info);
+    CHECK_OK(selene_group_get(scheduler, "uploads", -1, &group));
+    CHECK_INT(2, group.limit);
+    CHECK_OK(selene_group_get(scheduler, "paused", -1, &group));
+    CHECK_INT(1, group.paused);
+    info = info_of(scheduler, "grouped");
+    CHECK_TEXT("paused", info->group);
+    CHECK_INT(500, info->jitter);
+    CHECK_INT(begun + 100 * S, info->anchor);
+    CHECK_BETWEEN(begun + 100 * S, info->earliest_begin, begun + 150 * S);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "last");
+    CHECK_INT(SELENE_STATE_BLOCKED, info->state);
+    CHECK_INT(2, info->after_count);
+    CHECK_INT(3, info->waits_for);
+    CHECK(info->flags & SELENE_TASK_AFTER_ANY_END);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "paused");
+    CHECK_INT(1, info->paused);
+    CHECK_INT(1, (int64_t)info->appended);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "daily");
+    CHECK_INT(begun + SELENE_HOUR, info->earliest_begin);
+    CHECK_INT(SELENE_RECURRENCE_CALENDAR, info->recurrence);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "urgent");
+    CHECK(info->flags & SELENE_TASK_EXPEDITED);
+    selene_task_info_destroy(info);
+    info = info_of(scheduler, "late");
+    CHECK_INT(SELENE_HOUR, info->latest_begin);
+    selene_task_info_destroy(info);
+    check_state(scheduler, "end", SELENE_STATE_ENQUEUED);
+    /* Logs of where the time went begin with schema 8: what was before is not known, what is since then is. */
+    CHECK_OK(selene_task_waits(scheduler, "late", -1, &waits));
+    CHECK_INT(SELENE_REASON_NOT_KNOWN, waits->changes[0].reason);
+    CHECK_INT(begun, waits->changes[0].at);
+    if (has_waits) CHECK_INT(KILLED_AT + SELENE_MINUTE, waits->changes[1].at);
+    selene_waits_destroy(waits);
+}
+
+static void test_work_model(void) {
+    for (int schema = 6; schema <= 8; schema++) {
+        char file[PATH], from[64];
+        strcpy(file, path("store"));
+        snprintf(from, sizeof from, "Tests/vectors/schema%d.store", schema);
+        copy_file(from, file);
+        CHECK_OK(selene_store_check(file, -1, NULL));
+        for (int life = 0; life < 2; life++) {
+            selene_scheduler scheduler =
+                with_handler(open_at(file, KILLED_AT + SELENE_MINUTE + life * S), "work");
+            check_work_model(scheduler, life && schema < 8);
+            if (schema >= 7) check_conditions(scheduler);
+            if (schema == 8) {
+                /* Who had the run of a task was not stored then: it was interrupted, whoever had it. */
+                selene_task_info *info = info_of(scheduler, "owned");
+                CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+                CHECK_INT(1, info->attempts);
+                CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
+                selene_task_info_destroy(info);
+                check_state(scheduler, "waits", SELENE_STATE_ENQUEUED);
+            }
+            CHECK_OK(selene_scheduler_close(scheduler, 0));
+            CHECK_OK(selene_store_check(file, -1, NULL));
+        }
+        /* It goes on with all of it. */
+        selene_scheduler scheduler = with_handler(open_at(file, KILLED_AT + SELENE_HOUR), "work");
+        check_state(scheduler, "late", SELENE_STATE_FAILED);
+        check_state(scheduler, "last", SELENE_STATE_BLOCKED);
+        CHECK_OK(selene_task_cancel(scheduler, "grouped", -1, NULL));
+        check_state(scheduler, "last", SELENE_STATE_HELD);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        CHECK(unlink(file) == 0);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
     run_test("T3 D3 a task that is killed in its first run comes back to its grid (fault 2)",
              test_interrupted);
     run_test("D1 of a task of version 0.1.0 every field comes back", test_fields);
+    run_test("D1 W2 W3 W4 W9 W10 stores of schema 6, 7 and 8 open with groups, edges, quota and "
+             "conditions",
+             test_work_model);
     run_test("D1 a store of version 0.1.0 opens with all its tasks, and their grids", test_older);
     tools_end();
     return check_end();

@@ -28,6 +28,30 @@ CHECK_UNUSED static const char *beside(const char *name) {
     return found;
 }
 
+/**
+ * Becomes a program that was built beside this one, with the shim below it or without; returns if that fails. An emulator
+ * of single programs is not taken over by them: SELENE_TEST_EMULATOR names the one that is then to begin it, of qemu's
+ * sort, which takes what is set for the program alone from QEMU_SET_ENV.
+ */
+CHECK_UNUSED static void become(const char *program, char **arguments, int has_shim) {
+    char *emulator = getenv("SELENE_TEST_EMULATOR"), *words[16], preload[PATH + 80];
+    int count = 0;
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", has_shim ? beside("store_shim.so") : "");
+    if (!emulator) {
+        if (has_shim) setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1);
+        execv(beside(program), arguments);
+        return;
+    }
+    if (has_shim) setenv("QEMU_SET_ENV", preload, 1);
+    words[count++] = emulator;
+    words[count++] = (char *)beside(program);
+    while (*++arguments && count < 15)
+        words[count++] = *arguments;
+    CHECK(!*arguments);
+    words[count] = NULL;
+    execvp(emulator, words);
+}
+
 /* ---- the host ------------------------------------------------------------- */
 
 enum deed_kind {
@@ -85,7 +109,7 @@ struct character {
     uint64_t seed;
     /** Chooses its calls. */
     uint64_t script;
-    /** Its windows are long and its waits short, so that nothing expires. */
+    /** Its windows are long and its waits short, so that nothing expires; no task of it has a latest begin. */
     int patient;
     int relaxed;
     /** 1: some batches are big. 2: each fifth call is a batch so big that the log is copied into the file now and then,
@@ -118,8 +142,14 @@ static selene_options play_options(struct character character) {
     options.max_pending_processing = 2 + (uint32_t)chance_below(&nature, 8);
     options.minimum_interval_refresh = chance(&nature) % 2 ? 200 * MS : 0;
     options.backoff_jitter = chance(&nature) % 4 ? 0 : 300;
+    options.expedited_quota = chance(&nature) % 4 ? (int64_t)chance_below(&nature, 60) * S : 0;
     options.seed = 7;
     return options;
+}
+
+/** Whether some tasks have a latest begin: where the delay of a retry is chosen by chance, it decides whether they fail. */
+static int play_hurries(struct character character) {
+    return !character.patient && play_options(character).backoff_jitter == 0;
 }
 
 /** Opens; file NULL: in memory. The player must stay where it is. */
@@ -158,7 +188,23 @@ struct play_task {
     unsigned char input[8192];
 };
 
-CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
+/**
+ * Gives a task a latest begin, and an id of its own: it waits for no others and behind none, so that what becomes of it
+ * does not depend on when its process ended. No call is made at that instant.
+ */
+static void play_hurry(struct play_task *out, uint64_t *random) {
+    selene_task *task = &out->task;
+    snprintf(out->id, sizeof out->id, "u%d", (int)chance_below(random, 4));
+    task->schedule = SELENE_SCHEDULE_ONCE;
+    task->existing = (int32_t)chance_below(random, 3);
+    task->after_count = 0;
+    task->flags &= ~SELENE_TASK_AFTER_ANY_END;
+    task->latest_begin =
+        task->initial_delay + (1 + (int64_t)chance_below(random, 60000)) * MS + MS / 2;
+}
+
+/** @param is_hurried  some have a latest begin */
+CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random, int is_hurried) {
     static const selene_text tags[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
     selene_task *task = &out->task;
     uint64_t number = chance_below(random, 14);
@@ -199,13 +245,19 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random) {
     task->input = out->input;
     if (task->schedule == SELENE_SCHEDULE_ONCE && chance(random) % 3) {
         static const selene_text names[] = {{"t1", -1}, {"t2", -1}, {"t5", -1},
-                                            {"t8", -1}, {"t9", 2},  {"t11", 3}};
+                                            {"t8", -1}, {"u1", 2},  {"t11", 3}};
         task->after_count = 1 + (uint32_t)chance_below(random, 2);
         for (uint32_t i = 0; i < task->after_count; i++)
             out->after[i] = names[(chance(random) + i) % 6];
         task->after = out->after;
         if (chance(random) % 3 == 0) task->flags = SELENE_TASK_AFTER_ANY_END;
     }
+    if (chance(random) % 4 == 0) task->jitter = (uint32_t)chance_below(random, 1001);
+    if (task->schedule == SELENE_SCHEDULE_ONCE && chance(random) % 3 == 0) {
+        task->flags |= SELENE_TASK_EXPEDITED;
+        if (chance(random) % 3 == 0) task->flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
+    }
+    if (is_hurried && chance(random) % 6 == 0) play_hurry(out, random);
 }
 
 /** Defines a condition, takes one back, or says whether it is satisfied. */
@@ -258,7 +310,7 @@ static void play_group(struct player *player, uint64_t *random, const char *name
 static void play_register(struct player *player, uint64_t *random, struct deed *deed) {
     struct play_task task;
     int32_t disposition = -1;
-    play_task(&task, random);
+    play_task(&task, random, play_hurries(player->character));
     deed->status = selene_task_register(player->scheduler, &task.task, &disposition);
     deed->value = (uint64_t)disposition;
     deed->seals = deed->status == SELENE_OK && disposition != SELENE_DISPOSITION_KEPT;
@@ -275,10 +327,12 @@ static void play_batch(struct player *player, uint64_t *random, struct deed *dee
     tasks = calloc(count, sizeof *tasks);
     CHECK(tasks != NULL);
     for (uint64_t i = 0; i < count; i++) {
-        play_task(&tasks[i], random);
+        play_task(&tasks[i], random, play_hurries(player->character));
         if (count == 60) {
             snprintf(tasks[i].id, sizeof tasks[i].id, "b%d", (int)i);
             tasks[i].task.schedule = SELENE_SCHEDULE_STANDING;
+            tasks[i].task.latest_begin = 0;
+            tasks[i].task.flags = 0;
             tasks[i].task.existing = SELENE_EXISTING_REPLACE;
             tasks[i].task.input_length = player->character.large == 2 ? 8000 : 4000;
         }
@@ -411,7 +465,12 @@ static void play_wait(struct player *player, uint64_t *random, struct deed *deed
     int64_t at = 0;
     uint64_t how = chance_below(random, 60);
     int64_t span = (int64_t)chance_below(random, how < 40 ? 500 : 40000) * MS;
-    if (how == 59 && !player->character.patient) span = 25 * SELENE_HOUR;
+    if (how == 59 && !player->character.patient) {
+        // Time alone: were a call of it stored and not answered, the clock of the machine would seem to be set back by a
+        // day, which a store forgets.
+        player->clock += 25 * SELENE_HOUR;
+        return;
+    }
     player->clock += span;
     // Expiry is applied by the next call of any kind.
     deed->status = selene_scheduler_next_wakeup(player->scheduler, &at, NULL);

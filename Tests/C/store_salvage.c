@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 /** The version of the schema that this library writes. */
-#define SCHEMA 8
+#define SCHEMA 9
 
 /* ============================================================================
  *  CHECK
@@ -411,7 +411,7 @@ static void make_older(const char *sql) {
                                       "DROP TABLE task_group;"
                                       "ALTER TABLE governor DROP COLUMN expedited;"
                                       "DROP TABLE condition;"
-                                      "DROP TABLE wait_log;"
+                                      "DROP TABLE member_run; DROP TABLE wait_log;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
@@ -511,7 +511,8 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE wait_log; DROP TABLE condition; DROP TABLE task_group; ALTER "
+    run_on(path("fresh"), "DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; DROP "
+                          "TABLE task_group; ALTER "
                           "TABLE governor DROP COLUMN expedited; "
                           "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
@@ -589,7 +590,8 @@ static void test_conditions(void) {
         CHECK_OK(selene_scheduler_prune(scheduler, NULL));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE wait_log; DROP TABLE condition; PRAGMA user_version = 6");
+    run_on(path("fresh"), "DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; "
+                          "PRAGMA user_version = 6");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(6, findings.schema_version);
     scheduler = open_store(path("fresh"));

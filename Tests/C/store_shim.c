@@ -581,10 +581,12 @@ EXPORT int open(const char *path, int flags, ...) {
     return opened(path, flags, mode);
 }
 
+#ifdef __GLIBC__
 EXPORT int open64(const char *path, int flags, ...) {
     OPEN_BODY
     return opened(path, flags, mode);
 }
+#endif
 
 EXPORT int openat(int from, const char *path, int flags, ...) {
     static int (*real_openat)(int, const char *, int, ...);
@@ -594,10 +596,12 @@ EXPORT int openat(int from, const char *path, int flags, ...) {
     return real_openat(from, path, flags, mode);
 }
 
+#ifdef __GLIBC__
 EXPORT int openat64(int from, const char *path, int flags, ...) {
     OPEN_BODY
     return openat(from, path, flags, mode);
 }
+#endif
 
 EXPORT int close(int descriptor) {
     find_all();
@@ -637,9 +641,11 @@ EXPORT ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t of
                 : real_pwrite(descriptor, bytes, length, offset);
 }
 
+#ifdef __GLIBC__
 EXPORT ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t offset) {
     return pwrite(descriptor, bytes, length, offset);
 }
+#endif
 
 EXPORT ssize_t write(int descriptor, const void *bytes, size_t length) {
     struct file *file = file_at(descriptor);
@@ -665,9 +671,11 @@ EXPORT ssize_t pread(int descriptor, void *bytes, size_t length, off_t offset) {
     return read_fails(descriptor) ? -1 : real_pread(descriptor, bytes, length, offset);
 }
 
+#ifdef __GLIBC__
 EXPORT ssize_t pread64(int descriptor, void *bytes, size_t length, off64_t offset) {
     return pread(descriptor, bytes, length, offset);
 }
+#endif
 
 EXPORT ssize_t read(int descriptor, void *bytes, size_t length) {
     find_all();
@@ -710,9 +718,11 @@ EXPORT int ftruncate(int descriptor, off_t size) {
     return result;
 }
 
+#ifdef __GLIBC__
 EXPORT int ftruncate64(int descriptor, off64_t size) {
     return ftruncate(descriptor, size);
 }
+#endif
 
 EXPORT int link(const char *from, const char *to) {
     const char *name, *new_name;

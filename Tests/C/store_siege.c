@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <sqlite3.h>
 
-#define PATIENCE (60 * S)
+#define SIEGE_PATIENCE (60 * S)
 /** What the host tells in place of a number. */
 #define MOVED (-1)
 #define DID_IT (-2)
@@ -218,7 +218,7 @@ static void besiege(enum way way, uint64_t *random) {
     int ends[2], status;
     int32_t when = 1 + (int32_t)chance_below(random, 40);
     int is_lost = way == LOG_REMOVED || way == FILE_REPLACED;
-    int64_t until = check_now() + PATIENCE;
+    int64_t until = check_now() + SIEGE_PATIENCE;
     pid_t child;
     new_folder();
     shared_path = path("store");

@@ -23,7 +23,8 @@ struct record {
     /** Digest of the texts. */
     uint64_t texts;
     selene_task_info info;
-    /** Where the delay is shortened by chance: the earliest that its earliest begin may be. Else equal to it. */
+    /** Where chance had a part in the delay: the earliest that its earliest begin may be, which is then the latest. Else
+     *  equal to it. */
     int64_t least_begin;
 };
 
@@ -150,6 +151,9 @@ static const char *record_difference(const struct record *expected, const struct
     PLAY_FIELD(appended)
     PLAY_FIELD(expected_response)
     PLAY_FIELD(initial_delay)
+    PLAY_FIELD(latest_begin)
+    PLAY_FIELD(jitter)
+    PLAY_FIELD(flags)
     PLAY_FIELD(period)
     PLAY_FIELD(flex)
     PLAY_FIELD(backoff_delay)
@@ -204,6 +208,52 @@ static int64_t play_delay(int32_t backoff, int64_t base, uint32_t attempt) {
 }
 
 /**
+ * Lets time go on to the opening, where those fail that were not begun by their latest begin (W9).
+ *
+ * @param ended  what was held at the end
+ * @param found  and what of it is found at the opening; afterwards of what is held then
+ */
+static void play_opening(struct player *player, int64_t opened_at, const struct records *ended,
+                         struct records *found) {
+    struct records later;
+    int64_t now = 0;
+    player->clock = opened_at;
+    CHECK_OK(selene_scheduler_next_wakeup(player->scheduler, &now, NULL));
+    later = records_of(player->scheduler);
+    for (size_t i = 0; i < later.count; i++) {
+        struct record *record = &later.items[i];
+        const struct record *was = records_find(ended, record->info.sequence);
+        struct record to = *records_find(found, record->info.sequence);
+        to.position = record->position;
+        memcpy(to.id, record->id, sizeof to.id);
+#define PLAY_CHANGE(field)                                                                         \
+    if (record->info.field != was->info.field) to.info.field = record->info.field;
+        PLAY_CHANGE(state)
+        PLAY_CHANGE(stop_reason)
+        PLAY_CHANGE(failed_at)
+        PLAY_CHANGE(failed_attempt)
+        PLAY_CHANGE(attempts)
+        PLAY_CHANGE(waits_for)
+        PLAY_CHANGE(appended)
+        PLAY_CHANGE(paused)
+        PLAY_CHANGE(registered_at)
+        PLAY_CHANGE(last_run)
+        PLAY_CHANGE(earliest_begin)
+#undef PLAY_CHANGE
+        *record = to;
+    }
+    records_free(found);
+    *found = later;
+}
+
+/** By how much jitter may move a begin (W11). */
+static int64_t play_jitter(const selene_task_info *info) {
+    const int64_t wait =
+        info->schedule == SELENE_SCHEDULE_PERIODIC ? info->period : info->initial_delay;
+    return wait / 1000 * info->jitter + wait % 1000 * info->jitter / 1000;
+}
+
+/**
  * What must be found of a scheduler in memory whose process ends now, when its store is opened at an instant.
  *
  * The scheduler is of no use for the host afterwards.
@@ -212,10 +262,12 @@ static int64_t play_delay(int32_t backoff, int64_t base, uint32_t attempt) {
  */
 CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t opened_at,
                                                  const struct records *got) {
-    struct records before = records_of(player->scheduler), after, kept = {NULL, 0, 0};
+    struct records before = records_of(player->scheduler), after, ended, kept = {NULL, 0, 0};
     selene_window window = SELENE_WINDOW_INIT;
     selene_cycle cycle = 0;
     int64_t end = player->clock + 1;
+    // Whether a task with a latest begin is tried again depends on the instant of that.
+    const int64_t late = opened_at > end ? opened_at - end : 0;
     selene_task_ids *left = NULL;
     player->clock = end;
     for (size_t i = 0; i < before.count; i++) {
@@ -224,13 +276,15 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         if (info->state != SELENE_STATE_RUNNING) continue;
         own = play_delay(info->backoff, info->backoff_delay, info->attempts);
         pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, info->attempts);
-        CHECK_OK(selene_run_retry(info->run, own > pause ? own : pause));
+        if (pause < own) pause = own;
+        CHECK_OK(selene_run_retry(info->run, pause + (info->latest_begin ? late : 0)));
     }
     for (int i = 0; i < PLAY_CYCLES; i++) {
         if (player->cycles[i]) (void)selene_cycle_end(player->cycles[i], NULL);
         player->cycles[i] = 0;
     }
     after = records_of(player->scheduler);
+    ended = records_of(player->scheduler);
     for (size_t i = 0; i < after.count; i++) {
         selene_task_info *info = &after.items[i].info;
         const struct record *old = records_find(&before, info->sequence);
@@ -244,7 +298,8 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         is_backing_off = was_running && info->state == SELENE_STATE_ENQUEUED && info->attempts > 0;
         if (was_running) {
             // The attempt failed without a response time.
-            info->stop_reason = SELENE_STOP_INTERRUPTED;
+            if (info->stop_reason != SELENE_STOP_TOO_LATE)
+                info->stop_reason = SELENE_STOP_INTERRUPTED;
             info->last_outcome = SELENE_OUTCOME_FAILED;
             info->response_time_count = old->info.response_time_count;
             memcpy(info->response_times, old->info.response_times, sizeof info->response_times);
@@ -255,10 +310,12 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
                                    old->info.last_run, old->info.failed_at};
             if (*instants[k] != was[k]) *instants[k] += opened_at - end;
         }
+        if (was_running && info->latest_begin && info->earliest_begin != old->info.earliest_begin)
+            info->earliest_begin -= late;
         // The grid of an anchored period: its first instant after the opening.
         if (was_running && info->schedule == SELENE_SCHEDULE_PERIODIC && !is_backing_off &&
             info->recurrence == SELENE_RECURRENCE_ANCHORED) {
-            int64_t ahead = due - opened_at;
+            int64_t ahead = (info->jitter ? info->anchor : due) - opened_at;
             if (ahead <= 0) ahead = info->period - -ahead % info->period;
             else if (opened_at < end) ahead = (ahead - 1) % info->period + 1;
             info->earliest_begin = opened_at + ahead;
@@ -272,6 +329,19 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
             int64_t least = own - own / 1000 * play_options(player->character).backoff_jitter;
             after.items[i].least_begin = opened_at + (least > pause ? least : pause);
         }
+    }
+    if (late) play_opening(player, opened_at, &ended, &after);
+    records_free(&ended);
+    for (size_t i = 0; i < after.count; i++) {
+        selene_task_info *info = &after.items[i].info;
+        const struct record *old = records_find(&before, info->sequence);
+        if (info->earliest_begin == old->info.earliest_begin || info->attempts > 0 || !info->jitter)
+            continue;
+        after.items[i].least_begin = info->earliest_begin;
+        if (info->recurrence != SELENE_RECURRENCE_ANCHORED ||
+            info->schedule != SELENE_SCHEDULE_PERIODIC)
+            after.items[i].least_begin -= play_jitter(info);
+        info->earliest_begin += play_jitter(info);
     }
     // What ended long ago goes at the opening, as it does at a begin (T9). If the time of the end is forgotten, that
     // cannot be tried: then what has ended may be gone or not.
@@ -388,6 +458,20 @@ struct finding {
     uint64_t next_sequence;
 };
 
+/**
+ * Whether an expedited task waits: a begin that is too early is not refused then as long as something of the quota is left,
+ * and how much of it a run used that its process left open is only known to the last commit (W10).
+ */
+static int expects_expedited(selene_scheduler scheduler) {
+    struct records records = records_of(scheduler);
+    int found = 0;
+    for (size_t i = 0; i < records.count; i++)
+        found |= records.items[i].info.state == SELENE_STATE_ENQUEUED &&
+                 (records.items[i].info.flags & SELENE_TASK_EXPEDITED) != 0;
+    records_free(&records);
+    return found;
+}
+
 /** Tries what cannot be read from the records: last begins, last sequence. */
 CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
     struct finding out;
@@ -396,6 +480,7 @@ CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
     selene_task_info *info = NULL;
     selene_cycle cycle = 0;
     task.existing = SELENE_EXISTING_REPLACE;
+    if (expects_expedited(scheduler)) window.kinds = SELENE_KIND_PROCESSING;
     out.begins = selene_cycle_begin(scheduler, &window, &cycle);
     if (cycle) CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
@@ -427,7 +512,11 @@ CHECK_UNUSED static const char *life_find(const struct life *life, uint64_t leas
         struct player player;
         struct records expected;
         struct finding found;
-        const char *problem = replay(life, count, &player);
+        struct life played = *life;
+        const char *problem;
+        // It ended before what its opening did was stored, when it was too late for some tasks already.
+        if (count == 0 && opened_at < life->clock) played.clock = opened_at;
+        problem = replay(&played, count, &player);
         if (problem) {
             replay_end(life, &player);
             return problem;

@@ -3,9 +3,10 @@
  *
  * Arguments: the files (Tests/vectors/scenarios.json, Tests/vectors/mixed.json). What the steps mean stands in
  * Tests/vectors/README.md. With --store DIR in front the scheduler lives in a store in that folder, and is closed and
- * opened again before every step; with --open-store DIR it stays open. Both must change nothing (D1).
- * Every scenario is played by one lane of pulled cycles on a clock of the host's own, in a
- * process of its own, up to the first step that differs.
+ * opened again before every step; with --open-store DIR it stays open. Both must change nothing (D1). Built as
+ * vectors_connection.c it plays each three times through a connection to a scheduler that is served, as its one member:
+ * by pulled cycles, by a lane, and by cycles in which the library calls the handlers, inline. Otherwise one lane of pulled
+ * cycles plays. The clock is the host's own; a scenario has a process of its own, up to the first step that differs.
  *
  * A member of a step that nothing asked for fails the scenario, so that no vector can say something unheard.
  */
@@ -15,6 +16,11 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <unistd.h>
+
+#ifndef THROUGH_A_CONNECTION
+#define THROUGH_A_CONNECTION 0
+#endif
 
 #define LIMIT 256 /* runs in a cycle, handlers in a scenario: far above what the vectors have */
 
@@ -38,9 +44,18 @@ static int store_stays_open;
 static char store_path[4096];
 static int lives;
 
+/* ---- the owner, if there is a connection ------------------------------------ */
+
+static selene_scheduler owner;
+static char socket_path[64];
+static int
+    through_lanes; /* runs are taken by selene_lane_next, which gives the outcome of the one before */
+static int is_called; /* the library calls the handlers, in windows of selene_cycle_run */
+
 /* What a store does not keep and the host sets again. */
 static selene_options options;
-static uint32_t satisfied = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER;
+enum { ALL_CONSTRAINTS = 255 };
+static uint32_t satisfied = ALL_CONSTRAINTS;
 static uint32_t enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
 static const char *met_names[LIMIT]; /* conditions of its own */
 static int met_count;
@@ -197,9 +212,12 @@ static int same_status(cJSON *expect, selene_status got) {
 
 /* ---- steps ---------------------------------------------------------------- */
 
+static void play_called(selene_run run, const selene_run_info *info, void *context);
+
 static selene_status register_handler(const char *name) {
     handlers_registered++;
-    return selene_handler_register(scheduler, name, -1, NULL, NULL, NULL, handler_destroy);
+    return selene_handler_register(scheduler, name, -1, is_called ? play_called : NULL, NULL, NULL,
+                                   handler_destroy);
 }
 
 static void add_handler(const char *name) {
@@ -211,13 +229,25 @@ static void add_handler(const char *name) {
 }
 
 static void set_conditions(void) {
-    CHECK_OK(selene_conditions_set(
-        scheduler, SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER, satisfied));
+    CHECK_OK(selene_conditions_set(scheduler, ALL_CONSTRAINTS, satisfied));
+}
+
+/** Serves the scheduler; its calls go through a connection from now on. */
+static void connect_scheduler(void) {
+    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_server server = 0;
+    owner = scheduler;
+    snprintf(socket_path, sizeof socket_path, "/tmp/selene-vector-%ld", (long)getpid());
+    terms.path = to.path = (selene_text){socket_path, -1};
+    CHECK_OK(selene_server_open(owner, &terms, &server));
+    CHECK_OK(selene_scheduler_connect(&to, &scheduler));
 }
 
 static void open_scheduler(void) {
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     lives++;
+    if (THROUGH_A_CONNECTION) connect_scheduler();
     set_conditions();
 }
 
@@ -296,6 +326,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         task.expected_response = (item ? integer_of(item) : 5000) * SELENE_MILLISECOND;
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
     task.latest_begin = take_ms(step, "latest_begin_ms", task.latest_begin);
+    task.stall_limit = take_ms(step, "stall_ms", task.stall_limit);
     task.period = take_ms(step, "period_ms", task.period);
     task.flex = take_ms(step, "flex_ms", task.flex);
     if ((item = take(step, "needs"))) {
@@ -362,6 +393,73 @@ static void play_info(const char *id, cJSON *expect) {
     selene_task_info_destroy(info);
 }
 
+/** What a part of a task's time is about: a constraint, or what has a name. */
+static const char *about_of(int32_t reason, int64_t detail, selene_text name) {
+    if (reason == SELENE_REASON_CONSTRAINTS) return selene_constraint_name((uint32_t)detail);
+    return name.data;
+}
+
+static void same_about(const cJSON *expected, const char *got) {
+    if (cJSON_IsNull(expected) && got) differs("about: expected nothing, got \"%s\"", got);
+    if (!cJSON_IsNull(expected)) same_text("about", text_of(expected), got ? got : "(nothing)");
+}
+
+static void play_waits(const char *id, cJSON *expect) {
+    selene_waits *waits = NULL;
+    const cJSON *list, *item;
+    uint64_t place = 0;
+    if (!same_status(expect, selene_task_waits(scheduler, id, -1, &waits))) return;
+    list = take_required(expect, "parts");
+    cJSON_ArrayForEach(item, list) {
+        if (place == waits->part_count) differs("parts: there are only %" PRIu64, place);
+        const selene_wait *part = &waits->parts[place++];
+        same_text("reason", text_of(cJSON_GetArrayItem(item, 0)), selene_reason_name(part->reason));
+        same_about(cJSON_GetArrayItem(item, 1), about_of(part->reason, part->detail, part->name));
+        same_integer(selene_reason_name(part->reason),
+                     integer_of(cJSON_GetArrayItem(item, 2)) * SELENE_MILLISECOND, part->duration);
+        same_integer("times", integer_of(cJSON_GetArrayItem(item, 3)), (int64_t)part->times);
+    }
+    same_integer("number of parts", (int64_t)place, (int64_t)waits->part_count);
+    place = 0;
+    list = take_required(expect, "changes");
+    cJSON_ArrayForEach(item, list) {
+        if (place == waits->change_count) differs("changes: there are only %" PRIu64, place);
+        const selene_wait_change *change = &waits->changes[place++];
+        same_integer("change", integer_of(cJSON_GetArrayItem(item, 0)) * SELENE_MILLISECOND,
+                     change->at);
+        same_text("changed to", text_of(cJSON_GetArrayItem(item, 1)),
+                  selene_reason_name(change->reason));
+    }
+    same_integer("number of changes", (int64_t)place, (int64_t)waits->change_count);
+    place = 0;
+    list = take_required(expect, "preferred");
+    cJSON_ArrayForEach(item, list) {
+        if (place == waits->preferred_id_count) differs("preferred: only %" PRIu64, place);
+        same_selene_text("preferred", text_of(item), waits->preferred_ids[place++]);
+    }
+    same_integer("number of those preferred", (int64_t)place, (int64_t)waits->preferred_id_count);
+    selene_waits_destroy(waits);
+}
+
+static void play_left(const char *id, cJSON *expect) {
+    selene_task_info *info = NULL;
+    selene_task_output *output = NULL;
+    if (!same_status(expect, selene_task_get_output(scheduler, id, -1, &output))) return;
+    CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
+    same_text("stop", text_of(take_required(expect, "stop")), selene_stop_name(info->stop_reason));
+    same_selene_text("failure", text_of(take_required(expect, "failure")), info->failure);
+    same_selene_text("output", text_of(take_required(expect, "output")), output->output);
+    same_integer("bytes of output", output->output.length, (int64_t)info->output_length);
+    selene_task_output_destroy(output);
+    selene_task_info_destroy(info);
+}
+
+static void play_set_next(cJSON *step, cJSON *expect) {
+    const char *id = text_of(take_required(step, "id"));
+    same_status(expect, selene_task_set_next(scheduler, id, -1, take_ms(step, "to_ms", -1)));
+    nothing_left(step, "set_next");
+}
+
 static void play_next_wakeup(cJSON *expect) {
     int64_t at = -1, delay = -1;
     const cJSON *expected;
@@ -418,7 +516,36 @@ struct played {
     int64_t response_time;
     int32_t outcome;
     uint32_t attempt;
+    int32_t stops;
 };
+
+static const cJSON *said(const cJSON *script, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(script, key);
+}
+
+/** What a run says while it is open. */
+static void play_open_run(const struct played *now, const cJSON *script) {
+    const cJSON *item, *tells = said(script, "tells_ms");
+    int64_t began = clock_now, count = 0;
+    if ((item = said(script, "output")))
+        CHECK_OK(selene_run_set_output(now->run, text_of(item), (int64_t)strlen(text_of(item))));
+    if ((item = said(script, "next_ms")))
+        CHECK_OK(
+            selene_task_set_next(scheduler, now->id, -1, integer_of(item) * SELENE_MILLISECOND));
+    cJSON_ArrayForEach(item, tells) {
+        clock_now = began + integer_of(item) * SELENE_MILLISECOND;
+        CHECK_OK(selene_run_progress(now->run, ++count, cJSON_GetArraySize(tells), NULL, 0));
+    }
+    clock_now = began;
+}
+
+/** Why a run is asked to stop as it ends. */
+static void check_stops(struct played *now, const cJSON *script) {
+    const cJSON *item = said(script, "stops");
+    if (!item) return;
+    CHECK_OK(selene_run_stopping(now->run, &now->stops));
+    same_text("stops", text_of(item), selene_stop_name(now->stops));
+}
 
 static void check_runs(cJSON *runs) {
     cJSON *list, *entry;
@@ -428,8 +555,12 @@ static void check_runs(cJSON *runs) {
         cJSON_ArrayForEach(entry, list) {
             const cJSON *member;
             cJSON_ArrayForEach(member, entry) {
-                if (strcmp(member->string, "takes_ms") != 0 &&
-                    strcmp(member->string, "outcome") != 0)
+                static const char *const known[] = {"takes_ms", "outcome", "output",  "next_ms",
+                                                    "tells_ms", "stops",   "over_ms", NULL};
+                int place = 0;
+                while (known[place] && strcmp(member->string, known[place]) != 0)
+                    place++;
+                if (!known[place])
                     differs("runs of \"%s\": the member \"%s\" is not understood", list->string,
                             member->string);
             }
@@ -454,7 +585,9 @@ static void check_report(const selene_report *report, const struct played *playe
         same_text("outcome in the report", selene_outcome_name(played[i].outcome),
                   selene_outcome_name(run->outcome));
         /* An expired run was asked to stop before; a completed one only if the reserve had begun. */
-        if (run->outcome == SELENE_OUTCOME_EXPIRED)
+        if (played[i].stops)
+            same_integer("stop reason in the report", played[i].stops, run->stop_reason);
+        else if (run->outcome == SELENE_OUTCOME_EXPIRED)
             same_integer("stop reason in the report", SELENE_STOP_EXPIRING, run->stop_reason);
         else if (run->stop_reason != SELENE_STOP_NONE && run->stop_reason != SELENE_STOP_EXPIRING)
             differs("stop reason in the report: got %s", selene_stop_name(run->stop_reason));
@@ -483,72 +616,137 @@ static void check_report(const selene_report *report, const struct played *playe
                 report->eligible, count, report->did_not_fit);
 }
 
-static void play_cycle(cJSON *step, cJSON *expect) {
-    selene_window window = window_of(step);
-    cJSON *runs = take(step, "runs");
-    const cJSON *item, *list;
-    static struct played played[LIMIT];
-    uint64_t count = 0;
-    int64_t began_at = clock_now;
-    int64_t deadline = began_at + window.budget;
-    int64_t reserve = window.reserve < 0 ? window.budget / 20 : window.reserve;
-    selene_cycle cycle = 0;
-    selene_report *report = NULL;
-    int32_t found = SELENE_STEP_RUN;
-    int expired = 0;
+/** The cycle that is played. */
+static struct {
+    cJSON *runs;
+    selene_window window;
+    int64_t deadline, reserve;
+    selene_cycle cycle; /* 0: not known before its first run */
+    uint64_t count;
+    int is_expired;
+    int32_t outcome; /* what the lane says of the run before */
+} playing;
+static struct played played[LIMIT];
 
-    nothing_left(step, "cycle");
-    if (runs) check_runs(runs);
-    if (!same_status(expect, selene_cycle_begin(scheduler, &window, &cycle))) {
-        same_integer("cycle of a refused begin", 0, (int64_t)cycle);
-        return;
+/** What a run is and does, from its begin to its end. */
+static void play_run(const selene_run_info *info) {
+    struct played *now = &played[playing.count];
+    const cJSON *item, *script;
+    int64_t takes;
+    CHECK(playing.count++ < LIMIT);
+    CHECK(info->id.length < (int64_t)sizeof now->id);
+    memset(now, 0, sizeof *now);
+    memcpy(now->id, info->id.data, (size_t)info->id.length);
+    now->run = info->run;
+    now->score = info->score;
+    now->estimate = info->estimate;
+    now->started_at = info->started_at;
+    now->attempt = info->attempt;
+    if (is_called && playing.cycle == 0) playing.cycle = info->cycle;
+    same_integer("cycle of the run", (int64_t)playing.cycle, (int64_t)info->cycle);
+    same_integer("start of the run", clock_now, info->started_at);
+    same_integer("expiry of the run", playing.deadline - playing.reserve, info->expires_at);
+    same_integer("deadline of the run", playing.deadline, info->deadline);
+    if (!(playing.window.kinds & (uint32_t)info->kind))
+        differs("\"%s\" is of another kind", now->id);
+    if (info->attempt < 1) differs("\"%s\" ran as attempt 0", now->id);
+
+    script = playing.runs
+                 ? cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(playing.runs, now->id), 0)
+                 : NULL;
+    item = script ? cJSON_GetObjectItemCaseSensitive(script, "takes_ms") : NULL;
+    if (script) play_open_run(now, script);
+    takes = (item ? integer_of(item) : info->estimate / SELENE_MILLISECOND) * SELENE_MILLISECOND;
+    item = script ? cJSON_GetObjectItemCaseSensitive(script, "outcome") : NULL;
+    now->outcome = item ? number_of(item, selene_outcome_name) : SELENE_OUTCOME_NEW_DATA;
+    if (takes > playing.deadline - clock_now) {
+        clock_now = playing.deadline;
+        now->outcome = SELENE_OUTCOME_EXPIRED;
+        playing.is_expired = 1;
+    } else {
+        clock_now += takes;
+        playing.outcome = SELENE_OUTCOME_NONE;
+        if (script) check_stops(now, script);
+        if ((item = script ? said(script, "over_ms") : NULL)) {
+            CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(info->run, now->outcome));
+            now->outcome = SELENE_OUTCOME_EXPIRED;
+            now->stops = SELENE_STOP_STALLED;
+            now->response_time = integer_of(item) * SELENE_MILLISECOND;
+            return;
+        }
+        if (through_lanes) playing.outcome = now->outcome;
+        else CHECK_OK(selene_run_complete(info->run, now->outcome));
     }
+    now->response_time = clock_now - now->started_at;
+}
 
-    while (!expired) {
+/** The host comes back from the run that did not end in time; only so is its id free again. */
+static void come_back(void) {
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN,
+                 selene_run_complete(played[playing.count - 1].run, SELENE_OUTCOME_FAILED));
+}
+
+/** A handler that the library calls; from a run that does not end in time it returns without an outcome. */
+static void play_called(selene_run run, const selene_run_info *info, void *context) {
+    (void)context;
+    CHECK(info->run == run);
+    if (playing.is_expired) differs("\"%s\" is called behind the deadline", info->id.data);
+    play_run(info);
+}
+
+/** Takes runs until there is none, or one did not end in time; the report. */
+static selene_report *pull_cycle(void) {
+    selene_report *report = NULL;
+    selene_lane lane = 0;
+    if (through_lanes) CHECK_OK(selene_lane_open(playing.cycle, &lane));
+    while (!playing.is_expired) {
         selene_run_info info = SELENE_RUN_INFO_INIT;
-        struct played *now = &played[count];
-        int64_t takes, wake_at = -1;
-        const cJSON *script;
-        CHECK_OK(selene_cycle_next(cycle, &found, &info, &wake_at));
+        int32_t found = SELENE_STEP_RUN;
+        int64_t wake_at = -1;
+        CHECK_OK(through_lanes ? selene_lane_next(lane, playing.outcome, 0, &found, &info, &wake_at)
+                               : selene_cycle_next(playing.cycle, &found, &info, &wake_at));
         if (found == SELENE_STEP_DONE) break;
         if (found != SELENE_STEP_RUN) differs("next: expected a run or done, got %" PRId32, found);
-        CHECK(count++ < LIMIT);
-        CHECK(info.id.length < (int64_t)sizeof now->id);
-        memset(now, 0, sizeof *now);
-        memcpy(now->id, info.id.data, (size_t)info.id.length);
-        now->run = info.run;
-        now->score = info.score;
-        now->estimate = info.estimate;
-        now->started_at = info.started_at;
-        now->attempt = info.attempt;
-        same_integer("cycle of the run", (int64_t)cycle, (int64_t)info.cycle);
-        same_integer("start of the run", clock_now, info.started_at);
-        same_integer("expiry of the run", deadline - reserve, info.expires_at);
-        same_integer("deadline of the run", deadline, info.deadline);
-        if (!(window.kinds & (uint32_t)info.kind)) differs("\"%s\" is of another kind", now->id);
-        if (info.attempt < 1) differs("\"%s\" ran as attempt 0", now->id);
-
-        script =
-            runs ? cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(runs, now->id), 0) : NULL;
-        item = script ? cJSON_GetObjectItemCaseSensitive(script, "takes_ms") : NULL;
-        takes = (item ? integer_of(item) : info.estimate / SELENE_MILLISECOND) * SELENE_MILLISECOND;
-        item = script ? cJSON_GetObjectItemCaseSensitive(script, "outcome") : NULL;
-        now->outcome = item ? number_of(item, selene_outcome_name) : SELENE_OUTCOME_NEW_DATA;
-        if (takes > deadline - clock_now) {
-            clock_now = deadline;
-            now->outcome = SELENE_OUTCOME_EXPIRED;
-            expired = 1;
-        } else {
-            clock_now += takes;
-            CHECK_OK(selene_run_complete(info.run, now->outcome));
-        }
-        now->response_time = clock_now - now->started_at;
+        play_run(&info);
     }
-    CHECK_OK(selene_cycle_end(cycle, &report));
-    /* The host comes back from the run that did not end in time; only so is its id free again. */
-    if (expired)
-        CHECK_STATUS(SELENE_ERROR_STALE_RUN,
-                     selene_run_complete(played[count - 1].run, SELENE_OUTCOME_FAILED));
+    if (through_lanes && !playing.is_expired) {
+        CHECK_OK(selene_cycle_wait(playing.cycle, 0, &report, NULL));
+        CHECK(report != NULL);
+    } else {
+        CHECK_OK(selene_cycle_end(playing.cycle, &report));
+    }
+    if (playing.is_expired) come_back();
+    if (through_lanes) CHECK_OK(selene_lane_close(lane));
+    return report;
+}
+
+static void play_cycle(cJSON *step, cJSON *expect) {
+    const cJSON *item, *list;
+    int64_t began_at = clock_now;
+    selene_report *report = NULL;
+    selene_window window = window_of(step);
+    selene_status status;
+    uint64_t count;
+
+    memset(&playing, 0, sizeof playing);
+    playing.runs = take(step, "runs");
+    playing.deadline = began_at + window.budget;
+    playing.reserve = window.reserve < 0 ? window.budget / 20 : window.reserve;
+    playing.outcome = SELENE_OUTCOME_NONE;
+    nothing_left(step, "cycle");
+    if (playing.runs) check_runs(playing.runs);
+    if (through_lanes) window.flags |= SELENE_WINDOW_LANES;
+    if (is_called) window.flags |= SELENE_WINDOW_INLINE;
+    playing.window = window;
+    status = is_called ? selene_cycle_run(scheduler, &window, &report)
+                       : selene_cycle_begin(scheduler, &window, &playing.cycle);
+    if (!same_status(expect, status)) {
+        same_integer("cycle of a refused begin", 0, (int64_t)playing.cycle);
+        return;
+    }
+    if (!is_called) report = pull_cycle();
+    else if (playing.is_expired) come_back();
+    count = playing.count;
 
     list = take_required(expect, "picked");
     for (uint64_t i = 0; i < count || i < (uint64_t)cJSON_GetArraySize(list); i++) {
@@ -596,10 +794,7 @@ static void play_step(cJSON *step, int all_handlers) {
             handler_names[handler_count++] = text_of(item);
     } else if ((item = take(step, "conditions"))) {
         satisfied = constraints_of(item);
-        same_status(expect, selene_conditions_set(scheduler,
-                                                  SELENE_CONSTRAINT_NETWORK |
-                                                      SELENE_CONSTRAINT_EXTERNAL_POWER,
-                                                  satisfied));
+        same_status(expect, selene_conditions_set(scheduler, ALL_CONSTRAINTS, satisfied));
     } else if ((item = take(step, "enable"))) {
         enabled = kinds_of(item);
         same_status(expect, selene_scheduler_enable(scheduler, enabled));
@@ -643,6 +838,12 @@ static void play_step(cJSON *step, int all_handlers) {
         play_cycle(item, expect);
     } else if ((item = take(step, "info"))) {
         play_info(text_of(item), expect);
+    } else if ((item = take(step, "waits"))) {
+        play_waits(text_of(item), expect);
+    } else if ((item = take(step, "left"))) {
+        play_left(text_of(item), expect);
+    } else if ((item = take(step, "set_next"))) {
+        play_set_next(item, expect);
     } else if ((item = take(step, "next_wakeup"))) {
         if (!boolean_of(item)) differs("next_wakeup is not true");
         play_next_wakeup(expect);
@@ -697,6 +898,7 @@ static void play_scenario(void) {
     nothing_left(scenario, "scenario");
 
     CHECK_OK(selene_scheduler_close(scheduler, 0));
+    if (THROUGH_A_CONNECTION) CHECK_OK(selene_scheduler_close(owner, 0));
     CHECK_INT(lives, clock_destroyed);
     CHECK_INT(handlers_registered, handlers_destroyed);
     free(permitted);
@@ -770,6 +972,16 @@ int main(int argc, char **argv) {
             next = current->next;
             scenario = current;
             name_scenario(name, sizeof name);
+            size_t length = strlen(name);
+            through_lanes = is_called = 0;
+            run_test(name, play_scenario);
+            if (!THROUGH_A_CONNECTION) continue;
+            through_lanes = 1;
+            snprintf(name + length, sizeof name - length, " (lanes)");
+            run_test(name, play_scenario);
+            through_lanes = 0;
+            is_called = 1;
+            snprintf(name + length, sizeof name - length, " (called)");
             run_test(name, play_scenario);
         }
         cJSON_Delete(root);

@@ -19,7 +19,10 @@ static selene_waits *waits_of(selene_scheduler scheduler, const char *id) {
         sum += waits->parts[i].duration;
         for (uint64_t k = 0; k < i; k++)
             CHECK(waits->parts[k].reason != waits->parts[i].reason ||
-                  waits->parts[k].detail != waits->parts[i].detail);
+                  waits->parts[k].detail != waits->parts[i].detail ||
+                  waits->parts[k].name.length != waits->parts[i].name.length ||
+                  memcmp(waits->parts[k].name.data, waits->parts[i].name.data,
+                         (size_t)waits->parts[i].name.length) != 0);
     }
     CHECK_INT(waits->until - waits->since, sum);
     CHECK(waits->change_count <= 30);
@@ -39,7 +42,7 @@ static selene_wait part_of(const selene_waits *waits, int32_t reason, int64_t de
     for (uint64_t i = 0; i < waits->part_count; i++)
         if (waits->parts[i].reason == reason && waits->parts[i].detail == detail)
             return waits->parts[i];
-    return (selene_wait){reason, 0, detail, 0, 0};
+    return (selene_wait){{NULL, 0}, reason, 0, detail, 0, 0};
 }
 
 static selene_wait wait_for_reason(selene_scheduler scheduler, const char *id, int32_t reason,
@@ -54,6 +57,23 @@ static selene_wait wait_for_reason(selene_scheduler scheduler, const char *id, i
     CHECK_INT((seconds)*S, wait_for_reason(scheduler, id, SELENE_REASON_##reason, 0).duration)
 #define SPENT_ON(seconds, id, reason, detail)                                                      \
     CHECK_INT((seconds)*S, wait_for_reason(scheduler, id, SELENE_REASON_##reason, detail).duration)
+
+static int is_named(selene_text text, const char *name) {
+    if (!name || !text.data) return !name && !text.data && text.length == 0;
+    return text.length == (int64_t)strlen(name) && strcmp(text.data, name) == 0;
+}
+
+/* How long it waited for something that has a name; NULL: that has none. */
+static int64_t spent_on(selene_scheduler scheduler, const char *id, int32_t reason,
+                        const char *name) {
+    selene_waits *waits = waits_of(scheduler, id);
+    int64_t spent = 0;
+    for (uint64_t i = 0; i < waits->part_count; i++)
+        if (waits->parts[i].reason == reason && is_named(waits->parts[i].name, name))
+            spent += waits->parts[i].duration;
+    selene_waits_destroy(waits);
+    return spent;
+}
 
 static selene_task job(const char *id) {
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
@@ -121,6 +141,170 @@ static void test_life_of_a_task(void) {
 }
 
 /** Windows that it did not fit, and such that preferred others. */
+static void test_names(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_text asked[] = {SELENE_TEXT("vpn"), SELENE_TEXT("disk")};
+    selene_text before[] = {SELENE_TEXT("first"), SELENE_TEXT("second")};
+    CHECK_OK(selene_condition_define(scheduler, "disk", -1));
+    CHECK_OK(selene_condition_define(scheduler, "vpn", -1));
+    selene_task task = job("a");
+    task.conditions = asked;
+    task.condition_count = 2;
+    task.group = SELENE_TEXT("web");
+    add(scheduler, task);
+    advance(3 * S);
+    CHECK_OK(selene_condition_set(scheduler, "disk", -1, 1));
+    advance(4 * S);
+    CHECK_OK(selene_condition_set(scheduler, "disk", -1, 0));
+    CHECK_OK(selene_condition_set(scheduler, "vpn", -1, 1));
+    advance(5 * S);
+    CHECK_OK(selene_condition_set(scheduler, "disk", -1, 1));
+    CHECK_OK(selene_group_pause(scheduler, "web", -1));
+    advance(6 * S);
+    CHECK_OK(selene_group_resume(scheduler, "web", -1));
+    advance(1 * S);
+    /* While both are missing it is the one that was defined first. */
+    CHECK_INT(8 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, "disk"));
+    CHECK_INT(4 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, "vpn"));
+    CHECK_INT(6 * S, spent_on(scheduler, "a", SELENE_REASON_GROUP_PAUSED, "web"));
+    CHECK_INT(1 * S, spent_on(scheduler, "a", SELENE_REASON_NO_WINDOW, NULL));
+    static const char *const told[] = {"disk", "vpn", "disk", "web", NULL};
+    selene_waits *waits = waits_of(scheduler, "a");
+    CHECK_INT(5, waits->change_count);
+    for (uint64_t i = 0; i < waits->change_count; i++)
+        CHECK(is_named(waits->changes[i].name, told[i]));
+    selene_waits_destroy(waits);
+    /* An update to another condition: what the number of the old one means now is not told as its name. */
+    asked[0] = SELENE_TEXT("moon");
+    task.condition_count = 1;
+    task.existing = SELENE_EXISTING_UPDATE;
+    add(scheduler, task);
+    CHECK_INT(12 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, NULL));
+    /* What comes after others names the first that it still waits for. */
+    add(scheduler, job("first"));
+    add(scheduler, job("second"));
+    task = job("last");
+    task.after = before;
+    task.after_count = 2;
+    add(scheduler, task);
+    advance(2 * S);
+    CHECK_INT(2 * S, spent_on(scheduler, "last", SELENE_REASON_BLOCKED, "first"));
+    CHECK_OK(selene_task_pause(scheduler, "second", -1, NULL));
+    selene_cycle cycle = begin(scheduler, window_of(100 * S, 0, 1));
+    CHECK_OK(selene_run_complete(next(cycle, "first"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(2 * S, spent_on(scheduler, "last", SELENE_REASON_BLOCKED, "second"));
+    CHECK_OK(selene_task_cancel(scheduler, "last", -1, NULL));
+    CHECK_INT(2 * S, spent_on(scheduler, "last", SELENE_REASON_BLOCKED, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** What a number of a condition meant earlier is not told as what it means now. */
+static void test_redefined(void) {
+    static selene_text sun[] = {{"sun", -1}}, moon[] = {{"moon", -1}};
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = job("a");
+    CHECK_OK(selene_condition_define(scheduler, "sun", -1));
+    task.conditions = sun;
+    task.condition_count = 1;
+    add(scheduler, task);
+    advance(5 * S);
+    task.existing = SELENE_EXISTING_UPDATE;
+    task.condition_count = 0;
+    add(scheduler, task);
+    CHECK_OK(selene_condition_undefine(scheduler, "sun", -1));
+    CHECK_OK(selene_condition_define(scheduler, "moon", -1));
+    task.conditions = moon;
+    task.condition_count = 1;
+    add(scheduler, task);
+    advance(3 * S);
+    CHECK_INT(3 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, "moon"));
+    CHECK_INT(5 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    /* Opened again, a name that nobody defines has the number of one that is undefined since. */
+    new_file();
+    scheduler = open_for_work(file);
+    CHECK_OK(selene_condition_define(scheduler, "sun", -1));
+    task.existing = SELENE_EXISTING_DEFAULT;
+    add(scheduler, task);
+    CHECK_OK(selene_condition_set(scheduler, "sun", -1, 1));
+    advance(4 * S);
+    CHECK_OK(selene_condition_undefine(scheduler, "sun", -1));
+    advance(3 * S);
+    CHECK_OK(selene_task_pause(scheduler, "a", -1, NULL));
+    advance(1 * S);
+    CHECK_OK(selene_task_resume(scheduler, "a", -1, NULL));
+    for (int life = 0; life < 3; life++) {
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+        if (life == 1) CHECK_OK(selene_condition_define(scheduler, "stars", -1));
+        CHECK_INT(8 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, "moon"));
+        SPENT(0, "a", NO_WINDOW);
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+    /* Nor where the task is gone that asked for the one with the number before, and nobody defined any. */
+    static selene_text stars[] = {{"stars", -1}};
+    new_file();
+    scheduler = open_for_work(file);
+    selene_task other = job("other");
+    other.conditions = stars;
+    other.condition_count = 1;
+    add(scheduler, other);
+    add(scheduler, task);
+    advance(2 * S);
+    CHECK_OK(selene_task_pause(scheduler, "a", -1, NULL));
+    advance(1 * S);
+    CHECK_OK(selene_task_resume(scheduler, "a", -1, NULL));
+    CHECK_OK(selene_task_cancel(scheduler, "other", -1, NULL));
+    CHECK_OK(selene_scheduler_prune(scheduler, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    scheduler = open_for_work(file);
+    CHECK_INT(3 * S, spent_on(scheduler, "a", SELENE_REASON_CONDITIONS, "moon"));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** How far back it is known is up to the host. */
+static void test_length(void) {
+    const uint64_t most[] = {16, 17, 4096};
+    for (int i = 0; i < 3; i++) {
+        selene_options options = SELENE_OPTIONS_INIT;
+        options.max_pending_refresh = SELENE_UNLIMITED;
+        options.wait_log_entries = most[i];
+        selene_scheduler scheduler = open_virtual(options);
+        CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
+        add(scheduler, job("a"));
+        CHECK_OK(selene_task_pause(scheduler, "a", -1, NULL));
+        selene_task other = job("b");
+        other.schedule = SELENE_SCHEDULE_STANDING;
+        other.group = SELENE_TEXT("g");
+        add(scheduler, other);
+        for (int round = 0; round < 100; round++) {
+            selene_cycle cycle = begin(scheduler, window_of(10 * S, 0, 1));
+            CHECK_OK(selene_run_complete(next(cycle, "b"), SELENE_OUTCOME_NEW_DATA));
+            advance(S);
+            CHECK_OK(selene_cycle_end(cycle, NULL));
+        }
+        CHECK_OK(selene_task_resume(scheduler, "a", -1, NULL));
+        SPENT(100, "a", PAUSED);
+        const selene_wait earlier = wait_for_reason(scheduler, "b", SELENE_REASON_EARLIER, 0);
+        CHECK_INT(0, earlier.duration);
+        /* Of a condition a quarter of it is kept, but 16. */
+        selene_task task = job("c");
+        task.constraints = SELENE_CONSTRAINT_NETWORK;
+        add(scheduler, task);
+        for (int flip = 0; flip < 40; flip++) {
+            CHECK_OK(selene_conditions_set(scheduler, BOTH, flip % 2 ? BOTH : 0));
+            advance(S);
+        }
+        CHECK_INT(most[i] == 4096 ? 0 : 23 * S,
+                  wait_for_reason(scheduler, "c", SELENE_REASON_EARLIER, 0).duration);
+        SPENT_ON(most[i] == 4096 ? 20 : 8, "c", CONSTRAINTS, SELENE_CONSTRAINT_NETWORK);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
 static void test_windows(void) {
     selene_scheduler scheduler = open_for_work(NULL);
     selene_task big = job("big"), first = job("first"), second = job("second");
@@ -809,6 +993,10 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W8 of the life of a task each part goes to what kept it from running",
              test_life_of_a_task);
+    run_test("W8 conditions, groups and what it comes after have their names", test_names);
+    run_test("W8 W2 what a condition's number meant earlier is not told as what it means now",
+             test_redefined);
+    run_test("W8 a host says how far back it is known", test_length);
     run_test("W8 windows that it did not fit, and those that preferred others, whom it names",
              test_windows);
     run_test("W8 a periodic task tells the period that was last due", test_periods);

@@ -25,7 +25,7 @@ final class Desk {
 
   @discardableResult
   func register(_ recipe: Recipe) throws -> Disposition {
-    let definition = try recipe.define(backoff: table.policy.backoff, maxInput: table.policy.maxInput)
+    let definition = try recipe.define(in: table)
     return try call { try table.register(definition, at: now, enabled: enabled, &$0) }
   }
 

@@ -44,9 +44,16 @@ import Testing
   func constraints() {
     #expect(Constraints.network.name.map { "\($0)" } == "network")
     #expect(Constraints.externalPower.name.map { "\($0)" } == "external_power")
+    var names: [String] = []
+    Constraints.all.forEach { names.append($0.name.map { "\($0)" } ?? "none") }
+    #expect(
+      names == [
+        "network", "external_power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off",
+        "not_roaming",
+      ])
     #expect(Constraints.all.name == nil)
     #expect(Constraints().name == nil)
-    #expect(Constraints(rawValue: 4).name == nil)
+    #expect(Constraints(rawValue: 256).name == nil)
   }
 
   // MARK: Texts of errors

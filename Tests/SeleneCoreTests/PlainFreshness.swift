@@ -44,6 +44,9 @@ struct PlainFreshness {
     lives[new]?.freshSince = now
   }
 
+  /// It counts from now as if registered, though it had runs before: one that was retried waited for others (W4).
+  mutating func restart(_ sequence: UInt64, at now: Instant) { lives[sequence]?.freshSince = now }
+
   /// F2.
   func freshSince(_ record: some PlainTask) -> Instant { life(record).freshSince }
 

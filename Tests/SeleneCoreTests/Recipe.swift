@@ -72,7 +72,8 @@ struct Recipe {
   /// The same with the terms and groups of a table.
   func define(in table: TaskTable) throws -> TaskDefinition {
     try withDraft { draft in
-      try TaskDefinition.checked(draft, backoff: BackoffBounds(), maxInput: 10_240, pool: &table.terms)
+      try TaskDefinition.checked(
+        draft, backoff: table.policy.backoff, maxInput: table.policy.maxInput, pool: &table.terms)
     }
   }
 }

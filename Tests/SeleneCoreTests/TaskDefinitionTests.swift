@@ -106,7 +106,7 @@ import Testing
       Field("backoff", [-1, 0, 1, 2], not: [-2, 3, 99]) { $0.backoff = Int32($1) },
       Field("response_window", [0, 1, 3, 30], not: [-1, 31, 256]) { $0.responseWindow = Int32($1) },
       Field("max_attempts", [0, 1, 4_294_967_295], not: []) { $0.maxAttempts = UInt32($1) },
-      Field("constraints", [0, 1, 2, 3], not: [4, 5, 8, 0x8000_0000]) { $0.constraints = UInt32($1) },
+      Field("constraints", [0, 1, 2, 3, 4, 128, 255], not: [256, 257, 0x8000_0000]) { $0.constraints = UInt32($1) },
       Field("expected_response", [-1, 0, 1, 24 * hour], not: [-2, 24 * hour + 1, .max, .min]) {
         $0.expectedResponse = $1
       },

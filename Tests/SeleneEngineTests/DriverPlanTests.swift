@@ -8,14 +8,14 @@ import Testing
 
 /// What a plan says, to be compared.
 enum Said: Equatable {
-  case read(SignalGroups, conditions: Bool, KindSet)
+  case read(SignalGroups)
   /// For some kinds; `serves` if tasks of others run in it, too.
   case open(KindSet, budget: Span, lanes: Int = 1, only: String? = nil, serves: KindSet? = nil)
   case sleep(Instant)
 
   init(_ plan: DriverPlan) {
     switch plan.step {
-    case .read(let groups, let conditions, let kinds): self = .read(groups, conditions: conditions, kinds)
+    case .read(let groups): self = .read(groups)
     case .open(let window, let kinds):
       self = .open(
         kinds, budget: window.budget, lanes: window.lanes,
@@ -31,7 +31,7 @@ enum Said: Equatable {
   private static let (refresh, processing) = (KindSet(.refresh), KindSet(.processing))
   private static let never = Said.sleep(Time.never)
 
-  /// A view of these tasks, each with a handler of its own name; conditions are the host's, and all satisfied.
+  /// A view of these tasks, each with a handler of its own name; nothing is read from the system.
   private static func view(
     _ recipes: [Recipe], handlers: Bool = true, _ change: (inout DriverView) throws -> Void = { _ in }
   ) throws -> DriverView {
@@ -50,7 +50,6 @@ enum Said: Equatable {
     var draft = DriverDraft()
     driver(&draft)
     var view = DriverView(terms: try DriverTerms(draft), table: desk.table, governor: Governor(), now: now)
-    view.hostOwned = .all
     try change(&view)
     return view
   }
@@ -64,6 +63,10 @@ enum Said: Equatable {
   }
 
   private static var fetch: Recipe { Recipe("fetch", .once) }
+  private static var online: Recipe { Recipe("online", .once) { $0.constraints = Constraints.network.rawValue } }
+  private static var plugged: Recipe {
+    Recipe("plugged", .once) { $0.constraints = Constraints.externalPower.rawValue }
+  }
   private static var pack: Recipe { Recipe("pack", .once, kind: .processing) }
 
   /// One case: what is known, and what the plan is.
@@ -155,8 +158,8 @@ enum Said: Equatable {
         ($0.reach.followsSystem, $0.hearing.announced) = (true, .people)
       }
     },
-    Case("ungoverned: but conditions are", .read([], conditions: true, refresh)) {
-      try view([fetch], driver: { $0.isGoverned = false }) { $0.hostOwned = [] }
+    Case("ungoverned: but those of constraints are", .read(.network)) {
+      try view([online], driver: { $0.isGoverned = false }) { $0.reach.followsSystem = true }
     },
     Case("ungoverned: nor while it is open", never) {
       try view([], driver: { $0.isGoverned = false }) {
@@ -188,34 +191,50 @@ enum Said: Equatable {
       }
     },
 
-    Case("conditions are read before a window", .read([], conditions: true, refresh)) {
-      try view([fetch]) { $0.hostOwned = [] }
+    Case("what constraints look at is read before a window", .read([.network, .power])) {
+      try view([online, plugged]) { $0.reach.followsSystem = true }
     },
-    Case("once", .open(refresh, budget: 30 * Time.second)) {
-      try view([fetch]) { ($0.hostOwned, $0.hearing.asked) = ([], refresh) }
+    Case("only what a task asks for", .read(.network)) { try view([online]) { $0.reach.followsSystem = true } },
+    Case("and nothing if none does", .open(refresh, budget: 30 * Time.second)) {
+      try view([fetch]) { $0.reach.followsSystem = true }
     },
-    Case("and again for a kind that fell due meanwhile", .read([], conditions: true, .all)) {
-      try view([pack, fetch]) { ($0.hostOwned, $0.hearing.asked) = ([], refresh) }
-    },
-    Case("what waits for a condition that only the host knows waits for it", never) {
-      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) { $0.satisfied = [] }
-    },
-    Case("for one of the system's it listens", .read([], conditions: true, [])) {
-      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) {
-        ($0.satisfied, $0.hostOwned) = ([], .externalPower)
+    Case("nor what the host sets", .read(.power)) {
+      try view([online, plugged]) {
+        $0.reach.followsSystem = true
+        try $0.governor.signals.set(.network, 1, by: .host, at: now)
       }
     },
+    Case("once", .open(refresh, budget: 30 * Time.second)) {
+      try view([online]) { ($0.reach.followsSystem, $0.hearing.read) = (true, .network) }
+    },
+    Case("what waits for a constraint that only the host knows waits for it", never) {
+      try view([online]) { $0.satisfied = [] }
+    },
+    Case("for one of the system's it listens", .read(.network)) {
+      try view([online]) { ($0.satisfied, $0.reach.followsSystem) = ([], true) }
+    },
     Case("a minute later again", .sleep(now + Time.minute)) {
-      try view([Recipe("a", .once) { $0.constraints = Constraints.network.rawValue }]) {
-        ($0.satisfied, $0.hostOwned) = ([], .externalPower)
-        ($0.hearing.asked, $0.mayListenAt) = ([], now + Time.minute)
+      try view([online]) {
+        ($0.satisfied, $0.reach.followsSystem) = ([], true)
+        ($0.hearing.read, $0.heardAt) = (.network, now)
       }
     },
     Case("also while a window is open", .sleep(now + Time.minute)) {
-      try view([]) { ($0.open, $0.hasCycles, $0.hostOwned, $0.mayListenAt) = (refresh, true, [], now + Time.minute) }
+      try view([online]) {
+        ($0.open, $0.hasCycles, $0.reach.followsSystem, $0.heardAt) = (refresh, true, true, now)
+      }
+    },
+    Case("but not for what no task asks for", never) {
+      try view([]) { ($0.open, $0.hasCycles, $0.reach.followsSystem) = (refresh, true, true) }
+    },
+    Case("what is announced is read where a constraint looks at it", .read(.network)) {
+      try view([online]) {
+        ($0.open, $0.hasCycles, $0.reach.followsSystem, $0.heardAt) = (refresh, true, true, now)
+        $0.hearing.announced = [.network, .power]
+      }
     },
 
-    Case("what a decision looks at is read first", .read(.people, conditions: false, refresh)) {
+    Case("what a decision looks at is read first", .read(.people)) {
       try view([fetch]) {
         $0.governor = Governor(try veto(.userActive))
         $0.reach.followsSystem = true
@@ -234,13 +253,13 @@ enum Said: Equatable {
         ($0.reach.followsSystem, $0.hearing.read) = (true, .people)
       }
     },
-    Case("what is announced is read where a decision looks at it", .read(.network, conditions: false, [])) {
+    Case("what is announced is read where a decision looks at it", .read(.network)) {
       try view([]) {
         $0.governor = Governor(try veto(.network))
         ($0.reach.followsSystem, $0.hearing.announced) = (true, [.network, .power])
       }
     },
-    Case("vetoes against an open window are read, too", .read(.people, conditions: false, [])) {
+    Case("vetoes against an open window are read, too", .read(.people)) {
       try view([]) {
         $0.governor = Governor(try veto(.userActive, preempts: true))
         ($0.reach.followsSystem, $0.open, $0.hasCycles) = (true, refresh, true)

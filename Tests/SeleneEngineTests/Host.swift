@@ -47,7 +47,7 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
   /// A call into the scheduler.
   func enter<R>(_ body: (Scheduler, Moment) throws -> R) throws -> R {
     // The border's closures throw SeleneError only; whatever a test's body throws is carried around them.
-    let result: Result<R, any Error> = try Scheduler.enter(handle, probing: true) { scheduler, moment in
+    let result: Result<R, any Error> = try Scheduler.enter(handle, probing: .all) { scheduler, moment in
       Result { try body(scheduler, moment) }
     }
     return try result.get()
@@ -127,6 +127,10 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
 
   func explain(_ id: String) throws -> Explanation {
     try id.withBytes { bytes in try enter { try $0.explain(bytes, at: $1) } }
+  }
+
+  func waits(_ id: String) throws -> ToldWaits {
+    try id.withBytes { bytes in try enter { try $0.waits(bytes, at: $1) } }
   }
 
   func reasons(_ id: String) throws -> [Reason] { try explain(id).entries.map(\.reason) }
@@ -212,6 +216,12 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
       try Scheduler.enter(run: run) { scheduler, number, _ throws(SeleneError) in
         try scheduler.setOutput(number, bytes)
       }
+    }
+  }
+
+  func progress(_ run: UInt64, _ done: Int64, of total: Int64) throws {
+    try Scheduler.enter(run: run) { scheduler, number, moment throws(SeleneError) in
+      try scheduler.progress(number, done: done, total: total, nil, at: moment)
     }
   }
 

@@ -61,6 +61,7 @@ extension Model {
         case .starts:
           sight.state = limits[sight.kind] == nil ? .enqueued : .held
           (sight.registeredAt, sight.lastRun) = (instant, instant)
+          diary?.restart(sight.sequence, at: instant)
           let said = sight.isNextSaid ? sight.earliestBegin : nil
           begin(&sight, from: instant)
           if let said { sight.earliestBegin = said }

@@ -39,7 +39,7 @@ extension Model {
     _ = prune(endedBy: now - Time.day)
     let reserve = window.reserve == -1 ? window.budget / 20 : window.reserve
     let kinds = KindSet(rawValue: window.kinds)
-    var candidates = task == nil ? ranked(kinds) : []
+    var candidates = task == nil ? rankedAlike(kinds) : []
     if let task, let sight = self[task] { candidates = ranked([sight]) }
     var alone: KindSet = []
     if task == nil {
@@ -121,14 +121,7 @@ extension Model {
   func candidates(_ cycle: ModelCycle) -> [(sequence: UInt64, score: Fraction)] {
     if cycle.isRolling { return taken(ranked(cycle.kinds.intersection(enabled)), alone: cycle.alone) }
     guard !cycle.isOfOneTask else { return cycle.candidates }
-    // Of kinds that are early, nothing is urgent but what is expedited.
-    let isUrgent = { (sequence: UInt64) in
-      cycle.urgent.contains(sequence) && !cycle.alone.contains(self.records[sequence]?.kind ?? .refresh)
-    }
-    return taken(
-      withExpedited(
-        cycle.candidates.filter { isUrgent($0.sequence) }, cycle.candidates.filter { !isUrgent($0.sequence) }),
-      alone: cycle.alone)
+    return taken(inFront(cycle.candidates, isUrgent: cycle.urgent.contains), alone: cycle.alone)
   }
 
   private func pick(_ cycle: ModelCycle) -> UInt64? {

@@ -67,7 +67,9 @@ extension Model {
     guard old.kind == new.kind, old.definition.schedule == new.schedule else { throw Refused(.invalidArgument) }
     let (kept, names) = (old.definition.after.map(\.id.text), new.after.map(\.id.text))
     guard names.isEmpty || names == kept else { throw Refused(.invalidArgument) }
-    var sight = old.with(kept.isEmpty ? new : new.after(old.definition.after))
+    // What it comes after stays, and so does whether any end of that will do.
+    let anyEnd = old.definition.terms.numbers.flags & 2 != 0
+    var sight = old.with(kept.isEmpty ? new : new.after(old.definition.after, anyEnd: anyEnd))
     if old.isByCalendar && !sight.isByCalendar { sight.isNextSaid = false }
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty

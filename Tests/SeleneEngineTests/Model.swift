@@ -46,7 +46,8 @@ struct ModelCycle {
   let isRolling: Bool
   /// It is the window of one task (C14).
   let isOfOneTask: Bool
-  /// Those who were eligible at begin, best first, without those who ran or changed since.
+  /// Those who were eligible at begin, by score alone, without those who ran or changed since. Who goes before others
+  /// is asked at each pick, since the quota of expedited tasks may be used up meanwhile (W10).
   var candidates: [(sequence: UInt64, score: Fraction)]
   let eligible: Int
   /// The kinds of which it is too early for others than expedited tasks (W10).
@@ -152,16 +153,23 @@ final class Model {
   }
 
   /// The eligible tasks of some kinds, best first.
-  func ranked(_ kinds: KindSet) -> [(sequence: UInt64, score: Fraction)] {
-    let eligible = records.values
-      .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !spent.contains($0.sequence) }
-    // What is near its latest begin goes first, the earliest of these before the others (W9).
-    let all = ranked(eligible)
-    let urgent = all.filter { records[$0.sequence]?.isUrgent(at: now) == true }
+  func ranked(_ kinds: KindSet) -> Ranked {
+    inFront(rankedAlike(kinds)) { records[$0]?.isUrgent(at: now) == true }
+  }
+
+  /// The same by score alone, as if none went before others.
+  func rankedAlike(_ kinds: KindSet) -> Ranked {
+    ranked(
+      records.values
+        .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !spent.contains($0.sequence) })
+  }
+
+  /// What is near its latest begin goes first, the earliest of these before the others (W9); then what is expedited.
+  func inFront(_ all: Ranked, isUrgent: (UInt64) -> Bool) -> Ranked {
     let order = { (sequence: UInt64) in (self.records[sequence]?.latestAt ?? .max, sequence) }
     return withExpedited(
-      urgent.sorted { order($0.sequence) < order($1.sequence) },
-      all.filter { other in !urgent.contains { $0.sequence == other.sequence } })
+      all.filter { isUrgent($0.sequence) }.sorted { order($0.sequence) < order($1.sequence) },
+      all.filter { !isUrgent($0.sequence) })
   }
 
   typealias Ranked = [(sequence: UInt64, score: Fraction)]

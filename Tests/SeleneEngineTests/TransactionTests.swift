@@ -93,7 +93,8 @@ private final class Subject {
         let reading = governor.signals.reading(signal, at: moment.now)
         lines.append("\(signal) \(reading.value) \(reading.source) \(reading.until)")
       }
-      lines.append("\(scheduler.conditions.satisfied.rawValue) \(scheduler.conditions.hostOwned.rawValue)")
+      let hostSet = governor.signals.hostSet(at: moment.now)
+      lines.append("\(scheduler.conditions.satisfied.rawValue) \(hostSet.rawValue)")
       for cycle in scheduler.cycles {
         lines.append(
           "cycle \(cycle.time.begin) \(cycle.time.deadline) \(cycle.kinds.rawValue) \(cycle.booked.rawValue) "
@@ -243,6 +244,8 @@ private final class Subject {
       let step = Self.step(&chance)
       history.append("\(step)".prefix(60) + "")
       let before = try subject.describe()
+      // What time does by itself is told to both before the call.
+      _ = try twin.describe()
       subject.store.refuse(in: 1 + chance.below(2))
       var answer = subject.attempt(step)
       subject.store.refusesIn = 0

@@ -16,7 +16,8 @@ extension VectorPlayer {
 
   static func constraints(_ names: [String]) throws -> Constraints {
     try names.reduce(into: []) { set, name in
-      guard let bit = [Constraints.network, .externalPower].first(where: { "\($0.name ?? "")" == name }) else {
+      guard let bit = (0..<8).map({ Constraints(rawValue: 1 << $0) }).first(where: { "\($0.name ?? "")" == name })
+      else {
         throw Differs("no constraint is called \(name)")
       }
       set.insert(bit)
@@ -69,6 +70,7 @@ extension VectorPlayer {
       recipe.flags |= TaskDefinition.expedited
       if expedited == "refuse" { recipe.flags |= TaskDefinition.refuseOutOfQuota }
     }
+    recipe.stallLimit = try call.milliseconds("stall_ms") ?? recipe.stallLimit
     recipe.latestBegin = try call.milliseconds("latest_begin_ms") ?? recipe.latestBegin
     recipe.period = try call.milliseconds("period_ms") ?? recipe.period
     recipe.flex = try call.milliseconds("flex_ms") ?? recipe.flex
@@ -91,18 +93,35 @@ extension VectorPlayer {
     return draft
   }
 
-  /// How long each run takes and what comes of it, by id.
-  static func script(_ runs: Json?) throws -> [String: (takes: Int64?, outcome: Outcome?)] {
+  /// What a run does.
+  struct Script {
+    var takes: Span?
+    var outcome: Outcome?
+    var output: String?
+    var next: Instant?
+    var tells: [Span] = []
+    var stops: String?
+    var over: Span?
+  }
+
+  /// What each run does, by id.
+  static func script(_ runs: Json?) throws -> [String: Script] {
     guard let runs else { return [:] }
     return try runs.members("runs").mapValues { list in
       let entries = try list.list("runs")
       guard entries.count == 1 else { throw Differs("runs: \(entries.count) of one id in one cycle") }
       let entry = try entries[0].object("run")
-      let takes = try entry.milliseconds("takes_ms")
+      var script = Script()
+      script.takes = try entry.milliseconds("takes_ms")
+      script.output = try entry.text("output")
+      script.next = try entry.milliseconds("next_ms")
+      script.tells = try entry.take("tells_ms")?.list("tells_ms").map { try $0.integer("tell") * 1_000_000 } ?? []
+      script.stops = try entry.text("stops")
+      script.over = try entry.milliseconds("over_ms")
       let outcomes = ["new_data", "no_data", "failed", "abandoned"]
-      let outcome = try index(entry.text("outcome"), in: outcomes).flatMap { Outcome(rawValue: $0) }
+      script.outcome = try index(entry.text("outcome"), in: outcomes).flatMap { Outcome(rawValue: $0) }
       try entry.finish()
-      return (takes, outcome)
+      return script
     }
   }
 }

@@ -157,6 +157,14 @@ final class VectorPlayer {
       try cycle(window.object("cycle"), expect)
     } else if let id = try step.text("info") {
       try info(id, expect)
+    } else if let id = try step.text("waits") {
+      try waits(id, expect)
+    } else if let id = try step.text("left") {
+      try left(id, expect)
+    } else if let call = try step.take("set_next")?.object("set_next") {
+      let (id, next) = (try call.required("id").text("id"), try call.milliseconds("to_ms") ?? -1)
+      try call.finish()
+      try status(expect) { try host.setNext(id, next) }
     } else if try step.boolean("next_wakeup") == true {
       try wakeup(expect)
     }
@@ -200,6 +208,34 @@ final class VectorPlayer {
     try same("runs", expect.integer("runs"), Int64(record.responseTimes.count))
   }
 
+  private func left(_ id: String, _ expect: JsonObject) throws {
+    guard let (record, _) = try status(expect, { try host.record(id) }) else { return }
+    try same("stop", expect.required("stop").text("stop"), "\(record.stopReason.name)")
+    try same("failure", expect.text("failure"), record.failure?.message?.buffer.text ?? "")
+    try same("output", expect.text("output"), record.output?.buffer.text ?? "")
+  }
+
+  private func waits(_ id: String, _ expect: JsonObject) throws {
+    guard let told = try status(expect, { try host.waits(id) }) else { return }
+    let parts = try expect.required("parts").list("parts").map { try $0.list("part") }
+    try same("number of parts", parts.count, told.waits.parts.count)
+    for (place, part) in parts.enumerated() {
+      let got = told.waits.parts[place]
+      try same("reason", part[0].text("reason"), "\(got.reason.name)")
+      var about = told.partNames[place].map { $0.buffer.text }
+      if got.reason == .constraints {
+        about = "\(Constraints(rawValue: UInt32(truncatingIfNeeded: got.detail)).name ?? "")"
+      }
+      if case .null = part[1] { try same("about", nil, about) } else { try same("about", part[1].text("about"), about) }
+      try same("\(got.reason.name)", part[2].integer("duration") * 1_000_000, got.duration)
+      try same("times", part[3].integer("times"), Int64(got.times))
+    }
+    let changes = try expect.required("changes").list("changes").map { try $0.list("change") }
+    try same("changes", changes.map { try $0[0].integer("at") * 1_000_000 }, told.waits.changes.map(\.at))
+    try same("changes", changes.map { try $0[1].text("reason") }, told.waits.changes.map { "\($0.reason.name)" })
+    try same("preferred", expect.texts("preferred") ?? [], told.preferred.map { $0.id.text })
+  }
+
   private func wakeup(_ expect: JsonObject) throws {
     guard let at = try status(expect, { try host.nextWakeup() ?? Time.never }) else { return }
     let expected = try expect.required("at_ms")
@@ -227,11 +263,19 @@ final class VectorPlayer {
       let own = script[run.definition.id.text]
       let takes = own?.takes ?? run.estimate / 1_000_000 * 1_000_000
       var outcome = own?.outcome ?? .newData
+      if let own { try say(own, run) }
+      if let own, let over = own.over {
+        host.now += takes
+        try same("late outcome", .staleRun, refusal { try host.complete(run.token, outcome) })
+        runs.append((run, .expired, over))
+        continue
+      }
       if takes > deadline - host.now {
         host.now = deadline
         (outcome, hasExpired) = (.expired, true)
       } else {
         host.now += takes
+        if let stops = own?.stops { try same("stops", stops, "\(host.stopping(run.token).reason.name)") }
         try host.complete(run.token, outcome)
       }
       runs.append((run, outcome, host.now - run.startedAt))
@@ -263,6 +307,18 @@ final class VectorPlayer {
     try same("begin in the report", began, report.time.begin)
     try same("end in the report", host.now, report.endedAt)
     try verify(report.didNotFit <= report.eligible - runs.count, "\(report.didNotFit) did not fit")
+  }
+
+  /// What a run says while it is open.
+  private func say(_ script: Script, _ run: Run) throws {
+    let began = host.now
+    if let output = script.output { try host.leave(run.token, output) }
+    if let next = script.next { try host.setNext(run.definition.id.text, next) }
+    for (count, tell) in script.tells.enumerated() {
+      host.now = began + tell
+      try host.progress(run.token, Int64(count + 1), of: Int64(script.tells.count))
+    }
+    host.now = began
   }
 
   // MARK: Comparing

@@ -113,6 +113,7 @@ cpp_by_cmake() { # PREFIX
 only_what_belongs_there() { # FOLDER
   diff <(cd "$1" && find . -not -type d | LC_ALL=C sort) - <<EOF
 ./bin/selene-run
+./bin/selened
 ./include/selene.h
 ./include/selene.hpp
 ./lib/cmake/Selene/SeleneConfig.cmake
@@ -124,6 +125,8 @@ only_what_belongs_there() { # FOLDER
 ./lib/pkgconfig/selene.pc
 ./lib/systemd/system/selene-run.service
 ./lib/systemd/system/selene-run.timer
+./lib/systemd/system/selened@.service
+./lib/systemd/system/selened@.socket
 ./share/doc/selene/CHANGELOG.md
 ./share/doc/selene/LICENSE
 ./share/doc/selene/README.md
@@ -134,6 +137,7 @@ only_what_belongs_there() { # FOLDER
 ./share/doc/selene/rules.md
 ./share/doc/selene/selene-run.md
 ./share/man/man1/selene-run.1
+./share/man/man8/selened.8
 ./share/selene/api.json
 EOF
 }
@@ -151,13 +155,18 @@ no_traces() {
 
 # It needs no library of ours, says its version, and its manual page has every option of its help.
 program_works() { # PREFIX
-  local option
-  [ "$(env -i "$1/bin/selene-run" --version)" = "selene-run $version" ] || { "$1/bin/selene-run" --version; return 1; }
-  readelf -d "$1/bin/selene-run" | { ! grep libselene; } || return
-  grep -q "^ExecStart=/opt/selene/bin/selene-run " "$1/lib/systemd/system/selene-run.service" || return
-  for option in $("$1/bin/selene-run" --help | grep -o '^  --[a-z-]*' | sed 's/-/\\-/g'); do
-    grep -qF -e "$option" "$1/share/man/man1/selene-run.1" || { echo "the manual has no $option"; return 1; }
-  done
+  local name unit manual option
+  while read -r name unit manual; do
+    [ "$(env -i "$1/bin/$name" --version)" = "$name $version" ] || { "$1/bin/$name" --version; return 1; }
+    readelf -d "$1/bin/$name" | { ! grep libselene; } || return
+    grep -q "^ExecStart=/opt/selene/bin/$name " "$1/lib/systemd/system/$unit" || return
+    for option in $("$1/bin/$name" --help | grep -o '^  --[a-z-]*' | sed 's/-/\\-/g'); do
+      grep -qF -e "$option" "$1/share/man/$manual" || { echo "$manual has no $option"; return 1; }
+    done
+  done <<EOF
+selene-run selene-run.service man1/selene-run.1
+selened selened@.service man8/selened.8
+EOF
 }
 
 nothing_outside() { # FOLDER: libraries are below lib/x86_64-linux-gnu/
@@ -188,7 +197,7 @@ staged=$work/root/opt/selene
 check "installs these files and nothing else" only_what_belongs_there "$staged"
 check "the links follow the SONAME" links_are_right "$staged"
 check "nothing installed names the build machine" no_traces "$staged"
-check "selene-run, its manual and its units" program_works "$staged"
+check "selene-run and selened, their manuals and units" program_works "$staged"
 check "make install again" make --no-print-directory install DESTDIR="$work/root" PREFIX=/opt/selene
 
 for place in staged moved; do

@@ -40,6 +40,8 @@ def as_selene_run(arguments):
     name, *rest = arguments
     if name == "run":
         return rest
+    if name == "why":
+        return arguments
     for by in ("tag", "group"):
         if name in ("pause", "resume") and f"--{by}" in rest:
             place = rest.index(f"--{by}")

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"context"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -125,13 +126,12 @@ func (c *Cycle) Next() (Step, *Run, time.Time, error) {
 	defer c.scheduler.leave()
 	lent := lentPulled.Get().(*pulledOwner)
 	defer lentPulled.Put(lent)
-	before := stops.Load()
 	err := check(func() C.selene_status { return C.selene_cycle_next(c.handle, &lent.step, &lent.info, &lent.wake) })
 	if err != nil {
 		return StepDone, nil, time.Time{}, err
 	}
 	if lent.step == C.SELENE_STEP_RUN {
-		return StepRun, newRun(c.scheduler, &lent.info, before, nil), time.Time{}, nil
+		return StepRun, newRun(c.scheduler, &lent.info, nil), time.Time{}, nil
 	}
 	return Step(lent.step), nil, moment(lent.wake), nil
 }
@@ -175,9 +175,24 @@ func newReport(raw *C.selene_report) *Report {
 		Abandoned: uint64(raw.abandoned), Expired: uint64(raw.expired), Stopped: uint64(raw.stopped),
 		Runs: make([]ReportRun, 0, raw.run_count),
 	}
-	for _, run := range unsafe.Slice(raw.runs, raw.run_count) {
+	runs := unsafe.Slice(raw.runs, raw.run_count)
+	// One copy of all ids, of which each is a part.
+	length := C.int64_t(0)
+	for i := range runs {
+		length += runs[i].id.length
+	}
+	var all strings.Builder
+	all.Grow(int(length))
+	for i := range runs {
+		all.Write(peek(runs[i].id))
+	}
+	ids := all.String()
+	for i := range runs {
+		run := &runs[i]
+		id := ids[:run.id.length]
+		ids = ids[run.id.length:]
 		report.Runs = append(report.Runs, ReportRun{
-			text(run.id), Outcome(run.outcome), Stop(run.stop_reason), uint32(run.attempt), float64(run.score),
+			mended(id), Outcome(run.outcome), Stop(run.stop_reason), uint32(run.attempt), float64(run.score),
 			time.Duration(run.estimate), time.Duration(run.response_time), moment(run.started_at),
 		})
 	}

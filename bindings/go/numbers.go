@@ -680,6 +680,10 @@ const (
 	EventConditionMet EventType = 22
 	// EventConditionLost: A condition of the host is not satisfied any more, whose name is in message.
 	EventConditionLost EventType = 23
+	// EventQuotaUsedUp: The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).
+	EventQuotaUsedUp EventType = 24
+	// EventQuotaLeft: Something of the quota of expedited tasks is left again.
+	EventQuotaLeft EventType = 25
 )
 
 // String is its name in the header, or unknown.
@@ -731,6 +735,10 @@ func (n EventType) String() string {
 		return "condition_met"
 	case EventConditionLost:
 		return "condition_lost"
+	case EventQuotaUsedUp:
+		return "quota_used_up"
+	case EventQuotaLeft:
+		return "quota_left"
 	}
 	return "unknown"
 }
@@ -776,10 +784,22 @@ const (
 type Constraints uint32
 
 const (
-	// Network: A network is reachable.
+	// Network: A network is reachable (NETWORK).
 	Network Constraints = 1
-	// ExternalPower: The machine is on external power.
+	// ExternalPower: The machine is on external power (EXTERNAL_POWER).
 	ExternalPower Constraints = 2
+	// Unmetered: A network is reachable and does not cost by volume (NETWORK, METERED, which only a host knows).
+	Unmetered Constraints = 4
+	// BatteryNotLow: No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
+	BatteryNotLow Constraints = 8
+	// Idle: Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.
+	Idle Constraints = 16
+	// StorageNotLow: 5 % or more of the file system that holds the store is free (STORAGE_FREE).
+	StorageNotLow Constraints = 32
+	// DisplayOff: No display is on (DISPLAY_ON).
+	DisplayOff Constraints = 64
+	// NotRoaming: A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).
+	NotRoaming Constraints = 128
 	// AllConstraints is all that this package knows.
-	AllConstraints = Network | ExternalPower
+	AllConstraints = Network | ExternalPower | Unmetered | BatteryNotLow | Idle | StorageNotLow | DisplayOff | NotRoaming
 )

@@ -41,11 +41,12 @@ type Run struct {
 	work *work
 	lock sync.Mutex
 	done chan struct{}
-	// isEnded: it was asked to stop; isOver: it has its outcome.
-	isEnded, isOver bool
+	// isEnded: it was asked to stop; isOver: it has its outcome; isListed: it is among the runs.
+	isEnded, isOver, isListed bool
 }
 
-// Runs in flight by their tokens, for the function that stops them, and how often it was called.
+// Runs that a stop concerns by their tokens, for the function that tells of it, and how often it was called: those of lanes,
+// and of the others those whose end somebody waits for.
 var (
 	runs = struct {
 		sync.Mutex
@@ -84,21 +85,42 @@ var lentPulled = sync.Pool{New: func() any {
 
 type pulledOwner struct{ *pulled }
 
-// newRun copies what a window gave. before: how many stops there were before it was given.
-func newRun(s *Scheduler, info *C.selene_run_info, before uint64, work *work) *Run {
-	run := &Run{
-		ID: text(info.id), Handler: text(info.handler), Input: bytes(info.input), Kind: Kind(info.kind),
+// handlerName is a copy of a handler's name: most runs have that of the run before.
+func (s *Scheduler) handlerName(lent C.selene_text) string {
+	if last := s.lastHandler.Load(); last != nil && *last == string(peek(lent)) {
+		return *last
+	}
+	name := text(lent)
+	s.lastHandler.Store(&name)
+	return name
+}
+
+// newRun copies what a window gave. One that was pulled is listed when somebody asks for its end.
+func newRun(s *Scheduler, info *C.selene_run_info, work *work) *Run {
+	return &Run{
+		ID: text(info.id), Handler: s.handlerName(info.handler), Input: bytes(info.input), Kind: Kind(info.kind),
 		Priority: Priority(info.priority), Attempt: uint32(info.attempt), Score: float64(info.score),
 		Estimate: time.Duration(info.estimate), StartedAt: moment(info.started_at), ExpiresAt: moment(info.expires_at),
 		Deadline: moment(info.deadline), token: info.run, scheduler: s, work: work,
 	}
-	runs.Lock()
-	runs.byToken[run.token] = run
-	runs.Unlock()
-	if stops.Load() != before && run.Stopping() != StopNone {
-		run.stop() // it was this one, before anybody knew it
+}
+
+// listed is the run of a lane, whose place is taken if it does not return. before: how many stops there were before it was
+// given.
+func (r *Run) listed(before uint64) *Run {
+	r.list()
+	if stops.Load() != before && r.Stopping() != StopNone {
+		r.stop() // it was this one, before anybody knew it
 	}
-	return run
+	return r
+}
+
+// list lets a stop find it; nobody else has it yet, or its lock is held.
+func (r *Run) list() {
+	r.isListed = true
+	runs.Lock()
+	runs.byToken[r.token] = r
+	runs.Unlock()
 }
 
 // stop ends its context: it is asked to stop. A lane whose handler does not return has its place taken.
@@ -112,6 +134,10 @@ func (r *Run) stop() {
 func (r *Run) end() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
+	return r.endLocked()
+}
+
+func (r *Run) endLocked() bool {
 	if r.isEnded {
 		return false
 	}
@@ -133,24 +159,36 @@ var ended = func() chan struct{} {
 
 // over forgets it, and ends its context.
 func (r *Run) over() {
+	r.lock.Lock()
+	r.endLocked()
+	r.isOver = true
+	wasListed := r.isListed
+	r.lock.Unlock()
+	if wasListed {
+		r.unlist()
+	}
+}
+
+func (r *Run) unlist() {
 	runs.Lock()
 	delete(runs.byToken, r.token)
 	runs.Unlock()
-	r.end()
-	r.lock.Lock()
-	r.isOver = true
-	r.lock.Unlock()
 }
 
 // forgetRuns ends the contexts of what was not completed when its scheduler was closed.
 func (s *Scheduler) forgetRuns() {
+	var forgotten []*Run
 	runs.Lock()
-	defer runs.Unlock()
 	for token, run := range runs.byToken {
 		if run.scheduler == s {
 			delete(runs.byToken, token)
-			run.end()
+			forgotten = append(forgotten, run)
 		}
+	}
+	runs.Unlock()
+	// Who asks for the end of a run has its lock while it is listed.
+	for _, run := range forgotten {
+		run.end()
 	}
 }
 
@@ -165,12 +203,26 @@ func (r *Run) Token() uint64 { return uint64(r.token) }
 
 // Done is closed when it is asked to stop, or is over.
 func (r *Run) Done() <-chan struct{} {
+	done, isNew := r.await()
+	// A stop from before it was listed, or the end of its scheduler, did not find it.
+	if isNew && r.Stopping() != StopNone {
+		r.unlist()
+		r.end()
+	}
+	return done
+}
+
+// await is the channel, and whether the run is listed only now.
+func (r *Run) await() (done <-chan struct{}, isNew bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.done == nil {
 		r.done = make(chan struct{})
 	}
-	return r.done
+	if isNew = !r.isListed && !r.isEnded; isNew {
+		r.list()
+	}
+	return r.done, isNew
 }
 
 // Stopping is why it should stop; StopNone: go on; StopShutdown for one that is over. Cheap enough for a loop.
@@ -212,8 +264,10 @@ func (r *Run) SetOutput(output []byte) error {
 
 // Complete gives the outcome of a run that was pulled, once, from any goroutine.
 func (r *Run) Complete(outcome Outcome) error {
-	err := check(func() C.selene_status { return C.selene_run_complete(r.token, C.int32_t(outcome)) })
-	if !errors.Is(err, ErrInvalidArgument) {
+	runtime.LockOSThread()
+	err := failure(C.selene_run_complete(r.token, C.int32_t(outcome)))
+	runtime.UnlockOSThread()
+	if err == nil || !errors.Is(err, ErrInvalidArgument) {
 		r.over()
 	}
 	return err
@@ -305,7 +359,14 @@ func call(ctx context.Context, handler Handler, run *Run, finished func(error, b
 
 // give takes an error of a handler for an outcome: one that the next call of a lane takes along, or OutcomeNone where it was
 // given. What comes too late is no error here.
-func (r *Run) give(err error) C.int32_t {
+func (r *Run) give(err error) (outcome C.int32_t) {
+	defer func() {
+		// An error has code of its own, as that of a nil pointer that is no nil error.
+		if panicked := recover(); panicked != nil {
+			_ = r.fail(fmt.Errorf("its error panicked: %v", panicked))
+			outcome = C.SELENE_OUTCOME_NONE
+		}
+	}()
 	switch {
 	case err == nil:
 		return C.SELENE_OUTCOME_NEW_DATA

@@ -23,6 +23,8 @@ type Scheduler struct {
 	isClosed atomic.Bool
 	// inside is how many copy what the library lends until the scheduler is closed.
 	inside atomic.Int64
+	// lastHandler is the name of that of the last run.
+	lastHandler atomic.Pointer[string]
 
 	lock sync.Mutex
 	// cycles are those that goroutines work through.
@@ -134,7 +136,7 @@ func (s *Scheduler) NextWakeup() (time.Time, error) {
 	return moment(at), err
 }
 
-// SetConditions says which of these conditions hold; from now on they are the host's. The others are the system's.
+// SetConditions says which of these constraints are satisfied, until the next call. The others are the system's.
 func (s *Scheduler) SetConditions(of, satisfied Constraints) error {
 	return check(func() C.selene_status {
 		return C.selene_conditions_set(s.handle, C.uint32_t(of), C.uint32_t(satisfied))

@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -67,7 +68,21 @@ func failure(status C.selene_status) error {
 
 // text copies one that the library lends; what a damaged store may have made of it is mended.
 func text(lent C.selene_text) string {
-	return strings.ToValidUTF8(C.GoStringN(lent.data, C.int(lent.length)), "\uFFFD")
+	return mended(C.GoStringN(lent.data, C.int(lent.length)))
+}
+
+// mended has U+FFFD where the text of a damaged store is not UTF-8.
+func mended(text string) string {
+	// That is quick where it is.
+	if utf8.ValidString(text) {
+		return text
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// peek is what the library lends, not a copy.
+func peek(lent C.selene_text) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(lent.data)), lent.length)
 }
 
 // bytes copies what the library lends.
@@ -169,6 +184,12 @@ type Options struct {
 	StopGrace time.Duration
 	// ExpeditedQuota is how long expedited tasks may run in 24 h (10 min; negative: not at all).
 	ExpeditedQuota time.Duration
+	// ThreadStackSize is that of the library's threads in bytes (8 MiB), on which windows that are not lent run.
+	ThreadStackSize uint64
+	// BackgroundThreads lets the library's threads give way to others.
+	BackgroundThreads bool
+	// WaitLogEntries is how far back Waits knows what happened to all tasks alike (4 096 windows and dispatches).
+	WaitLogEntries uint64
 	// MaxInputSize is how many bytes of input a task may carry (10 240).
 	MaxInputSize uint64
 	// Seed is that of the jitter; 0: taken from the clock.
@@ -200,6 +221,13 @@ func Open(options Options) (*Scheduler, error) {
 	raw.minimum_interval_processing = C.int64_t(options.MinimumIntervalProcessing)
 	raw.stop_grace = some(options.StopGrace, raw.stop_grace)
 	raw.expedited_quota = some(options.ExpeditedQuota, raw.expedited_quota)
+	raw.thread_stack_size = C.uint64_t(options.ThreadStackSize)
+	if options.BackgroundThreads {
+		raw.thread_quality = C.SELENE_THREADS_BACKGROUND
+	}
+	if options.WaitLogEntries > 0 {
+		raw.wait_log_entries = C.uint64_t(options.WaitLogEntries)
+	}
 	if options.MaxInputSize > 0 {
 		raw.max_input_size = C.uint64_t(options.MaxInputSize)
 	}

@@ -215,6 +215,10 @@ type Explanation struct {
 	Rank, Eligible uint64
 	Score          float64
 	Estimate       time.Duration
+	// LatestBegin is the last instant at which it may begin, while it waits; the zero time: there is none.
+	LatestBegin time.Time
+	// Urgent and Expedited: it goes before others, because that is near, or because something of the quota is left.
+	Urgent, Expedited bool
 }
 
 // Waits tells where the time of a task went since it was last due, or registered; the durations add up to the whole.
@@ -235,13 +239,15 @@ type WaitPart struct {
 	Duration time.Duration
 	// Times counts how often it began; for the reasons of windows in how many of them.
 	Times uint64
+	// Name is the condition of the host, the group, or the id that it waits for; or empty.
+	Name string
 }
 
 func newWaits(raw *C.selene_waits) *Waits {
 	made := &Waits{Since: moment(raw.since), Until: moment(raw.until), Preferred: uint64(raw.preferred_count)}
 	for _, part := range unsafe.Slice(raw.parts, raw.part_count) {
 		made.Parts = append(made.Parts, WaitPart{
-			Reason(part.reason), int64(part.detail), time.Duration(part.duration), uint64(part.times),
+			Reason(part.reason), int64(part.detail), time.Duration(part.duration), uint64(part.times), text(part.name),
 		})
 	}
 	for _, id := range unsafe.Slice(raw.preferred_ids, raw.preferred_id_count) {
@@ -253,7 +259,10 @@ func newWaits(raw *C.selene_waits) *Waits {
 func newExplanation(raw *C.selene_explanation) *Explanation {
 	made := &Explanation{
 		State: State(raw.state), Rank: uint64(raw.rank), Eligible: uint64(raw.eligible), Score: float64(raw.score),
-		Estimate: time.Duration(raw.estimate),
+		Estimate: time.Duration(raw.estimate), Urgent: raw.urgent != 0, Expedited: raw.expedited != 0,
+	}
+	if raw.latest_begin != 0 {
+		made.LatestBegin = moment(raw.latest_begin)
 	}
 	for _, one := range raw.reasons[:raw.reason_count] {
 		made.Missing = append(made.Missing, Missing{

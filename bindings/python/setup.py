@@ -58,6 +58,9 @@ class BuildLibrary(build_py):
         target = HERE / "src/pyselene" if self.editable_mode else Path(self.build_lib, "pyselene")
         shutil.copy(build_library(), target / "libselene.so")
         if not self.editable_mode:
+            # Where it is edited, the files are read where they are.
+            shutil.copytree(ROOT / "Sources/Fleet", target / "fleet/sql", dirs_exist_ok=True)
+        if not self.editable_mode:
             shutil.copy(ROOT / "LICENSE", target)
 
 

@@ -165,7 +165,7 @@ plugin() {
     (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
 }
 
-step environment ./environment.sh "$out/venv" cli cron dbus web test
+step environment ./environment.sh "$out/venv" cli cron dbus fleet web otel example test
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0
@@ -177,8 +177,8 @@ for name in "$@"; do
       step stale-picture "$bin/python" tools/rules.py --check
       ;;
     ruff)
-      step ruff-check "$bin/ruff" check --no-cache . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/bindings/node" "$root/Benchmarks/python"
-      step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/rust" "$root/bindings/node" "$root/Benchmarks/python"
+      step ruff-check "$bin/ruff" check --no-cache . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/"{rust,go,java,dotnet,swift,node} "$root/Benchmarks/python"
+      step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/"{rust,go,java,dotnet,swift,node} "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
     pytest)

@@ -107,10 +107,15 @@ module Selene
       Array.new(self[count]) { |place| Struct.new(struct, self[name] + size * place) }
     end
 
+    # What an array of texts is that it points to: waits.texts(:preferred_ids, :preferred_id_count)
+    def texts(name, count)
+      Array.new(self[count]) { |place| text(0, Fiddle::Pointer.new(self[name] + 16 * place)) }
+    end
+
     private
 
-    def text(offset)
-      data, length = @pointer[offset, 16].unpack('Jq')
+    def text(offset, from = @pointer)
+      data, length = from[offset, 16].unpack('Jq')
       length.zero? ? '' : Fiddle::Pointer.new(data)[0, length].force_encoding('UTF-8')
     end
 

@@ -50,7 +50,8 @@ export const structs = {
   "thread_destroy": "ptr",
   "clock_start": "i64",
   "expedited_quota": "i64",
-  "thread_stack_size": "u64"
+  "thread_stack_size": "u64",
+  "wait_log_entries": "u64"
  },
  "scheduler_info": {
   "struct_size": "u32",
@@ -201,9 +202,10 @@ export const structs = {
   "urgent": "u32",
   "latest_begin": "i64",
   "expedited": "u32",
-  "reserved": "u32"
+  "unknown_constraints": "u32"
  },
  "wait": {
+  "name": "text",
   "reason": "i32",
   "reserved": "i32",
   "detail": "i64",
@@ -211,6 +213,7 @@ export const structs = {
   "times": "u64"
  },
  "wait_change": {
+  "name": "text",
   "at": "i64",
   "detail": "i64",
   "reason": "i32",
@@ -385,7 +388,10 @@ export const structs = {
   "rule_count": "u64",
   "mode": "u32",
   "max_clients": "u32",
-  "max_request_size": "u64"
+  "max_request_size": "u64",
+  "descriptor": "i32",
+  "reserved": "u32",
+  "adopt": "i64"
  },
  "server_info": {
   "struct_size": "u32",
@@ -586,6 +592,12 @@ export const constants = {
  "PRIORITY_VERY_HIGH": 5,
  "CONSTRAINT_NETWORK": 1,
  "CONSTRAINT_EXTERNAL_POWER": 2,
+ "CONSTRAINT_UNMETERED": 4,
+ "CONSTRAINT_BATTERY_NOT_LOW": 8,
+ "CONSTRAINT_IDLE": 16,
+ "CONSTRAINT_STORAGE_NOT_LOW": 32,
+ "CONSTRAINT_DISPLAY_OFF": 64,
+ "CONSTRAINT_NOT_ROAMING": 128,
  "EXISTING_DEFAULT": -1,
  "EXISTING_KEEP": 0,
  "EXISTING_REPLACE": 1,
@@ -701,6 +713,8 @@ export const constants = {
  "EVENT_PROGRESS": 21,
  "EVENT_CONDITION_MET": 22,
  "EVENT_CONDITION_LOST": 23,
+ "EVENT_QUOTA_USED_UP": 24,
+ "EVENT_QUOTA_LEFT": 25,
  "LOG_ERROR": 1,
  "LOG_WARNING": 2,
  "LOG_INFO": 3,
@@ -731,6 +745,7 @@ export const constants = {
  "SIGNAL_STORAGE_FREE": 19,
  "SIGNAL_DISCHARGING": 20,
  "SIGNAL_UTC_OFFSET": 21,
+ "SIGNAL_ROAMING": 22,
  "PRESENCE_BACKGROUND": 0,
  "PRESENCE_FOREGROUND": 1,
  "PRESENCE_QUIT": 2,

@@ -22,9 +22,13 @@ function trampoline(parameters, results, call) {
   return new WebAssembly.Instance(module, { f: { f: call } }).exports.f;
 }
 
+/** A name as C has it, with a NUL at its end. */
+const terminated = (scope, name) => scope.text(`${name}\0`).data;
+
 export class LinearMemory extends Memory {
   #memory;
   #table;
+  #states = 0;
 
   constructor(exports) {
     super(exports, 4);
@@ -73,6 +77,37 @@ export class LinearMemory extends Memory {
 
   lend(number) {
     return number;
+  }
+
+  /** Makes a file in the module's memory, of a state or with none yet; gives the path by which a scheduler opens it. */
+  keepState(bytes) {
+    const path = `/state/${(this.#states += 1)}`;
+    if (bytes === null) return path;
+    const data = bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes;
+    if (!(data instanceof Uint8Array)) throw new TypeError('state: neither null nor the bytes of an earlier exportState()');
+    this.scope((scope) => {
+      const { data: at } = scope.bytes(data);
+      if (this.calls.module_file_put(terminated(scope, path), at, data.length) !== 0) throw new RangeError('WebAssembly: no memory left');
+    });
+    return path;
+  }
+
+  /** Takes a file out, as bytes. */
+  takeState(path) {
+    return this.scope((scope) => {
+      const [name, size] = [terminated(scope, path), scope.room(4)];
+      const at = this.calls.module_file_get(name, size);
+      const bytes = this.bytes(at, this.get('i32', size)).slice();
+      this.calls.module_file_remove(name);
+      return bytes;
+    });
+  }
+
+  /** Removes a file and its log, where they are. */
+  dropState(path) {
+    this.scope((scope) => {
+      for (const end of ['', '-wal', '-journal']) this.calls.module_file_remove(terminated(scope, path + end));
+    });
   }
 
   /** Puts a function into the table; its place there is what C knows as a pointer to it. */

@@ -4,7 +4,9 @@
 export type Kind = 'refresh' | 'processing';
 export type Schedule = 'standing' | 'once' | 'periodic';
 export type Priority = 1 | 2 | 3 | 4 | 5 | 'very_low' | 'low' | 'normal' | 'high' | 'very_high';
-export type Constraint = 'network' | 'external_power';
+export type Constraint =
+  | 'network' | 'external_power' | 'unmetered' | 'battery_not_low' | 'idle' | 'storage_not_low' | 'display_off'
+  | 'not_roaming';
 export type Outcome = 'new_data' | 'no_data' | 'failed' | 'abandoned' | 'expired' | 'stopped';
 export type State = 'enqueued' | 'held' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 export type Disposition = 'added' | 'replaced' | 'updated' | 'kept' | 'appended' | 'held';
@@ -27,6 +29,11 @@ export class SeleneError extends Error {
 export interface Options {
   /** Where tasks are kept; default: in memory. Node.js only: elsewhere it is refused. */
   path?: string;
+  /**
+   * What `exportState` gave, or null to begin with no tasks: then `exportState` can be called. With selene-wasm/store only,
+   * where nothing outlives the module but what the host takes out and keeps.
+   */
+  state?: Uint8Array | ArrayBuffer | null;
   /** Whose store it is; another name is refused with STORE_FOREIGN. */
   owner?: string;
   /** The last calls may be lost in a power loss; in a crash of the process nothing is. */
@@ -56,6 +63,8 @@ export interface Options {
   stopGrace?: number;
   /** How long expedited tasks may run in 24 h; default 10 minutes. */
   expeditedQuota?: number;
+  /** How far back `waits` knows what happened to all tasks alike: so many windows and dispatches; default 4 096. */
+  waitLogEntries?: number;
 }
 
 export interface Task {
@@ -94,6 +103,8 @@ export interface Task {
   flex?: number;
   /** After which a run is asked to stop; default 0: none. */
   timeout?: number;
+  /** How long a run may tell no progress until it is asked to stop; default 0: for ever. */
+  stallLimit?: number;
   /** Makes the delay and each period longer by a random part of at most so many per mille; 0 to 1000, default 0. */
   jitter?: number;
   /** Its outcomes are not learnt from (freshness rule). */
@@ -184,6 +195,10 @@ export interface TaskInfo {
   state: State;
   attempts: number;
   lastOutcome: Outcome | null;
+  /** Why its last run was stopped. */
+  stopReason: StopReason | null;
+  /** What the run in flight told last; null: nothing. total 0: unknown. */
+  progress: { at: number; done: number; total: number; text: string } | null;
   generation: number;
   /** Successors that wait behind it. */
   appended: number;
@@ -206,10 +221,11 @@ export interface Waits {
   state: State;
   since: number;
   until: number;
-  /** detail: the bit of a constraint, the number of a factor, or 0. */
-  parts: { reason: string; detail: number; duration: number; times: number }[];
+  /** detail: the bit of a constraint, the number of a factor, or 0. name: the condition of the host, the group, or the id
+   * that it waits for; or "". */
+  parts: { reason: string; detail: number; duration: number; times: number; name: string }[];
   /** The last 30 changes of reason. */
-  changes: { at: number; reason: string; detail: number }[];
+  changes: { at: number; reason: string; detail: number; name: string }[];
   /** How many dispatches of others went before it in windows that it fitted. */
   preferred: number;
   /** The last of these, the latest first. */
@@ -225,6 +241,11 @@ export interface Explanation {
   eligible: number;
   score: number;
   estimate: number;
+  /** The last instant at which it may begin, while it waits; null: there is none. */
+  latestBegin: number | null;
+  /** It goes before others, because that is near, or because it is expedited and something of the quota is left. */
+  urgent: boolean;
+  expedited: boolean;
   /** Failures in a row, and the run in flight. */
   attempts: number;
   /** The rest is 0 unless the scheduler ranks by freshness. */
@@ -354,6 +375,11 @@ export class Scheduler {
   enable(kinds: Kind | Iterable<Kind>): void;
   /** What it throws is the host's uncaught exception. */
   observe(observer: ((event: Event) => void) | null): void;
+  /**
+   * All tasks and what was learnt of them, as the bytes of a store: `open({ state })` takes them, and as a file every other
+   * binding does. A run that is open then is one that was cut off. Throws TypeError without the option `state`.
+   */
+  exportState(): Uint8Array;
   /** Runs in flight are asked to stop (shutdown), and their tasks wait as before. Closing twice does nothing. */
   close(): void;
 }
@@ -382,11 +408,16 @@ export class Run {
   readonly deadline: number;
   /** Aborted when the run is asked to stop; the reason is a StopReason. */
   readonly signal: AbortSignal;
-  /** Why it should stop, or null; throws once the run is over. */
+  /** Why it should stop, or null; of one that is over why it was asked to, or "shutdown". */
   readonly stopping: StopReason | null;
   complete(outcome?: 'new_data' | 'no_data' | 'failed' | 'abandoned'): void;
   /** Gives an outcome where it may come too late: what was stopped, is over or has its outcome stays as it is. */
   settle(give: () => void): void;
+  /**
+   * Tells how far it has come: how much is done of how much (0: unknown), whole numbers from 0, and a text. With each call
+   * the task's stallLimit begins anew; events tell it at most four times a second.
+   */
+  progress(done: number, total?: number, text?: string): void;
   /** Says what it leaves if it succeeds. */
   setOutput(output: Uint8Array | string): void;
   fail(message?: string, how?: { delay?: number; abandon?: boolean }): void;

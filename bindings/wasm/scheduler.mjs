@@ -88,6 +88,11 @@ function integer(value, field, least = 0, greatest = UNLIMITED) {
   return value;
 }
 
+/** An i64 that is no time, as it was. */
+function whole(milliseconds) {
+  return Math.round(milliseconds * 1e6);
+}
+
 function count(value, field) {
   return value === Infinity ? UNLIMITED : integer(value, field);
 }
@@ -109,6 +114,7 @@ const TASK = {
   flex: ['flex', (value) => nanoseconds(value, 'flex')],
   backoffDelay: ['backoff_delay', (value) => nanoseconds(value, 'backoffDelay')],
   timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
+  stallLimit: ['stall_limit', (value) => nanoseconds(value, 'stallLimit')],
   jitter: ['jitter', (value) => integer(value, 'jitter')],
   latestBegin: ['latest_begin', (value) => nanoseconds(value, 'latestBegin')],
 };
@@ -123,6 +129,7 @@ const OPTIONS = {
   backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
   stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
   expeditedQuota: ['expedited_quota', (value) => nanoseconds(value, 'expeditedQuota')],
+  waitLogEntries: ['wait_log_entries', (value) => integer(value, 'waitLogEntries')],
   seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
 };
 const DRIVER = {
@@ -246,6 +253,8 @@ export class Scheduler {
   // The runs in flight by token, and the loops to wake when something may have become eligible.
   #open = { runs: new Map(), bells: new Set() };
   #watches = new Set();
+  // The path of the tasks in the module's memory, where they are a state that the host takes out.
+  #state;
 
   constructor(selene, options) {
     this.#selene = selene;
@@ -254,7 +263,7 @@ export class Scheduler {
     memory.scope(({ room, struct, text }) => {
       const at = struct('options');
       selene.defaults('options', at);
-      const others = ['path', 'owner', 'relaxed', 'clock', 'hold', 'observedRange', 'freshness', 'permitted'];
+      const others = ['path', 'state', 'owner', 'relaxed', 'clock', 'hold', 'observedRange', 'freshness', 'permitted'];
       const values = fields(given, OPTIONS, others, 'open');
       values.flags =
         constants.OPTIONS_NO_THREADS |
@@ -263,7 +272,14 @@ export class Scheduler {
         (given.observedRange ? constants.OPTIONS_OBSERVED_RANGE : 0) |
         (given.freshness ? constants.OPTIONS_FRESHNESS : 0);
       if (given.permitted) Object.assign(values, this.#texts('permitted', given.permitted, room, text, BigInt));
-      if (given.path !== undefined) values.path = text(given.path);
+      if (memory.keepState) {
+        if (given.path !== undefined) throw new TypeError('path: a WebAssembly module has no files; tasks are kept in a state');
+        if (given.state !== undefined) this.#state = memory.keepState(given.state);
+      } else if (given.state !== undefined) {
+        throw new TypeError('state: for WebAssembly; here tasks are kept at a path');
+      }
+      const path = this.#state ?? given.path;
+      if (path !== undefined) values.path = text(path);
       if (given.owner !== undefined) values.owner = text(given.owner);
       if (given.clock) {
         const { clock } = given;
@@ -282,9 +298,18 @@ export class Scheduler {
       }
       memory.write('options', at, values);
       const out = room(8);
-      selene.check(c.selene_scheduler_open(at, out));
+      try {
+        selene.check(c.selene_scheduler_open(at, out));
+      } catch (error) {
+        this.#dropState();
+        throw error;
+      }
       this.#handle = memory.get('u64', out);
     });
+  }
+
+  #dropState() {
+    if (this.#state !== undefined) this.#selene.memory.dropState(this.#state);
   }
 
   /** An array of texts with its number, as the fields that a struct has for them. */
@@ -715,14 +740,16 @@ export class Scheduler {
   async #work(run) {
     // After this turn, so that a handler that does not wait keeps no other from beginning.
     await null;
+    let give;
     try {
       const work = this.#handlers.get(run.handler);
       if (!work) throw new Error(`the handler ${run.handler} has no function`);
       const result = await work(run);
-      run.settle(() => run.complete(result === false ? 'no_data' : 'new_data'));
+      give = () => run.complete(result === false ? 'no_data' : 'new_data');
     } catch (error) {
-      run.settle(() => run.fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
+      give = () => run.fail(textOf(error));
     }
+    run.settle(give);
   }
 
   /** When a window is worth opening next, in scheduler time; Infinity if never. */
@@ -730,7 +757,7 @@ export class Scheduler {
     return this.#out('i64', 'selene_scheduler_next_wakeup');
   }
 
-  /** Sets conditions: `{ network: false }`; null gives one back to the system, where both hold. */
+  /** Says which constraints are satisfied: `{ network: false }`; null gives one back to the system, where all are. */
   setConditions(given) {
     const { c } = this.#selene;
     this.conditions = { ...this.conditions, ...given };
@@ -762,6 +789,14 @@ export class Scheduler {
     this.#selene.check(c.selene_scheduler_observe(this.#handle, callbacks.event, context, callbacks.destroy));
   }
 
+  /** All tasks and what was learnt of them, as the bytes of a store: what `open({ state })` takes, and a path elsewhere. */
+  exportState() {
+    if (this.#state === undefined) throw new TypeError('exportState: the scheduler was opened without a state');
+    const copy = `${this.#state}-copy`;
+    this.#named('selene_store_backup', copy);
+    return this.#selene.memory.takeState(copy);
+  }
+
   /** Closes it; runs in flight are stopped. A closed scheduler refuses every call. */
   close() {
     if (this.#handle === 0n) return;
@@ -771,6 +806,7 @@ export class Scheduler {
     for (const watch of this.#watches) watch.disarm();
     try {
       this.#selene.check(this.#selene.c.selene_scheduler_close(handle, 0n));
+      this.#dropState();
       for (const watch of this.#watches) this.#unwatch(watch);
     } catch (error) {
       this.#handle = handle;
@@ -889,12 +925,14 @@ export class Run {
     this.#controller?.abort(reason);
   }
 
-  /** Why it should stop, or null. */
+  /** Why it should stop, or null; of one that is over why it was asked to, or "shutdown". */
   get stopping() {
     const { memory, c } = this.#selene;
     return memory.scope(({ room }) => {
       const out = room(4);
-      this.#selene.check(c.selene_run_stopping(this.#token, out));
+      const status = c.selene_run_stopping(this.#token, out);
+      if (OVER.includes(status)) return this.#reason ?? 'shutdown';
+      this.#selene.check(status);
       const reason = memory.get('i32', out);
       return reason === constants.STOP_NONE ? null : stops.name(reason);
     });
@@ -908,6 +946,16 @@ export class Run {
   /** Gives the outcome: "new_data", "no_data", "failed" or "abandoned". */
   complete(outcome = 'new_data') {
     this.#give(this.#selene.c.selene_run_complete(this.#token, outcomes.number(outcome, 'outcome')));
+  }
+
+  /** Tells how far it has come: how much is done of how much (0: unknown), and a text. */
+  progress(done, total = 0, words = '') {
+    this.#selene.memory.scope(({ text }) => {
+      const said = text(words);
+      const [far, all] = [[done, 'done'], [total, 'total']].map(([value, field]) =>
+        BigInt(integer(value, field, 0, Number.MAX_SAFE_INTEGER)));
+      this.#selene.check(this.#selene.c.selene_run_progress(this.#token, far, all, said.data, said.length));
+    });
   }
 
   /** Says what it leaves if it succeeds: bytes, or a string. */
@@ -944,6 +992,20 @@ export class Run {
   }
 }
 
+/** What the calls of a run answer that is over. */
+const OVER = [constants.ERROR_STALE_RUN, constants.ERROR_ALREADY_COMPLETED, constants.ERROR_INVALID_HANDLE];
+
+/** What a handler threw, which may be anything, as the text of a failure, which has no NUL. */
+function textOf(thrown) {
+  let text;
+  try {
+    text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  } catch {
+    text = 'something was thrown that is not a text';
+  }
+  return text.replaceAll('\0', '\ufffd');
+}
+
 // ---- What structs look like to JavaScript ----
 
 function taskInfo(info, memory) {
@@ -963,6 +1025,13 @@ function taskInfo(info, memory) {
     state: states.name(info.state),
     attempts: info.attempts,
     lastOutcome: info.last_outcome < 0 ? null : outcomes.name(info.last_outcome),
+    stopReason: info.stop_reason === constants.STOP_NONE ? null : stops.name(info.stop_reason),
+    progress: info.progress_at === 0 ? null : {
+      at: info.progress_at,
+      done: whole(info.progress_done),
+      total: whole(info.progress_total),
+      text: info.progress_text,
+    },
     generation: info.generation,
     appended: Number(info.appended),
     expected: info.expected_response < 0 ? null : info.expected_response,
@@ -989,6 +1058,9 @@ function explanation(found, missingConditions) {
     eligible: Number(found.eligible),
     score: found.score,
     estimate: found.estimate,
+    latestBegin: found.latest_begin === 0 ? null : found.latest_begin,
+    urgent: found.urgent !== 0,
+    expedited: found.expedited !== 0,
     attempts: found.attempts,
     freshSince: found.fresh_since,
     cost: found.cost,
@@ -1005,14 +1077,16 @@ function waits(found, memory) {
     until: found.until,
     parts: memory.readArray('wait', found.parts, found.part_count).map((part) => ({
       reason: reasons.name(part.reason),
-      detail: Number(part.detail),
+      detail: whole(part.detail),
       duration: part.duration,
       times: Number(part.times),
+      name: part.name,
     })),
     changes: memory.readArray('wait_change', found.changes, found.change_count).map((change) => ({
       at: change.at,
       reason: reasons.name(change.reason),
-      detail: Number(change.detail),
+      detail: whole(change.detail),
+      name: change.name,
     })),
     preferred: Number(found.preferred_count),
     preferredIds: memory.readArray('text', found.preferred_ids, found.preferred_id_count),

@@ -6,7 +6,7 @@ import { Selene, nanoseconds } from './scheduler.mjs';
 export { Cycle, Run, Scheduler, Selene, SeleneError } from './scheduler.mjs';
 
 /** What WASI asks of a host: the time and chance. */
-function wasi(memory) {
+function wasi(memory, crypto) {
   const now = { 0: () => Date.now(), 1: () => performance.now() };
   return {
     clock_time_get(clock, _precision, out) {
@@ -14,7 +14,7 @@ function wasi(memory) {
       return 0;
     },
     random_get(at, size) {
-      globalThis.crypto.getRandomValues(memory().bytes(at, size));
+      crypto.getRandomValues(memory().bytes(at, size));
       return 0;
     },
     // Nobody can be waited for on the only thread.
@@ -39,8 +39,10 @@ export async function load(source = new URL('./selene.wasm', import.meta.url)) {
   }
   if (typeof Response !== 'undefined' && from instanceof Response) from = await from.arrayBuffer();
   const module = from instanceof WebAssembly.Module ? from : await WebAssembly.compile(from);
+  // Node 18 has it in a module only.
+  const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
   let memory;
-  const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi(() => memory) });
+  const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi(() => memory, crypto) });
   memory = new LinearMemory(instance.exports);
   instance.exports._initialize();
   return new Selene(memory);

@@ -84,6 +84,17 @@ void platform_thread_join(uint64_t thread);
 uint64_t platform_thread_number(void);
 void platform_sleep(int64_t nanoseconds);
 int32_t platform_process(void);
+
+// What tells a process from another one that had its number before: when it started, by the machine's clock since its start;
+// which start of the machine that was; and where numbers of processes mean the same.
+typedef struct platform_process_facts {
+    int64_t started;
+    int64_t boot;
+    int64_t numbering;
+} platform_process_facts;
+
+// 1: it is there; 0: it is not, or has ended; −1: that is not known. Boot and numbering are those of the present.
+int32_t platform_process_mark(int32_t process, platform_process_facts *_Nonnull facts);
 void platform_thread_detach(uint64_t thread);
 
 // A number that is another one in a forked child.
@@ -166,13 +177,11 @@ char *_Nonnull platform_detail(void);
 
 // 1 if a default route exists whose interface is up, else 0. root is "" or a directory that stands for "/".
 int32_t platform_has_network(const char *_Nonnull root);
-// 0 if power supplies are reported and none of them is external and online, else 1.
-int32_t platform_has_external_power(const char *_Nonnull root);
 
 // ---- Signals of the governor ----
 
 // Signals are numbered as in selene.h; 0 is none.
-#define PLATFORM_SIGNALS 22
+#define PLATFORM_SIGNALS 23
 static const int64_t PLATFORM_UNKNOWN = INT64_MIN;
 
 enum {
@@ -213,6 +222,8 @@ platform_watch *_Nullable platform_watch_open(int32_t wanted);
 void platform_watch_close(platform_watch *_Nonnull watch);
 int32_t platform_watch_descriptor(const platform_watch *_Nonnull watch);
 void platform_watch_poke(const platform_watch *_Nonnull watch);
+// Makes a descriptor of eventfd() readable.
+void platform_ring(int32_t descriptor);
 // Wakes after this many nanoseconds of CLOCK_BOOTTIME; −1: never.
 void platform_watch_set_timer(const platform_watch *_Nonnull watch, int64_t nanoseconds);
 // Whether to wake when memory is at its end.

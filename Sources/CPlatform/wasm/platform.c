@@ -1,7 +1,8 @@
-// The platform of a WebAssembly module: one thread, no files, no descriptors, no sensors. Clocks and chance are the
-// host's, by WASI. What would start a thread or open a file answers as a system does that refuses it.
+// The platform of a WebAssembly module: one thread, no descriptors, no sensors, and no files but those of files.c. Clocks and
+// chance are the host's, by WASI. What would start a thread answers as a system does that refuses it.
 
 #include "CPlatform.h"
+#include "files.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -95,6 +96,11 @@ void platform_sleep(int64_t nanoseconds) {
 int32_t platform_process(void) {
     return 1;
 }
+int32_t platform_process_mark(int32_t process, platform_process_facts *facts) {
+    (void)process;
+    *facts = (platform_process_facts){0, 0, 0};
+    return -1;
+}
 uint32_t platform_fork_generation(void) {
     return 1;
 }
@@ -172,20 +178,14 @@ char *platform_detail(void) {
 }
 
 const char *platform_error_text(int32_t error) {
-    return error == ENOSYS ? "a WebAssembly module has no files" : "the call failed";
+    return error == ENOSYS         ? "a WebAssembly module has no files"
+           : error == FILES_ABSENT ? "it does not exist"
+           : error == FILES_EXIST  ? "it exists"
+           : error == FILES_FULL   ? "no memory is left"
+                                   : "the call failed";
 }
 
 // ---- Conditions and signals: the host sets them; here everything that nobody set is unknown ----
-
-int32_t platform_has_network(const char *root) {
-    (void)root;
-    return 1;
-}
-
-int32_t platform_has_external_power(const char *root) {
-    (void)root;
-    return 1;
-}
 
 void platform_probe(const char *root, const char *store, uint32_t groups,
                     platform_readings *readings) {
@@ -210,6 +210,9 @@ int32_t platform_watch_descriptor(const platform_watch *watch) {
     (void)watch;
     return -1;
 }
+void platform_ring(int32_t descriptor) {
+    (void)descriptor;
+}
 void platform_watch_poke(const platform_watch *watch) {
     (void)watch;
 }
@@ -232,106 +235,14 @@ uint32_t platform_watch_drain(const platform_watch *watch) {
     return 0;
 }
 
-// ---- Files: none ----
-
-int32_t platform_append_open(const char *path) {
-    (void)path;
-    return -ENOSYS;
-}
-
-int32_t platform_append(int32_t descriptor, const uint8_t *bytes, int64_t size) {
-    (void)descriptor, (void)bytes, (void)size;
-    return ENOSYS;
-}
-
-int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
-    (void)path, (void)bytes, (void)size;
-    return -ENOSYS;
-}
-
-int32_t platform_file_look(const char *path, platform_file_facts *facts) {
-    (void)path, (void)facts;
-    return ENOSYS;
-}
-
-int32_t platform_sync_directory(const char *path) {
-    (void)path;
-    return ENOSYS;
-}
-
-int32_t platform_open(const char *path, int32_t for_writing) {
-    (void)path, (void)for_writing;
-    return -ENOSYS;
-}
-
-void platform_close(int32_t descriptor) {
-    (void)descriptor;
-}
-
-int32_t platform_look(int32_t descriptor, platform_file_facts *facts) {
-    (void)descriptor, (void)facts;
-    return ENOSYS;
-}
-
-int64_t platform_read_at(int32_t descriptor, int64_t offset, uint8_t *bytes, int64_t size) {
-    (void)descriptor, (void)offset, (void)bytes, (void)size;
-    return -ENOSYS;
-}
-
-int64_t platform_data_from(int32_t descriptor, int64_t offset) {
-    (void)descriptor;
-    return offset;
-}
-
-int64_t platform_data_end(int32_t descriptor) {
-    (void)descriptor;
-    return -ENOSYS;
-}
-
-int64_t platform_memory(void) {
-    return (int64_t)__builtin_wasm_memory_size(0) * 65536;
-}
-
-int32_t platform_cut(int32_t descriptor, int64_t size) {
-    (void)descriptor, (void)size;
-    return ENOSYS;
-}
-
-int64_t platform_file_size(const char *path) {
-    (void)path;
-    return -1;
-}
-
-int32_t platform_whole_name(const char *path, char *name) {
-    (void)path, (void)name;
-    return ENOSYS;
-}
-
-int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t size) {
-    (void)path, (void)bytes, (void)size;
-    return ENOSYS;
-}
-
-int32_t platform_create_empty(const char *path) {
-    (void)path;
-    return ENOSYS;
-}
-
-int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *bytes, int64_t size) {
-    (void)path, (void)offset, (void)bytes, (void)size;
-    return ENOSYS;
-}
-
-void platform_remove_file(const char *path) {
-    (void)path;
-}
-
 // ---- The lock of a store ----
 
 int32_t platform_lock_take(const char *path, uint64_t device, uint64_t inode, platform_lock **lock,
                            platform_holder *holder) {
-    (void)path, (void)device, (void)inode, (void)lock, (void)holder;
-    return ENOSYS;
+    // Nobody else reaches the memory of a module.
+    (void)path, (void)device, (void)inode, (void)holder;
+    *lock = NULL;
+    return 0;
 }
 
 int32_t platform_lock_complete(platform_lock *lock) {

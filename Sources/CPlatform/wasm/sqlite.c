@@ -1,4 +1,4 @@
-// What the engine calls of SQLite, in a module without files: every call fails, so a scheduler with a path answers
+// What the engine calls of SQLite, in the module without a store: every call fails, so a scheduler with a path answers
 // STORE_CANNOT_OPEN, and one in memory works. The declarations are those of sqlite3.h, which the compiler compares.
 
 #include "CPlatform.h"
@@ -12,7 +12,7 @@
         return 0;                                                                                  \
     }
 
-static const char none[] = "a WebAssembly module has no store";
+static const char none[] = "this module has no store; selene-store.wasm has one";
 
 typedef void (*destructor)(void *);
 typedef int (*hook)(void *);
@@ -55,9 +55,14 @@ NOTHING(void *, sqlite3_wal_hook, sqlite3 *database, log_hook call, void *contex
 NOTHING(sqlite3_stmt *, sqlite3_next_stmt, sqlite3 *database, sqlite3_stmt *statement)
 NOTHING(unsigned char *, sqlite3_serialize, sqlite3 *database, const char *name,
         sqlite3_int64 *size, unsigned flags)
-NOTHING(int, sqlite3_threadsafe, void)
-NOTHING(int, sqlite3_libversion_number, void)
 
+// Nothing is wrong with its version.
+int sqlite3_threadsafe(void) {
+    return 1;
+}
+int sqlite3_libversion_number(void) {
+    return SQLITE_VERSION_NUMBER;
+}
 const char *sqlite3_libversion(void) {
     return none;
 }

@@ -40,18 +40,29 @@ typedef struct service_taps {
     void (*_Nonnull close)(uint64_t scheduler, uint64_t server);
 } service_taps;
 
+// What a member is told without having asked: a run of its that shall stop, why, and whether it is over with that; or 0: its
+// windows may have something.
+typedef void (*service_news)(void *_Nonnull context, uint64_t member, uint64_t run, int32_t reason,
+                             int32_t is_over);
+
 // What processes that are connected do as members of a pool: joining answers a number, leaving says how (0 it said so,
 // 1 it ended, 2 what it sent was not the protocol), and a call is one of the operations above with its words.
 typedef struct service_crews {
+    // The process is as the system numbers it; 0: that is not known.
     int32_t (*_Nonnull join)(uint64_t scheduler, const char *_Nullable pool, int64_t length,
-                             uint64_t *_Nonnull member);
+                             int32_t process, uint64_t *_Nonnull member);
     void (*_Nonnull leave)(uint64_t scheduler, uint64_t member, int32_t how);
     int32_t (*_Nonnull act)(uint64_t scheduler, uint64_t member, uint32_t operation,
                             const uint64_t *_Nonnull words);
     void (*_Nonnull census)(uint64_t scheduler, uint64_t member, uint64_t *_Nonnull handlers,
                             uint64_t *_Nonnull runs);
-    // Time goes on.
-    void (*_Nonnull tick)(uint64_t scheduler);
+    // A member wants news, of which its server hears by a descriptor of eventfd().
+    int32_t (*_Nonnull hear)(uint64_t scheduler, uint64_t member, int32_t bell);
+    // Calls each with the news of the members of that descriptor.
+    void (*_Nonnull news)(uint64_t scheduler, int32_t bell, service_news _Nonnull each,
+                          void *_Nonnull context);
+    // Time goes on; answers how long nothing happens by time alone, ns, and whether runs of an earlier owner are waited for.
+    int64_t (*_Nonnull tick)(uint64_t scheduler, int32_t *_Nonnull is_awaiting);
 } service_crews;
 
 typedef struct service_terms {
@@ -63,6 +74,8 @@ typedef struct service_terms {
     uint32_t mode;
     uint32_t max_clients;
     uint64_t max_frame;
+    // A socket that listens, of which the server makes a duplicate; negative: it makes one at the path.
+    int32_t descriptor;
 } service_terms;
 
 typedef struct service_census {
@@ -84,7 +97,7 @@ int32_t service_connect(const char *_Nullable path, uint64_t path_length,
                         const char *_Nullable pool, uint64_t pool_length, int64_t wait,
                         int64_t timeout, uint64_t *_Nonnull out_connection,
                         service_failure *_Nonnull failure);
-int32_t service_disconnect(uint64_t connection, service_failure *_Nonnull failure);
+int32_t service_disconnect(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
 // The same for a cycle or a run of a connection, whose handle comes before the words.
 int32_t service_ask_of(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                        uint64_t d, service_failure *_Nonnull failure);
@@ -108,6 +121,43 @@ int32_t service_cycle_next(uint64_t cycle, int32_t *_Nonnull out_step,
                            const void *_Nullable *_Nonnull out_run, int64_t *_Nonnull out_wake_at,
                            service_failure *_Nonnull failure);
 
+// What a host has for a run: set, or read, as long as that has not come back.
+int32_t service_run_user(uint64_t run, int32_t is_set, void *_Nullable *_Nonnull user,
+                         service_failure *_Nonnull failure);
+// Lanes of a cycle that was begun for them (C20). *out_run lives until the next call with the lane.
+int32_t service_lane_open(uint64_t cycle, uint64_t *_Nonnull out_lane,
+                          service_failure *_Nonnull failure);
+int32_t service_lane_next(uint64_t lane, int32_t outcome, int64_t timeout,
+                          int32_t *_Nonnull out_step, const void *_Nullable *_Nonnull out_run,
+                          int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
+int32_t service_lane_close(uint64_t lane, service_failure *_Nonnull failure);
+// *out_report, a selene_report for free, is NULL where time was up before.
+int32_t service_cycle_wait(uint64_t cycle, int64_t timeout, void *_Nullable *_Nonnull out_report,
+                           int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
+
+// Windows whose handlers are called here: a selene_window, and who gets the selene_report of one that goes on.
+typedef struct service_receiver {
+    void (*_Nullable report)(const void *_Nonnull report, void *_Nullable context);
+    void *_Nullable context;
+    void (*_Nullable destroy)(void *_Nullable context);
+} service_receiver;
+int32_t service_cycle_run(uint64_t connection, const void *_Nullable window,
+                          void *_Nullable *_Nonnull out_report, service_failure *_Nonnull failure);
+// The receiver is the connection's when this answers 0.
+int32_t service_cycle_run_async(uint64_t connection, const void *_Nullable window,
+                                const service_receiver *_Nonnull receiver,
+                                uint64_t *_Nonnull out_cycle, int64_t *_Nonnull out_deadline,
+                                service_failure *_Nonnull failure);
+
+// A driver that opens the windows which the owner grants, on a thread of the library or stepped by the host: a selene_driver.
+int32_t service_driver_open(uint64_t connection, const void *_Nullable driver, int32_t has_thread,
+                            int32_t *_Nullable out_fd, service_failure *_Nonnull failure);
+int32_t service_driver_step(uint64_t connection, uint64_t *_Nonnull out_cycle,
+                            int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
+int32_t service_driver_wait(uint64_t connection, int64_t timeout, int32_t *_Nonnull out_ready,
+                            service_failure *_Nonnull failure);
+int32_t service_driver_stop(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
+
 // Who is connected to a scheduler of this process; a selene_clients in one piece, for free.
 void *_Nonnull service_clients(uint64_t scheduler);
 
@@ -124,12 +174,15 @@ int32_t service_events_next(uint64_t connection, int64_t timeout,
                             service_failure *_Nonnull failure);
 int32_t service_events_close(uint64_t connection, service_failure *_Nonnull failure);
 
-// Whether a number has the type of the handle of a connection, or of a cycle or a run of one, open or not.
+// Whether a number has the type of the handle of a connection, or of a cycle, a run or a lane of one, open or not.
 static inline int32_t service_is_connection(uint64_t handle) {
     return handle >> 56 == 0x44;
 }
 static inline int32_t service_is_cycle(uint64_t handle) {
     return handle >> 56 == 0x46;
+}
+static inline int32_t service_is_lane(uint64_t handle) {
+    return handle >> 56 == 0x48;
 }
 static inline int32_t service_is_run(uint64_t handle) {
     return handle >> 56 == 0x47;

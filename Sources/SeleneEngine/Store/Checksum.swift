@@ -109,7 +109,20 @@ extension HostConditions {
   static func isWhole(_ row: Statement) -> Bool { checksum(of: row.bytes(1), at: row.int(0)) == row.int(2) }
 
   /// Binds the columns of the row of a condition.
-  static func bind(_ statement: Statement, _ name: UnsafeRawBufferPointer, at place: Int64) {
+  ///
+  /// The place is its number and one; negative if it is not defined, and tasks ask for it all the same.
+  static func bind(_ statement: Statement, _ name: UnsafeRawBufferPointer, _ number: Int, isDefined: Bool) {
+    let place = Int64(number) + 1
+    bind(statement, name, at: isDefined ? place : -place)
+  }
+
+  /// Its number; nil if it cannot have such a place.
+  static func number(_ row: Statement) -> Int? {
+    let place = row.int(0).magnitude
+    return (1...UInt64(most)).contains(place) ? Int(place) - 1 : nil
+  }
+
+  private static func bind(_ statement: Statement, _ name: UnsafeRawBufferPointer, at place: Int64) {
     statement.bind(1, place)
     statement.bindCopy(2, name, isText: true)
     statement.bind(3, checksum(of: name, at: place))

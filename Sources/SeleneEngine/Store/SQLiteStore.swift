@@ -19,6 +19,8 @@ package final class SQLiteStore: Store {
   private var writeBooks: Statement?
   /// The same for groups.
   private var (writeGroup, deleteGroup): (Statement?, Statement?) = (nil, nil)
+  /// And for runs of other processes.
+  private var (writeRun, deleteRun): (Statement?, Statement?) = (nil, nil)
   private let isRelaxed: Bool
   private let pageSize: Int64
   /// The application whose store it is, if any said so.
@@ -187,7 +189,7 @@ package final class SQLiteStore: Store {
     }
   }
 
-  /// The conditions that hosts have defined (W2).
+  /// The conditions that hosts have defined, or that tasks ask for (W2).
   ///
   /// - Throws: a status of stores.
   func loadConditions(into table: TaskTable) throws(SeleneError) {
@@ -196,7 +198,8 @@ package final class SQLiteStore: Store {
     defer { rows.finish() }
     while try rows.step() {
       guard HostConditions.isWhole(rows),
-        table.terms.load(condition: rows.bytes(1), number: Int(clamping: rows.int(0)) &- 1)
+        let number = HostConditions.number(rows),
+        table.terms.load(condition: rows.bytes(1), number: number, isDefined: rows.int(0) > 0)
       else {
         throw SeleneError(
           .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the conditions is damaged")
@@ -221,6 +224,25 @@ package final class SQLiteStore: Store {
     table.finishLoadingWaits()
   }
 
+  override func loadRuns() throws(SeleneError) -> [StoredRun] {
+    platform_fork_hold()
+    defer { platform_fork_release() }
+    guard try connection.number("PRAGMA user_version") >= Schema.runsVersion else { return [] }
+    let rows = try connection.prepare(Schema.readRuns)
+    defer { rows.finish() }
+    var runs: [StoredRun] = []
+    while try rows.step() {
+      let words = rows.numbers(1)
+      guard StoredRun.checksum(words, of: rows.int(0)) == rows.int(2), let run = StoredRun(token: rows.int(0), words)
+      else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the runs is damaged")
+      }
+      runs.append(run)
+    }
+    return runs
+  }
+
   // MARK: Saving
 
   override func save(
@@ -236,12 +258,13 @@ package final class SQLiteStore: Store {
       || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
     let times = table.handlerTimes.unsavedPlaces
-    guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil else { return }
+    guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil || !runs.isEmpty
+    else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
     let waits = waits
     self.waits = nil
-    let isAlone = changes.isOne && times.isEmpty && groups.isEmpty && waits == nil
+    let isAlone = changes.isOne && times.isEmpty && groups.isEmpty && waits == nil && runs.isEmpty
     try transact(isOne: isAlone && !mustWriteState && books == nil) {
       var code = write(changes, journal, of: table)
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
@@ -249,6 +272,7 @@ package final class SQLiteStore: Store {
       if conditions.isUnsaved && code == SQLITE_OK { code = write(conditions) }
       if let books, code == SQLITE_OK { code = write(books) }
       if let waits, code == SQLITE_OK { code = write(waits) }
+      for run in runs where code == SQLITE_OK { code = write(run) }
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
     }
@@ -271,6 +295,7 @@ package final class SQLiteStore: Store {
     try transact(isOne: false) {
       var code = deleteAll.execute()
       if code == SQLITE_OK && (try? connection.run(Schema.deleteTimes)) == nil { code = connection.lastCode }
+      if code == SQLITE_OK && (try? connection.run(Schema.deleteRuns)) == nil { code = connection.lastCode }
       if code == SQLITE_OK { code = write(books) }
       if code == SQLITE_OK { code = write(state) }
       return code
@@ -348,9 +373,9 @@ package final class SQLiteStore: Store {
     else { return connection.lastCode }
     defer { write.finish() }
     var code = SQLITE_OK
-    conditions.forEachDefined { number, name in
+    conditions.forEach { number, name, isDefined in
       guard code == SQLITE_OK else { return }
-      HostConditions.bind(write, name.buffer, at: Int64(number) + 1)
+      HostConditions.bind(write, name.buffer, number, isDefined: isDefined)
       code = write.execute()
     }
     return code
@@ -365,6 +390,24 @@ package final class SQLiteStore: Store {
       statement.bindCopy(2, packed, isText: false)
       statement.bind(3, KeptWaits.checksum(waits.words, at: waits.place))
       return statement.execute()
+    }
+  }
+
+  private func write(_ change: StoredRunChange) -> Int32 {
+    if writeRun == nil { writeRun = try? connection.prepare(Schema.writeRun) }
+    if deleteRun == nil { deleteRun = try? connection.prepare(Schema.deleteRun) }
+    guard let writeRun, let deleteRun else { return connection.lastCode }
+    let token = Int64(bitPattern: change.token)
+    guard let run = change.run else {
+      deleteRun.bind(1, token)
+      return deleteRun.execute()
+    }
+    let words = run.words
+    return words.map { $0.littleEndian }.withUnsafeBytes { packed in
+      writeRun.bind(1, token)
+      writeRun.bindCopy(2, packed, isText: false)
+      writeRun.bind(3, StoredRun.checksum(words, of: token))
+      return writeRun.execute()
     }
   }
 

@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 8
+  static let version: Int32 = 9
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 8;
+    PRAGMA user_version = 9;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -68,6 +68,11 @@ enum Schema {
       entries   BLOB    NOT NULL,
       checksum  INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE member_run (
+      token     INTEGER PRIMARY KEY,
+      terms     BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
@@ -105,8 +110,15 @@ enum Schema {
       checksum  INTEGER NOT NULL
     ) STRICT
     """,
+    """
+    CREATE TABLE member_run (
+      token     INTEGER PRIMARY KEY,
+      terms     BLOB    NOT NULL,
+      checksum  INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 8"
+  static let setVersion: StaticString = "PRAGMA user_version = 9"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -117,7 +129,7 @@ enum Schema {
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
   static let otherColumns = 3...10
   /// How many tables a store has, by version.
-  static let tables: ClosedRange<Int64> = 3...7
+  static let tables: ClosedRange<Int64> = 3...8
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -173,7 +185,7 @@ enum Schema {
   static let deleteGroup: StaticString = "DELETE FROM task_group WHERE place=?1"
   static let readGroups: StaticString = "SELECT place, name, most, paused, checksum FROM task_group ORDER BY place"
   static let groupsVersion: Int64 = 5
-  /// The conditions that hosts have defined (W2).
+  /// The conditions that hosts have defined (W2), and, with negative places, others that tasks ask for.
   static let writeCondition: StaticString = "INSERT INTO condition VALUES (?1, ?2, ?3)"
   static let deleteConditions: StaticString = "DELETE FROM condition"
   static let readConditions: StaticString = "SELECT place, name, checksum FROM condition ORDER BY place"
@@ -183,5 +195,12 @@ enum Schema {
   static let deleteWaits: StaticString = "DELETE FROM wait_log"
   static let readWaits: StaticString = "SELECT place, entries, checksum FROM wait_log ORDER BY place"
   static let waitsVersion: Int64 = 8
+  /// The runs that other processes have, by the token that they were told first, as little-endian numbers of 64 bits
+  /// (`StoredRun`).
+  static let writeRun: StaticString = "INSERT OR REPLACE INTO member_run VALUES (?1, ?2, ?3)"
+  static let deleteRun: StaticString = "DELETE FROM member_run WHERE token=?1"
+  static let deleteRuns: StaticString = "DELETE FROM member_run"
+  static let readRuns: StaticString = "SELECT token, terms, checksum FROM member_run ORDER BY token"
+  static let runsVersion: Int64 = 9
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

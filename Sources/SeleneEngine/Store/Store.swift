@@ -80,6 +80,14 @@ package class Store {
   final var waits: KeptWaits?
   final var keptWaits: KeptWaits?
 
+  /// What the next save writes of the runs that other processes have (L10).
+  final var runs: [StoredRunChange] = []
+
+  /// The runs that other processes had when it was written last.
+  ///
+  /// - Throws: `storeCorrupt`, `storeIO`.
+  func loadRuns() throws(SeleneError) -> [StoredRun] { [] }
+
   func facts() throws(SeleneError) -> StoreFacts { StoreFacts() }
 
   func close() {}

@@ -117,7 +117,7 @@ package enum StoreFile {
       var governance = Governance()
       try governance.restore(books, at: 0)
       var expedited = ExpeditedLedger(quota: 0)
-      try expedited.restore(books.expedited, movedBy: 0, seen: 0, at: 0)
+      _ = try expedited.restore(books.expedited, movedBy: 0, seen: 0, at: 0)
     }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     try store.loadConditions(into: table)
@@ -136,6 +136,7 @@ package enum StoreFile {
     try store.loadTimes(into: table)
     try store.loadGroups(into: table)
     try store.loadWaits(into: table)
+    _ = try store.loadRuns()
   }
 
   /// Connects as for work, or, where nothing may be written and no log has to be read, for reading.
@@ -308,7 +309,9 @@ package enum StoreFile {
     guard let rows = try? reader.prepare(Schema.readConditions) else { return [] }
     defer { rows.finish() }
     while (try? rows.step()) == true {
-      if HostConditions.isWhole(rows) { names.append((Int(clamping: rows.int(0)) &- 1, Bytes(copying: rows.bytes(1)))) }
+      // Those that are not defined get their numbers from the tasks that ask for them.
+      guard HostConditions.isWhole(rows), rows.int(0) > 0, let number = HostConditions.number(rows) else { continue }
+      names.append((number, Bytes(copying: rows.bytes(1))))
     }
     return names
   }
@@ -343,8 +346,9 @@ package enum StoreFile {
     defer { image.close() }
     let writeCondition = try image.prepare(Schema.writeCondition)
     defer { writeCondition.finish() }
-    for (number, name) in gathered.conditions where table.terms.load(condition: name.buffer, number: number) {
-      HostConditions.bind(writeCondition, name.buffer, at: Int64(number) + 1)
+    for (number, name) in gathered.conditions
+    where table.terms.load(condition: name.buffer, number: number, isDefined: true) {
+      HostConditions.bind(writeCondition, name.buffer, number, isDefined: true)
       let code = writeCondition.execute()
       guard code == SQLITE_OK else { throw image.error(code) }
     }

@@ -36,10 +36,14 @@ static selene_text decode(char *text) {
     return (selene_text){text, to - text};
 }
 
-static void say(selene_text text) {
-    putchar(' ');
+static void encode(selene_text text) {
     for (int64_t i = 0; i < text.length; i++)
         printf("%%%02X", (unsigned char)text.data[i]);
+}
+
+static void say(selene_text text) {
+    putchar(' ');
+    encode(text);
 }
 
 static const char *text_of(const char *key) {
@@ -89,7 +93,7 @@ static selene_status open_scheduler(void) {
     options.minimum_interval_refresh = number_of("minimum_interval_refresh", 0);
     options.expedited_quota = number_of("expedited_quota", options.expedited_quota);
     if (!status) status = selene_scheduler_open(&options, &scheduler);
-    if (!status) status = selene_conditions_set(scheduler, 3, 3);
+    if (!status) status = selene_conditions_set(scheduler, 255, 255);
     return status ? status : selene_events_open(scheduler, SELENE_EVENTS, NULL);
 }
 
@@ -120,6 +124,7 @@ static selene_status register_task(int32_t *disposition) {
     task.flex = number_of("flex", 0);
     task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
     task.timeout = number_of("timeout", 0);
+    task.stall_limit = number_of("stall_limit", 0);
     task.group = field("group");
     task.latest_begin = number_of("latest_begin", 0);
     task.jitter = (uint32_t)number_of("jitter", 0);
@@ -154,6 +159,34 @@ static void info(const char *id, int64_t length) {
            info->attempts, info->earliest_begin, info->last_run, info->estimate, info->generation,
            info->appended, info->response_time_count);
     say(info->failure.length > 0 ? info->failure : (selene_text){"-", 1});
+    selene_task_info_destroy(info);
+}
+
+static void waits(const char *id, int64_t length) {
+    selene_waits *waits = NULL;
+    const selene_status status = selene_task_waits(scheduler, id, length, &waits);
+    answer(status);
+    if (status) return;
+    for (uint64_t i = 0; i < waits->part_count; i++)
+        printf(" %s %" PRId64 " %" PRId64 " %" PRIu64, selene_reason_name(waits->parts[i].reason),
+               waits->parts[i].detail, waits->parts[i].duration, waits->parts[i].times);
+    printf(" preferred");
+    for (uint64_t i = 0; i < waits->preferred_id_count; i++)
+        say(waits->preferred_ids[i]);
+    selene_waits_destroy(waits);
+}
+
+static void left(const char *id, int64_t length) {
+    selene_task_info *info = NULL;
+    selene_task_output *output = NULL;
+    selene_status status = selene_task_get(scheduler, id, length, 0, &info);
+    if (!status) status = selene_task_get_output(scheduler, id, length, &output);
+    answer(status);
+    if (!status) {
+        printf(" %d =", info->stop_reason);
+        encode(output->output);
+    }
+    selene_task_output_destroy(output);
     selene_task_info_destroy(info);
 }
 
@@ -196,8 +229,7 @@ static void events(void) {
     selene_event_init(&event, sizeof event);
     while (selene_events_next(scheduler, 0, &event, &found, NULL) == SELENE_OK && found) {
         printf(" %d:", event.type);
-        for (int64_t i = 0; i < event.id.length; i++)
-            printf("%%%02X", (unsigned char)event.id.data[i]);
+        encode(event.id);
     }
 }
 
@@ -231,7 +263,7 @@ static void perform(const char *verb) {
         answer(
             selene_handler_register(scheduler, first.data, first.length, NULL, NULL, NULL, NULL));
     } else if (IS("conditions")) {
-        answer(selene_conditions_set(scheduler, 3, (uint32_t)atoi(first.data)));
+        answer(selene_conditions_set(scheduler, 255, (uint32_t)atoi(first.data)));
     } else if (IS("enable")) {
         answer(selene_scheduler_enable(scheduler, (uint32_t)atoi(first.data)));
     } else if (IS("pause")) {
@@ -263,6 +295,16 @@ static void perform(const char *verb) {
         answer(selene_task_retry(scheduler, first.data, first.length));
     } else if (IS("info")) {
         info(first.data, first.length);
+    } else if (IS("waits")) {
+        waits(first.data, first.length);
+    } else if (IS("left")) {
+        left(first.data, first.length);
+    } else if (IS("set_next")) {
+        answer(selene_task_set_next(scheduler, first.data, first.length, number_of("at", -1)));
+    } else if (IS("output")) {
+        answer(selene_run_set_output(run.run, first.data, first.length));
+    } else if (IS("progress")) {
+        answer(selene_run_progress(run.run, atoi(first.data), number_of("total", 0), NULL, 0));
     } else if (IS("wakeup")) {
         answer(status = selene_scheduler_next_wakeup(scheduler, &at, NULL));
         if (!status && at == SELENE_NEVER) printf(" never");

@@ -13,6 +13,8 @@ namespace {
 using namespace std::chrono;
 using selene::nanoseconds;
 
+constexpr std::uint32_t all_constraints = 255;
+
 std::string decode(const std::string &text) {
     std::string made;
     for (std::size_t i = 0; i < text.size(); i++) {
@@ -96,7 +98,7 @@ struct player {
         options.minimum_interval_refresh = given.span("minimum_interval_refresh", nanoseconds(0));
         options.expedited_quota = given.span("expedited_quota", options.expedited_quota);
         it.emplace(options);
-        it->conditions(selene::network | selene::external_power);
+        it->conditions(all_constraints, all_constraints);
         it->open_events(SELENE_EVENTS);
     }
 
@@ -119,6 +121,7 @@ struct player {
         task.period = given.span("period", task.period);
         task.flex = given.span("flex", task.flex);
         task.timeout = given.span("timeout", task.timeout);
+        task.stall_limit = given.span("stall_limit", task.stall_limit);
         task.latest_begin = given.span("latest_begin", task.latest_begin);
         task.jitter = static_cast<std::uint32_t>(given.number("jitter", 0));
         task.expedited = given.number("flags", 0) & SELENE_TASK_EXPEDITED;
@@ -150,6 +153,16 @@ struct player {
             << info.last_run.time_since_epoch().count() << ' ' << info.estimate.count() << ' '
             << info.generation << ' ' << info.appended << ' ' << info.response_times.size() << ' '
             << encode(info.failure.empty() ? "-" : info.failure);
+    }
+
+    void waits(const std::string &id, std::ostream &out) {
+        const selene::waits_info waits = it->waits(id);
+        for (const selene::wait_part &part : waits.parts)
+            out << ' ' << part.reason << ' ' << part.detail << ' ' << part.duration.count() << ' '
+                << part.times;
+        out << " preferred";
+        for (const std::string &other : waits.preferred_ids)
+            out << ' ' << encode(other);
     }
 
     void next(std::ostream &out) {
@@ -185,7 +198,7 @@ struct player {
         } else if (verb == "handler") {
             it->handler(word);
         } else if (verb == "conditions") {
-            it->conditions(static_cast<std::uint32_t>(std::stoul(word)));
+            it->conditions(static_cast<std::uint32_t>(std::stoul(word)), all_constraints);
         } else if (verb == "enable") {
             it->enable(selene::kinds::of(static_cast<std::uint32_t>(std::stoul(word))));
         } else if (verb == "register") {
@@ -220,6 +233,17 @@ struct player {
             it->retry(word);
         } else if (verb == "info") {
             info(word, out);
+        } else if (verb == "waits") {
+            waits(word, out);
+        } else if (verb == "left") {
+            out << ' ' << static_cast<int>(it->get(word).stop_reason) << " ="
+                << encode(it->output(word));
+        } else if (verb == "set_next") {
+            it->set_next(word, selene::instant(given.span("at", nanoseconds(-1))));
+        } else if (verb == "output") {
+            run->set_output(word);
+        } else if (verb == "progress") {
+            run->progress(std::stoll(word), given.number("total", 0));
         } else if (verb == "wakeup") {
             const std::optional<selene::instant> at = it->next_wakeup();
             out << ' ' << (at ? std::to_string(at->time_since_epoch().count()) : "never");

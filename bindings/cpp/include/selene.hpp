@@ -20,6 +20,7 @@
 
 #include <selene.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -124,6 +125,12 @@ enum class stop : std::int32_t {
 /** Bits of conditions that a task may ask for. */
 inline constexpr std::uint32_t network = SELENE_CONSTRAINT_NETWORK;
 inline constexpr std::uint32_t external_power = SELENE_CONSTRAINT_EXTERNAL_POWER;
+inline constexpr std::uint32_t unmetered = SELENE_CONSTRAINT_UNMETERED;
+inline constexpr std::uint32_t battery_not_low = SELENE_CONSTRAINT_BATTERY_NOT_LOW;
+inline constexpr std::uint32_t idle = SELENE_CONSTRAINT_IDLE;
+inline constexpr std::uint32_t storage_not_low = SELENE_CONSTRAINT_STORAGE_NOT_LOW;
+inline constexpr std::uint32_t display_off = SELENE_CONSTRAINT_DISPLAY_OFF;
+inline constexpr std::uint32_t not_roaming = SELENE_CONSTRAINT_NOT_ROAMING;
 
 /** A set of kinds. */
 class kinds {
@@ -288,7 +295,7 @@ struct task {
     std::uint32_t jitter = 0;
     /** 0: no limit. */
     std::uint32_t max_attempts = 0;
-    /** network | external_power. */
+    /** network | external_power | unmetered | battery_not_low | idle | storage_not_low | display_off | not_roaming. */
     std::uint32_t constraints = 0;
     std::vector<std::string> tags{};
     /** Names of conditions of the host, all of which must be satisfied (scheduler::define_condition). */
@@ -343,6 +350,8 @@ struct task_info {
     std::vector<std::string> after{}, waits_for{};
     /** The conditions of the host that it asks for. */
     std::vector<std::string> conditions{};
+    /** Why its last run was stopped. */
+    selene::stop stop_reason{};
 };
 
 /** What a condition of the host is. */
@@ -370,6 +379,22 @@ struct wait_part {
     nanoseconds duration;
     /** How often it began; for the reasons of windows in how many of them. */
     std::uint64_t times;
+    /** The condition of the host, the group, or the id that it waits for; or empty. */
+    std::string name;
+};
+
+/** Why a task does not run now. */
+struct explanation {
+    /** As selene_reason_name tells them; none: nothing but a window is missing. */
+    std::vector<std::string> reasons;
+    /** From 1; 0: it is not eligible. */
+    std::uint64_t rank, eligible;
+    double score;
+    nanoseconds estimate;
+    /** The last instant at which it may begin, while it waits and has one. */
+    std::optional<instant> latest_begin;
+    /** It goes before others, because that is near; because it is expedited and something of the quota is left. */
+    bool urgent, expedited;
 };
 
 /** Where the time of a task went since it was last due, or registered; the durations add up to until - since. */
@@ -459,6 +484,12 @@ struct options {
     nanoseconds stop_grace = std::chrono::seconds(5);
     /** How long expedited tasks may run in 24 h. */
     nanoseconds expedited_quota = std::chrono::minutes(10);
+    /** Bytes of the stack of each of the library's threads, on which handlers run; 0: at least 8 MiB. */
+    std::uint64_t thread_stack_size = 0;
+    /** The library's threads give way to others. */
+    bool background_threads = false;
+    /** How far back scheduler::waits knows what happened to all tasks alike: so many windows and dispatches. */
+    std::uint64_t wait_log_entries = 4096;
     /** Of what is drawn by chance, such as task::jitter; 0: taken from the clock. */
     std::uint64_t seed = 0;
     bool hold = false;
@@ -527,10 +558,13 @@ class run {
         detail::check(status);
         return static_cast<stop>(reason);
     }
-    /** How long until it is asked to stop. */
+    /** How long until it is asked to stop; of one that was, or that is over, zero. */
     nanoseconds remaining() const {
         std::int64_t remaining = 0;
-        detail::check(selene_run_remaining(token_, &remaining));
+        const selene_status status = selene_run_remaining(token_, &remaining);
+        if (status == SELENE_ERROR_STALE_RUN || status == SELENE_ERROR_ALREADY_COMPLETED)
+            return nanoseconds(0);
+        detail::check(status);
         return nanoseconds(remaining);
     }
 
@@ -784,6 +818,9 @@ class scheduler {
         raw.minimum_interval_processing = given.minimum_interval_processing.count();
         raw.stop_grace = given.stop_grace.count();
         raw.expedited_quota = given.expedited_quota.count();
+        raw.thread_stack_size = given.thread_stack_size;
+        if (given.background_threads) raw.thread_quality = SELENE_THREADS_BACKGROUND;
+        raw.wait_log_entries = given.wait_log_entries;
         raw.seed = given.seed;
         if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
         if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
@@ -794,18 +831,20 @@ class scheduler {
             raw.flags |= SELENE_OPTIONS_SET_CLOCK;
             raw.clock_start = given.clock->time_since_epoch().count();
         }
-        detail::check(selene_scheduler_open(&raw, &handle_));
+        selene_scheduler made = 0;
+        detail::check(selene_scheduler_open(&raw, &made));
+        handle_ = made;
     }
 
-    scheduler(scheduler &&other) noexcept : handle_(std::exchange(other.handle_, 0)) {}
+    scheduler(scheduler &&other) noexcept : handle_(other.handle_.exchange(0)) {}
     scheduler &operator=(scheduler &&other) noexcept {
-        std::swap(handle_, other.handle_);
+        other.handle_ = handle_.exchange(other.handle_);
         return *this;
     }
     scheduler(const scheduler &) = delete;
     scheduler &operator=(const scheduler &) = delete;
     ~scheduler() {
-        if (handle_) selene_scheduler_close(handle_, SELENE_SECOND);
+        if (handle_ != 0) selene_scheduler_close(handle_, SELENE_SECOND);
     }
 
     selene_scheduler handle() const noexcept {
@@ -814,7 +853,7 @@ class scheduler {
 
     /** Closes it; runs in flight have the grace. A second close does nothing. */
     void close(nanoseconds grace = std::chrono::seconds(1)) {
-        if (!handle_) return;
+        if (handle_ == 0) return;
         const selene_status status = selene_scheduler_close(handle_, grace.count());
         // With these it is still open; with all others it is closed, though its last changes could not be stored.
         if (status != SELENE_ERROR_INVALID_ARGUMENT && status != SELENE_ERROR_REENTRANT)
@@ -848,7 +887,7 @@ class scheduler {
         detail::check(selene_scheduler_next_wakeup(handle_, &at, nullptr));
         return at == SELENE_NEVER ? std::nullopt : std::optional(detail::at(at));
     }
-    /** Says which conditions are satisfied; from now on they are the host's. */
+    /** Says which of these constraints are satisfied, until the next call; the others are the system's. */
     void conditions(std::uint32_t satisfied, std::uint32_t of = network | external_power) {
         detail::check(selene_conditions_set(handle_, of, satisfied));
     }
@@ -968,6 +1007,7 @@ class scheduler {
                        {},
                        {}};
         if (raw->last_outcome >= 0) made.last_outcome = static_cast<outcome>(raw->last_outcome);
+        made.stop_reason = static_cast<stop>(raw->stop_reason);
         if (raw->failed_at != 0) made.failed_at = detail::at(raw->failed_at);
         for (std::uint64_t i = 0; i < raw->response_time_count; i++)
             made.response_times.emplace_back(raw->response_times[i]);
@@ -1115,14 +1155,25 @@ class scheduler {
     void retry(std::string_view id) {
         detail::check(selene_task_retry(handle_, id.data(), detail::length(id)));
     }
+    /** Every reason why a task does not run now, and its rank. */
+    selene::explanation explain(std::string_view id) const {
+        selene_explanation raw = SELENE_EXPLANATION_INIT;
+        detail::check(selene_task_explain(handle_, id.data(), detail::length(id), &raw));
+        selene::explanation made{};
+        for (std::uint32_t i = 0; i < raw.reason_count; i++)
+            made.reasons.emplace_back(selene_reason_name(raw.reasons[i].reason));
+        made.rank = raw.rank;
+        made.eligible = raw.eligible;
+        made.score = raw.score;
+        made.estimate = nanoseconds(raw.estimate);
+        if (raw.latest_begin != 0) made.latest_begin = detail::at(raw.latest_begin);
+        made.urgent = raw.urgent != 0;
+        made.expedited = raw.expedited != 0;
+        return made;
+    }
     /** The names of the reasons why a task does not run now; none: nothing but a window is missing. */
     std::vector<std::string> why_not(std::string_view id) const {
-        selene_explanation raw = SELENE_EXPLANATION_INIT;
-        std::vector<std::string> made;
-        detail::check(selene_task_explain(handle_, id.data(), detail::length(id), &raw));
-        for (std::uint32_t i = 0; i < raw.reason_count; i++)
-            made.emplace_back(selene_reason_name(raw.reasons[i].reason));
-        return made;
+        return explain(id).reasons;
     }
     /** Where the time of a task went since it was last due, or registered. */
     waits_info waits(std::string_view id) const {
@@ -1135,7 +1186,8 @@ class scheduler {
         for (std::uint64_t i = 0; i < raw->part_count; i++) {
             const selene_wait &part = raw->parts[i];
             made.parts.push_back({selene_reason_name(part.reason), part.detail,
-                                  nanoseconds(part.duration), part.times});
+                                  nanoseconds(part.duration), part.times,
+                                  detail::string(part.name)});
         }
         for (std::uint64_t i = 0; i < raw->preferred_id_count; i++)
             made.preferred_ids.push_back(detail::string(raw->preferred_ids[i]));
@@ -1245,7 +1297,8 @@ class scheduler {
     }
 
   private:
-    selene_scheduler handle_ = 0;
+    /** Another thread may close it meanwhile. */
+    std::atomic<selene_scheduler> handle_{0};
 
     static std::vector<std::string> listed(selene_task_ids *raw) {
         const std::unique_ptr<selene_task_ids, void (*)(selene_task_ids *)> owned(

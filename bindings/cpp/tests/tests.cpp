@@ -5,7 +5,10 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -344,6 +347,130 @@ void stops() {
     CHECK(reason == selene::stop::cancelled || reason == selene::stop::shutdown);
 }
 
+void left_behind() {
+    selene::options options;
+    options.max_pending_refresh = selene::unlimited;
+    options.stop_grace = 0s;
+    // Handlers that outlive their scheduler own what they use.
+    struct hanging {
+        std::atomic<int> runs{0};
+        std::atomic<bool> is_over{false};
+    };
+    const auto all = std::make_shared<hanging>();
+    const auto until_over = [all](selene::run &) {
+        all->runs++;
+        while (!all->is_over)
+            std::this_thread::sleep_for(1ms);
+    };
+    selene::scheduler scheduler = opened(options);
+    scheduler.handler("times out", until_over);
+    scheduler.handler("hangs", until_over);
+    scheduler.handler("quick", [](selene::run &) {});
+    selene::task first = once("times out");
+    first.priority = selene::priority::very_high;
+    first.timeout = 20ms;
+    first.max_attempts = 1;
+    scheduler.add(first);
+    for (const char *id : {"a", "b", "c"}) {
+        selene::task quick = once(id);
+        quick.handler = "quick";
+        scheduler.add(quick);
+    }
+    selene::window window;
+    window.budget = hours(1);
+    selene::report report = scheduler.run_cycle(window);
+    CHECK(report.expired == 1 && report.new_data == 3);
+    CHECK(scheduler.get("times out").failure == "timed out");
+    // Where nothing ends the run before, the window's deadline does. A slow machine begins nothing in a short one.
+    scheduler.add(once("hangs"));
+    window.budget = 50ms;
+    do {
+        window.budget *= 2;
+        report = scheduler.run_cycle(window);
+    } while (report.runs.empty());
+    CHECK(report.expired == 1 && report.runs[0].outcome == selene::outcome::expired);
+    CHECK(report.ended_at >= report.deadline && report.ended_at < report.deadline + 60s);
+    CHECK(scheduler.get("hangs").state == selene::state::enqueued);
+    while (all->runs < 2)
+        std::this_thread::sleep_for(1ms);
+    scheduler.close(0s);
+    // The close has waited for neither, and each keeps its callable until it returns.
+    CHECK(all.use_count() == 4);
+    all->is_over = true;
+    while (all.use_count() > 2)
+        std::this_thread::sleep_for(1ms);
+}
+
+void after_close() {
+    selene::options options;
+    options.clock = selene::instant{hours(1)};
+    options.no_threads = true;
+    selene::scheduler scheduler = opened(options);
+    scheduler.handler("a");
+    selene::task task{"a"};
+    task.input = "input";
+    scheduler.add(task);
+    scheduler.open_events();
+    selene::cycle cycle = scheduler.begin();
+    const selene::run run = *cycle.next();
+    scheduler.close();
+    scheduler.close();
+    const auto is_closed = [](auto call) { return refused(call) == SELENE_ERROR_INVALID_HANDLE; };
+    CHECK(is_closed([&] { scheduler.now(); }) && is_closed([&] { scheduler.add(task); }));
+    CHECK(is_closed([&] { scheduler.run_cycle(); }) && is_closed([&] { scheduler.begin(); }));
+    CHECK(is_closed([&] { scheduler.next_event(); }) &&
+          is_closed([&] { scheduler.start_driver(); }));
+    CHECK(is_closed([&] { cycle.next(); }) && is_closed([&] { cycle.end(); }));
+    CHECK(refused([&] { run.complete(); }) != SELENE_OK);
+    CHECK(run.stopping() == selene::stop::shutdown && run.remaining() == 0ns);
+    CHECK(run.id() + run.input() == "ainput");
+    // What was moved from has nothing to close; what a window began goes after its scheduler.
+    std::optional<selene::cycle> last;
+    {
+        selene::scheduler first = opened(options);
+        selene::scheduler second = std::move(first);
+        CHECK(is_closed([&] { first.now(); }));
+        last.emplace(second.begin());
+    }
+    last.reset();
+}
+
+void closed_meanwhile() {
+    for (int round = 0; round < 10; round++) {
+        selene::scheduler scheduler = opened();
+        std::atomic<int> ran{0}, wrong{0}, closed{0};
+        scheduler.handler("h", [&](selene::run &run) {
+            if (run.handler() != "h" || run.input().size() != 99) wrong++;
+            ran++;
+        });
+        for (int i = 0; i < 50; i++) {
+            selene::task task;
+            task.id = std::to_string(i);
+            task.handler = "h";
+            task.input = std::string(99, 'x');
+            scheduler.add(task);
+        }
+        const auto work = [&] {
+            selene::window window;
+            window.lanes = 3;
+            selene_status status = SELENE_OK;
+            // Another thread may have the window.
+            while (status == SELENE_OK || status == SELENE_ERROR_BUSY)
+                status = refused([&] { scheduler.run_cycle(window); });
+            if (status == SELENE_ERROR_INVALID_HANDLE) closed++;
+        };
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 3; i++)
+            threads.emplace_back(work);
+        while (ran < 100)
+            std::this_thread::yield();
+        scheduler.close(0s);
+        for (std::thread &thread : threads)
+            thread.join();
+        CHECK(closed == 3 && wrong == 0);
+    }
+}
+
 void told_clock() {
     selene::options options;
     const selene::instant start{hours(1000)};
@@ -362,7 +489,25 @@ void told_clock() {
     CHECK(waits.since == start && waits.until == start + std::chrono::minutes(30) &&
           waits.preferred == 0);
     CHECK(waits.parts.size() == 1 && waits.parts[0].reason == "not_due" &&
-          waits.parts[0].duration == std::chrono::minutes(30));
+          waits.parts[0].duration == std::chrono::minutes(30) && waits.parts[0].name.empty());
+    selene::task soon = once("soon");
+    soon.handler = "a";
+    soon.kind = selene::kind::processing;
+    soon.latest_begin = hours(20);
+    soon.expedited = true;
+    soon.group = "g";
+    scheduler.add(soon);
+    scheduler.pause_group("g");
+    selene::explanation why = scheduler.explain("soon");
+    CHECK(why.reasons == std::vector<std::string>{"group_paused"} && why.rank == 1 && !why.urgent);
+    CHECK(why.latest_begin == start + std::chrono::minutes(30) + hours(20));
+    const auto named = scheduler.waits("soon").parts;
+    CHECK(named.empty() || named[0].name == "g");
+    scheduler.resume_group("g");
+    why = scheduler.explain("soon");
+    CHECK(why.reasons.empty() && why.rank == 1 && why.expedited);
+    CHECK(!scheduler.explain("a").latest_begin && !scheduler.explain("a").expedited);
+    scheduler.cancel("soon");
     scheduler.open_driver();
     while (scheduler.driver_wait(0s))
         CHECK(!scheduler.driver_step());
@@ -392,6 +537,13 @@ void events() {
     scheduler.close_events();
 }
 
+/** Takes away a folder with a store. */
+void removed(const std::string &folder) {
+    for (const char *name : {"store", "store-wal", "store-shm"})
+        unlink((folder + "/" + name).c_str());
+    CHECK(rmdir(folder.c_str()) == 0);
+}
+
 void store() {
     char folder[] = "/tmp/selene-cpp.XXXXXX";
     CHECK(mkdtemp(folder) != nullptr);
@@ -413,9 +565,82 @@ void store() {
     }
     options.owner = "org.example.others";
     CHECK(refused([&] { selene::scheduler other(options); }) == SELENE_ERROR_STORE_FOREIGN);
-    for (const char *name : {"", "-wal", "-shm"})
-        unlink((options.path + name).c_str());
-    rmdir(folder);
+    removed(folder);
+}
+
+/** This one, to be started again. */
+const char *program = "";
+const std::vector<std::string> ids_in_flight{"computes", "fails", "sleeps", "stores"};
+
+/** A process that ends with runs in flight, whatever they do. */
+[[noreturn]] void leave(const std::string &path) {
+    selene::options options;
+    options.path = path;
+    options.max_pending_refresh = selene::unlimited;
+    // Handlers go on while the process ends: what they use does not go before.
+    static auto &scheduler = *new selene::scheduler(opened(options));
+    static std::atomic<int> begun{0};
+    static std::atomic<std::uint64_t> computed{0};
+    scheduler.handler("sleeps", [](selene::run &) {
+        begun++;
+        std::this_thread::sleep_for(hours(1));
+    });
+    scheduler.handler("computes", [](selene::run &) {
+        begun++;
+        while (true)
+            computed++;
+    });
+    scheduler.handler("stores", [](selene::run &run) {
+        begun++;
+        for (std::int64_t i = 0;; i++) {
+            run.progress(i);
+            selene::task made = once("made " + std::to_string(i % 10));
+            made.initial_delay = hours(24);
+            scheduler.add(made);
+        }
+    });
+    scheduler.handler("fails", [](selene::run &) {
+        begun++;
+        while (true)
+            refused([] { scheduler.get("nobody"); });
+    });
+    for (const std::string &id : ids_in_flight)
+        scheduler.add(once(id));
+    selene::driver driver;
+    driver.ungoverned = true;
+    driver.refresh_budget = hours(2);
+    driver.refresh_lanes = 4;
+    scheduler.start_driver(driver);
+    while (begun < 4)
+        std::this_thread::sleep_for(1ms);
+    // Its commit has what began, too.
+    scheduler.add({"last"});
+    std::exit(7);
+}
+
+void exits() {
+    char folder[] = "/tmp/selene-cpp.XXXXXX";
+    CHECK(mkdtemp(folder) != nullptr);
+    selene::options options;
+    options.path = std::string(folder) + "/store";
+    const std::vector<std::string> words{"tests", "leave", options.path};
+    std::vector<char *> arguments;
+    for (const std::string &word : words)
+        arguments.push_back(const_cast<char *>(word.c_str()));
+    arguments.push_back(nullptr);
+    pid_t child = 0;
+    int status = 0;
+    CHECK(posix_spawn(&child, program, nullptr, nullptr, arguments.data(), environ) == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    {
+        selene::scheduler scheduler = opened(options);
+        for (const std::string &id : ids_in_flight) {
+            CHECK(scheduler.get(id).state == selene::state::enqueued);
+            CHECK(scheduler.get(id).stop_reason == selene::stop::interrupted);
+        }
+    }
+    removed(folder);
 }
 
 /** In pages. */
@@ -432,22 +657,25 @@ void memory() {
     selene::scheduler scheduler = opened(options);
     int count = 0;
     scheduler.handler("a", [&](selene::run &) {
-        if (++count % 3 == 0) throw std::runtime_error("one of three");
+        if (++count % 2 == 0) throw std::runtime_error("one of two");
     });
     scheduler.add({"a"});
     long before = 0;
-    for (int i = 0; i < 100000; i++) {
-        if (i == 20000) before = resident();
-        scheduler.run_cycle(here());
+    std::uint64_t failing = 0;
+    for (int i = 0; i < 200000; i++) {
+        if (i == 40000) before = resident();
+        failing += scheduler.run_cycle(here()).failed;
     }
-    CHECK(count == 100000);
-    // A byte a run would be 20 pages, a record that is lost a thousand.
+    CHECK(count == 200000 && failing == 100000);
+    // A byte a run would be 40 pages, a record that is lost two thousand.
     CHECK(resident() - before < 64);
 }
 
 } // namespace
 
-int main() {
+int main(int count, char **arguments) {
+    program = arguments[0];
+    if (count == 3 && std::strcmp(arguments[1], "leave") == 0) leave(arguments[2]);
     test("what a handler throws is a failure with its text", exceptions);
     test("A8 what functions of C throw passes through the library, and all goes on",
          thrown_through);
@@ -456,9 +684,13 @@ int main() {
     test("what a run leaves is its output", outputs);
     test("what is refused is thrown, and callables go with their handlers", errors);
     test("a run that is cancelled is asked to stop, and close waits for it", stops);
+    test("a window ends by its deadline and a close at once whatever a handler does", left_behind);
+    test("a use after close is an error, whatever the order", after_close);
+    test("threads share a scheduler while one closes it", closed_meanwhile);
     test("a clock of a test drives the driver", told_clock);
     test("events are read, and lost ones counted", events);
     test("a store can be closed and opened again", store);
-    test("memory is flat over 100 000 runs", memory);
+    test("a process ends with its exit code with runs in flight, and the store tells them", exits);
+    test("memory is flat over 100 000 runs and as many failures", memory);
     return failures ? 1 : 0;
 }

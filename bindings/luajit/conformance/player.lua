@@ -83,12 +83,12 @@ function verbs.open(_, words)
   options.flags = bit.bor(options.flags, selene.OPTIONS_NO_THREADS, selene.OPTIONS_SET_CLOCK)
   options.clock_start = now
   scheduler = selene.get('selene_scheduler', 'scheduler_open', options)
-  selene.check(selene.conditions_set(scheduler, 3, 3))
+  selene.check(selene.conditions_set(scheduler, 255, 255))
   selene.check(selene.events_open(scheduler, selene.EVENTS, nil))
 end
 
 function verbs.handler(name) selene.check(selene.handler_register(scheduler, name, #name, nil, nil, nil, nil)) end
-function verbs.conditions(bits) selene.check(selene.conditions_set(scheduler, 3, tonumber(bits))) end
+function verbs.conditions(bits) selene.check(selene.conditions_set(scheduler, 255, tonumber(bits))) end
 function verbs.enable(bits) selene.check(selene.scheduler_enable(scheduler, tonumber(bits))) end
 function verbs.register(_, words) return selene.get('int32_t', 'task_register', scheduler, struct('task', words)) end
 function verbs.cancel_all() return digits(selene.get('uint64_t', 'task_cancel_all', scheduler)) end
@@ -115,6 +115,32 @@ function verbs.info(id)
   return ('%d %d %s %s %s %d %s %s %s'):format(info.state, info.attempts, instant(info.earliest_begin),
     instant(info.last_run), digits(info.estimate), info.generation, digits(info.appended),
     digits(info.response_time_count), failure == '' and '-' or encode(failure))
+end
+
+function verbs.waits(id)
+  local waits = ffi.gc(selene.get('selene_waits *', 'task_waits', scheduler, id, #id), selene.waits_destroy)
+  local told = {}
+  for i = 1, tonumber(waits.part_count) do
+    local part = waits.parts[i - 1]
+    told[i] = ('%s %s %s %s'):format(ffi.string(selene.reason_name(part.reason)), digits(part.detail),
+      digits(part.duration), digits(part.times))
+  end
+  told[#told + 1] = 'preferred'
+  for i = 1, tonumber(waits.preferred_id_count) do told[#told + 1] = lent(waits.preferred_ids[i - 1]) end
+  return table.concat(told, ' ')
+end
+
+function verbs.left(id)
+  local info = ffi.gc(selene.get('selene_task_info *', 'task_get', scheduler, id, #id, 0), selene.task_info_destroy)
+  local kept = ffi.gc(selene.get('selene_task_output *', 'task_get_output', scheduler, id, #id),
+    selene.task_output_destroy)
+  return ('%d =%s'):format(info.stop_reason, lent(kept.output))
+end
+
+function verbs.set_next(id, words) selene.check(selene.task_set_next(scheduler, id, #id, int64(words:match 'at=(%-?%d+)'))) end
+function verbs.output(text) selene.check(selene.run_set_output(run, text, #text)) end
+function verbs.progress(done, words)
+  selene.check(selene.run_progress(run, tonumber(done), tonumber(words:match 'total=(%d+)'), nil, 0))
 end
 
 function verbs.wakeup()

@@ -10,7 +10,10 @@ const names = (prefix) =>
   Object.fromEntries(Object.entries(constants).filter(([key]) => key.startsWith(`${prefix}_`))
     .map(([key, value]) => [value, key.slice(prefix.length + 1).toLowerCase()]));
 const set = (bits, prefix) => Object.entries(names(prefix)).filter(([bit]) => bits & bit).map(([, name]) => name);
-const conditions = (bits) => ({ network: (bits & 1) !== 0, external_power: (bits & 2) !== 0 });
+const CONSTRAINTS = [
+  'network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off', 'not_roaming',
+];
+const conditions = (bits) => Object.fromEntries(CONSTRAINTS.map((name, bit) => [name, (bits >> bit & 1) !== 0]));
 
 // The package has milliseconds; instants are whole microseconds here.
 const span = (ns) => Number(ns) / 1e6;
@@ -51,6 +54,7 @@ const TASK = {
   period: ['every', span],
   flex: ['flex', span],
   timeout: ['timeout', span],
+  stall_limit: ['stallLimit', span],
   jitter: ['jitter', Number],
   group: ['group', decodeURIComponent],
   latest_begin: ['latestBegin', span],
@@ -85,7 +89,7 @@ const verbs = {
   open(_, fields) {
     scheduler?.close();
     scheduler = open({ maxPendingRefresh: 1, maxPendingProcessing: 10, ...given(fields, OPTIONS), clock: () => now });
-    scheduler.setConditions(conditions(3));
+    scheduler.setConditions(conditions(255));
     heard = [];
     scheduler.observe(({ type, id }) => heard.push(`${number('EVENT', type)}:${encode(id)}`));
   },
@@ -123,6 +127,21 @@ const verbs = {
       info.generation, info.appended, info.responseTimes.length, encode(info.failure || '-'),
     ];
   },
+  waits(id) {
+    const { parts, preferredIds } = scheduler.waits(id);
+    return [
+      ...parts.flatMap(({ reason, detail, duration, times }) => [reason, detail, spanOut(duration), times]),
+      'preferred',
+      ...preferredIds.map(encode),
+    ];
+  },
+  left: (id) => [
+    number('STOP', scheduler.get(id).stopReason ?? 'none'),
+    `=${encode(new TextDecoder().decode(scheduler.output(id)))}`,
+  ],
+  set_next: (id, { at }) => scheduler.setNext(id, span(at)),
+  output: (text) => run.setOutput(text),
+  progress: (done, { total }) => run.progress(Number(done), Number(total)),
   wakeup: () => instant(scheduler.nextWakeup()),
   plan: (_, fields) => scheduler.plan(given(fields, WINDOW)).runs.map(({ id }) => encode(id)),
   begin(_, fields) {

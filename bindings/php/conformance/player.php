@@ -66,7 +66,7 @@ final class Player
                 $options->c->flags |= number('OPTIONS_NO_THREADS') | number('OPTIONS_SET_CLOCK');
                 $options->c->clock_start = $this->now;
                 $this->scheduler = $s = get('selene_scheduler', 'scheduler_open', $options);
-                call('conditions_set', $s, 3, 3);
+                call('conditions_set', $s, 255, 255);
                 call('events_open', $s, number('EVENTS'), null);
                 return [];
             case 'close':
@@ -77,7 +77,7 @@ final class Player
                 call('handler_register', $s, $text, $length, null, null, null, null);
                 return [];
             case 'conditions':
-                call('conditions_set', $s, 3, (int) $text);
+                call('conditions_set', $s, 255, (int) $text);
                 return [];
             case 'enable':
                 call('scheduler_enable', $s, (int) $text);
@@ -120,6 +120,35 @@ final class Player
                 ];
                 $c->selene_task_info_destroy($info);
                 return $told;
+            case 'waits':
+                $waits = get('selene_waits *', 'task_waits', $s, $text, $length);
+                $told = [];
+                for ($i = 0; $i < $waits->part_count; $i++) {
+                    $part = $waits->parts[$i];
+                    array_push($told, $c->selene_reason_name($part->reason), $part->detail, $part->duration, $part->times);
+                }
+                $told[] = 'preferred';
+                for ($i = 0; $i < $waits->preferred_id_count; $i++) {
+                    $told[] = encode(text($waits->preferred_ids[$i]));
+                }
+                $c->selene_waits_destroy($waits);
+                return $told;
+            case 'left':
+                $info = get('selene_task_info *', 'task_get', $s, $text, $length, 0);
+                $output = get('selene_task_output *', 'task_get_output', $s, $text, $length);
+                $told = [$info->stop_reason, '=' . encode(text($output->output))];
+                $c->selene_task_output_destroy($output);
+                $c->selene_task_info_destroy($info);
+                return $told;
+            case 'set_next':
+                call('task_set_next', $s, $text, $length, (int) $words['at']);
+                return [];
+            case 'output':
+                call('run_set_output', $this->run, $text, $length);
+                return [];
+            case 'progress':
+                call('run_progress', $this->run, (int) $text, (int) $words['total'], null, 0);
+                return [];
             case 'wakeup':
                 $at = FFI::new('int64_t');
                 call('scheduler_next_wakeup', $s, FFI::addr($at), null);

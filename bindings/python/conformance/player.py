@@ -50,7 +50,7 @@ class Player:
             else:
                 options[key] = bool(int(value))
         self.scheduler = selene.Scheduler(clock=lambda: self.now, **options)
-        self.scheduler.set_conditions(network=True, power=True)
+        self.conditions_of(self.scheduler, 255)
         self.heard = []
         self.scheduler.observe(lambda event: self.heard.append(f"{int(event.type)}:{event.id}"))
 
@@ -63,7 +63,12 @@ class Player:
         self.it.register_handler(unquote(name), None)
 
     def conditions(self, bits: str) -> None:
-        self.it.set_conditions(network=bool(int(bits) & 1), power=bool(int(bits) & 2))
+        self.conditions_of(self.it, int(bits))
+
+    @staticmethod
+    def conditions_of(scheduler: selene.Scheduler, bits: int) -> None:
+        names = {selene.Constraint.EXTERNAL_POWER: "power"}
+        scheduler.set_conditions(**{names.get(one, str(one)): bool(bits & one) for one in selene.Constraint})
 
     def enable(self, bits: str) -> None:
         self.it.enable({kind for kind in selene.Kind if int(bits) & kind})
@@ -83,7 +88,7 @@ class Player:
                 fields["every"] = span(value)
             elif key == "recurrence":
                 fields["anchored"] = int(value) == 1
-            elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout"):
+            elif key in ("expected_response", "initial_delay", "latest_begin", "flex", "timeout", "stall_limit"):
                 fields[FIELDS.get(key, key)] = span(value)
             elif key == "flags":
                 fields["after_any_end"], fields["expedited"] = int(value) & 2 > 0, int(value) & 4 > 0
@@ -155,6 +160,28 @@ class Player:
         failure = info.last_failure.message if info.last_failure else ""
         numbers = [int(info.state), info.attempts, info.earliest_begin_ns, info.last_run_ns, info.estimate_ns]
         return [*numbers, info.generation, info.appended, len(info.response_times_ns), failure or "-"]
+
+    def waits(self, id: str) -> object:
+        waits = self.it.waits(unquote(id))
+        parts = [
+            word
+            for part in waits.parts
+            for word in (str(part.code), int(getattr(part.about, "value", 0)), part.duration_ns, part.times)
+        ]
+        return [*parts, "preferred", *map(quote, waits.preferred_ids)]
+
+    def left(self, id: str) -> object:
+        info = self.it.get(unquote(id))
+        return [int(info.stop_reason), "=" + self.it.output(unquote(id)).text]
+
+    def set_next(self, id: str, at: str) -> None:
+        self.it.set_next(unquote(id), selene._time.instant(int(at)))
+
+    def output(self, text: str) -> None:
+        self.run.set_output(unquote(text))
+
+    def progress(self, done: str, total: str) -> None:
+        self.run.progress(int(done), int(total))
 
     def wakeup(self) -> object:
         at = self.it.next_wakeup()

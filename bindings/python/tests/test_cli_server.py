@@ -142,6 +142,15 @@ def test_l14_what_is_followed_can_be_looked_at_by_both_programs(folder: Path, pr
         )
         assert looked.returncode == 0, looked.stderr
         assert "later" in looked.stdout
+        assert "its earliest begin has not come" in here("why", "later", "--store", "tasks.db").stdout
+        looked = subprocess.run(
+            [RUNNER, "why", "later", "--store", "tasks.db", "--json"],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        waits = json.loads(looked.stdout)
+        assert waits["id"] == "later"
+        assert sum(part["duration_ns"] for part in waits["parts"]) == waits["total_ns"]
+        assert waits["parts"][-1]["reason"] == "not_due"
         refused = subprocess.run(
             [RUNNER, "--store", "tasks.db", "--list", "--profile", "strict"],
             capture_output=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pyselene._explanation import SENTENCES
 from test_cli import command, environment, here
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,6 +46,12 @@ def test_pyselene_takes_what_selene_run_takes(
         return found
 
     assert COMMANDS.play(example, tmp_path, call, COMMANDS.toml) == ""
+
+
+def test_w8_both_say_reasons_in_the_same_words() -> None:
+    theirs = (ROOT / "bindings/c/examples/selene-run/waits.c").read_text(encoding="utf-8")
+    sentences = dict(re.findall(r'\[SELENE_REASON_([A-Z_]+)\] =\s+"([^"]+)"', theirs))
+    assert sentences == {code.name: sentence for code, sentence in SENTENCES.items()}
 
 
 def test_both_have_the_same_options(monkeypatch: pytest.MonkeyPatch) -> None:

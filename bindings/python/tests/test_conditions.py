@@ -1,4 +1,4 @@
-"""Conditions that a host names, and that tasks ask for (W2)."""
+"""What tasks wait for: constraints, by the governor's signals (W1), and conditions that a host names (W2)."""
 
 from __future__ import annotations
 
@@ -92,3 +92,37 @@ def test_w2_there_are_at_most_32() -> None:
                 scheduler.define_condition(name)
         with pytest.raises(TypeError):
             scheduler.set_condition("condition 1", 1)  # type: ignore[arg-type]
+
+
+def test_w1_constraints_look_at_signals() -> None:
+    scheduler = opened()
+    scheduler.enqueue("a", handler="work", requires={"unmetered", "idle", "not_roaming"})
+    why = scheduler.explain("a")
+    assert why.runnable
+    assert why.unknown == selene.Constraint.UNMETERED | selene.Constraint.IDLE | selene.Constraint.NOT_ROAMING
+    assert "not known, so taken as satisfied: unmetered, idle, not_roaming" in str(why)
+    scheduler.signals.set("user_active", 1, valid_for=60)
+    scheduler.signals.set(selene.Signal.ROAMING, 0)
+    why = scheduler.explain("a")
+    assert [(reason.code, reason.constraints) for reason in why.reasons] == [
+        (selene.ReasonCode.CONSTRAINTS, selene.Constraint.IDLE)
+    ]
+    assert why.unknown == selene.Constraint.UNMETERED
+    assert why.may_run_at == scheduler.next_wakeup()
+    with scheduler.begin(budget=600, rolling=True) as cycle:
+        assert cycle.next() is None
+    scheduler.close()
+
+
+def test_w1_conditions_are_set_by_name_and_given_back() -> None:
+    scheduler = opened()
+    for constraint in selene.Constraint:
+        name = "power" if constraint is selene.Constraint.EXTERNAL_POWER else str(constraint)
+        scheduler.set_conditions(**{name: False})
+        assert constraint not in scheduler.conditions().satisfied
+        assert scheduler.conditions().host == constraint
+        scheduler.set_conditions(**{name: True})
+        assert all(one in scheduler.conditions().satisfied for one in selene.Constraint)
+    scheduler.set_conditions()
+    assert scheduler.conditions().host == selene.Constraint(0)
+    scheduler.close()

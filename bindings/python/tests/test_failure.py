@@ -103,7 +103,7 @@ def test_each_way_to_fail_says_why(clock: VirtualClock) -> None:
     with Scheduler(clock=clock) as scheduler:
         for handler in handlers:
             scheduler.enqueue(handler.__name__, handler=handler)
-        scheduler.run_cycle()
+        report = scheduler.run_cycle()
         said = {name: failure(scheduler, name).message for name in scheduler}
         assert said["again"].startswith(f"{__name__}.Refused: busy (")
         assert said["later"].startswith("Retry: again after 60 s (")
@@ -115,6 +115,7 @@ def test_each_way_to_fail_says_why(clock: VirtualClock) -> None:
         assert str(failure(scheduler, "returned")) == "failed"
         assert said["awaited"].startswith(f"{__name__}.Refused: in vain (")
         assert "Odd: (its text cannot be read) (" in said["unreadable"]
+        assert "Odd: (its text cannot be read)" in str(report)
 
 
 def test_any_text_is_taken_and_the_place_is_never_cut(clock: VirtualClock) -> None:

@@ -61,7 +61,7 @@ def test_numbers_and_texts_are_judged() -> None:
             for bad in (-1, 1 << 63):
                 with pytest.raises(ValueError, match="done is"):
                     run.progress(bad)
-                with pytest.raises(ValueError, match="total is"):
+                with pytest.raises(ValueError, match="of is"):
                     run.progress(0, bad)
             with pytest.raises(TypeError, match="done must be an int, not float"):
                 run.progress(0.5)  # type: ignore[arg-type]

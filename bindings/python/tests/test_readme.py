@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyselene as selene
 
@@ -40,12 +41,39 @@ def test_what_the_table_names_exists() -> None:
         assert hasattr(selene.Scheduler, name), name
 
 
+def test_the_commands_of_a_store_that_is_served_run_as_printed(tmp_path: Path) -> None:
+    commands = re.findall(r"^pyselene (\w+.*?--store invoices\.db.*?)(?: *[#&].*)?$", README.read_text(), re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["serve", "list", "enqueue", "run", "serve", "serve", "list"]
+    paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    own: subprocess.Popen[str] | None = None
+    for command in commands:
+        words = [sys.executable, "-m", "pyselene", *shlex.split(command.replace(":8001", ":0"))]
+        how: dict[str, Any] = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": paths}, "text": True}
+        if "serve" in words:
+            if own is not None:
+                own.terminate()
+                own.communicate(timeout=300)
+                assert own.returncode == 0
+            own = subprocess.Popen(words, stdout=subprocess.PIPE, **how)
+            assert own.stdout is not None
+            assert own.stdout.readline().startswith("serving invoices.db")
+            assert "--web" not in words or own.stdout.readline().startswith("page on http://127.0.0.1:")
+        else:
+            done = subprocess.run(words, capture_output=True, timeout=300, check=False, **how)
+            assert (done.returncode, done.stderr) == (0, ""), command
+            assert "mail-7" in done.stdout or commands.index(command) == 1
+    assert own is not None
+    own.terminate()
+    own.communicate(timeout=300)
+
+
 def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = README.read_text()
     workload = re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)```", text, re.DOTALL)
     assert len(workload) == 1
     (tmp_path / workload[0][0]).write_text(workload[0][1])
     commands = re.findall(r"^pyselene (\w+.*?)(?: *#.*)?$", text, re.MULTILINE)
+    commands = [command for command in commands if "invoices.db" not in command]
     assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "why", "simulate", "signals"}
     paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     for command in commands:

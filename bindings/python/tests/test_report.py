@@ -13,7 +13,7 @@ import pytest
 
 from browser import browse, colours, keep
 from pyselene.cli.duration import DAY, HOUR, MINUTE, SECOND
-from pyselene.cli.report import Away, Fate, Fresh, History, Refusal, Result, Run, Task, Track, Window, render
+from pyselene.cli.report import Away, Fate, Fresh, History, Refusal, Result, Run, Spent, Task, Track, Window, render
 from pyselene.cli.report.axis import marks
 
 BEGIN = 1_767_571_200 * SECOND
@@ -339,6 +339,36 @@ def test_names_cannot_break_out_of_the_page() -> None:
     assert evil in "".join(reader.text)
 
 
+def spent_history() -> History:
+    """Two tasks of which it is known where their time went."""
+    tasks = [
+        Task("a", BEGIN, spent=(Spent("no_window", "", 3 * HOUR, 4), Spent("running", "", HOUR, 1))),
+        Task("b<i>", BEGIN, spent=(Spent("constraints", "external_power", 4 * HOUR, 1), Spent("running", "", 7, 1))),
+    ]
+    return History("spent", tasks, [], [], BEGIN, BEGIN + 4 * HOUR)
+
+
+def test_w8_a_page_tells_where_the_time_of_each_task_went() -> None:
+    page = render(spent_history())
+    reader = read(page)
+    table = page[page.index('<table id="spent">') :].split("</table>")[0]
+    text = " ".join(read(table + "</table>").text)
+    # What took most of all tasks' time comes first, and each cell has its share.
+    heads = re.findall(r'<button type="button">([^<]*)</button>', table)
+    assert heads == ["Task", "", "Constraints: external power", "No window", "Running"]
+    assert "3 h 75.0 %, 4 times" in text
+    assert "1 h 25.0 %" in text
+    assert "4 h 100.0 %" in text
+    assert re.findall(r'class="spent ([a-z_ ]+)" style="width:([0-9.]+)%', table) == [
+        ("no_window", "75.00"), ("running", "25.00"), ("constraints external_power", "100.00"), ("running", "0.00"),
+    ]  # fmt: skip
+    legends = "".join(re.findall(r'<ul class="legend">.*?</ul>', page))
+    assert "constraints: external power" in legends
+    assert "Where the time went" in reader.text
+    # A history that knows nothing of it has no such table.
+    assert "Where the time went" not in render(small((0, "new_data")))
+
+
 @pytest.mark.parametrize("runs", [(), ((0, "new_data"),)])
 def test_a_report_of_next_to_nothing_is_a_page(runs: tuple[tuple[int, str], ...]) -> None:
     read(render(small(*runs)))
@@ -384,6 +414,40 @@ def test_a_browser_shows_the_report_in_both_schemes(scheme: str, page: str, brow
     assert not set(SCHEMES["dark" if scheme == "light" else "light"].values()) & {
         colour for colour, count in found.items() if count > total // 500
     }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_w8_bars_of_where_the_time_went_have_their_colours(scheme: str, browser: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    report.write_text(render(spent_history()), encoding="utf-8")
+    picture = tmp_path / f"spent-{scheme}.png"
+    browse(
+        browser,
+        report,
+        f"--screenshot={picture}",
+        "--window-size=390,2600",
+        f"--blink-settings=preferredColorScheme={int(scheme == 'light')}",
+    )
+    keep(picture)
+    found = colours(picture)
+    # No window, running, and power, on a phone.
+    for colour in {"light": ("6d86b8", "2f62c9", "a2771a"), "dark": ("7f9ad0", "6ea4ff", "d3a544")}[scheme]:
+        assert found[colour] > 150, colour
+
+
+def test_w8_the_table_of_where_the_time_went_is_no_wider_than_a_phone_s_page(browser: str, tmp_path: Path) -> None:
+    told = probe(
+        browser,
+        render(spent_history()),
+        tmp_path,
+        "runs",
+        """
+        document.documentElement.style.width = "360px";
+        const area2 = document.getElementById("spent").closest(".wide").getBoundingClientRect();
+        told.push(String(area2.right <= 360), String(document.querySelectorAll("#spent .bar i[title]").length));
+        """,
+    )
+    assert told == ["true", "4"]
 
 
 PROBE = """

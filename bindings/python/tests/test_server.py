@@ -56,6 +56,38 @@ def end_owner(process: subprocess.Popen[str], by: int = signal.SIGKILL) -> None:
     process.communicate(timeout=PATIENCE)
 
 
+def test_l2_a_socket_that_listens_already_is_served(store: Path, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as given, Scheduler(store) as scheduler:
+        given.bind(str(tmp_path / "given"))
+        given.listen()
+        with scheduler.serve(descriptor=given.fileno()), selene.connect(tmp_path / "given") as queue:
+            assert queue.enqueue("a") is selene.Disposition.ADDED
+        assert (tmp_path / "given").exists()
+        for wrong in (-1, 1 << 31):
+            with pytest.raises(ValueError, match="descriptor"):
+                scheduler.serve(descriptor=wrong)
+        with pytest.raises(selene.InvalidArgument, match="path"):
+            scheduler.serve(tmp_path / "s", descriptor=given.fileno())
+        with (tmp_path / "file").open("w") as file, pytest.raises(selene.InvalidArgument, match="descriptor"):
+            scheduler.serve(descriptor=file.fileno())
+
+
+def test_a_task_runs_as_soon_as_it_can(store: Path, owner: Scheduler) -> None:
+    with selene.connect(store, pool="p") as member:
+        ran: list[str] = []
+        member.register_handler("mail", lambda run: ran.append(run.id))
+        member.enqueue("later", handler="mail", delay=3600)
+        assert member.run_cycle(60).runs == ()
+        # Its handler is no function of the owner's.
+        assert member.run_now("later") is False
+        member.run_cycle(60)
+        assert ran == ["later"]
+        with pytest.raises(ValueError, match="later"):
+            member.run_now("later")
+        with pytest.raises(selene.NotFound):
+            member.run_now("nothing")
+
+
 def test_a_connection_has_the_same_methods(store: Path, owner: Scheduler) -> None:
     with selene.connect(store) as queue:
         assert queue.register(Task("report", every=60, tags={"daily"}, input=b"\0all")) is selene.Disposition.ADDED
@@ -97,15 +129,288 @@ def test_errors_are_those_of_the_owner(store: Path, owner: Scheduler) -> None:
 def test_what_only_the_owner_can_do_says_so(store: Path, owner: Scheduler) -> None:
     with selene.connect(store) as queue:
         for call in (
-            lambda: queue.run_cycle(push=True),
-            lambda: asyncio.run(queue.run_cycle_async()),
             lambda: queue.reset(),
-            lambda: queue.driver().open(),
             lambda: queue.serve(),
         ):
             with pytest.raises(selene.Unsupported, match="connection"):
                 call()
     assert len(owner) == 0
+
+
+def test_windows_of_a_connection_call_handlers_on_threads_of_the_library(store: Path, owner: Scheduler) -> None:
+    names: list[str] = []
+    begun = threading.Event()
+    with selene.connect(store, pool="mailer") as queue:
+
+        @queue.handler("mail", push=True)
+        def mail(run: selene.Run) -> None:
+            names.append(threading.current_thread().name)
+            if run.id == "long":
+                begun.set()
+                assert run.stopping.wait(30)
+
+        owner.enqueue("short", handler="mail")
+        assert [run.id for run in queue.run_cycle(push=True).runs] == ["short"]
+        assert names != [threading.current_thread().name]
+        owner.enqueue("long", handler="mail")
+        thread = threading.Thread(target=lambda: begun.wait(30) and owner.cancel("long"))
+        thread.start()
+        report = asyncio.run(queue.run_cycle_async(push=True))
+        thread.join()
+        assert [run.stop_reason for run in report.runs] == [selene.StopReason.CANCELLED]
+
+
+def test_a_driver_of_a_connection_opens_the_windows_that_the_owner_grants(store: Path, owner: Scheduler) -> None:
+    done = threading.Event()
+    reports: list[selene.Report] = []
+    with selene.connect(store, pool="mailer") as queue:
+
+        @queue.handler("mail")
+        def mail(run: selene.Run) -> None:
+            done.set()
+
+        with queue.driver(on_report=reports.append) as driver:
+            for number in range(3):
+                done.clear()
+                owner.enqueue(f"mail {number}", handler="mail")
+                assert done.wait(30)
+            assert driver.running
+        assert sum(len(report.runs) for report in reports) == 3
+
+
+def test_a_driver_of_a_connection_runs_coroutines_on_the_event_loop(store: Path, owner: Scheduler) -> None:
+    ran: dict[str, int] = {}
+    reports: list[tuple[int, selene.Report]] = []
+
+    async def main() -> None:
+        both = asyncio.Barrier(2)
+        done = asyncio.Event()
+        async with selene.connect_async(store, pool="mailer") as queue:
+
+            @queue.handler("mail")
+            async def mail(run: selene.Run) -> dict[str, int]:
+                ran[run.id] = threading.get_ident()
+                # Both are at work at once, in the lanes of one window.
+                await both.wait()
+                return {"length": len(run.input)}
+
+            @queue.handler("function")
+            def function(run: selene.Run) -> None:
+                ran[run.id] = threading.get_ident()
+
+            @queue.handler("bad")
+            async def bad(run: selene.Run) -> None:
+                raise ValueError("no such address")
+
+            def hear(report: selene.Report) -> None:
+                reports.append((threading.get_ident(), report))
+                if sum(len(each.runs) for _, each in reports) == 4:
+                    done.set()
+
+            async with queue.driver(refresh_lanes=2, on_report=hear) as driver:
+                for name, handler in (("a", "mail"), ("b", "mail"), ("c", "function"), ("d", "bad")):
+                    owner.enqueue(name, handler=handler, input=b"dear")
+                await done.wait()
+                assert driver.running
+            assert not driver.running
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+    mine = threading.get_ident()
+    assert (ran["a"], ran["b"]) == (mine, mine)
+    assert ran["c"] != mine
+    assert {thread for thread, _ in reports} == {mine}
+    assert owner.output("a").json() == {"length": 4}
+    assert "no such address" in str(owner.get("d").last_failure)
+    assert not owner.clients()
+
+
+class Stuck:
+    """A coroutine handler that waits until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.cancelled = False
+
+    async def __call__(self, run: selene.Run) -> None:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+
+
+def no_thread_drives() -> bool:
+    return not any(thread.name == "pyselene driver" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_driver_on_the_loop_of_a_connection_is_cancelled(
+    store: Path, owner: Scheduler, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if times == 2:  # what runs has more time than this test
+        monkeypatch.setattr("pyselene._driver.STOP_GRACE", 10 * PATIENCE * 10**9)
+
+    async def main() -> None:
+        stuck = Stuck()
+        before = asyncio.all_tasks()
+        async with selene.connect_async(store, pool="mailer") as queue:
+            queue.register_handler("mail", stuck)
+
+            async def drive() -> None:
+                async with queue.driver(refresh_budget=3600) as driver:
+                    await driver.wait_async()
+
+            driving = asyncio.create_task(drive())
+            owner.enqueue("letter", handler="mail")
+            await stuck.begun.wait()
+            for _ in range(times):
+                driving.cancel()
+                await asyncio.sleep(0.1)
+            with pytest.raises(asyncio.CancelledError):
+                await driving
+            # The window is over; what it ran is told so at the same time.
+            while not stuck.cancelled or asyncio.all_tasks() != before:
+                await asyncio.sleep(0.01)
+            assert no_thread_drives()
+            assert owner.get("letter").state is selene.State.ENQUEUED
+            # It may be opened again.
+            async with queue.driver() as driver:
+                assert driver.running
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_an_exception_where_a_driver_of_a_connection_is_open_leaves_nothing_running(
+    store: Path, owner: Scheduler
+) -> None:
+    async def main() -> None:
+        stuck = Stuck()
+        before = asyncio.all_tasks()
+        async with selene.connect_async(store, pool="mailer") as queue:
+            queue.register_handler("mail", stuck)
+
+            async def drive() -> None:
+                async with queue.driver():
+                    owner.enqueue("letter", handler="mail")
+                    await stuck.begun.wait()
+                    raise ZeroDivisionError
+
+            with pytest.raises(ZeroDivisionError):
+                await drive()
+            assert stuck.cancelled
+            assert asyncio.all_tasks() == before
+            assert no_thread_drives()
+            assert owner.get("letter").state is selene.State.ENQUEUED
+            owner.enqueue("later", handler="mail")
+            await asyncio.sleep(0.1)
+            assert owner.get("later").state is selene.State.ENQUEUED
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_a_driver_on_the_loop_goes_on_with_the_next_owner(store: Path) -> None:
+    async def main() -> None:
+        process = start_owner(store)
+        stuck = Stuck()
+        done = asyncio.Event()
+        async with selene.connect_async(store, pool="mailer") as queue:
+            queue.register_handler("stuck", stuck)
+
+            @queue.handler("mail")
+            async def mail(run: selene.Run) -> None:
+                done.set()
+
+            async with queue.driver() as driver:
+                queue.enqueue("lost", handler="stuck")
+                await stuck.begun.wait()
+                end_owner(process)
+                # What runs in a window that is over is told so.
+                while not stuck.cancelled:
+                    await asyncio.sleep(0.01)
+                assert driver.running
+                process = start_owner(store)
+                queue.enqueue("next", handler="mail")
+                await done.wait()
+                lost = queue.get("lost")
+                assert (lost.state, lost.attempts) == (selene.State.ENQUEUED, 1)
+                # And while nobody has the store it can be left.
+                end_owner(process)
+            assert no_thread_drives()
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_an_event_loop_runs_forever_and_goes_on_with_the_next_owner(store: Path) -> None:
+    async def main() -> None:
+        process = start_owner(store)
+        ran: queue_module.SimpleQueue[str] = queue_module.SimpleQueue()
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        told: list[selene.Report] = []
+        async with selene.connect_async(store, pool="mailer") as queue:
+
+            @queue.handler("mail")
+            async def mail(run: selene.Run) -> None:
+                assert asyncio.get_running_loop() is loop
+                ran.put(run.id)
+                await asyncio.sleep(0.01)
+                ended.set()
+
+            async def runs(task: str) -> None:
+                ended.clear()
+                await asyncio.to_thread(queue.enqueue, task, handler="mail")
+                await ended.wait()
+                assert ran.get_nowait() == task
+
+            forever = asyncio.create_task(queue.run_forever_async(lanes=2, on_report=told.append))
+            await runs("first")
+            await asyncio.to_thread(end_owner, process)
+            process = await asyncio.to_thread(start_owner, store)
+            await runs("second")
+            with pytest.raises(selene.Busy):
+                await queue.run_forever_async()
+            await asyncio.to_thread(queue.stop)
+            await forever
+            assert sum(report.new_data for report in told) >= 1
+            forever = asyncio.create_task(queue.run_forever_async())
+            await runs("third")
+            forever.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await forever
+            assert no_thread_drives()
+        await asyncio.to_thread(end_owner, process)
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
+    process = start_owner(store)
+    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
+    with selene.connect(store, pool="mailer") as queue:
+
+        @queue.handler("long")
+        def long(run: selene.Run) -> None:
+            begun.set()
+            if run.stopping.wait(PATIENCE):
+                stopped.set()
+
+        @queue.handler("mail")
+        def mail(run: selene.Run) -> None:
+            done.set()
+
+        with queue.driver() as driver:
+            queue.enqueue("lost", handler="long")
+            assert begun.wait(PATIENCE)
+            end_owner(process)
+            assert stopped.wait(PATIENCE)
+            assert driver.running
+            process = start_owner(store)
+            queue.enqueue("next", handler="mail")
+            assert done.wait(PATIENCE)
+            # Its run went on, and what it returned is for the next owner.
+            lost = queue.get("lost")
+            assert (lost.state, lost.attempts) == (selene.State.SUCCEEDED, 1)
+    end_owner(process)
 
 
 def test_nobody_serves(store: Path) -> None:
@@ -132,6 +437,27 @@ def test_an_owner_is_killed_and_the_next_is_found(store: Path) -> None:
             end_owner(second, signal.SIGTERM)
     with Scheduler(store) as scheduler:
         assert len(scheduler) == 21
+
+
+def test_how_long_an_owner_waits_for_runs_is_said_to_its_server(store: Path) -> None:
+    first = start_owner(store)
+    with selene.connect(store, pool="p") as member:
+        member.register_handler("mail", None)
+        member.enqueue("letter", handler="mail")
+        cycle = member.begin(60)
+        run = cycle.next()
+        assert isinstance(run, selene.Run)
+        end_owner(first)
+        with Scheduler(store) as second:
+            assert second.get("letter").state is selene.State.RUNNING
+            for wrong in (-1, 86_401):
+                with pytest.raises(selene.InvalidArgument, match="adopt"):
+                    second.serve(adopt=wrong)
+            with second.serve(adopt=0):
+                letter = second.get("letter")
+                assert (letter.state, letter.attempts) == (selene.State.ENQUEUED, 1)
+                with pytest.raises(selene.StaleRun):
+                    run.complete(selene.Outcome.NEW_DATA)
 
 
 def test_a_call_waits_for_the_next_owner(store: Path) -> None:

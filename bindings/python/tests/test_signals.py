@@ -73,7 +73,7 @@ def test_levels_have_names(scheduler: selene.Scheduler) -> None:
 
 def test_it_is_a_mapping_of_every_signal(scheduler: selene.Scheduler) -> None:
     signals = scheduler.signals
-    assert len(signals) == len(list(signals)) == 21
+    assert len(signals) == len(list(signals)) == 22
     assert "thermal" in signals
     assert "weather" not in signals
     assert signals.get("weather") is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 from typing import cast
 
 import pytest
@@ -455,3 +456,66 @@ def test_a_window_is_cut_once_however_many_of_its_runs_are() -> None:
 def test_a_start_of_one_s_own_is_kept() -> None:
     history = play("[simulate]\nstart = 2027-05-01T12:00:00Z\n[tasks.a]\n", 0.1)
     assert datetime.fromtimestamp(history.begin / SECOND, UTC) == datetime(2027, 5, 1, 12, tzinfo=UTC)
+
+
+# ---- where the time went -------------------------------------------------------------------------------------------
+
+
+def spent(history: History, task: int, reason: str, about: str = "") -> int:
+    return sum(part.duration for part in history.tasks[task].spent if (part.reason, part.about) == (reason, about))
+
+
+def test_w8_all_of_each_task_s_time_is_told_and_its_runs_are_its_running() -> None:
+    for seed in range(4):
+        for history in (play(MIXED, days=2, seed=seed), governed()):
+            length = history.end - history.begin
+            for index, (task, runs) in enumerate(zip(history.tasks, history.runs_by_task, strict=True)):
+                assert sum(part.duration for part in task.spent) == length, task.id
+                # A run may go on beyond the end of the report.
+                busy = sum(min(run.ended_at, history.end) - run.started_at for run in runs)
+                assert spent(history, index, "running") == busy, task.id
+
+
+def test_w8_constraints_and_windows_take_the_time_that_they_were_away() -> None:
+    history = play(MIXED + '[tasks.f]\nrequires = ["network"]\n', days=3)
+    # A standing task without backoff can always run again: what it waits for is the network, else a window.
+    gone = sum(away.end - away.begin for away in history.away)
+    last = [task.id for task in history.tasks].index("f")
+    assert spent(history, last, "constraints", "network") == gone == 3 * (5 * HOUR + 30 * MINUTE)
+    first = [task.id for task in history.tasks].index("a")
+    windows = [(window.began_at, window.ended_at) for window in history.windows]
+    between = sum(b[0] - a[1] for a, b in pairwise(windows))
+    between += windows[0][0] - history.begin + history.end - windows[-1][1]
+    # A run may complete exactly at the deadline: the window of one that does not is over a nanosecond later.
+    assert 0 <= between - spent(history, first, "no_window") <= history.outcomes["expired"]
+    # One that has ended waits no more, and its record is forgotten a day later.
+    once = [task.id for task in history.tasks].index("c")
+    ended = history.runs_by_task[once][-1].ended_at
+    assert spent(history, once, "terminal") == history.end - ended > DAY
+
+
+def test_w8_a_period_that_is_not_due_is_told_as_such() -> None:
+    history = play('[simulate]\nfailure = 0\n[tasks.a]\nevery = "2h"\n', days=1)
+    runs = history.runs_by_task[0]
+    assert len(runs) >= 11
+    # Each is due two hours after the run before; the first at once.
+    due = [history.begin] + [run.ended_at + 2 * HOUR for run in runs]
+    waited = sum(
+        min(at, history.end) - before for before, at in zip([run.ended_at for run in runs], due[1:], strict=True)
+    )
+    assert spent(history, 0, "not_due") == waited
+    parts = cast("list[dict[str, object]]", cast("list[dict[str, object]]", summary(history)["tasks"])[0]["waits"])
+    assert {"reason": "not_due", "about": None, "duration_ns": waited, "times": len(runs)} in parts
+
+
+def test_w8_a_task_that_runs_often_in_one_window_is_told_whole() -> None:
+    text = '[tasks.a]\nevery = "15s"\nsimulate = { response = "3s" }\n[tasks.b]\nevery = "3m"\ntimeout = "1m"\n'
+    text += 'simulate = { hang = 0.5, response = "30s" }\n'
+    window = wire.Window(budget=20 * MINUTE, every=30 * MINUTE, lanes=2)
+    limits = wire.Limits(seed=1)
+    history = GovernedSimulation(parse(text), window, limits, 1, Governance("open", "server", 10 * MINUTE)).run()
+    assert any(a.window == b.window for runs in history.runs_by_task for a, b in pairwise(runs))
+    for index, runs in enumerate(history.runs_by_task):
+        assert sum(part.duration for part in history.tasks[index].spent) == history.end - history.begin
+        busy = sum(min(run.ended_at, history.end) - run.started_at for run in runs)
+        assert spent(history, index, "running") == busy

@@ -68,6 +68,23 @@ def test_w8_windows_that_preferred_others_are_counted_and_named() -> None:
             run.complete()
 
 
+def test_w8_conditions_and_groups_are_named() -> None:
+    scheduler, clock = _world()
+    with scheduler:
+        scheduler.define_condition("vpn")
+        scheduler.enqueue("a", handler="work", conditions=["vpn"], group="web")
+        clock.advance(3)
+        scheduler.set_condition("vpn", True)
+        scheduler.pause(group="web")
+        clock.advance(4)
+        waits = scheduler.waits("a")
+        assert waits.spent(ReasonCode.CONDITIONS, "vpn") == 3
+        assert waits.spent(ReasonCode.CONDITIONS, "disk") == 0
+        assert waits.spent(ReasonCode.GROUP_PAUSED, "web") == 4
+        assert [change.about for change in waits.changes] == ["vpn", "web"]
+        assert "its group is paused: web" in str(waits)
+
+
 def test_w8_each_reason_has_a_sentence() -> None:
     from pyselene._explanation import SENTENCES
 

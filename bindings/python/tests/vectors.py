@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import pyselene as selene
 from pyselene.testing import VirtualClock
 
@@ -85,7 +87,12 @@ class Player:
         expected = step.pop("expected_ms", 5_000)
         if expected is not None:
             fields["expected"] = milliseconds(expected)
-        for key, name in (("initial_delay_ms", "delay"), ("flex_ms", "flex"), ("latest_begin_ms", "latest_begin")):
+        for key, name in (
+            ("initial_delay_ms", "delay"),
+            ("flex_ms", "flex"),
+            ("latest_begin_ms", "latest_begin"),
+            ("stall_ms", "stall_limit"),
+        ):
             if key in step:
                 fields[name] = milliseconds(step.pop(key))
         period = step.pop("period_ms", None)
@@ -121,7 +128,8 @@ class Player:
 
     def conditions(self, satisfied: list[str]) -> dict[str, Any]:
         """What the host says."""
-        self.scheduler.set_conditions(network="network" in satisfied, power="external_power" in satisfied)
+        names = {selene.Constraint.EXTERNAL_POWER: "power"}
+        self.scheduler.set_conditions(**{names.get(one, str(one)): str(one) in satisfied for one in selene.Constraint})
         return {}
 
     def enable(self, kinds: list[str]) -> dict[str, Any]:
@@ -201,6 +209,31 @@ class Player:
             "runs": len(info.response_times_ns),
         }
 
+    def waits(self, id: str) -> dict[str, Any]:
+        """Where the time of a task went."""
+        waits = self.scheduler.waits(id)
+        assert sum(part.duration_ns for part in waits.parts) == waits.until_ns - waits.since_ns
+        return {
+            "parts": [
+                [str(part.code), part.about and str(part.about), part.duration_ns / MS, part.times]
+                for part in waits.parts
+            ],
+            "changes": [[change.at_ns / MS, str(change.code)] for change in waits.changes],
+            "preferred": list(waits.preferred_ids),
+        }
+
+    def set_next(self, step: dict[str, Any]) -> dict[str, Any]:
+        """When a task is due next."""
+        self.scheduler.set_next(step["id"], selene._time.instant(step["to_ms"] * MS))
+        return {}
+
+    def left(self, id: str) -> dict[str, Any]:
+        """What the last runs of a task left."""
+        output = self.scheduler.output(id).text
+        info = self.scheduler.get(id)
+        failure = info.last_failure.message if info.last_failure else ""
+        return {"stop": str(info.stop_reason), "failure": failure, "output": output}
+
     def next_wakeup(self, _: bool) -> dict[str, Any]:
         """When the next window is worth opening."""
         at = self.scheduler.next_wakeup()
@@ -226,6 +259,17 @@ class Player:
         """What such a window would pick."""
         return {"ids": [run.id for run in self.scheduler.plan(**self.window(step)).runs]}
 
+    def say(self, run: selene.Run, script: dict[str, Any]) -> None:
+        """What a run says while it is open."""
+        tells = script.get("tells_ms", [])
+        if "output" in script:
+            run.set_output(script["output"])
+        if "next_ms" in script:
+            run.set_next(selene._time.instant(script["next_ms"] * MS))
+        for count, tell in enumerate(tells, 1):
+            self.clock.advance_ns(run.started_at_ns + tell * MS - self.clock.now_ns)
+            run.progress(count, of=len(tells))
+
     def cycle(self, step: dict[str, Any]) -> dict[str, Any]:
         """A whole cycle, pulled."""
         scripts = step.get("runs", {})
@@ -238,9 +282,17 @@ class Player:
                     self.clock.set(run.deadline)
                     played.append((run, "expired"))
                     break
-                self.clock.advance_ns(takes)
-                played.append((run, script.get("outcome", "new_data")))
-                run.complete(selene.Outcome.of(played[-1][1], "outcome"))
+                self.say(run, script)
+                self.clock.advance_ns(run.started_at_ns + takes - self.clock.now_ns)
+                assert str(run.stopping.reason) == script.get("stops", str(run.stopping.reason))
+                outcome = selene.Outcome.of(script.get("outcome", "new_data"), "outcome")
+                if "over_ms" in script:
+                    played.append((run, "over"))
+                    with pytest.raises(selene.StaleRun):
+                        run.complete(outcome)
+                else:
+                    played.append((run, str(outcome)))
+                    run.complete(outcome)
         if played and played[-1][1] == "expired":
             try:
                 played[-1][0].complete()

@@ -212,6 +212,8 @@ TASK = (
     Field("after", AFTER, "()"),
     Field("after_any_end", AFTER_ANY_END, "False", "flags"),
     Field("input", INPUT, 'b""'),
+    Field("args", Type("Iterable[Any]", "", pack=""), "()", kept=False),
+    Field("kwargs", Type("Mapping[str, Any] | None", "", pack=""), "None", kept=False),
 )
 
 RECORD = (
@@ -264,7 +266,7 @@ HEAD = '''\
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, TypedDict

@@ -46,13 +46,13 @@ class Player
     options[:flags] |= Selene::OPTIONS_NO_THREADS | Selene::OPTIONS_SET_CLOCK
     options[:clock_start] = @now || 0
     @scheduler = Selene.get('selene_scheduler', 'scheduler_open', options)
-    Selene.call('conditions_set', @scheduler, 3, 3)
+    Selene.call('conditions_set', @scheduler, 255, 255)
     Selene.call('events_open', @scheduler, Selene::EVENTS, nil)
     nil
   end
 
   def handler(text, _) = done('handler_register', @scheduler, text, text.bytesize, nil, nil, nil, nil)
-  def conditions(text, _) = done('conditions_set', @scheduler, 3, text.to_i)
+  def conditions(text, _) = done('conditions_set', @scheduler, 255, text.to_i)
   def enable(text, _) = done('scheduler_enable', @scheduler, text.to_i)
   def register(_, words) = Selene.get('int32_t', 'task_register', @scheduler, struct('task', words))
   def cancel_all(*) = Selene.get('uint64_t', 'task_cancel_all', @scheduler)
@@ -76,6 +76,25 @@ class Player
        info[:failure].empty? ? '-' : encode(info[:failure])]
     end
   end
+
+  def waits(text, _)
+    Selene.lend('waits', 'task_waits', @scheduler, text, text.bytesize) do |waits|
+      parts = waits.list(:parts, 'wait', :part_count).flat_map do |part|
+        [Selene.call('reason_name', part[:reason]).to_s, part[:detail], part[:duration], part[:times]]
+      end
+      [*parts, 'preferred', *waits.texts(:preferred_ids, :preferred_id_count).map { |id| encode(id) }]
+    end
+  end
+
+  def left(text, _)
+    stop = Selene.lend('task_info', 'task_get', @scheduler, text, text.bytesize, 0) { |info| info[:stop_reason] }
+    output = Selene.lend('task_output', 'task_get_output', @scheduler, text, text.bytesize) { |kept| kept[:output].dup }
+    [stop, "=#{encode(output)}"]
+  end
+
+  def set_next(text, words) = done('task_set_next', @scheduler, text, text.bytesize, words[:at].to_i)
+  def output(text, _) = done('run_set_output', @run, text, text.bytesize)
+  def progress(text, words) = done('run_progress', @run, text.to_i, words[:total].to_i, nil, 0)
 
   def wakeup(*)
     at = +"\0" * 8

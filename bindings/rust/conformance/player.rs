@@ -90,6 +90,7 @@ fn task(given: &Given) -> Task {
     task = with(task, given.span("period"), Task::period);
     task = with(task, given.span("flex"), Task::flex);
     task = with(task, given.span("timeout"), Task::timeout);
+    task = with(task, given.span("stall_limit"), Task::stall_limit);
     task = with(task, given.span("latest_begin"), Task::latest_begin);
     task = with(task, given.small("jitter"), |task, jitter: i32| task.jitter(jitter as u32));
     let flags = given.number("flags").unwrap_or(0);
@@ -190,6 +191,25 @@ impl Player {
                 // The skin has no error for it.
                 None => *out = "error NOT_FOUND no such task".into(),
             },
+            "waits" => {
+                let waits = scheduler.waits(&word)?;
+                for part in &waits.parts {
+                    let (reason, duration) = (part.reason.name(), part.duration.as_nanos());
+                    say(out, format!("{reason} {} {duration} {}", part.detail, part.times));
+                }
+                say(out, "preferred");
+                waits.preferred_ids.iter().for_each(|id| say(out, encode(id)));
+            }
+            "left" => {
+                let stop = scheduler.get(&word)?.and_then(|info| info.stop_reason).map_or(0, Stop::number);
+                say(out, format!("{stop} ={}", encode(&String::from_utf8_lossy(&scheduler.output(&word)?))));
+            }
+            "set_next" => {
+                let at = given.span("at").expect("an instant");
+                scheduler.set_next(&word, UNIX_EPOCH + at)?;
+            }
+            "output" => self.run().set_output(word.as_bytes())?,
+            "progress" => self.run().progress(number() as u64, given.number("total").unwrap_or(0) as u64, "")?,
             "wakeup" => say(out, scheduler.next_wakeup()?.map_or("never".into(), |at| ns(at).to_string())),
             "plan" => scheduler.plan(&window(given))?.runs.iter().for_each(|run| say(out, encode(&run.id))),
             "begin" => self.cycle = Some(scheduler.begin(&window(given))?),

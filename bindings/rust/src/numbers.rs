@@ -1076,6 +1076,10 @@ pub enum EventType {
     ConditionMet,
     /// A condition of the host is not satisfied any more, whose name is in message.
     ConditionLost,
+    /// The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).
+    QuotaUsedUp,
+    /// Something of the quota of expedited tasks is left again.
+    QuotaLeft,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -1107,6 +1111,8 @@ impl EventType {
             EventType::Progress => raw::SELENE_EVENT_PROGRESS,
             EventType::ConditionMet => raw::SELENE_EVENT_CONDITION_MET,
             EventType::ConditionLost => raw::SELENE_EVENT_CONDITION_LOST,
+            EventType::QuotaUsedUp => raw::SELENE_EVENT_QUOTA_USED_UP,
+            EventType::QuotaLeft => raw::SELENE_EVENT_QUOTA_LEFT,
             EventType::Other(number) => number,
         }
     }
@@ -1137,6 +1143,8 @@ impl EventType {
             raw::SELENE_EVENT_PROGRESS => EventType::Progress,
             raw::SELENE_EVENT_CONDITION_MET => EventType::ConditionMet,
             raw::SELENE_EVENT_CONDITION_LOST => EventType::ConditionLost,
+            raw::SELENE_EVENT_QUOTA_USED_UP => EventType::QuotaUsedUp,
+            raw::SELENE_EVENT_QUOTA_LEFT => EventType::QuotaLeft,
             other => EventType::Other(other),
         }
     }
@@ -1167,6 +1175,8 @@ impl EventType {
             EventType::Progress => "progress",
             EventType::ConditionMet => "condition_met",
             EventType::ConditionLost => "condition_lost",
+            EventType::QuotaUsedUp => "quota_used_up",
+            EventType::QuotaLeft => "quota_left",
             EventType::Other(_) => "unknown",
         }
     }
@@ -1222,12 +1232,24 @@ pub struct Constraints(pub(crate) u32);
 impl Constraints {
     /// None.
     pub const NONE: Constraints = Constraints(0);
-    /// A network is reachable.
+    /// A network is reachable (NETWORK).
     pub const NETWORK: Constraints = Constraints(raw::SELENE_CONSTRAINT_NETWORK as u32);
-    /// The machine is on external power.
+    /// The machine is on external power (EXTERNAL_POWER).
     pub const EXTERNAL_POWER: Constraints = Constraints(raw::SELENE_CONSTRAINT_EXTERNAL_POWER as u32);
+    /// A network is reachable and does not cost by volume (NETWORK, METERED, which only a host knows).
+    pub const UNMETERED: Constraints = Constraints(raw::SELENE_CONSTRAINT_UNMETERED as u32);
+    /// No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
+    pub const BATTERY_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_BATTERY_NOT_LOW as u32);
+    /// Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.
+    pub const IDLE: Constraints = Constraints(raw::SELENE_CONSTRAINT_IDLE as u32);
+    /// 5 % or more of the file system that holds the store is free (STORAGE_FREE).
+    pub const STORAGE_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_STORAGE_NOT_LOW as u32);
+    /// No display is on (DISPLAY_ON).
+    pub const DISPLAY_OFF: Constraints = Constraints(raw::SELENE_CONSTRAINT_DISPLAY_OFF as u32);
+    /// A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).
+    pub const NOT_ROAMING: Constraints = Constraints(raw::SELENE_CONSTRAINT_NOT_ROAMING as u32);
     /// All that this crate knows.
-    pub const ALL: Constraints = Constraints(raw::SELENE_CONSTRAINT_NETWORK as u32 | raw::SELENE_CONSTRAINT_EXTERNAL_POWER as u32);
+    pub const ALL: Constraints = Constraints(raw::SELENE_CONSTRAINT_NETWORK as u32 | raw::SELENE_CONSTRAINT_EXTERNAL_POWER as u32 | raw::SELENE_CONSTRAINT_UNMETERED as u32 | raw::SELENE_CONSTRAINT_BATTERY_NOT_LOW as u32 | raw::SELENE_CONSTRAINT_IDLE as u32 | raw::SELENE_CONSTRAINT_STORAGE_NOT_LOW as u32 | raw::SELENE_CONSTRAINT_DISPLAY_OFF as u32 | raw::SELENE_CONSTRAINT_NOT_ROAMING as u32);
 
     /// Those of the header's bits.
     pub fn of(bits: u32) -> Self {

@@ -84,6 +84,12 @@ pub const SELENE_PRIORITY_HIGH: i32 = 4;
 pub const SELENE_PRIORITY_VERY_HIGH: i32 = 5;
 pub const SELENE_CONSTRAINT_NETWORK: i32 = 1;
 pub const SELENE_CONSTRAINT_EXTERNAL_POWER: i32 = 2;
+pub const SELENE_CONSTRAINT_UNMETERED: i32 = 4;
+pub const SELENE_CONSTRAINT_BATTERY_NOT_LOW: i32 = 8;
+pub const SELENE_CONSTRAINT_IDLE: i32 = 16;
+pub const SELENE_CONSTRAINT_STORAGE_NOT_LOW: i32 = 32;
+pub const SELENE_CONSTRAINT_DISPLAY_OFF: i32 = 64;
+pub const SELENE_CONSTRAINT_NOT_ROAMING: i32 = 128;
 pub const SELENE_EXISTING_DEFAULT: i32 = -1;
 pub const SELENE_EXISTING_KEEP: i32 = 0;
 pub const SELENE_EXISTING_REPLACE: i32 = 1;
@@ -199,6 +205,8 @@ pub const SELENE_EVENT_RESUMED: i32 = 20;
 pub const SELENE_EVENT_PROGRESS: i32 = 21;
 pub const SELENE_EVENT_CONDITION_MET: i32 = 22;
 pub const SELENE_EVENT_CONDITION_LOST: i32 = 23;
+pub const SELENE_EVENT_QUOTA_USED_UP: i32 = 24;
+pub const SELENE_EVENT_QUOTA_LEFT: i32 = 25;
 pub const SELENE_LOG_ERROR: i32 = 1;
 pub const SELENE_LOG_WARNING: i32 = 2;
 pub const SELENE_LOG_INFO: i32 = 3;
@@ -229,6 +237,7 @@ pub const SELENE_SIGNAL_IO_STALLED: i32 = 18;
 pub const SELENE_SIGNAL_STORAGE_FREE: i32 = 19;
 pub const SELENE_SIGNAL_DISCHARGING: i32 = 20;
 pub const SELENE_SIGNAL_UTC_OFFSET: i32 = 21;
+pub const SELENE_SIGNAL_ROAMING: i32 = 22;
 pub const SELENE_PRESENCE_BACKGROUND: i32 = 0;
 pub const SELENE_PRESENCE_FOREGROUND: i32 = 1;
 pub const SELENE_PRESENCE_QUIT: i32 = 2;
@@ -356,6 +365,7 @@ pub struct selene_options {
     pub clock_start: i64,
     pub expedited_quota: i64,
     pub thread_stack_size: u64,
+    pub wait_log_entries: u64,
 }
 
 #[repr(C)]
@@ -527,12 +537,13 @@ pub struct selene_explanation {
     pub urgent: u32,
     pub latest_begin: i64,
     pub expedited: u32,
-    pub reserved: u32,
+    pub unknown_constraints: u32,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct selene_wait {
+    pub name: selene_text,
     pub reason: i32,
     pub reserved: i32,
     pub detail: i64,
@@ -543,6 +554,7 @@ pub struct selene_wait {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct selene_wait_change {
+    pub name: selene_text,
     pub at: i64,
     pub detail: i64,
     pub reason: i32,
@@ -760,6 +772,9 @@ pub struct selene_server_options {
     pub mode: u32,
     pub max_clients: u32,
     pub max_request_size: u64,
+    pub descriptor: i32,
+    pub reserved: u32,
+    pub adopt: i64,
 }
 
 #[repr(C)]
@@ -1107,7 +1122,7 @@ mod layout {
         assert_eq!(offset!(selene_fault, value), 96);
         assert_eq!(offset!(selene_fault, least), 104);
         assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (240, 8));
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (248, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
@@ -1140,6 +1155,7 @@ mod layout {
         assert_eq!(offset!(selene_options, clock_start), 216);
         assert_eq!(offset!(selene_options, expedited_quota), 224);
         assert_eq!(offset!(selene_options, thread_stack_size), 232);
+        assert_eq!(offset!(selene_options, wait_log_entries), 240);
         assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);
@@ -1283,18 +1299,20 @@ mod layout {
         assert_eq!(offset!(selene_explanation, urgent), 348);
         assert_eq!(offset!(selene_explanation, latest_begin), 352);
         assert_eq!(offset!(selene_explanation, expedited), 360);
-        assert_eq!(offset!(selene_explanation, reserved), 364);
-        assert_eq!((size_of::<selene_wait>(), align_of::<selene_wait>()), (32, 8));
-        assert_eq!(offset!(selene_wait, reason), 0);
-        assert_eq!(offset!(selene_wait, reserved), 4);
-        assert_eq!(offset!(selene_wait, detail), 8);
-        assert_eq!(offset!(selene_wait, duration), 16);
-        assert_eq!(offset!(selene_wait, times), 24);
-        assert_eq!((size_of::<selene_wait_change>(), align_of::<selene_wait_change>()), (24, 8));
-        assert_eq!(offset!(selene_wait_change, at), 0);
-        assert_eq!(offset!(selene_wait_change, detail), 8);
-        assert_eq!(offset!(selene_wait_change, reason), 16);
-        assert_eq!(offset!(selene_wait_change, reserved), 20);
+        assert_eq!(offset!(selene_explanation, unknown_constraints), 364);
+        assert_eq!((size_of::<selene_wait>(), align_of::<selene_wait>()), (48, 8));
+        assert_eq!(offset!(selene_wait, name), 0);
+        assert_eq!(offset!(selene_wait, reason), 16);
+        assert_eq!(offset!(selene_wait, reserved), 20);
+        assert_eq!(offset!(selene_wait, detail), 24);
+        assert_eq!(offset!(selene_wait, duration), 32);
+        assert_eq!(offset!(selene_wait, times), 40);
+        assert_eq!((size_of::<selene_wait_change>(), align_of::<selene_wait_change>()), (40, 8));
+        assert_eq!(offset!(selene_wait_change, name), 0);
+        assert_eq!(offset!(selene_wait_change, at), 16);
+        assert_eq!(offset!(selene_wait_change, detail), 24);
+        assert_eq!(offset!(selene_wait_change, reason), 32);
+        assert_eq!(offset!(selene_wait_change, reserved), 36);
         assert_eq!((size_of::<selene_waits>(), align_of::<selene_waits>()), (88, 8));
         assert_eq!(offset!(selene_waits, struct_size), 0);
         assert_eq!(offset!(selene_waits, flags), 4);
@@ -1443,7 +1461,7 @@ mod layout {
         assert_eq!(offset!(selene_peer_rule, gid), 4);
         assert_eq!(offset!(selene_peer_rule, rights), 8);
         assert_eq!(offset!(selene_peer_rule, reserved), 12);
-        assert_eq!((size_of::<selene_server_options>(), align_of::<selene_server_options>()), (56, 8));
+        assert_eq!((size_of::<selene_server_options>(), align_of::<selene_server_options>()), (72, 8));
         assert_eq!(offset!(selene_server_options, struct_size), 0);
         assert_eq!(offset!(selene_server_options, flags), 4);
         assert_eq!(offset!(selene_server_options, path), 8);
@@ -1452,6 +1470,9 @@ mod layout {
         assert_eq!(offset!(selene_server_options, mode), 40);
         assert_eq!(offset!(selene_server_options, max_clients), 44);
         assert_eq!(offset!(selene_server_options, max_request_size), 48);
+        assert_eq!(offset!(selene_server_options, descriptor), 56);
+        assert_eq!(offset!(selene_server_options, reserved), 60);
+        assert_eq!(offset!(selene_server_options, adopt), 64);
         assert_eq!((size_of::<selene_server_info>(), align_of::<selene_server_info>()), (48, 8));
         assert_eq!(offset!(selene_server_info, struct_size), 0);
         assert_eq!(offset!(selene_server_info, flags), 4);

@@ -94,6 +94,21 @@ impl Options {
         self.raw.expedited_quota = nanoseconds(quota);
         self
     }
+    /// Bytes of the stack of each of the library's threads, on which handlers run.
+    pub fn thread_stack_size(mut self, bytes: u64) -> Options {
+        self.raw.thread_stack_size = bytes;
+        self
+    }
+    /// The library's threads give way to others.
+    pub fn background_threads(mut self) -> Options {
+        self.raw.thread_quality = raw::SELENE_THREADS_BACKGROUND;
+        self
+    }
+    /// How far back [`Scheduler::waits`] knows what happened to all tasks alike: so many windows and dispatches (4 096).
+    pub fn wait_log_entries(mut self, entries: u64) -> Options {
+        self.raw.wait_log_entries = entries;
+        self
+    }
     /// Bytes of input that a task may carry.
     pub fn max_input_size(mut self, bytes: u64) -> Options {
         self.raw.max_input_size = bytes;
@@ -274,7 +289,7 @@ impl Scheduler {
         check(unsafe { raw::selene_scheduler_next_wakeup(self.handle(), &mut at, ptr::null_mut()) })?;
         Ok(maybe(at))
     }
-    /// Says which of these conditions hold; from now on they are the host's. The others are the system's.
+    /// Says which of these constraints are satisfied, until the next call. The others are the system's.
     pub fn set_conditions(&self, of: Constraints, satisfied: Constraints) -> Result<()> {
         check(unsafe { raw::selene_conditions_set(self.handle(), of.bits(), satisfied.bits()) })
     }

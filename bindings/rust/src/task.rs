@@ -373,6 +373,12 @@ pub struct Explanation {
     pub score: f64,
     /// What its next run is expected to take.
     pub estimate: Duration,
+    /// The last instant at which it may begin, while it waits and has one.
+    pub latest_begin: Option<SystemTime>,
+    /// It goes before others, because that is near.
+    pub urgent: bool,
+    /// It goes before others, because it is expedited and something of the quota is left.
+    pub expedited: bool,
 }
 
 /// One reason.
@@ -404,7 +410,7 @@ pub struct Waits {
 }
 
 /// How much of it went to one reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitPart {
     /// Which.
@@ -415,6 +421,8 @@ pub struct WaitPart {
     pub duration: Duration,
     /// How often it began; for the reasons of windows in how many of them.
     pub times: u64,
+    /// The condition of the host, the group, or the id that it waits for.
+    pub name: Option<String>,
 }
 
 impl Waits {
@@ -424,15 +432,16 @@ impl Waits {
     /// Its arrays have as many elements as it says.
     pub(crate) unsafe fn new(raw: &raw::selene_waits) -> Waits {
         let part = |index: u64| {
-            let part = unsafe { &*raw.parts.add(index as usize) };
+            let part = &*raw.parts.add(index as usize);
             WaitPart {
                 reason: Reason::of(part.reason),
                 detail: part.detail,
                 duration: span(part.duration),
                 times: part.times,
+                name: (!part.name.data.is_null()).then(|| string(&part.name)),
             }
         };
-        let id = |index: u64| unsafe { string(&*raw.preferred_ids.add(index as usize)) };
+        let id = |index: u64| string(&*raw.preferred_ids.add(index as usize));
         Waits {
             since: instant(raw.since),
             until: instant(raw.until),
@@ -458,6 +467,9 @@ impl Explanation {
             eligible: raw.eligible,
             score: raw.score,
             estimate: span(raw.estimate),
+            latest_begin: (raw.latest_begin != 0).then(|| instant(raw.latest_begin)),
+            urgent: raw.urgent != 0,
+            expedited: raw.expedited != 0,
         }
     }
 }

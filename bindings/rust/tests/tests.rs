@@ -3,8 +3,9 @@
 use selene::*;
 use std::error::Error as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{mpsc, Arc, Mutex};
+use std::sync::{mpsc, Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,6 +22,14 @@ fn opened(options: Options) -> Scheduler {
 
 fn here() -> Window {
     Window::new(LONG).on_this_thread()
+}
+
+/// The run that a step is.
+fn run_of(step: Step) -> Run {
+    match step {
+        Step::Run(run) => run,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A folder that goes with the test.
@@ -156,10 +165,7 @@ fn a_run_tells_its_progress_and_stops_where_it_makes_none() {
     scheduler.pulled_handler("a").unwrap();
     scheduler.register(&Task::once("a").stall_limit(Duration::from_secs(60)).jitter(250).latest_begin(LONG)).unwrap();
     let mut cycle = scheduler.begin(&Window::new(LONG)).unwrap();
-    let run = match cycle.next().unwrap() {
-        Step::Run(run) => run,
-        other => panic!("{other:?}"),
-    };
+    let run = run_of(cycle.next().unwrap());
     assert_eq!(scheduler.get("a").unwrap().unwrap().progress, None);
     run.progress(3, 10, "three").unwrap();
     let told = scheduler.get("a").unwrap().unwrap().progress.unwrap();
@@ -181,10 +187,7 @@ fn use_after_close_is_an_error_whatever_the_order() {
     scheduler.register(&Task::standing("a")).unwrap();
     let mut events = scheduler.events(8).unwrap();
     let mut cycle = scheduler.begin(&Window::default()).unwrap();
-    let run = match cycle.next().unwrap() {
-        Step::Run(run) => run,
-        other => panic!("{other:?}"),
-    };
+    let run = run_of(cycle.next().unwrap());
     assert_eq!((run.id(), run.handler(), run.input()), ("a", "a", &[][..]));
     scheduler.close(Duration::ZERO).unwrap();
     scheduler.close(Duration::ZERO).unwrap();
@@ -225,6 +228,56 @@ fn a_run_that_is_cancelled_is_woken_and_close_waits_for_it() {
     scheduler.close(LONG).unwrap();
     let reason = *asked.lock().unwrap();
     assert!(matches!(reason, Some(Stop::Cancelled | Stop::Shutdown)), "{reason:?}");
+}
+
+#[test]
+fn a_window_ends_by_its_deadline_and_a_close_at_once_whatever_a_handler_does() {
+    let scheduler = opened(Options::new().no_limit().stop_grace(Duration::ZERO));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let hanging = Arc::new(AtomicUsize::new(0));
+    let until_over = || {
+        let (is_over, hanging) = (is_over.clone(), hanging.clone());
+        move |_: &Run| {
+            hanging.fetch_add(1, Ordering::SeqCst);
+            while !is_over.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    };
+    scheduler.handler("times out", until_over()).unwrap();
+    scheduler.handler("hangs", until_over()).unwrap();
+    scheduler.handler("quick", |_| ()).unwrap();
+    let first = Task::once("times out").priority(Priority::VeryHigh).timeout(Duration::from_millis(20)).max_attempts(1);
+    scheduler.register(&first).unwrap();
+    for id in ["a", "b", "c"] {
+        scheduler.register(&Task::once(id).handler("quick")).unwrap();
+    }
+    let report = scheduler.run(&Window::new(LONG)).unwrap();
+    assert_eq!((report.expired, report.new_data), (1, 3));
+    assert_eq!(scheduler.get("times out").unwrap().unwrap().failure, "timed out");
+    // Where nothing ends the run before, the window's deadline does. A slow machine begins nothing in a short one.
+    scheduler.register(&Task::once("hangs")).unwrap();
+    let mut budget = Duration::from_millis(100);
+    let report = loop {
+        let report = scheduler.run(&Window::new(budget)).unwrap();
+        if !report.runs.is_empty() {
+            break report;
+        }
+        budget *= 2;
+    };
+    assert_eq!((report.expired, report.runs[0].outcome), (1, Outcome::Expired));
+    assert!(report.ended_at.duration_since(report.deadline).unwrap() < Duration::from_secs(60));
+    assert_eq!(scheduler.get("hangs").unwrap().unwrap().state, State::Enqueued);
+    while hanging.load(Ordering::SeqCst) < 2 {
+        thread::yield_now();
+    }
+    scheduler.close(Duration::ZERO).unwrap();
+    // The close has waited for neither, and each keeps its closure until it returns.
+    assert_eq!(Arc::strong_count(&hanging), 3);
+    is_over.store(true, Ordering::SeqCst);
+    while Arc::strong_count(&hanging) > 1 {
+        thread::yield_now();
+    }
 }
 
 #[test]
@@ -294,6 +347,19 @@ fn a_clock_of_a_test_drives_the_driver() {
     let waits = scheduler.waits("a").unwrap();
     assert_eq!((waits.since, waits.until, waits.preferred), (start, start + HOUR / 2, 0));
     assert_eq!((waits.parts[0].reason, waits.parts[0].duration), (Reason::NotDue, HOUR / 2));
+    assert_eq!(waits.parts[0].name, None);
+    let soon = Task::once("soon").handler("a").kind(Kind::Processing).group("g");
+    let soon = soon.expedited().latest_begin(20 * HOUR);
+    scheduler.register(&soon).unwrap();
+    scheduler.pause_group("g").unwrap();
+    let why = scheduler.explain("soon").unwrap();
+    assert_eq!(why.latest_begin, Some(start + HOUR / 2 + 20 * HOUR));
+    assert!(why.expedited && !why.urgent);
+    scheduler.set_clock(start + HOUR / 2 + Duration::from_secs(1)).unwrap();
+    let part = scheduler.waits("soon").unwrap().parts.remove(0);
+    assert_eq!((part.reason, part.name.as_deref()), (Reason::GroupPaused, Some("g")));
+    scheduler.resume_group("g").unwrap();
+    scheduler.cancel("soon").unwrap();
     assert!(scheduler.open_driver(&Driver::new()).unwrap() >= 0);
     while scheduler.driver_wait(Duration::ZERO).unwrap() {
         assert!(scheduler.driver_step().unwrap().is_none());
@@ -369,6 +435,83 @@ fn a_store_can_be_closed_and_opened_again() {
     assert_eq!(options.owner("org.example.others").open().unwrap_err().status(), Status::StoreForeign);
 }
 
+/// Ends this process with runs in flight, whatever they do.
+fn leave(store: PathBuf) -> ! {
+    // Handlers go on while the process ends: what they use does not go before.
+    let scheduler: &'static Scheduler = Box::leak(Box::new(opened(Options::new().path(store).no_limit())));
+    let begun = Arc::new(Barrier::new(5));
+    let begins = || {
+        let begun = begun.clone();
+        move || {
+            begun.wait();
+        }
+    };
+    let computed = AtomicUsize::new(0);
+    let (sleeps, computes, stores, fails) = (begins(), begins(), begins(), begins());
+    scheduler
+        .handler("sleeps", move |_| {
+            sleeps();
+            thread::sleep(HOUR);
+        })
+        .unwrap();
+    scheduler
+        .handler("computes", move |_| -> () {
+            computes();
+            loop {
+                computed.fetch_add(1, Ordering::Relaxed);
+            }
+        })
+        .unwrap();
+    scheduler
+        .handler("stores", move |run| -> () {
+            stores();
+            for i in 0.. {
+                run.progress(i, 0, "").unwrap();
+                scheduler.register(&Task::once(format!("made {}", i % 10)).initial_delay(24 * HOUR)).unwrap();
+            }
+        })
+        .unwrap();
+    scheduler
+        .handler("fails", move |_| -> () {
+            fails();
+            loop {
+                scheduler.cancel("nobody").unwrap_err();
+            }
+        })
+        .unwrap();
+    for id in IN_FLIGHT {
+        scheduler.register(&Task::once(id)).unwrap();
+    }
+    scheduler.start_driver(&Driver::new().ungoverned().refresh(2 * HOUR, 4)).unwrap();
+    begun.wait();
+    // Its commit has what began, too.
+    scheduler.register(&Task::standing("last")).unwrap();
+    std::process::exit(7)
+}
+
+const IN_FLIGHT: [&str; 4] = ["computes", "fails", "sleeps", "stores"];
+
+#[test]
+fn a_process_ends_with_its_exit_code_with_runs_in_flight_and_the_store_tells_them() {
+    if let Some(store) = std::env::var_os("SELENE_TEST_STORE") {
+        leave(store.into());
+    }
+    let folder = Folder::new("exit");
+    let store = folder.0.join("store");
+    let name = "a_process_ends_with_its_exit_code_with_runs_in_flight_and_the_store_tells_them";
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env("SELENE_TEST_STORE", &store)
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(7), "{ended:?}");
+    let scheduler = opened(Options::new().path(store));
+    for id in IN_FLIGHT {
+        let info = scheduler.get(id).unwrap().unwrap();
+        assert_eq!((info.state, info.stop_reason), (State::Enqueued, Some(Stop::Interrupted)), "{id}");
+    }
+}
+
 #[test]
 fn threads_share_a_scheduler_while_one_closes_it() {
     fn is_shared<T: Send + Sync + 'static>() {}
@@ -428,10 +571,10 @@ fn a_group_has_at_most_so_many_runs_at_a_time() {
     assert_eq!(scheduler.groups().unwrap(), ["uploads"]);
     assert_eq!(scheduler.get("a").unwrap().unwrap().group, "uploads");
     let mut cycle = scheduler.begin(&Window::new(LONG).lanes(2)).unwrap();
-    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    let run = run_of(cycle.next().unwrap());
     assert!(matches!(cycle.next().unwrap(), Step::Wait(_)));
     run.complete(()).unwrap();
-    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    let run = run_of(cycle.next().unwrap());
     run.complete(()).unwrap();
 }
 
@@ -450,7 +593,7 @@ fn a_task_waits_for_conditions_of_the_host() {
     scheduler.define_condition("signed-in").unwrap();
     scheduler.set_condition("signed-in", true).unwrap();
     let mut cycle = scheduler.begin(&Window::new(LONG)).unwrap();
-    let Step::Run(run) = cycle.next().unwrap() else { panic!("no run") };
+    let run = run_of(cycle.next().unwrap());
     scheduler.undefine_condition("vpn").unwrap();
     assert!(run.complete(()).is_err());
 }

@@ -3,9 +3,9 @@
 import { load } from './selene.mjs';
 
 const RULES = {
-  selene: { name: 'priority × age', options: {} },
-  observed: { name: 'observed range', options: { observedRange: true } },
-  freshness: { name: 'freshness', options: { freshness: true } },
+  selene: { name: 'priority × age', options: {}, meaning: 'A score is priority / 5 times age / greatest age: who waits long enough comes first.' },
+  observed: { name: 'observed range', options: { observedRange: true }, meaning: 'As its authors described it: priority and age each count from 0, the least among the tasks, to 1, the greatest. The least of either scores 0, however long it waits.' },
+  freshness: { name: 'freshness', options: { freshness: true }, meaning: 'Age times a pace that is learnt: what runs quickly and often finds something new comes more often.' },
 };
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -141,7 +141,7 @@ const ordinal = (number) => `${number}${{ 1: 'st', 2: 'nd', 3: 'rd' }[number % 1
 
 /** Why a task runs in the next window, or waits. */
 function words(explained, place, room) {
-  if (place) return `runs ${ordinal(place.index)}, after ${span(place.after)}`;
+  if (place) return `runs ${ordinal(place.index)}, ${place.after < 50 ? 'at once' : `after ${span(place.after)}`}`;
   // That a task did not fit into the last window keeps it out of no other.
   const reasons = explained.reasons.filter((one) => one.reason !== 'did_not_fit');
   if (reasons.length) return reasons.map((one) => one.reason.replaceAll('_', ' ')).join(', ');
@@ -310,7 +310,7 @@ export async function start(bytes) {
       age.textContent = span(now - (state.rule === 'freshness' ? explained.freshSince : scheduler.get(task.id).lastRun));
       const bar = make('span', { className: 'bar' });
       bar.style.width = `${Math.round(explained.score * 3.2 * 100) / 100}rem`;
-      score.replaceChildren(bar, explained.score.toFixed(3));
+      score.replaceChildren(make('span', { className: 'track' }, bar), explained.score.toFixed(3));
       rank.textContent = explained.rank || '–';
       next.textContent = words(explained, places.get(task.id), Math.max(0, room));
       task.cells[0].parentElement.className = places.has(task.id) ? 'first' : '';
@@ -323,6 +323,7 @@ export async function start(bytes) {
         make('ol', {}, ...picked.map((run) => make('li', { textContent: `${run.id} (${span(run.estimate)})` })),
           ...(rest.length ? [make('li', { className: 'out', textContent: `not: ${rest.map((task) => task.id).join(', ')}` })] : [])));
     }));
+    element('meaning').textContent = RULES[state.rule].meaning;
     element('pace').textContent = { 0: 'stands', 1: 'runs as yours does' }[state.speed] ?? `runs ${state.speed} times as fast as yours`;
   }
 
@@ -357,7 +358,8 @@ export async function start(bytes) {
       return { task, svg, greatest };
     });
     element('ages').replaceChildren(...pictures.flatMap(({ task, svg, greatest }) =>
-      [make('span', { textContent: task.id }), svg, make('span', { className: 'dim', textContent: span(greatest) })]));
+      [make('span', { textContent: task.id }), svg, make('span', { className: 'dim', textContent: span(greatest) })]),
+    make('span'), make('span', { className: 'axis' }, ...[0, 6, 12, 18, 24].map((hour) => make('span', { textContent: `${hour} h` }))), make('span'));
     element('summary').hidden = false;
     element('summary').tBodies[0].replaceChildren(...days.map(([rule, { totals }]) => make('tr', { className: rule },
       ...[RULES[rule].name, span(totals.outdated), span(totals.oldest), totals.runs, totals.news, totals.cut].map((text, index) => make('td', { className: index ? '' : 'rule', textContent: text })))));
@@ -410,7 +412,11 @@ export async function start(bytes) {
     rows();
     changed();
   };
-  element('form').onsubmit = (submitted) => { submitted.preventDefault(); execute(); };
+  element('form').onsubmit = (submitted) => {
+    submitted.preventDefault();
+    execute();
+    element('last').scrollIntoView({ block: 'nearest' });
+  };
   element('day').onclick = () => day(false);
   element('dayatonce').onclick = () => day(true);
 

@@ -1,6 +1,7 @@
 // The package as its users call it.
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { tests, virtual } from './scheduler.mjs';
@@ -10,7 +11,8 @@ const selene = await load();
 tests(selene);
 
 test('there is no file system and no driver: both are refused, nothing traps', async () => {
-  assert.throws(() => selene.open({ path: 'tasks' }), { name: 'SeleneError' });
+  assert.throws(() => selene.open({ path: 'tasks' }), { name: 'TypeError', message: /^path: / });
+  assert.throws(() => selene.open({ state: null }), { code: 'STORE_CANNOT_OPEN', message: /this module has no store/ });
   const scheduler = selene.open();
   await assert.rejects(scheduler.runForever(), { name: 'SeleneError' });
   scheduler.close();
@@ -55,4 +57,90 @@ test('the example of the README runs as it stands', async () => {
   assert.deepEqual(runs.map((run) => run.id), ['mail']);
   assert.equal(explained.reasons[0].reason, 'not_due');
   assert.ok(delay > 0 && delay <= 15 * 60_000);
+});
+
+const packaged = new URL('../../../build/wasm/package/', import.meta.url);
+const stored = { skip: !existsSync(new URL('selene-store.wasm', packaged)) && 'there is no selene-store.wasm' };
+const withStore = async () => (await import(new URL('store.mjs', packaged))).load();
+
+/** A scheduler whose tasks are kept, with a clock of its own. */
+function keeping(selene, state, clock = { now: 1_800_000_000_000 }) {
+  const scheduler = selene.open({ state, clock: () => clock.now });
+  scheduler.handler('work');
+  return { scheduler, clock };
+}
+
+test('a state that is exported opens again, in another module, with all that was learnt', stored, async () => {
+  const { scheduler, clock } = keeping(await withStore(), null);
+  scheduler.register({ id: 'often', handler: 'work', every: 60_000, input: 'as it is', tags: ['one'] });
+  scheduler.register({ id: 'later', handler: 'work', schedule: 'once', delay: 5_000 });
+  scheduler.register({ id: 'after', handler: 'work', schedule: 'once', after: ['later'] });
+  const cycle = scheduler.begin();
+  const { run } = cycle.next();
+  clock.now += 250;
+  run.complete('no_data');
+  cycle.end();
+  const before = scheduler.list().map((id) => [scheduler.get(id), scheduler.explain(id)]);
+  const state = scheduler.exportState();
+  scheduler.close();
+  assert.throws(() => scheduler.exportState(), { code: 'INVALID_HANDLE' });
+
+  const { scheduler: again } = keeping(await withStore(), state, clock);
+  assert.deepEqual(again.list().map((id) => [again.get(id), again.explain(id)]), before);
+  assert.equal(again.get('often').lastOutcome, 'no_data');
+  clock.now += 5_000;
+  assert.deepEqual(again.plan().runs.map(({ id }) => id), ['later']);
+  again.close();
+});
+
+test('a state of a run that was open is one of a host that was killed', stored, async () => {
+  const { scheduler, clock } = keeping(await withStore(), null);
+  scheduler.register({ id: 'cut', handler: 'work', schedule: 'once' });
+  const cycle = scheduler.begin();
+  assert.equal(cycle.next().run.attempt, 1);
+  const state = scheduler.exportState();
+  const { scheduler: again } = keeping(await withStore(), state, clock);
+  assert.equal(again.get('cut').state, 'enqueued');
+  assert.equal(again.get('cut').attempts, 1);
+  again.close();
+  cycle.end();
+  scheduler.close();
+});
+
+test('what is no state, or a damaged one, is refused, and leaves no memory behind', stored, async () => {
+  const selene = await withStore();
+  const { scheduler } = keeping(selene, null);
+  for (let number = 0; number < 200; number += 1) scheduler.register({ id: `t${number}`, handler: 'work', input: 'x'.repeat(200) });
+  const state = scheduler.exportState();
+  scheduler.close();
+  assert.throws(() => selene.open({ state: 'a text' }), { name: 'TypeError', message: /^state: / });
+  assert.throws(() => selene.open({ state: new Uint8Array() }), { code: 'STORE_CORRUPT' });
+  assert.throws(() => selene.open({ state: new TextEncoder().encode('a text') }), { code: 'STORE_FOREIGN' });
+  assert.throws(() => selene.open({ state: state.subarray(0, state.length - 4096) }), { code: 'STORE_CORRUPT' });
+  const number = new DataView(new ArrayBuffer(4));
+  let seed = 1;
+  const chance = (below) => { number.setUint32(0, (seed = Math.imul(seed, 1_664_525) + 1_013_904_223)); return number.getUint32(0) % below; };
+  const refused = { STORE_CORRUPT: 0, STORE_FOREIGN: 0, STORE_NEWER: 0 };
+  let size;
+  for (let round = 0; round < 600; round += 1) {
+    const damaged = state.slice();
+    for (let index = chance(8); index >= 0; index -= 1) damaged[chance(round % 2 ? 4096 : damaged.length)] = chance(256);
+    try {
+      const found = selene.open({ state: damaged });
+      found.exportState();
+      found.close();
+    } catch (error) {
+      assert.ok(error.code in refused, String(error));
+      refused[error.code] += 1;
+    }
+    if (round === 400) size = selene.memory.size;
+  }
+  assert.ok(refused.STORE_CORRUPT > 100, JSON.stringify(refused));
+  assert.equal(selene.memory.size, size);
+});
+
+test('a state is kept only where it was asked for', stored, async () => {
+  const scheduler = (await withStore()).open();
+  assert.throws(() => scheduler.exportState(), { name: 'TypeError' });
+  scheduler.close();
 });

@@ -27,6 +27,29 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('what a handler throws, or its promise is rejected with, is a failure with its text', async () => {
+    const { scheduler } = virtual(selene);
+    const handlers = {
+      throws: [() => { throw new RangeError('no such wood'); }, 'RangeError: no such wood'],
+      rejects: [async () => { throw new Error('no such tree'); }, 'Error: no such tree'],
+      fault: [(run) => run.none.some, "TypeError: Cannot read properties of undefined (reading 'some')"],
+      deep: [function deep() { return 1 + deep(); }, 'RangeError: Maximum call stack size exceeded'],
+      text: [() => { throw 'of no use'; }, 'of no use'],
+      nothing: [() => Promise.reject(), 'undefined'],
+      symbol: [() => { throw Symbol('odd'); }, 'Symbol(odd)'],
+      bare: [() => { throw Object.create(null); }, 'something was thrown that is not a text'],
+      nul: [() => { throw new Error('a\0b\ud800'); }, 'Error: a\ufffdb\ufffd'],
+    };
+    for (const [id, [handler]] of Object.entries(handlers)) {
+      scheduler.handler(id, handler);
+      scheduler.register({ id, expected: 0 });
+    }
+    const report = await scheduler.run({ budget: 60_000, lanes: 2 });
+    assert.equal(report.failed, 9);
+    for (const [id, [, text]] of Object.entries(handlers)) assert.equal(scheduler.get(id).failure, text);
+    scheduler.close();
+  });
+
   test('a task is due when the host says, once', async () => {
     const { scheduler, clock } = virtual(selene);
     scheduler.handler('calendar', () => { scheduler.setNext('calendar', clock.now + 7_000); });
@@ -66,6 +89,30 @@ export function tests(selene) {
     assert.deepEqual([...scheduler.output('bytes')], [0, 255, 7]);
     assert.equal(new TextDecoder().decode(scheduler.output('text')), 'grün');
     assert.throws(() => scheduler.output('none'), { code: 'NOT_FOUND' });
+    scheduler.close();
+  });
+
+  test('a run tells how far it has come, and one that tells nothing is asked to stop', () => {
+    const { scheduler, clock } = virtual(selene);
+    scheduler.handler('work');
+    scheduler.register({ id: 'a', handler: 'work', schedule: 'once', expected: 1_000, stallLimit: 10_000 });
+    const cycle = scheduler.begin({ budget: 60_000 });
+    const { run } = cycle.next();
+    assert.equal(scheduler.get('a').progress, null);
+    clock.now += 9_000;
+    run.progress(3, 10, 'drei');
+    assert.deepEqual(scheduler.get('a').progress, { at: clock.now, done: 3, total: 10, text: 'drei' });
+    assert.throws(() => run.progress(1.5), TypeError);
+    assert.throws(() => run.progress(-1), TypeError);
+    clock.now += 9_999;
+    assert.equal(run.stopping, null);
+    clock.now += 1;
+    assert.equal(run.stopping, 'stalled');
+    clock.now += 5_001;
+    assert.throws(() => run.progress(4), { code: 'STALE_RUN' });
+    cycle.end();
+    const { progress, stopReason, failure } = scheduler.get('a');
+    assert.deepEqual([progress, stopReason, failure], [null, 'stalled', 'made no progress']);
     scheduler.close();
   });
 
@@ -175,6 +222,34 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a use after close is an error, whatever the order', async () => {
+    const { scheduler, clock } = virtual(selene);
+    const closed = { name: 'SeleneError', code: 'INVALID_HANDLE' };
+    scheduler.observe(() => {});
+    scheduler.handler('a');
+    scheduler.register({ id: 'a', input: 'input' });
+    const cycle = scheduler.begin();
+    const { run } = cycle.next();
+    const { signal } = run;
+    scheduler.close();
+    scheduler.close();
+    assert.equal(signal.reason, 'shutdown');
+    assert.equal(run.stopping, 'shutdown');
+    assert.deepEqual([run.id, new TextDecoder().decode(run.input)], ['a', 'input']);
+    for (const call of [
+      () => scheduler.now, () => scheduler.get('a'), () => scheduler.register({ id: 'b' }), () => scheduler.handler('b'),
+      () => scheduler.begin(), () => scheduler.plan(), () => scheduler.observe(() => {}), () => cycle.next(), () => cycle.end(),
+    ]) assert.throws(call, closed, String(call));
+    await assert.rejects(scheduler.run(), closed);
+    for (const call of [() => run.complete(), () => run.fail('late'), () => run.progress(1), () => run.setOutput('late')]) {
+      assert.throws(call, { name: 'SeleneError' }, String(call));
+    }
+    clock.now += 1_000_000;
+    const another = virtual(selene).scheduler;
+    assert.throws(() => run.complete(), { name: 'SeleneError' });
+    another.close();
+  });
+
   test('texts and inputs come back as they went in', () => {
     const { scheduler } = virtual(selene);
     scheduler.handler('résumé ☾');
@@ -186,6 +261,21 @@ export function tests(selene) {
     assert.equal(run.handler, 'résumé ☾');
     run.complete();
     assert.throws(() => run.complete(), (error) => ['ALREADY_COMPLETED', 'STALE_RUN'].includes(error.code));
+    scheduler.close();
+  });
+
+  test('waits names what a task waited for, and explain what goes first', () => {
+    const { scheduler, clock } = virtual(selene);
+    scheduler.handler('a');
+    const begin = clock.now;
+    scheduler.register({ id: 'soon', handler: 'a', schedule: 'once', group: 'g', expedited: true, latestBegin: 3_600_000 });
+    scheduler.pauseGroup('g');
+    clock.now += 60_000;
+    const { parts, changes } = scheduler.waits('soon');
+    assert.deepEqual([parts[0].reason, parts[0].name, changes[0].name], ['group_paused', 'g', 'g']);
+    scheduler.resumeGroup('g');
+    const { urgent, expedited, latestBegin } = scheduler.explain('soon');
+    assert.deepEqual([urgent, expedited, latestBegin], [false, true, begin + 3_600_000]);
     scheduler.close();
   });
 

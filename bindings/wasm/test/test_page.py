@@ -11,10 +11,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from chrome import Tab, chrome
+from ready import open_page
 
 import pyselene
 from browser import colours, keep
+from chrome import Tab, chrome
 from pyselene.testing import VirtualClock
 
 PAGE = Path(os.environ["SELENE_PAGE"])
@@ -93,7 +94,7 @@ def play(scheduler: pyselene.Scheduler, clock: VirtualClock, fetched: dict[str, 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_table_shows_what_the_library_decides(tab: Tab, page: str, rule: str) -> None:
     """Scores, ranks, averages, the runs of windows, and the order of the next."""
-    tab.open(page + still(rule=rule, budget=10, at=600))
+    open_page(tab, page + still(rule=rule, budget=10, at=600))
     clock, fetched = VirtualClock(pyselene._time.EPOCH), dict[str, float]()
     with pyselene.Scheduler(clock=clock, **RULES[rule]) as scheduler:
         for name, priority, _, _ in TASKS:
@@ -123,7 +124,7 @@ def test_the_table_shows_what_the_library_decides(tab: Tab, page: str, rule: str
 
 def test_a_day_is_told_for_every_rule_and_drawn_for_every_task(tab: Tab, page: str) -> None:
     """Three lines for each task, and a row for each rule."""
-    tab.open(page + still(day=1, budget=10, every=15))
+    open_page(tab, page + still(day=1, budget=10, every=15))
     rows = tab.run(ROWS % "summary")
     assert [row[0] for row in rows] == ["priority × age", "observed range", "freshness"]
     assert all(int(row[3]) >= int(row[4]) > 0 for row in rows)
@@ -141,7 +142,7 @@ def test_it_is_readable_at_every_size_light_and_dark(
     width, height = size
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    tab.open(page + "#speed=0&at=600&windows=1&day=1")
+    open_page(tab, page + "#speed=0&at=600&windows=1&day=1")
     assert tab.run("document.documentElement.scrollWidth") <= width
     picture = tmp_path / f"play-{width}-{scheme}.png"
     tab.look(picture)
@@ -154,12 +155,12 @@ def test_it_is_readable_at_every_size_light_and_dark(
 
 def test_what_was_chosen_is_in_the_address(tab: Tab, page: str) -> None:
     """A task that is added and a rule that is chosen are there again when the address is opened."""
-    tab.open(page + still())
+    open_page(tab, page + still())
     tab.run("document.getElementById('add').click()")
     tab.run("document.querySelector('[value=freshness]').click()")
     tab.run(TYPE)
     address = tab.run("location.href")
-    tab.open(address)
+    open_page(tab, address)
     assert [row[0] for row in tab.run(ROWS % "tasks")] == [*NAMES, "task 6"]
     assert tab.run("document.body.dataset.rule") == "freshness"
     assert tab.run("document.querySelector('#tasks input').value") == "7"
@@ -167,7 +168,7 @@ def test_what_was_chosen_is_in_the_address(tab: Tab, page: str) -> None:
 
 def test_everything_can_be_reached_with_the_keyboard(tab: Tab, page: str) -> None:
     """Return in a field of the form presses Execute, and everything that can be used has a name."""
-    tab.open(page + still(at=60))
+    open_page(tab, page + still(at=60))
     tab.run("document.getElementById('budget').focus()")
     for kind in ("keyDown", "keyUp"):
         tab.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
@@ -177,10 +178,11 @@ def test_everything_can_be_reached_with_the_keyboard(tab: Tab, page: str) -> Non
 
 def test_what_an_address_says_wrongly_is_as_usual(tab: Tab, page: str) -> None:
     """It is left out, not shown."""
-    tab.open(
+    open_page(
+        tab,
         page
         + "#speed=0&budget=-3&lanes=x&rule=__proto__&task="
-        + "<img src=x>~3~0~1&task=a~9~1~1&task=%3Cimg%20src=x%3E~3~1~1"
+        + "<img src=x>~3~0~1&task=a~9~1~1&task=%3Cimg%20src=x%3E~3~1~1",
     )
     assert tab.run("document.querySelectorAll('img').length") == 0
     assert [row[0] for row in tab.run(ROWS % "tasks")] == ["<img src=x>"]

@@ -29,12 +29,16 @@ const taskNames = {
   flex_ms: 'flex',
   period_ms: 'every',
   backoff_ms: 'backoffDelay',
+  stall_ms: 'stallLimit',
   window: 'responseWindow',
   constraints: 'requires',
   needs: 'conditions',
   max_attempts: 'maxAttempts',
   after_any_end: 'afterAnyEnd',
 };
+const CONSTRAINTS = [
+  'network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off', 'not_roaming',
+];
 const renamed = (given, names) => Object.fromEntries(Object.entries(given).map(([key, value]) => [names[key] ?? key, value]));
 
 class Player {
@@ -45,7 +49,7 @@ class Player {
       if (options[key] === 'unlimited') options[key] = Infinity;
     }
     this.scheduler = selene.open({ maxPendingRefresh: 1, maxPendingProcessing: 10, ...options, clock: () => this.time });
-    this.scheduler.setConditions({ network: true, external_power: true });
+    this.conditions(CONSTRAINTS);
     this.given = scenario.handlers;
     for (const name of this.given ?? []) this.scheduler.handler(name);
     this.known = new Set(this.given);
@@ -70,10 +74,7 @@ class Player {
   }
 
   conditions(satisfied) {
-    this.scheduler.setConditions({
-      network: satisfied.includes('network'),
-      external_power: satisfied.includes('external_power'),
-    });
+    this.scheduler.setConditions(Object.fromEntries(CONSTRAINTS.map((name) => [name, satisfied.includes(name)])));
     return {};
   }
 
@@ -155,6 +156,28 @@ class Player {
     };
   }
 
+  waits(id) {
+    const { parts, changes, preferredIds } = this.scheduler.waits(id);
+    const about = ({ reason, detail, name }) =>
+      reason === 'constraints' ? CONSTRAINTS[Math.log2(detail)] : name || null;
+    return {
+      parts: parts.map((part) => [part.reason, about(part), part.duration, part.times]),
+      changes: changes.map(({ at, reason }) => [at, reason]),
+      preferred: preferredIds,
+    };
+  }
+
+  set_next({ id, to_ms }) {
+    this.scheduler.setNext(id, to_ms);
+    return {};
+  }
+
+  left(id) {
+    const output = new TextDecoder().decode(this.scheduler.output(id));
+    const { stopReason, failure } = this.scheduler.get(id);
+    return { stop: stopReason ?? 'none', failure, output };
+  }
+
   next_wakeup() {
     const at = this.scheduler.nextWakeup();
     return { at_ms: at === Infinity ? null : at };
@@ -172,13 +195,23 @@ class Player {
       if (!run) break;
       const script = step.runs?.[run.id]?.[0] ?? {};
       const takes = script.takes_ms ?? Math.floor(run.estimate);
+      const began = this.time;
+      if (script.output !== undefined) run.setOutput(script.output);
+      if (script.next_ms !== undefined) this.scheduler.setNext(run.id, script.next_ms);
+      for (const [index, after] of (script.tells_ms ?? []).entries()) {
+        this.time = began + after;
+        run.progress(index + 1, script.tells_ms.length);
+      }
+      this.time = began;
       if (takes > run.deadline - this.time) {
         this.time = run.deadline;
         expired = run;
         break;
       }
       this.time += takes;
-      run.complete(script.outcome);
+      if (script.stops) assert.equal(run.stopping ?? 'none', script.stops);
+      if (script.over_ms === undefined) run.complete(script.outcome);
+      else assert.throws(() => run.complete(script.outcome), { code: 'STALE_RUN' });
     }
     const report = cycle.end();
     if (expired) assert.throws(() => expired.complete(), { code: 'STALE_RUN' });

@@ -441,17 +441,63 @@ selene_status keep_retry(selene_scheduler scheduler, const char *id) {
     return SELENE_OK;
 }
 
+/* What was done with tasks. */
+static const char *done_with(const char *option) {
+    return strncmp(option, "pause", 5) == 0    ? "paused"
+           : strncmp(option, "resume", 6) == 0 ? "resumed"
+                                               : "cancelled";
+}
+
 selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause) {
     uint64_t count = 0;
-    const char *group = strstr(pause->option, "group");
     selene_status status = pause->function(scheduler, pause->name, -1, &count);
     if (status) return status;
-    if (group) {
-        printf("%sd group %s\n", strncmp(pause->option, "pause", 5) == 0 ? "pause" : "resume",
-               printable(pause->name, -1).text);
+    if (strstr(pause->option, "group"))
+        printf("%s group %s\n", done_with(pause->option), printable(pause->name, -1).text);
+    else printf("%s %" PRIu64 " task%s\n", done_with(pause->option), count, count == 1 ? "" : "s");
+    return SELENE_OK;
+}
+
+selene_status keep_enqueue(selene_scheduler scheduler, const struct options *options) {
+    selene_task task = SELENE_TASK_INIT;
+    int32_t disposition = 0;
+    selene_status status;
+    task.id = (selene_text){options->enqueue, -1};
+    task.handler = (selene_text){options->handler ? options->handler : options->enqueue, -1};
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.initial_delay = options->delay;
+    task.input = options->input;
+    task.input_length = options->input ? (int64_t)strlen(options->input) : 0;
+    status = selene_task_register(scheduler, &task, &disposition);
+    if (status) return status;
+    printf("%s %s\n", selene_disposition_name(disposition), printable(options->enqueue, -1).text);
+    return SELENE_OK;
+}
+
+static bool runs(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info;
+    bool found;
+    if (selene_task_get(scheduler, id, -1, 0, &info)) return false;
+    found = info->state == SELENE_STATE_RUNNING;
+    selene_task_info_destroy(info);
+    return found;
+}
+
+selene_status keep_now(selene_scheduler scheduler, const char *id) {
+    selene_status status = SELENE_OK;
+    int64_t now;
+    if (runs(scheduler, id)) {
+        printf("%s runs already\n", printable(id, -1).text);
         return SELENE_OK;
     }
-    printf("%sd %" PRIu64 " task%s\n", strncmp(pause->option, "pause", 5) == 0 ? "pause" : "resume",
-           count, count == 1 ? "" : "s");
-    return SELENE_OK;
+    status = selene_task_launch(scheduler, id, -1);
+    if (!status) printf("began %s\n", printable(id, -1).text);
+    /* Its handler is another process's, or it is a standing one. */
+    if (status != SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE && status != SELENE_ERROR_NOT_FOUND)
+        return status;
+    status = selene_scheduler_now(scheduler, &now);
+    if (!status) status = selene_task_set_next(scheduler, id, -1, now);
+    if (!status)
+        printf("%s is due now; if it does not run, --explain says why\n", printable(id, -1).text);
+    return status;
 }

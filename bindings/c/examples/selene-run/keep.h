@@ -40,4 +40,10 @@ selene_status keep_retry(selene_scheduler scheduler, const char *id);
 /** Pauses tasks, or lets them go on, and says how many. */
 selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause);
 
+/** Enqueues a task that runs once, and says what came of it. */
+selene_status keep_enqueue(selene_scheduler scheduler, const struct options *options);
+
+/** Lets a task of a store that another process serves run as soon as it can, and says how. */
+selene_status keep_now(selene_scheduler scheduler, const char *id);
+
 #endif

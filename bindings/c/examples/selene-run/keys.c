@@ -41,8 +41,15 @@ static const struct choice backoffs[] = {{"none", SELENE_BACKOFF_NONE},
                                          {"linear", SELENE_BACKOFF_LINEAR},
                                          {"exponential", SELENE_BACKOFF_EXPONENTIAL},
                                          {NULL, 0}};
-static const struct choice requirements[] = {
-    {"network", SELENE_CONSTRAINT_NETWORK}, {"power", SELENE_CONSTRAINT_EXTERNAL_POWER}, {NULL, 0}};
+static const struct choice requirements[] = {{"network", SELENE_CONSTRAINT_NETWORK},
+                                             {"power", SELENE_CONSTRAINT_EXTERNAL_POWER},
+                                             {"unmetered", SELENE_CONSTRAINT_UNMETERED},
+                                             {"battery_not_low", SELENE_CONSTRAINT_BATTERY_NOT_LOW},
+                                             {"idle", SELENE_CONSTRAINT_IDLE},
+                                             {"storage_not_low", SELENE_CONSTRAINT_STORAGE_NOT_LOW},
+                                             {"display_off", SELENE_CONSTRAINT_DISPLAY_OFF},
+                                             {"not_roaming", SELENE_CONSTRAINT_NOT_ROAMING},
+                                             {NULL, 0}};
 
 enum key_type {
     CHOICE,

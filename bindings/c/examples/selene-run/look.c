@@ -8,6 +8,7 @@
 #include "follow.h"
 #include "keep.h"
 #include "printable.h"
+#include "waits.h"
 
 selene_status look(const struct session *session) {
     const struct options *options = session->options;
@@ -17,6 +18,7 @@ selene_status look(const struct session *session) {
         status = show_decisions(session, options->window.kinds);
     if (!status && options->plan) status = show_plan(session);
     if (!status && options->explain) status = show_task(session, options->explain);
+    if (!status && options->waits) status = show_waits(session, options->waits);
     if (!status && options->list) status = keep_list(session->scheduler);
     if (!status && options->failed) status = keep_failed(session->scheduler);
     if (!status && options->clients) status = keep_clients(session->scheduler);
@@ -53,6 +55,7 @@ static selene_status prepare(const struct session *session, const selene_task_id
         selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
     if (!status && options->retry) status = keep_retry(session->scheduler, options->retry);
     if (!status && options->pause.option) status = keep_pause(session->scheduler, &options->pause);
+    if (!status && options->enqueue) status = keep_enqueue(session->scheduler, options);
     for (uint64_t i = 0; i < ids->count && !status; i++)
         status = stand_in(session->scheduler, ids->ids[i]);
     if (!status) status = selene_scheduler_enable(session->scheduler, options->window.kinds);
@@ -77,14 +80,19 @@ static selene_status look_live(const struct session *session) {
     if (session->options->retry) status = keep_retry(session->scheduler, session->options->retry);
     if (!status && session->options->pause.option)
         status = keep_pause(session->scheduler, &session->options->pause);
+    if (!status && session->options->enqueue)
+        status = keep_enqueue(session->scheduler, session->options);
+    if (!status && session->options->now)
+        status = keep_now(session->scheduler, session->options->now);
     return status ? status : look(session);
 }
 
-/* A tag may be nobody's. */
+/* One task is cancelled by its id, or run at once, as well as paused. A tag may be nobody's. */
 static bool knows_paused(const struct workload *stored, const struct options *options) {
     const struct pause_option *pause = &options->pause;
     if (pause->function == selene_task_pause) return look_knows(stored, "--pause", pause->name);
     if (pause->function == selene_task_resume) return look_knows(stored, "--resume", pause->name);
+    if (pause->function == selene_task_cancel) return look_knows(stored, "--cancel", pause->name);
     return true;
 }
 
@@ -95,11 +103,20 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
     int exit_code = EXIT_REFUSED;
     selene_status status;
     if (is_live && is_its_owners(options)) return EXIT_USAGE;
+    if (!is_live && options->now) {
+        fprintf(
+            stderr,
+            "selene-run: %s: no process serves it, so none would run \"%s\"; allowed is WORKLOAD "
+            "with it\n",
+            printable(options->store, -1).text, printable(options->now, -1).text);
+        return EXIT_REFUSED;
+    }
     status = selene_task_list(scheduler, NULL, 0, &ids);
     if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
-    if (!status &&
-        (!look_knows(&stored, "--explain", options->explain) ||
-         !look_knows(&stored, "--retry", options->retry) || !knows_paused(&stored, options)))
+    if (!status && (!look_knows(&stored, "--explain", options->explain) ||
+                    !look_knows(&stored, "why", options->waits) ||
+                    !look_knows(&stored, "--retry", options->retry) ||
+                    !look_knows(&stored, "--now", options->now) || !knows_paused(&stored, options)))
         exit_code = EXIT_USAGE;
     else if (!status) status = is_live ? look_live(&session) : prepare(&session, ids);
     if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());

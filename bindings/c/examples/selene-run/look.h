@@ -1,4 +1,4 @@
-/* --plan, --explain, --list and --why: what is looked at after the windows, or of a store alone. */
+/* --plan, --explain, why, --list and --why: what is looked at after the windows, or of a store alone. */
 #ifndef LOOK_H
 #define LOOK_H
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "due.h"
@@ -222,14 +223,23 @@ static int opening_failed(selene_status status) {
     return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
 }
 
+static bool is_socket(const char *path) {
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+static selene_status connect_to(const struct options *options, selene_scheduler *scheduler) {
+    selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
+    how.path = (selene_text){options->store, -1};
+    return selene_scheduler_connect(&how, scheduler);
+}
+
 /* While another process has the store, what it serves is looked at. */
 static selene_status connect_to_owner(const struct options *options, selene_scheduler *scheduler) {
-    selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
     char locked[512];
     selene_status status;
     snprintf(locked, sizeof locked, "%s", selene_status_detail());
-    how.path = (selene_text){options->store, -1};
-    status = selene_scheduler_connect(&how, scheduler);
+    status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
     fprintf(stderr, "selene-run: %s, which does not serve it\n", locked);
     return status;
@@ -246,7 +256,8 @@ static int look_at_store(const struct options *options) {
         return EXIT_REFUSED;
     }
     if (options->watch) return watch_store(options);
-    status = open_scheduler(options, &scheduler);
+    is_live = is_socket(options->store);
+    status = is_live ? connect_to(options, &scheduler) : open_scheduler(options, &scheduler);
     if (status == SELENE_ERROR_STORE_LOCKED) {
         status = connect_to_owner(options, &scheduler);
         if (status == SELENE_ERROR_OWNER_AWAY) return EXIT_LOCKED;
@@ -309,7 +320,8 @@ int main(int count, char **arguments) {
     exit_code = EXIT_SYSTEM;
     if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;
     else if (!look_knows(&workload, "--now", options.now) ||
-             !look_knows(&workload, "--explain", options.explain))
+             !look_knows(&workload, "--explain", options.explain) ||
+             !look_knows(&workload, "why", options.waits))
         exit_code = EXIT_USAGE;
     else if (workspace_open(&workspace, options.logs)) {
         exit_code = run_session(&options, &workload, &workspace);

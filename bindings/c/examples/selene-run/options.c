@@ -1,15 +1,13 @@
 #define _XOPEN_SOURCE 700
 #include "options.h"
 
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "duration.h"
 #include "keys.h"
-#include "nearest.h"
 #include "show.h"
 
 #define MANY (SELENE_UNLIMITED - 1)
@@ -24,7 +22,7 @@ static const char help[] =
     "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
     "  --cycles N         how many windows; 0: only registers the tasks, or only looks (1; without "
     "end\n"
-    "                     with --follow; 0 with --plan, --explain, --list, --failed)\n"
+    "                     with --follow; 0 with --plan, --explain, why, --list, --failed)\n"
     "  --lanes N          tasks at a time, 1 to 64 (1)\n"
     "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
     "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
@@ -32,7 +30,8 @@ static const char help[] =
     "what "
     "is\n"
     "                     edited in WORKLOAD\n"
-    "  --now ID           run one task now, whatever its rank, and end\n"
+    "  --now ID           run one task now, whatever its rank, and end; with --store FILE and no\n"
+    "                     WORKLOAD in the process that serves it\n"
     "  --check            answer 1 if the last run of any task failed\n"
     "\n"
     "The governor\n"
@@ -52,10 +51,20 @@ static const char help[] =
     "WORKLOAD\n"
     "  --plan             what the next window would run, and what not, and why\n"
     "  --explain ID       everything about one task, and why it does not run now\n"
+    "  why ID             where the time of one task went since it was last due, reason by reason\n"
+    "  --json             that for programs\n"
     "  --list             every task with its state\n"
     "  --failed           every task that failed, and why\n"
     "  --clients          every process that is connected to the one that serves the store\n"
     "  --retry ID         enqueue a failed task again; needs --store FILE and no WORKLOAD\n"
+    "  --cancel ID, --cancel-tag TAG\n"
+    "                     cancel a task, or all that have a tag, with what waits behind them; as "
+    "--retry\n"
+    "  --enqueue ID       enqueue a task that runs once, for a program that runs its handler; as "
+    "--retry\n"
+    "  --handler NAME     who runs the task of --enqueue (the id)\n"
+    "  --input TEXT       what its handler gets\n"
+    "  --delay TIME       not before this has passed (0s)\n"
     "  --watch            what happens in FILE, which another process has open, as it happens; "
     "needs\n"
     "                     --store FILE and no WORKLOAD\n"
@@ -65,7 +74,9 @@ static const char help[] =
     "                     let them go on; as --retry\n"
     "  --pause-group GROUP, --resume-group GROUP\n"
     "                     the same of a group, with what joins it later; as --retry\n"
-    "\n"
+    "\n";
+/* More than one text, since a string may be too long for a compiler. */
+static const char help_on_more[] =
     "Conditions; what is not set by hand is read from the system\n"
     "  --network, --no-network\n"
     "  --external-power, --on-battery\n"
@@ -88,7 +99,6 @@ static const char help[] =
     "  --verbose, -v      show what the library says of stores, troubles and drivers\n"
     "  --help, --version\n"
     "\n";
-/* Two texts, since a string may be too long for a compiler. */
 static const char help_on_files[] =
     "TIME is " DURATION_ALLOWED ".\n"
     "WORKLOAD is a file, or - for the standard input: a task a line,\n"
@@ -125,7 +135,7 @@ static const char help_on_files[] =
     "  128 + N  ended by signal N\n";
 
 enum option_number {
-    BUDGET = 256,
+    BUDGET = FIRST_OPTION,
     RESERVE,
     EVERY,
     CYCLES,
@@ -140,6 +150,7 @@ enum option_number {
     TRACE,
     PLAN,
     EXPLAIN,
+    JSON,
     NETWORK,
     NO_NETWORK,
     EXTERNAL_POWER,
@@ -159,6 +170,12 @@ enum option_number {
     FAILED,
     CLIENTS,
     RETRY,
+    CANCEL,
+    CANCEL_TAG,
+    ENQUEUE,
+    HANDLER,
+    INPUT,
+    DELAY,
     WATCH,
     PAUSE,
     PAUSE_TAG,
@@ -188,6 +205,7 @@ static const struct option table[] = {
     {"trace", required_argument, NULL, TRACE},
     {"plan", no_argument, NULL, PLAN},
     {"explain", required_argument, NULL, EXPLAIN},
+    {"json", no_argument, NULL, JSON},
     {"network", no_argument, NULL, NETWORK},
     {"no-network", no_argument, NULL, NO_NETWORK},
     {"external-power", no_argument, NULL, EXTERNAL_POWER},
@@ -207,6 +225,12 @@ static const struct option table[] = {
     {"failed", no_argument, NULL, FAILED},
     {"clients", no_argument, NULL, CLIENTS},
     {"retry", required_argument, NULL, RETRY},
+    {"cancel", required_argument, NULL, CANCEL},
+    {"cancel-tag", required_argument, NULL, CANCEL_TAG},
+    {"enqueue", required_argument, NULL, ENQUEUE},
+    {"handler", required_argument, NULL, HANDLER},
+    {"input", required_argument, NULL, INPUT},
+    {"delay", required_argument, NULL, DELAY},
     {"watch", no_argument, NULL, WATCH},
     {"pause", required_argument, NULL, PAUSE},
     {"pause-tag", required_argument, NULL, PAUSE_TAG},
@@ -221,37 +245,6 @@ static const struct option table[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool refuse(const char *format, ...) {
-    va_list arguments;
-    fputs("selene-run: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputs("; try --help\n", stderr);
-    return false;
-}
-
-static bool read_time(const char *name, int64_t least, int64_t greatest, int64_t *out) {
-    int64_t value;
-    if (!duration_read(optarg, strlen(optarg), &value))
-        return refuse("--%s: found \"%s\"; allowed is " DURATION_ALLOWED, name, optarg);
-    if (value < least || value > greatest)
-        return refuse("--%s: found \"%s\"; allowed is from %s to %s", name, optarg,
-                      duration_exact(least).text, duration_exact(greatest).text);
-    *out = value;
-    return true;
-}
-
-static bool read_count(const char *name, int64_t least, int64_t greatest, int64_t *out) {
-    char *end;
-    long long value = strtoll(optarg, &end, 10);
-    if (*optarg < '0' || *optarg > '9' || *end || value < least || value > greatest)
-        return refuse("--%s: found \"%s\"; allowed is a number from %lld to %lld", name, optarg,
-                      (long long)least, (long long)greatest);
-    *out = value;
-    return true;
-}
-
 /* The greatest number is SELENE_UNLIMITED, which is meant by saying nothing. */
 static bool read_small(const char *name, int64_t least, int64_t greatest, uint32_t *out) {
     int64_t value;
@@ -264,15 +257,6 @@ static bool read_kinds(uint32_t *out) {
     if (kinds_read(optarg, out)) return true;
     return refuse("--kinds: found \"%s\"; allowed is refresh, processing or refresh,processing",
                   optarg);
-}
-
-static bool read_profile(int32_t *out) {
-    for (int32_t profile = SELENE_PROFILE_OPEN; profile <= SELENE_PROFILE_STRICT; profile++) {
-        if (strcmp(optarg, selene_profile_name(profile)) != 0) continue;
-        *out = profile;
-        return true;
-    }
-    return refuse("--profile: found \"%s\"; allowed is open, apple, server or strict", optarg);
 }
 
 static bool set_condition(struct options *options, uint32_t constraint, bool satisfied) {
@@ -363,6 +347,8 @@ static bool read_option(struct options *options, int option, const char *name) {
     case EXPLAIN:
         options->explain = optarg;
         return true;
+    case JSON:
+        return options->json = true;
     case NETWORK:
         return set_condition(options, SELENE_CONSTRAINT_NETWORK, true);
     case NO_NETWORK:
@@ -391,11 +377,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case VERBOSE:
         return options->verbose = true;
     case STORE:
-        /* SQLite's name for none: here it would be a file. */
-        if (*optarg == '\0' || strcmp(optarg, ":memory:") == 0)
-            return refuse("--store: found \"%s\"; allowed is the name of a file", optarg);
-        options->store = optarg;
-        return true;
+        return read_store(&options->store);
     case ADOPT:
         return options->adopt = true;
     case LIST:
@@ -407,6 +389,21 @@ static bool read_option(struct options *options, int option, const char *name) {
     case RETRY:
         options->retry = optarg;
         return true;
+    case CANCEL:
+        return set_pause(options, name, selene_task_cancel);
+    case CANCEL_TAG:
+        return set_pause(options, name, selene_task_cancel_tag);
+    case ENQUEUE:
+        options->enqueue = optarg;
+        return true;
+    case HANDLER:
+        options->handler = optarg;
+        return true;
+    case INPUT:
+        options->input = optarg;
+        return true;
+    case DELAY:
+        return read_time(name, 0, 3650 * SELENE_DAY, &options->delay);
     case WATCH:
         return options->watch = true;
     case PAUSE:
@@ -433,13 +430,26 @@ static bool read_option(struct options *options, int option, const char *name) {
 }
 
 static bool is_look(const struct options *options) {
-    return options->plan || options->explain || options->list || options->failed ||
-           options->clients || options->retry || options->pause.option;
+    return options->plan || options->explain || options->waits || options->list ||
+           options->failed || options->clients || options->retry || options->pause.option ||
+           options->enqueue;
+}
+
+/* The words "why ID" before a workload, or without one. */
+static void read_command(struct options *options, int count, char **arguments) {
+    if (count - optind < 2 || strcmp(arguments[optind], "why") != 0) return;
+    options->waits = arguments[optind + 1];
+    optind += 2;
 }
 
 static bool check_options(struct options *options, int count, char **arguments) {
-    bool needs_none =
-        options->store && (is_look(options) || options->watch) && options->cycles <= 0;
+    read_command(options, count, arguments);
+    bool needs_none = options->store && (is_look(options) || options->watch || options->now) &&
+                      options->cycles <= 0;
+    if (options->json && !options->waits)
+        return refuse("--json is how the answer of why is written; allowed is why ID with it");
+    if (options->json && options->cycles > 0)
+        return refuse("--json is for looking alone; allowed is no --cycles with it");
     if (options->watch && (optind < count || !options->store))
         return refuse("--watch shows what happens in a store; allowed is --store FILE with it, and "
                       "no workload");
@@ -455,6 +465,10 @@ static bool check_options(struct options *options, int count, char **arguments) 
         return refuse(
             "--%s is for tasks of a store; allowed is --store FILE with it, and no workload",
             options->pause.option);
+    if (options->enqueue && (optind < count || !options->store))
+        return refuse("--enqueue is for a store; allowed is --store FILE with it, and no workload");
+    if ((options->handler || options->input || options->delay) && !options->enqueue)
+        return refuse("--handler, --input and --delay are for --enqueue; allowed is it with them");
     if (optind == count && is_look(options) && !options->store)
         return refuse("found neither a workload nor --store; needed is one of them");
     if (optind + 1 != count && !(optind == count && needs_none))
@@ -486,41 +500,9 @@ static bool check_options(struct options *options, int count, char **arguments) 
     return true;
 }
 
-/* The argument that was read last, as it was written. */
-static const char *written(char **arguments) {
-    return arguments[optarg == arguments[optind - 1] ? optind - 2 : optind - 1];
-}
-
-static bool refuse_option(const char *argument) {
-    struct nearest nearest = nearest_to(argument + 2, strcspn(argument + 2, "="));
-    for (const struct option *option = table; option->name; option++)
-        nearest_try(&nearest, option->name);
-    if (nearest.name)
-        return refuse("%s: there is no such option; did you mean --%s?", argument, nearest.name);
-    return refuse("%s: there is no such option", argument);
-}
-
-/* Refuses what is not an option, in words of our own. */
-static bool refuse_unknown(int option, char **arguments) {
-    const char *argument = arguments[optind - 1];
-    if (option == ':') return refuse("%s: found nothing; allowed is a value", argument);
-    if (optopt >= BUDGET) return refuse("%s: found a value; allowed is none", argument);
-    if (optopt) return refuse("-%c: there is no such option", optopt);
-    return refuse_option(argument);
-}
-
-/* Today's abbreviation may be tomorrow's option. */
-static bool is_whole(const char *argument, const char *name) {
-    size_t length = strlen(name);
-    if (strncmp(argument + 2, name, length) == 0 &&
-        (argument[2 + length] == '\0' || argument[2 + length] == '='))
-        return true;
-    return refuse("%s: there is no such option; --%s is one", argument, name);
-}
-
 bool options_read(struct options *options, int count, char **arguments, int *out_exit) {
+    const char *name = "";
     int option;
-    int index = 0;
     *options = (struct options){.window = SELENE_WINDOW_INIT,
                                 .every = SELENE_MINUTE,
                                 .cycles = -1,
@@ -531,18 +513,17 @@ bool options_read(struct options *options, int count, char **arguments, int *out
                                 .drain = 2 * SELENE_SECOND};
     options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     *out_exit = EXIT_USAGE;
-    opterr = 0;
-    while ((option = getopt_long(count, arguments, ":hv", table, &index)) != -1) {
-        if (option == '?' || option == ':') return refuse_unknown(option, arguments);
+    arguments_are("selene-run", table);
+    while ((option = next_option(count, arguments, &name)) != NO_OPTION) {
+        if (option == WRONG_OPTION) return false;
         if (option == 'v') option = VERBOSE;
-        else if (option != 'h' && !is_whole(written(arguments), table[index].name)) return false;
         if (option == HELP || option == 'h' || option == VERSION) {
             if (option == VERSION) printf("selene-run %s\n", selene_version_string());
-            else fputs(help, stdout), fputs(help_on_files, stdout);
+            else fputs(help, stdout), fputs(help_on_more, stdout), fputs(help_on_files, stdout);
             *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;
             return false;
         }
-        if (!read_option(options, option, table[index].name)) return false;
+        if (!read_option(options, option, name)) return false;
     }
     return check_options(options, count, arguments);
 }

@@ -7,18 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Exit codes, as --help tells them. */
-enum {
-    EXIT_DONE = 0,
-    EXIT_TASK_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_WORKLOAD = 3,
-    EXIT_REFUSED = 4,
-    EXIT_SYSTEM = 5,
-    EXIT_LOCKED = 6,
-    /** Plus the number of the signal. */
-    EXIT_SIGNALLED = 128
-};
+#include "arguments.h"
 
 /** Pauses tasks by what their id or tag is, or lets them go on. */
 typedef selene_status pause_function(selene_scheduler scheduler, const char *name, int64_t length,
@@ -61,11 +50,20 @@ struct options {
     bool check;
     bool plan;
     const char *explain;
+    /** Where the time of a task went is shown. */
+    const char *waits;
+    /** That as JSON. */
+    bool json;
     bool failed;
     /** Who is connected is shown. */
     bool clients;
     /** A task that failed is enqueued again. */
     const char *retry;
+    /** A task that is to run once, its handler, what that gets, and ns before it may begin. */
+    const char *enqueue;
+    const char *handler;
+    const char *input;
+    int64_t delay;
     /** What happens in a store that another process has open is shown as it happens. */
     bool watch;
     struct pause_option pause;

@@ -101,17 +101,6 @@ static struct text condition_names(const struct session *session) {
     return out;
 }
 
-bool write_out(void) {
-    static bool told;
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
-    if (!told)
-        fprintf(stderr, "selene-run: the output cannot be written%s%s\n", errno ? ": " : "",
-                errno ? strerror(errno) : "");
-    told = true;
-    return false;
-}
-
 void show_window(const struct session *session, const char *title, const selene_window *window) {
     int64_t reserve = window->reserve < 0 ? window->budget / 20 : window->reserve;
     show_time(session);
@@ -368,6 +357,9 @@ void show_reasons(const struct session *session, selene_text id, const selene_wi
     if (why.reason_count) puts("");
     if (why.latest_begin) show_latest(session, &why);
     if (why.expedited) puts("is expedited, so it goes first");
+    if (why.unknown_constraints)
+        printf("not known, so taken as satisfied: %s\n",
+               constraint_names(why.unknown_constraints).text);
     if (why.pace) show_pace(session, &why);
 }
 

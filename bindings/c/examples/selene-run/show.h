@@ -22,9 +22,6 @@ struct session {
 /** The line above a cycle's output: its number, its window, the conditions. */
 void show_window(const struct session *session, const char *title, const selene_window *window);
 
-/** Brings what was printed to the outside; if that fails, or has failed, says why on standard error, once. */
-bool write_out(void);
-
 /** The tasks of the workload that were running when their process ended, and when they run again. */
 void show_interrupted(const struct session *session);
 

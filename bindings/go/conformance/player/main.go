@@ -97,6 +97,7 @@ func (w words) task() selene.Task {
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))
 	task.Timeout, task.LatestBegin = w.span("timeout"), w.span("latest_begin")
+	task.StallLimit = w.span("stall_limit")
 	flags := w.number("flags", 0)
 	task.Expedited, task.RefuseOutOfQuota = flags&4 != 0, flags&8 != 0
 	task.After, task.AfterAnyEnd = w.list("after"), flags&2 != 0
@@ -209,6 +210,31 @@ func (p *player) perform(verb string, given words) (said []any, err error) {
 			int32(info.State), info.Attempts, info.EarliestBegin.UnixNano(), info.LastRun.UnixNano(), int64(info.Estimate),
 			info.Generation, info.Appended, len(info.ResponseTimes), encode(failure),
 		}, nil
+	case "waits":
+		waits, err := s.Waits(word)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range waits.Parts {
+			said = append(said, part.Reason, part.Detail, int64(part.Duration), part.Times)
+		}
+		said = append(said, "preferred")
+		for _, id := range waits.PreferredIDs {
+			said = append(said, encode(id))
+		}
+	case "left":
+		info, err := s.Get(word)
+		if err != nil {
+			return nil, err
+		}
+		output, err := s.Output(word)
+		return []any{int32(info.StopReason), "=" + encode(string(output))}, err
+	case "set_next":
+		err = s.SetNext(word, time.Unix(0, given.number("at", -1)))
+	case "output":
+		err = p.run.SetOutput([]byte(word))
+	case "progress":
+		err = p.run.Progress(number(word, 10), given.number("total", 0), "")
 	case "wakeup":
 		at, err := s.NextWakeup()
 		if at.IsZero() {

@@ -11,18 +11,36 @@ from typing import Any, Literal, TypeAlias
 from . import _raw
 from ._library import fast, out_pointer, read, read_array, text
 
+_ALLOWED = "network, power, unmetered, battery_not_low, idle, storage_not_low, display_off, not_roaming"
+
 
 class Constraint(IntFlag):
     """Conditions as bits; `requires=` also takes their names.
+
+    They look at the signals of the governor: what the host sets with `signals.set`, else what the system says. Each is
+    satisfied while nothing is known of it, as on a machine without a battery or a display (`Explanation.unknown`).
 
     >>> Constraint.of({"network", "power"})
     <Constraint.NETWORK|EXTERNAL_POWER: 3>
     >>> str(Constraint.of("network"))
     'network'
+    >>> Constraint.of(["unmetered", "battery not low"])
+    <Constraint.UNMETERED|BATTERY_NOT_LOW: 12>
     """
 
     NETWORK = _raw.SELENE_CONSTRAINT_NETWORK
     EXTERNAL_POWER = _raw.SELENE_CONSTRAINT_EXTERNAL_POWER
+    #: A network that does not cost by volume; only the host knows (`Signal.METERED`).
+    UNMETERED = _raw.SELENE_CONSTRAINT_UNMETERED
+    #: No battery is being emptied, or 20 % of it are left.
+    BATTERY_NOT_LOW = _raw.SELENE_CONSTRAINT_BATTERY_NOT_LOW
+    #: Nobody works at the machine.
+    IDLE = _raw.SELENE_CONSTRAINT_IDLE
+    #: 5 % of the store's file system are free.
+    STORAGE_NOT_LOW = _raw.SELENE_CONSTRAINT_STORAGE_NOT_LOW
+    DISPLAY_OFF = _raw.SELENE_CONSTRAINT_DISPLAY_OFF
+    #: A network that is not another operator's; only the host knows (`Signal.ROAMING`).
+    NOT_ROAMING = _raw.SELENE_CONSTRAINT_NOT_ROAMING
 
     @classmethod
     def of(cls, value: Constraint | str | Iterable[Constraint | str], what: str = "requires") -> Constraint:
@@ -35,9 +53,9 @@ class Constraint(IntFlag):
             if isinstance(item, Constraint):
                 result |= item
             elif isinstance(item, str):
-                name = {"power": "EXTERNAL_POWER"}.get(item.lower(), item.upper().replace("-", "_"))
+                name = {"power": "EXTERNAL_POWER"}.get(item.lower(), item.upper().replace("-", "_").replace(" ", "_"))
                 if name not in cls.__members__:
-                    raise ValueError(f"{what} has {item!r}; allowed: network, power")
+                    raise ValueError(f"{what} has {item!r}; allowed: {_ALLOWED}")
                 result |= cls[name]
             else:
                 raise TypeError(f"{what} must hold Constraint or names, not {type(item).__name__}")
@@ -47,14 +65,17 @@ class Constraint(IntFlag):
         return ", ".join((member.name or "").lower() for member in Constraint if member in self) or "none"
 
 
-ConstraintName: TypeAlias = Literal["network", "power", "external_power"]
+ConstraintName: TypeAlias = Literal[
+    "network", "power", "external_power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off",
+    "not_roaming",
+]  # fmt: skip
 #: What `requires=` takes.
 Requires: TypeAlias = Constraint | ConstraintName | Iterable[Constraint | ConstraintName]
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is satisfied now, and which conditions the host has taken over.
+    """Which constraints are satisfied now, and for which of them the host has set the signal.
 
     `named` has the conditions that the host defined, or that tasks ask for: None where one is not defined.
     """

@@ -23,11 +23,12 @@ def connect(path: Path, *, pool: str | None = None, wait: Duration = 0, timeout:
     what was asked may have been done, and Refused. When another process has taken the store over, the next call finds
     it. A forked child connects anew.
 
-    It runs tasks, too, those of the handlers that it registers: in run_forever(), which goes on with the next owner, in
-    run_cycle(), or in cycles that it begins. Its process is then one of `pool` (by default the executable's name),
-    whose members share handlers and windows. If it is killed, what it ran is tried again, after 30 s at least; after
-    close() at once. Nothing calls `on_stop` there; `run.stopping` asks. What only the owner can do (drivers, windows on
-    threads of the library or on an event loop) raises Unsupported.
+    It runs tasks, too, those of the handlers that it registers: in run_forever() and its async twin, which go on with
+    the next owner whatever `wait` is (a signal is heard once the call that waits returns), in run_cycle(), in cycles
+    it begins, or in the windows that the owner grants to a driver(). Its process is then one of `pool` (by default
+    the executable's name), whose members share handlers and windows. If it is killed, what it ran is tried again,
+    after 30 s at least; after close() at once. What only the owner can do (run_cycle_async() but with push, profiles,
+    backups) raises Unsupported.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()

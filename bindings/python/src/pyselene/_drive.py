@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import threading
 from typing import TYPE_CHECKING
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
 class Drive:
     """One cycle and its lanes."""
 
-    def __init__(self, engine: Engine, window: _raw.selene_window, inline: bool, cycle: int | None = None) -> None:
-        """Begins a cycle, or takes over one that the library has begun."""
+    def __init__(
+        self,
+        engine: Engine,
+        window: _raw.selene_window,
+        inline: bool,
+        cycle: int | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        """Begins a cycle, or takes over one that the library has begun; coroutines run on the loop, if there is one."""
         self.engine = engine
         self.cycle = begin(engine, window, _raw.SELENE_WINDOW_LANES) if cycle is None else cycle
         self.inline = inline
+        self.loop = loop
         #: Guards all below; re-entrant, as a signal handler may come at any time.
         self.condition = threading.Condition()
         #: How often something happened that the one who waits looks at.

@@ -165,7 +165,7 @@ class AsyncDrive:
 
     async def _work(self, run: Run, handler: Handler) -> None:
         try:
-            finish(run, await cancellable(run, handler.function(run)))
+            finish(run, await cancellable(run, handler.call(run)))
         except BaseException as error:
             if fail(run, error, self.exceptions):
                 self._interrupt(error)

@@ -19,7 +19,7 @@ from ._callbacks import log, raise_kept, take_kept
 from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Closed, InvalidHandle, SeleneError
+from ._errors import Closed, InvalidHandle, OwnerAway, SeleneError, StaleRun
 from ._library import fast, library
 from ._names import whole
 from ._report import Report
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 #: How long what runs may take when a driver is stopped, unless it is told otherwise.
 STOP_GRACE = 5 * SECOND
+
+#: What a window of a connection ends with where the owner has gone, or another has come.
+LOST = (OwnerAway, Closed, StaleRun, InvalidHandle)
 
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
@@ -199,12 +202,15 @@ class Driver:
             return
         self._engine.refuse_in_handler("close() of a driver, where stop() may be called,")
         self._stop()
+        self._await_threads()
+        self._shut()
+        self._raise()
+
+    def _await_threads(self) -> None:
         if self._thread is not None:
             self._thread.join()
             with self._changed:
                 self._changed.wait_for(lambda: not self._drives)
-        self._shut()
-        self._raise()
 
     def wait(self, timeout: Duration | None = None) -> bool:
         """Blocks until it is stopped or an error has ended it, at most for timeout; whether it has ended."""
@@ -216,16 +222,20 @@ class Driver:
 
     def __enter__(self) -> Self:
         has_thread = self._engine.clock is None
+        self._loop = self._news = None
         self._raw.flags = _raw.SELENE_DRIVER_LANES if has_thread else 0
         self._open()
         if has_thread:
-            self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
-            try:
-                self._thread.start()
-            except RuntimeError:
-                self._shut()
-                raise
+            self._start()
         return self
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._shut()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -277,7 +287,7 @@ class Driver:
             self._fail(error)
 
     def _drive(self, token: int, inline: bool = False) -> Drive:
-        return Drive(self._engine, self._window, inline, cycle=token)
+        return Drive(self._engine, self._window, inline, token, self._loop if self._engine.connected else None)
 
     def _run(self, drive: Drive) -> Report | None:
         """Works a window off; its report, unless other code has ended it."""
@@ -292,6 +302,9 @@ class Driver:
             raise ValueError("an event loop follows real time; on a clock of your own use `with` and run_due()")
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
         self._raw.flags = _raw.SELENE_DRIVER_LANES
+        if self._engine.connected:
+            await self._enter_connected()
+            return self
         self._open()
         self._loop.add_reader(self._fd, self._ready)
         self._ready()
@@ -303,15 +316,12 @@ class Driver:
         if self._engine.pid != os.getpid():
             self._shut()
             return
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(self._fd)
-        self._stop()
         try:
-            while self._tasks:
-                await asyncio.wait(self._tasks)
+            if self._engine.connected:
+                await self._leave_connected()
+            else:
+                await self._leave_loop()
         finally:
-            for task in tuple(self._tasks):  # cancelled meanwhile: the windows end at once
-                task.cancel()
             self._shut()
         try:
             self._raise()
@@ -319,6 +329,49 @@ class Driver:
             if value is None:
                 raise
             log.error("the driver ended early", exc_info=error)
+
+    async def _leave_loop(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._fd)
+        self._stop()
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            for task in tuple(self._tasks):  # cancelled meanwhile: the windows end at once
+                task.cancel()
+
+    # Each call of a connection waits for the owner: threads make them, and the loop runs coroutines only.
+
+    async def _enter_connected(self) -> None:
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open))
+        try:
+            await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._opened_in_vain)
+            raise
+        self._start()
+
+    def _opened_in_vain(self, opening: asyncio.Future[None]) -> None:
+        if not opening.cancelled() and opening.exception() is None:
+            self._shut()
+
+    async def _leave_connected(self) -> None:
+        is_cancelled = False
+        ending = asyncio.ensure_future(asyncio.to_thread(self._end_threads))
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:  # the windows end at once
+                is_cancelled = True
+                self._grace = 0
+                asyncio.get_running_loop().run_in_executor(None, self._stop)
+        ending.result()
+        if is_cancelled:
+            raise asyncio.CancelledError
+
+    def _end_threads(self) -> None:
+        self._stop()
+        self._await_threads()
 
     async def wait_async(self) -> None:
         """Waits on the running event loop until it is stopped or an error has ended it."""
@@ -366,6 +419,10 @@ class Driver:
         engine = self._engine
         calls = library if engine.clock is None else engine.calls
         status = calls.selene_driver_step(engine.handle, ctypes.byref(cycle), ctypes.byref(wake_at))
+        if engine.connected and status == _raw.SELENE_ERROR_OWNER_AWAY:
+            # The descriptor is readable again when it is worth another try.
+            log.warning("the driver waits for an owner: %s", engine.error(status))
+            return 0
         token = granted(engine, status, cycle.value)
         self._wake_at = never_is_none(wake_at.value)
         return token
@@ -378,10 +435,16 @@ class Driver:
         try:
             try:
                 yield reports
-            except InvalidHandle:
+            except LOST as error:
                 if self._engine.closed:
                     raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE) from None
-                log.warning("a window was ended by other code: it has no report")
+                if self._engine.connected:
+                    log.warning("the window is lost: %s", error)
+                    self._engine.stop_all(drive.cycle)
+                elif isinstance(error, InvalidHandle):
+                    log.warning("a window was ended by other code: it has no report")
+                else:
+                    raise
             for report in reports:
                 self._tell(report)
         finally:
@@ -399,8 +462,19 @@ class Driver:
             self._changed.notify_all()
 
     def _tell(self, report: Report) -> None:
-        if self._on_report is not None and report.runs:
+        if self._on_report is None or not report.runs:
+            return
+        if self._thread is None or self._loop is None:
             self._on_report(report)
+            return
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody hears
+            self._loop.call_soon_threadsafe(self._tell_on_loop, self._on_report, report)
+
+    def _tell_on_loop(self, on_report: OnReport, report: Report) -> None:
+        try:
+            on_report(report)
+        except BaseException as error:
+            self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
         is_over = self._engine.exiting or (isinstance(error, SeleneError) and self._engine.closed)

@@ -24,7 +24,7 @@ from ._library import error_of, fast, library, out_pointer, read
 from ._listen import Listening
 from ._output import Output
 from ._profile import Profile
-from ._roles import Opening, Pulling, Stoppable
+from ._roles import Opening, Pulling
 from ._run import Latch, Run
 from ._time import SECOND
 from ._workers import Job, Workers
@@ -124,6 +124,8 @@ class Engine:
         self.threads: set[int] = set()
         self.coroutines: set[asyncio.Task[Any]] = set()
         self.handlers: dict[bytes, Handler] = {}
+        #: What is to be around each handler's function; None: nothing.
+        self.wrap: Callable[[Callable[[Run], Any]], Callable[[Run], Any]] | None = None
         self.drives: set[Pulling] = set()
         #: What handlers raised in cycles of the library's own threads, by cycle and run.
         self.pushed: dict[int, dict[int, BaseException]] = {}
@@ -135,7 +137,6 @@ class Engine:
         #: What reads the events of a connection.
         self.listening = Listening()
         #: run_forever() of a connection, while it is under way.
-        self.forever: Stoppable | None = None
         #: The driver that is open.
         self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.
@@ -275,6 +276,14 @@ class Engine:
                 early.pop(next(iter(early)), None)
             return
         run._asked_to_stop(reason)
+
+    def stop_all(self, cycle: int) -> None:
+        """Asks the runs of a cycle to stop that went with its owner: they have no window any more."""
+        for run in tuple(self.runs.values()):
+            if run.cycle_token == cycle:
+                run._lost = True
+                self.runs.pop(run.token, None)
+                run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
 
     def stopping(self, run: Run) -> int:
         """The engine's reason to stop a run; 0 for none."""

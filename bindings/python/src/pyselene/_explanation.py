@@ -15,6 +15,8 @@ from ._pace import Pace, pace_of
 from ._terms import State
 from ._time import instant, maybe_instant, never_is_none, seconds, show
 
+_NONE = Constraint(0)
+
 
 class ReasonCode(Named):
     """Why a task does not run now."""
@@ -146,6 +148,8 @@ class Explanation:
     urgent: bool = False
     #: It goes before others, because it is expedited and something of the quota is left.
     expedited: bool = False
+    #: The constraints that it asks for and of which nothing is known, so that they count as satisfied.
+    unknown: Constraint = _NONE
 
     @property
     def latest_begin(self) -> datetime | None:
@@ -220,6 +224,8 @@ class Explanation:
             lines.append(f"  too late after {self.latest_begin.isoformat(sep=' ', timespec='milliseconds')}{first}")
         if self.expedited:
             lines.append("  it is expedited, so it goes first")
+        if self.unknown:
+            lines.append(f"  not known, so taken as satisfied: {self.unknown}")
         if self.pace is not None:
             lines.append(f"  {self.turn()}")
         return "\n".join(lines)
@@ -260,7 +266,7 @@ def explanation(
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
     rank, eligible, score, estimate, last_room = values[-16:-11]
-    attempts, urgent, latest_begin, expedited, _ = values[-5:]
+    attempts, urgent, latest_begin, expedited, unknown = values[-5:]
     reasons = tuple(
         Reason(
             ReasonCode(flat[i]),
@@ -286,4 +292,5 @@ def explanation(
         latest_begin or None,
         bool(urgent),
         bool(expedited),
+        Constraint(unknown),
     )

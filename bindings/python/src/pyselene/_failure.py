@@ -43,6 +43,14 @@ def encode_message(message: str, place: str = "") -> bytes:
     return begin.decode("utf-8", "ignore").encode() + end
 
 
+def words_of(error: BaseException) -> str:
+    """The text of an exception, whatever its class makes of that."""
+    try:
+        return str(error)
+    except Exception:
+        return "(its text cannot be read)"
+
+
 def describe(error: BaseException) -> bytes:
     """Type and text of an exception, and the place that raised it.
 
@@ -57,10 +65,7 @@ def describe(error: BaseException) -> bytes:
     name = kind.__qualname__
     if module != "builtins" and not module.startswith("pyselene."):
         name = f"{module}.{name}"
-    try:
-        said = str(error)
-    except Exception:
-        said = "(its text cannot be read)"
+    said = words_of(error)
     trace = error.__traceback__
     place = ""
     while trace is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, TypedDict
@@ -66,6 +66,8 @@ class OnceFields(TypedDict, total=False):
     after: str | Iterable[str]
     after_any_end: bool
     input: bytes
+    args: Iterable[Any]
+    kwargs: Mapping[str, Any] | None
 
 
 class TaskFields(OnceFields, total=False):
@@ -118,6 +120,8 @@ class TaskRow:
     after: str | Iterable[str] = field(default=(), kw_only=True)
     after_any_end: bool = field(default=False, kw_only=True)
     input: bytes = field(default=b"", kw_only=True)
+    args: Iterable[Any] = field(default=(), kw_only=True)
+    kwargs: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 def check(task: TaskRow) -> None:

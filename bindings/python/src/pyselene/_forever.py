@@ -67,12 +67,37 @@ class Forever(Driver):
     async def run_async(self, signals: bool) -> None:
         """Opens windows on the running event loop, until it is stopped or cancelled."""
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
+        if self._engine.connected:
+            await self._run_connected(signals)
+            return
         with self._working(signals):
             while not self._stopping:
                 if token := self._step():
                     await self._run_async(AsyncDrive(self._engine, self._window, token))
                 else:
                     await self._sleep_async(self._loop, self._news)
+
+    async def _run_connected(self, signals: bool) -> None:
+        """A thread has the windows, as each call waits for the owner; coroutines run on the loop."""
+        await self._enter_connected()
+        try:
+            with self._until_signal(signals):
+                await self.wait_async()
+        except asyncio.CancelledError:
+            self._grace = 0
+            raise
+        finally:
+            try:
+                await self._leave_connected()
+            finally:
+                self._shut()
+        self._raise()
+
+    def _follow(self) -> None:
+        try:
+            self._open_windows(self._work_on)
+        except BaseException as error:
+            self._fail(error)
 
     async def _sleep_async(self, loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
         loop.add_reader(self._fd, news.set)
@@ -83,12 +108,15 @@ class Forever(Driver):
             loop.remove_reader(self._fd)
             news.clear()
 
+    def _until_signal(self, signals: bool) -> contextlib.AbstractContextManager[object]:
+        return stopping_signals(self._stop) if signals else contextlib.nullcontext()
+
     @contextlib.contextmanager
     def _working(self, signals: bool) -> Iterator[None]:
         """From its opening to its end; a scheduler that is closed ends it."""
         self._open()
         try:
-            with stopping_signals(self._stop) if signals else contextlib.nullcontext():
+            with self._until_signal(signals):
                 yield
         except Closed:
             if not self._engine.closed:

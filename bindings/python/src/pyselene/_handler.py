@@ -7,10 +7,12 @@ import ctypes
 import functools
 import inspect
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Concatenate, TypeAlias
 
 from . import _raw
+from ._arguments import unpacked
 from ._callbacks import ends_process, log, take_kept
 from ._errors import TooLarge
 from ._failure import describe
@@ -18,7 +20,7 @@ from ._roles import Host
 from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, StopReason
 
 #: A function, or a coroutine function, that runs a task; what its results mean, HandlerCalls.register_handler tells.
-Function: TypeAlias = Callable[[Run], object]
+Function: TypeAlias = Callable[[Run], object] | Callable[Concatenate[Run, ...], object]
 #: A function that is told that a run should stop.
 OnStop: TypeAlias = Callable[[Run, StopReason], object]
 
@@ -37,8 +39,10 @@ def is_async(function: object) -> bool:
     )
 
 
-def refuse_unfit(name: str, function: object, takes: tuple[str, ...]) -> None:
+def refuse_unfit(name: str, function: object, takes: tuple[str, ...], *, may_take_more: bool = False) -> None:
     """TypeError for a function that cannot be called with what the library hands it, or would do nothing then.
+
+    `may_take_more`: the arguments of tasks may be what else it takes.
 
     >>> refuse_unfit('handler "tidy"', lambda: None, ("run",))
     Traceback (most recent call last):
@@ -54,20 +58,49 @@ def refuse_unfit(name: str, function: object, takes: tuple[str, ...]) -> None:
     except (TypeError, ValueError):
         return  # it says nothing about itself
     try:
-        signature.bind(*takes)
+        # What needs more, and an object first, is a method without its object.
+        if may_take_more and next(iter(signature.parameters), "") not in ("self", "cls"):
+            signature.bind_partial(*takes)
+        else:
+            signature.bind(*takes)
     except TypeError:
         raise TypeError(f"{name} is called as {called}({', '.join(takes)}), but takes {signature}") from None
+
+
+def called_with_run(function: Function) -> Callable[[Run], Any]:
+    """The function as it is called with a run alone: what it takes besides are the arguments of the run's task."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return function  # it says nothing about itself
+    if len(parameters) == 1 and not any(
+        each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters.values()
+    ):
+        return function
+
+    def call(run: Run) -> Any:
+        args, kwargs = (unpacked(run.input) if run.input else None) or ([], {})
+        return function(run, *args, **kwargs)
+
+    async def call_async(run: Run) -> Any:
+        return await call(run)
+
+    return call_async if is_async(function) else call
 
 
 class Handler:
     """A registered handler. The library holds on to it until its last use, and calls it by `stopped` and `pushed`."""
 
-    __slots__ = ("engine", "function", "is_async", "name", "on_stop", "push")
+    __slots__ = ("body", "call", "engine", "function", "is_async", "name", "on_stop", "push")
 
     def __init__(self, engine: Host, name: str, function: Function, on_stop: OnStop | None, push: bool) -> None:
         self.engine = engine
         self.name = name
-        self.function: Callable[[Run], Any] = function
+        self.function: Function = function
+        #: The function, called with a run alone.
+        self.body: Callable[[Run], Any] = called_with_run(function)
+        #: What is called for it: the body, or what is around it (Engine.wrap).
+        self.call: Callable[[Run], Any] = self.body
         self.on_stop = on_stop
         self.push = push
         self.is_async = is_async(function)
@@ -133,15 +166,53 @@ def leave(run: Run, result: object) -> None:
 
 
 def finish(run: Run, result: object) -> None:
-    """Completes a run by what its handler returned; a coroutine is run to its end here."""
+    """Completes a run by what its handler returned; a coroutine is run to its end first."""
     if inspect.iscoroutine(result):
-        result = asyncio.run(cancellable(run, result))
+        loop = None if run._lane is None else run._lane.loop
+        result = asyncio.run(cancellable(run, result)) if loop is None else _run_on(loop, run, result)
     if not run._completed:
         outcome = outcome_of(result)
         if outcome == 0 and not isinstance(result, bool | Outcome | None):
             leave(run, result)
         if outcome is not None:
             run._engine.complete_quietly(run, outcome)
+
+
+def _run_on(loop: asyncio.AbstractEventLoop, run: Run, work: Coroutine[Any, Any, Any]) -> Any:
+    """Has a loop of another thread run a handler's coroutine; what it gives, or raises."""
+    ended: Future[tuple[Any, BaseException | None]] = Future()
+
+    async def follow() -> None:
+        # What would end the loop belongs to who waits for the window.
+        try:
+            ended.set_result((await cancellable(run, work), None))
+        except BaseException as error:
+            ended.set_result((None, error))
+
+    def start() -> None:
+        task = loop.create_task(follow(), name=f"pyselene {run.id}")
+        _working.add(task)
+        task.add_done_callback(leave_loop)
+
+    def leave_loop(task: asyncio.Task[None]) -> None:
+        _working.discard(task)
+        if not ended.done():  # cancelled before it began
+            work.close()
+            ended.set_result((None, asyncio.CancelledError()))
+
+    try:
+        loop.call_soon_threadsafe(start)
+    except RuntimeError:  # the loop is closed
+        work.close()
+        raise
+    result, error = ended.result()
+    if error is not None:
+        raise error
+    return result
+
+
+#: Coroutines on the loops of drivers: a loop itself would forget them.
+_working: set[asyncio.Task[None]] = set()
 
 
 def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -> bool:
@@ -163,7 +234,7 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         if not stopped:
             log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
         # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
-        delay = 0 if stopped and not engine.stopping(run) else None
+        delay = 0 if stopped and not run._lost and not engine.stopping(run) else None
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, delay, describe(error))
     return ends_process(error)
 
@@ -182,7 +253,7 @@ def execute(run: Run, handler: Handler, exceptions: dict[int, BaseException]) ->
     thread = threading.get_ident()
     engine.threads.add(thread)
     try:
-        finish(run, handler.function(run))
+        finish(run, handler.call(run))
     except BaseException as error:
         if fail(run, error, exceptions):
             return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import threading
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +30,7 @@ class Owner(Protocol):
     inline: bool
     over: bool
     spare: int
+    loop: asyncio.AbstractEventLoop | None
     exceptions: dict[int, BaseException]
 
     def start(self) -> None: ...
@@ -43,10 +45,12 @@ class Owner(Protocol):
 class Lane:
     """One thread of a cycle: takes a run, calls the handler, comes back with the outcome, until there is no more."""
 
-    __slots__ = ("drive", "inside", "thread")
+    __slots__ = ("drive", "inside", "loop", "thread")
 
     def __init__(self, drive: Owner) -> None:
         self.drive = drive
+        #: Where coroutines of handlers run; None: on this thread.
+        self.loop = drive.loop
         #: Whether it is in a handler now.
         self.inside = False
         self.thread = 0
@@ -151,7 +155,7 @@ class Lane:
                     engine.calendars.dispatched(run._key)
                 if drive.spare:
                     drive.start()
-                result = handler.function(run)
+                result = handler.call(run)
                 if result is None and not run._completed and not engine.observing:
                     # Its outcome goes with the next call. Not where an observer hears of it, who may raise to end the
                     # process: then no next run is to begin.

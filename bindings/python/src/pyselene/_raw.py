@@ -101,6 +101,12 @@ SELENE_PRIORITY_HIGH = 4
 SELENE_PRIORITY_VERY_HIGH = 5
 SELENE_CONSTRAINT_NETWORK = 1
 SELENE_CONSTRAINT_EXTERNAL_POWER = 2
+SELENE_CONSTRAINT_UNMETERED = 4
+SELENE_CONSTRAINT_BATTERY_NOT_LOW = 8
+SELENE_CONSTRAINT_IDLE = 16
+SELENE_CONSTRAINT_STORAGE_NOT_LOW = 32
+SELENE_CONSTRAINT_DISPLAY_OFF = 64
+SELENE_CONSTRAINT_NOT_ROAMING = 128
 SELENE_EXISTING_DEFAULT = -1
 SELENE_EXISTING_KEEP = 0
 SELENE_EXISTING_REPLACE = 1
@@ -216,6 +222,8 @@ SELENE_EVENT_RESUMED = 20
 SELENE_EVENT_PROGRESS = 21
 SELENE_EVENT_CONDITION_MET = 22
 SELENE_EVENT_CONDITION_LOST = 23
+SELENE_EVENT_QUOTA_USED_UP = 24
+SELENE_EVENT_QUOTA_LEFT = 25
 SELENE_LOG_ERROR = 1
 SELENE_LOG_WARNING = 2
 SELENE_LOG_INFO = 3
@@ -246,6 +254,7 @@ SELENE_SIGNAL_IO_STALLED = 18
 SELENE_SIGNAL_STORAGE_FREE = 19
 SELENE_SIGNAL_DISCHARGING = 20
 SELENE_SIGNAL_UTC_OFFSET = 21
+SELENE_SIGNAL_ROAMING = 22
 SELENE_PRESENCE_BACKGROUND = 0
 SELENE_PRESENCE_FOREGROUND = 1
 SELENE_PRESENCE_QUIT = 2
@@ -371,6 +380,7 @@ class selene_options(Structure):
         ("clock_start", c_int64),
         ("expedited_quota", c_int64),
         ("thread_stack_size", c_uint64),
+        ("wait_log_entries", c_uint64),
     )
 
 
@@ -614,13 +624,14 @@ class selene_explanation(Structure):
         ("urgent", c_uint32),
         ("latest_begin", c_int64),
         ("expedited", c_uint32),
-        ("reserved", c_uint32),
+        ("unknown_constraints", c_uint32),
     )
 
 
 class selene_wait(Structure):
     __slots__ = ()
     _fields_ = (
+        ("name", selene_text),
         ("reason", c_int32),
         ("reserved", c_int32),
         ("detail", c_int64),
@@ -632,6 +643,7 @@ class selene_wait(Structure):
 class selene_wait_change(Structure):
     __slots__ = ()
     _fields_ = (
+        ("name", selene_text),
         ("at", c_int64),
         ("detail", c_int64),
         ("reason", c_int32),
@@ -863,6 +875,9 @@ class selene_server_options(Structure):
         ("mode", c_uint32),
         ("max_clients", c_uint32),
         ("max_request_size", c_uint64),
+        ("descriptor", c_int32),
+        ("reserved", c_uint32),
+        ("adopt", c_int64),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _raw
+from ._failure import words_of
 from ._library import fast, read, read_array, text
 from ._pace import Pace, pace_of
 from ._run import Abandon, Kind, Outcome, Priority, Retry, StopReason
@@ -174,7 +175,9 @@ class Report(_ReadLater):
                 f"{run.score:.3f}",
                 *(run.pace.words if run.pace else ()),
                 str(run.attempt),
-                "" if run.exception is None else f"{type(run.exception).__name__}: {run.exception}".splitlines()[0],
+                ""
+                if run.exception is None
+                else f"{type(run.exception).__name__}: {words_of(run.exception)}".splitlines()[0],
             )
             for run in self.runs
         ]

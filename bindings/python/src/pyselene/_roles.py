@@ -36,6 +36,7 @@ class Place(Protocol):
 
     inside: bool
     thread: int
+    loop: asyncio.AbstractEventLoop | None
 
     def abandon(self) -> None: ...
     def delay(self, run: Any) -> None: ...
@@ -60,12 +61,6 @@ class Connected(Protocol):
 
     def check(self, status: int) -> None: ...
     def submit(self, job: Callable[[], None], on_worker: bool = False) -> None: ...
-
-
-class Stoppable(Protocol):
-    """What stop() ends."""
-
-    def stop(self) -> None: ...
 
 
 class Opening(Protocol):

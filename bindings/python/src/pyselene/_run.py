@@ -206,6 +206,8 @@ class Run:
     _latch: Latch | None = None
     #: Cancels the work, where it is a coroutine; taken out by whoever does it.
     _cancel: Callable[[], None] | None = None
+    #: Its window went with the owner of a connection; who has the store next is told how it ended.
+    _lost: bool = False
     #: The handler's stop function; taken out by whoever calls it.
     _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
@@ -328,14 +330,14 @@ class Run:
         """Whether the run is asked to stop: `if run.stopping: …`, `run.stopping.wait(1.5)`, `run.stopping.reason`."""
         return Stopping(self)
 
-    def progress(self, done: int, total: int = 0, text: str = "") -> None:
+    def progress(self, done: int, of: int = 0, text: str = "") -> None:
         """Tells how far it has come, from any thread: how much is done of how much (0: unknown), and a text.
 
         `scheduler.get()` has it as `progress` until the run is over, and events tell it, at most four times a second.
         With each call the task's `stall_limit` begins anew. A run that is over tells nothing.
         """
         most = 1 << 63
-        self._engine.progress(self, whole(done, "done", most), whole(total, "total", most), encode_message(text))
+        self._engine.progress(self, whole(done, "done", most), whole(of, "of", most), encode_message(text))
 
     def set_output(self, value: object) -> None:
         """Says what it leaves if it succeeds: bytes, a str (as UTF-8), any other value as JSON; None is nothing.

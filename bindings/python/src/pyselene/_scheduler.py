@@ -42,6 +42,7 @@ class Scheduler(CycleCalls):
     - `minimum_interval_refresh`, `minimum_interval_processing`: least time from begin to begin of cycles.
     - `release_after`: how long after its end a run that never returned keeps its id.
     - `expedited_quota`: how long expedited tasks may run in 24 h (10 min); None is no limit.
+    - `wait_log_entries`: how far back waits() knows what happened to all tasks alike: so many windows and dispatches.
     - `stop_grace`: how long a run whose timeout has passed may still complete.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
@@ -89,6 +90,7 @@ class Scheduler(CycleCalls):
         max_overrun_threads: int = 16,
         max_overrun_per_handler: int = 2,
         seed: int = 0,
+        wait_log_entries: int = 4_096,
         max_input_size: int = 10_240,
         owner: str | None = None,
         clock: VirtualClock | Callable[[], int] | None = None,
@@ -129,6 +131,7 @@ class Scheduler(CycleCalls):
         raw.max_overrun_threads = whole(max_overrun_threads, "max_overrun_threads", 1 << 32)
         raw.max_overrun_per_handler = whole(max_overrun_per_handler, "max_overrun_per_handler", 1 << 32)
         raw.seed = whole(seed, "seed")
+        raw.wait_log_entries = whole(wait_log_entries, "wait_log_entries")
         raw.max_input_size = whole(max_input_size, "max_input_size")
         name = b"" if path is None else path_bytes(path)
         if path is not None and not name:
@@ -161,15 +164,33 @@ class Scheduler(CycleCalls):
 
     # ---- conditions -------------------------------------------------------------
 
-    def set_conditions(self, *, network: bool | None = None, power: bool | None = None) -> None:
-        """Says whether conditions are satisfied; None gives one back to the system, which is read at each begin.
+    def set_conditions(
+        self,
+        *,
+        network: bool | None = None,
+        power: bool | None = None,
+        unmetered: bool | None = None,
+        battery_not_low: bool | None = None,
+        idle: bool | None = None,
+        storage_not_low: bool | None = None,
+        display_off: bool | None = None,
+        not_roaming: bool | None = None,
+    ) -> None:
+        """Says which constraints are satisfied; what the last such call set and this one does not is cleared.
 
-        A run in flight that loses a condition is stopped.
+        It sets the signals behind them, which the governor looks at, too: a host that knows more, or for how long it
+        holds, calls `signals.set`. A run in flight that loses a constraint is stopped.
         """
         host = satisfied = 0
         for what, value, bit in (
-            ("network", network, _raw.SELENE_CONSTRAINT_NETWORK),
-            ("power", power, _raw.SELENE_CONSTRAINT_EXTERNAL_POWER),
+            ("network", network, Constraint.NETWORK),
+            ("power", power, Constraint.EXTERNAL_POWER),
+            ("unmetered", unmetered, Constraint.UNMETERED),
+            ("battery_not_low", battery_not_low, Constraint.BATTERY_NOT_LOW),
+            ("idle", idle, Constraint.IDLE),
+            ("storage_not_low", storage_not_low, Constraint.STORAGE_NOT_LOW),
+            ("display_off", display_off, Constraint.DISPLAY_OFF),
+            ("not_roaming", not_roaming, Constraint.NOT_ROAMING),
         ):
             if value is not None:
                 host |= bit
@@ -177,7 +198,7 @@ class Scheduler(CycleCalls):
         self._engine.check(self._engine.calls.selene_conditions_set(self._engine.handle, host, satisfied))
 
     def conditions(self) -> Conditions:
-        """The conditions as a cycle would find them now."""
+        """The constraints that are satisfied, as a cycle would find them now, and the host's conditions."""
         satisfied, host = ctypes.c_uint32(), ctypes.c_uint32()
         engine = self._engine
         engine.check(library.selene_conditions_get(engine.handle, ctypes.byref(satisfied), ctypes.byref(host)))
@@ -310,16 +331,26 @@ class Scheduler(CycleCalls):
     # ---- other processes --------------------------------------------------------
 
     def serve(
-        self, path: Path | None = None, *, allow: Iterable[Peer] = (), mode: int = 0o600, max_clients: int = 1024
+        self,
+        path: Path | None = None,
+        *,
+        allow: Iterable[Peer] = (),
+        mode: int = 0o600,
+        max_clients: int = 1024,
+        descriptor: int | None = None,
+        adopt: Duration = 10,
     ) -> Server:
         """Serves this scheduler to other processes of the machine, which connect(), on a thread of the library.
 
         `path`: the socket, by default the store's name and "-sock". The user of this process and root may do
-        everything; `allow` says what others may, and `mode`, the socket's, who of them comes so far. Ends by the
-        result's close(), as a context, or with the scheduler. AlreadyExists: another server answers there, or a file
-        is there that is no socket.
+        everything; `allow` says what others may, and `mode`, the socket's, who of them comes so far. `descriptor`: a
+        Unix stream socket that listens, as systemd hands one over, in place of path and mode; the server has a
+        duplicate, and its file stays. `adopt`: how long it waits for processes that had runs when the owner before
+        ended without closing, at most a day; who connects again in that time keeps its runs, the others' were
+        interrupted. Ends by the result's close(), as a context, or with the scheduler. AlreadyExists:
+        another server answers there, or a file is there that is no socket.
         """
-        return Server(self._engine, path, allow, mode, max_clients)
+        return Server(self._engine, path, allow, mode, max_clients, descriptor, adopt)
 
     def clients(self) -> list[Client]:
         """Which processes are connected to the servers of the scheduler, the last one first."""

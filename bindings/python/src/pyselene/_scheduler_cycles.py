@@ -17,13 +17,12 @@ from ._fault import Fault
 from ._forever import Forever, raw_forever
 from ._handler import interrupting
 from ._library import encode, library, out_pointer
-from ._pull import Pull, PullForever
 from ._push import Pushed
 from ._report import Plan, Report, take_plan, take_report
 from ._run import Kind
 from ._scheduler_tasks import TaskCalls
 from ._terms import Kinds, Schedule, State
-from ._time import Duration, duration_ns
+from ._time import Duration
 
 _BOTH = (Kind.REFRESH, Kind.PROCESSING)
 
@@ -77,12 +76,6 @@ class CycleCalls(TaskCalls):
         window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
         if inline and not push and lanes != 1:
             raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
-        if engine.connected and not push:
-            with engine.waiting():
-                report = Pull(engine, window).run(inline)
-            if check:
-                report.check()
-            return report
         with engine.waiting():
             report = self._run_pushed(window, inline) if push else Drive(engine, window, inline).run()
         if engine.clock is not None:
@@ -182,6 +175,10 @@ class CycleCalls(TaskCalls):
 
         `on_report` gets each report that has runs. One driver may be open at a time (Busy). What a handler raises to
         end the process, or a failing store, ends it early: wait() returns, and the end of `with` raises it.
+
+        Of a connection the windows are those that the owner grants, one of a kind at a time on the machine. They are
+        worked off on threads, also with `async with`: the event loop runs coroutines and `on_report`, and waits for no
+        answer. Where the owner ends, runs are asked to stop, and it goes on with the next one.
         """
         raw = raw_driver(refresh_budget, processing_budget, refresh_lanes, processing_lanes)
         return Driver(self._engine, raw, on_report, self)
@@ -242,39 +239,8 @@ class CycleCalls(TaskCalls):
         what it did before.
         """
         with self._engine.waiting():
-            if self._engine.connected:
-                self._pull_forever(budget, every, kinds, lanes, strict_fit, rolling, on_report, signals, grace)
-                return
             raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
             Forever(self._engine, raw, on_report, grace).run(signals)
-
-    def _pull_forever(
-        self,
-        budget: Duration,
-        every: Duration | None,
-        kinds: Kinds,
-        lanes: int,
-        strict_fit: bool,
-        rolling: bool,
-        on_report: OnReport | None,
-        signals: bool,
-        grace: Duration,
-    ) -> None:
-        engine = self._engine
-        engine.refuse_in_handler("run_forever()")
-        window = raw_window(budget, kinds, None, lanes, strict_fit, None, rolling)
-        forever = PullForever(
-            engine,
-            window,
-            None if every is None else duration_ns(every, "every"),
-            duration_ns(grace, "grace"),
-            on_report or (lambda _report: None),
-        )
-        engine.forever = forever
-        try:
-            forever.run(signals, self._subscribe)
-        finally:
-            engine.forever = None
 
     async def run_forever_async(
         self,
@@ -299,6 +265,4 @@ class CycleCalls(TaskCalls):
         driver = self._engine.driver
         if isinstance(driver, Forever):
             driver.stop()
-        elif self._engine.forever is not None:
-            self._engine.forever.stop()
         raise_kept()

@@ -42,7 +42,8 @@ class HandlerCalls:
     ) -> None:
         """Registers the function that runs the tasks which name it.
 
-        `function(run)` works on a thread of pyselene, or, if it is `async def`, on the event loop. What it returns:
+        `function(run)`, or with the `args` and `kwargs` of the task behind the run, works on a thread of pyselene, or,
+        if it is `async def`, on the event loop. What it returns:
         False (no data), an Outcome, PENDING (the work ends elsewhere, by run.complete()); anything else, None among it,
         means new data. What it raises: Retry, Abandon; anything else means failed. `on_stop(run, reason)` is called
         when a run is asked to stop, on whatever thread noticed. `push`: threads of the library can call it too
@@ -58,7 +59,7 @@ class HandlerCalls:
         if function is None:
             function = _not_callable
         else:
-            refuse_unfit(f'handler "{name}"', function, ("run",))
+            refuse_unfit(f'handler "{name}"', function, ("run",), may_take_more=True)
         if on_stop is not None:
             refuse_unfit(f'on_stop of handler "{name}"', on_stop, ("run", "reason"))
         engine = self._engine
@@ -66,6 +67,8 @@ class HandlerCalls:
         if push and handler.is_async:
             raise TypeError("an async handler runs on an event loop; it cannot be pushed")
         with engine.changed:
+            if engine.wrap is not None:
+                handler.call = engine.wrap(handler.body)
             old = engine.handlers.get(key)
             if old is not None and (old.function, old.on_stop, old.push) == (function, on_stop, push):
                 return False

@@ -178,7 +178,16 @@ class TaskCalls(HandlerCalls):
         """Registers work to be done once: not before `delay` seconds, or before the instant `at`.
 
         `handler` is a handler's name (by default the id), or a function, which is then registered under its own name.
-        `input` are bytes that its run is handed. The other fields are those of Task, too.
+        `input` are bytes that its run is handed; with `args` and `kwargs` the function is called with them behind the
+        run. The other fields are those of Task, too.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> def mail(run, number, *, to):
+        ...     print(f"letter {number} to {to}")
+        >>> _ = scheduler.enqueue("mail-7", handler=mail, args=[7], kwargs={"to": "Ada"})
+        >>> _ = scheduler.run_cycle(budget=30)
+        letter 7 to Ada
         """
         name: str | None
         if handler is None or isinstance(handler, str):
@@ -237,6 +246,10 @@ class TaskCalls(HandlerCalls):
         {'rows': 3}
         """
         return self._engine.output(encode(id, "id"))
+
+    def failed(self) -> list[TaskInfo]:
+        """The records of what has failed, in order of registration: `last_failure` says why, retry() tries it again."""
+        return self.tasks(state=State.FAILED)
 
     def retry(self, id: str) -> None:
         """Enqueues a failed task again, at once and with all its attempts; ValueError where it has not failed."""
@@ -322,6 +335,32 @@ class TaskCalls(HandlerCalls):
         NotFound; ValueError for a task that is over.
         """
         self._engine.set_next(encode(id, "id"), instant_ns(at, "at"))
+
+    def run_now(self, id: str) -> bool:
+        """Lets a task run as soon as it can: True if the process that has the scheduler has begun it, outside rank.
+
+        Else it is due now, whatever it waited for by time, and the next window of a process that runs its handler takes
+        it by its rank: so always with handlers of pyselene, and where they are another process's. NotFound; ValueError
+        for a task that is over, or runs.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> _ = scheduler.enqueue("report", delay=3600)
+        >>> scheduler.run_now("report")
+        False
+        >>> print(scheduler.explain("report").reasons[0].code)
+        no_handler
+        """
+        key = encode(id, "id")
+        engine = self._engine
+        if self.get(id).state is State.RUNNING:
+            raise ValueError(f"{id!r} runs already")
+        status = library.selene_task_launch(engine.handle, key, len(key))
+        if status not in (_raw.SELENE_ERROR_NOT_FOUND, _raw.SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE):
+            engine.check(status)
+            return True
+        self._engine.set_next(key, engine.now_ns())
+        return False
 
     def pause(self, id: str | None = None, *, tag: str | None = None, group: str | None = None) -> int:
         """Pauses a task and all that wait behind it, or every live task that carries the tag now; says how many.

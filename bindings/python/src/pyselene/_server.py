@@ -15,6 +15,7 @@ from ._engine import Engine
 from ._library import fast, layout, library
 from ._names import whole
 from ._store import Path, path_bytes
+from ._time import Duration, duration_ns
 
 
 class Right(IntFlag):
@@ -127,7 +128,16 @@ def clients_of(engine: Engine) -> list[Client]:
 class Server:
     """A scheduler that is served; ends by close(), as a context, or with the scheduler."""
 
-    def __init__(self, engine: Engine, path: Path | None, allow: Iterable[Peer], mode: int, max_clients: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        path: Path | None,
+        allow: Iterable[Peer],
+        mode: int,
+        max_clients: int,
+        descriptor: int | None,
+        adopt: Duration,
+    ) -> None:
         raw = _raw.selene_server_options()
         fast.selene_server_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
         if path is not None:
@@ -147,6 +157,8 @@ class Server:
         raw.rule_count = len(peers)
         raw.mode = whole(mode, "mode", 1 << 32)
         raw.max_clients = whole(max_clients, "max_clients", 1 << 32)
+        raw.descriptor = -1 if descriptor is None else whole(descriptor, "descriptor", 1 << 31)
+        raw.adopt = duration_ns(adopt, "adopt")
         handle = ctypes.c_uint64()
         engine.check(library.selene_server_open(engine.handle, ctypes.byref(raw), ctypes.byref(handle)))
         self._engine = engine

@@ -38,6 +38,7 @@ class Signal(Named):
     STORAGE_FREE = _raw.SELENE_SIGNAL_STORAGE_FREE
     DISCHARGING = _raw.SELENE_SIGNAL_DISCHARGING
     UTC_OFFSET = _raw.SELENE_SIGNAL_UTC_OFFSET
+    ROAMING = _raw.SELENE_SIGNAL_ROAMING
 
     @property
     def unit(self) -> str:

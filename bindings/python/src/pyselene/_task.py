@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import dataclass
 
 from . import _raw
+from ._arguments import packed
 from ._calendar import calendar_of
 from ._fields import TaskInfo, TaskRow, check, pack, told
 from ._library import fast, read
@@ -51,7 +52,8 @@ class Task(TaskRow):
     - `after`: ids of registered once tasks, at most 16: a once task (which it is then by itself) waits until all of
       them have succeeded; it fails if one fails, and is cancelled if one is. `after_any_end`: it starts however they
       end.
-    - `input`: bytes handed to each run.
+    - `input`: bytes handed to each run. `args`, `kwargs`: instead, what its handler is called with besides the run, as
+      `mail(run, 7, to="x")` with args=[7] and kwargs={"to": "x"}; they are kept as JSON in the input.
 
     >>> Task("upload", every=3600, requires={"network"}).schedule
     <Schedule.PERIODIC: 2>
@@ -61,6 +63,13 @@ class Task(TaskRow):
     """
 
     def __post_init__(self) -> None:
+        if self.args != () or self.kwargs is not None:
+            if self.input:
+                raise ValueError("input is given, and args or kwargs, too; allowed: one of them")
+            object.__setattr__(self, "input", packed(self.args, self.kwargs))
+            # The input says it from here on.
+            object.__setattr__(self, "args", ())
+            object.__setattr__(self, "kwargs", None)
         if calendar_of(self) is not None:
             if self.schedule is None:
                 object.__setattr__(self, "schedule", Schedule.PERIODIC)

@@ -14,18 +14,21 @@ from ._profile import Factor
 from ._terms import State
 from ._time import instant, seconds, show
 
+About = Constraint | Factor | str | None
 #: How wide a picture is.
 _WIDTH = 40
 
 
-def _detail(code: ReasonCode, detail: int) -> Constraint | Factor | None:
+def _about(code: ReasonCode, detail: int, name: str) -> About:
     """What a reason is about."""
+    if name:
+        return name
     if code is ReasonCode.CONSTRAINTS:
         return Constraint(detail)
     return Factor(detail) if code is ReasonCode.GOVERNOR and detail else None
 
 
-def _words(code: ReasonCode, about: Constraint | Factor | None) -> str:
+def _words(code: ReasonCode, about: About) -> str:
     return SENTENCES[code] if about is None else f"{SENTENCES[code]}: {about}"
 
 
@@ -34,8 +37,9 @@ class WaitPart:
     """How much of a task's time went to one reason."""
 
     code: ReasonCode
-    #: The constraint that was missing, or what the governor refused for; None where that says nothing.
-    about: Constraint | Factor | None
+    #: The constraint that was missing, or what the governor refused for; the name of the host's condition that was
+    #: missing, of the group, or the id that it waits for; None where that says nothing, or is not known any more.
+    about: About
     duration_ns: int
     #: How often it began; for the reasons of windows in how many of them.
     times: int
@@ -55,7 +59,7 @@ class WaitChange:
 
     at_ns: int
     code: ReasonCode
-    about: Constraint | Factor | None
+    about: About
 
     @property
     def at(self) -> datetime:
@@ -100,8 +104,8 @@ class Waits:
         """The time that is told."""
         return self.until_ns - self.since_ns
 
-    def spent(self, code: ReasonCode, about: Constraint | Factor | None = None) -> float:
-        """How many seconds went to a reason; to one constraint or factor of it, if that is named."""
+    def spent(self, code: ReasonCode, about: About = None) -> float:
+        """How many seconds went to a reason; to one constraint, factor or name of it, if that is given."""
         found = (part for part in self.parts if part.code is code and about in (None, part.about))
         return seconds(sum(part.duration_ns for part in found))
 
@@ -144,12 +148,12 @@ def take_waits(key: str, address: int) -> Waits:
             since,
             until,
             tuple(
-                WaitPart(ReasonCode(code), _detail(ReasonCode(code), detail), duration, times)
-                for code, _, detail, duration, times in read_array(_raw.selene_wait, at_parts, parts)
+                WaitPart(ReasonCode(code), _about(ReasonCode(code), detail, text(*name)), duration, times)
+                for *name, code, _, detail, duration, times in read_array(_raw.selene_wait, at_parts, parts)
             ),
             tuple(
-                WaitChange(at, ReasonCode(code), _detail(ReasonCode(code), detail))
-                for at, detail, code, _ in read_array(_raw.selene_wait_change, at_changes, changes)
+                WaitChange(at, ReasonCode(code), _about(ReasonCode(code), detail, text(*name)))
+                for *name, at, detail, code, _ in read_array(_raw.selene_wait_change, at_changes, changes)
             ),
             preferred,
             tuple(text(*item) for item in read_array(_raw.selene_text, at_names, names)),

@@ -7,7 +7,15 @@ import os
 import sys
 from contextlib import suppress
 
-from . import command_run, command_simulate, commands_governor, commands_look, commands_watch  # noqa: F401
+from . import (  # noqa: F401
+    command_run,
+    command_serve,
+    command_simulate,
+    commands_fleet,
+    commands_governor,
+    commands_look,
+    commands_watch,
+)
 from .problem import Exit, Problem, printable
 from .program import app
 

@@ -15,17 +15,17 @@ from .edits import Edits
 from .guard import Guard
 from .keep import leave_to_others
 from .problem import Exit, Problem, printable
-from .program import command, new_console, refuse_idle, refuse_unknown, store_path
+from .program import command, existing, new_console, refuse_idle, refuse_unknown, store_path
 from .reader import load
 from .runner import Runner
 from .session import Plan, Session, session_time
-from .toml_table import wrong_name
+from .toml_table import shown, wrong_name
 from .workspace import Workspace
 
 
 @command("run")
 def run_command(
-    workload: o.WorkloadFile,
+    workload: o.MaybeWorkloadFile = None,
     budget: o.Budget = None,
     reserve: o.Reserve = None,
     every: o.Every = None,
@@ -55,7 +55,7 @@ def run_command(
         str | None,
         typer.Option(
             metavar="ID",
-            help="Run one task now, whatever its rank, and end.",
+            help="Run one task now, whatever its rank, and end; of a store that another process serves, there.",
             rich_help_panel=o.WINDOWS,
             show_default=False,
         ),
@@ -142,6 +142,9 @@ def run_command(
     that.
     """
     _refuse_together(follow, now, cycles, lanes, profile, reserve, strict_fit)
+    if workload is None:
+        _run_there(now, store)
+        return
     if adopt and store is None:
         raise Problem("--adopt takes over what a store has; allowed is --store FILE with it", Exit.USAGE)
     edits = Edits(str(workload)) if follow else None
@@ -194,6 +197,25 @@ def run_command(
             code = session.run()
     if code:
         raise typer.Exit(code)
+
+
+def _run_there(now: str | None, store: Path | None) -> None:
+    """Lets a task run that the process runs which serves its store, or one that is connected to that."""
+    if now is None or store is None:
+        raise Problem("found no workload; needed is one, or --now ID and --store FILE together", Exit.USAGE)
+    path = existing(store)
+    assert path is not None
+    with wire.open_or_connect(path, wire.Limits()) as scheduler, wire.refusals(path):
+        if not scheduler.connected:
+            raise Problem(f"{path}: no process serves it, so none would run {shown(now)}; allowed is WORKLOAD with it")
+        if now not in scheduler:
+            raise Problem(f"no task {shown(now)} in the store", Exit.USAGE)
+        try:
+            begun = scheduler.run_now(now)
+        except ValueError as error:
+            raise Problem(str(error)) from error
+    name = printable(now)
+    typer.echo(f"began {name}" if begun else f"{name} is due now; if it does not run, explain says why")
 
 
 def _refuse_together(

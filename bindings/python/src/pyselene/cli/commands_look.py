@@ -13,8 +13,9 @@ import typer
 
 from .. import NotFound, Scheduler, State, TaskInfo
 from ..testing import VirtualClock
+from . import duration, show, to_json, wire
 from . import options as o
-from . import show, to_json, wire
+from .keep import forget_end, without_notes
 from .problem import Exit, Problem, printable
 from .program import command, existing, new_console, print_json, refuse_idle, refuse_unknown, store_path
 from .reader import load
@@ -120,7 +121,7 @@ def list_command(
     """List the tasks of a workload or of a store."""
     work = _one_of(workload, store)
     with _looking(work, store) as scheduler:
-        infos = scheduler.tasks(tag)
+        infos = without_notes(scheduler.tasks(tag))
         if as_json:
             print_json([to_json.info_json(info) for info in infos])
         else:
@@ -167,6 +168,7 @@ def retry(
     with _looking(None, store) as scheduler:
         _get(scheduler, id)
         scheduler.retry(id)
+        forget_end(scheduler, id)
     typer.echo(f"enqueued {printable(id)} again")
 
 
@@ -197,6 +199,29 @@ def cancel(
         else:
             count = sum(scheduler.cancel(name) for name in ids or ())
     typer.echo(f"cancelled {count} {'task' if count == 1 else 'tasks'}")
+
+
+@command()
+def enqueue(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The task.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store in which the tasks live.")
+    ],
+    handler: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who runs it. [dim](the id)[/]", show_default=False)
+    ] = None,
+    input: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What its handler gets.", show_default=False)
+    ] = None,
+    delay: Annotated[
+        int,
+        typer.Option(parser=o.time(0, 3650 * duration.DAY), metavar=o.TIME, help="Not before this has passed."),
+    ] = "0s",  # type: ignore[assignment]
+) -> None:
+    """Enqueue a task that runs once, for a program that runs its handler; one that waits already stays as it is."""
+    with _looking(None, store) as scheduler:
+        done = scheduler.enqueue(id, handler=handler, input=(input or "").encode(), delay=delay / 1e9)
+    typer.echo(f"{done} {printable(id)}")
 
 
 @command()

@@ -103,6 +103,7 @@ class GovernedSimulation(Simulation):
             driver.open()
             while self._turn(scheduler, driver):
                 pass
+            self._look_at_the_end(scheduler)
             self._finish(scheduler)
             for kind in tuple(self._refused):
                 self._lift(kind, self.end)
@@ -114,7 +115,7 @@ class GovernedSimulation(Simulation):
         """What is open at the end goes on to its own; nothing is opened any more."""
         while self._open:
             self._advance(NEVER)
-            self._land()
+            self._land(scheduler)
             self._pull(scheduler)
 
     def _turn(self, scheduler: Scheduler, driver: Driver) -> bool:
@@ -122,7 +123,8 @@ class GovernedSimulation(Simulation):
         before = driver.wake_at_ns
         changed = self._change(scheduler)
         self._use(scheduler, self._clock.now_ns)
-        self._land()
+        self._look_at_waits(scheduler)
+        self._land(scheduler)
         self._pull(scheduler)
         opened = False
         while (cycle := driver.step()) is not None:
@@ -167,7 +169,7 @@ class GovernedSimulation(Simulation):
         # What was stopped by that comes back at once.
         for flight in [flight for flight in self._flights if is_over(flight[2].stopping.reason)]:
             self._flights.remove(flight)
-            self._back(flight[2], flight[3])
+            self._back(scheduler, flight[2], flight[3])
         heapq.heapify(self._flights)
         return True
 
@@ -201,27 +203,28 @@ class GovernedSimulation(Simulation):
                 if isinstance(step, Wait):
                     window.wake_at = step.wake_at_ns
                     break
-                self._start(step)
+                self._start(scheduler, step)
             if step is None:
                 self._end(scheduler, window)
 
-    def _start(self, run: Run) -> None:
+    def _start(self, scheduler: Scheduler, run: Run) -> None:
+        self._spending[self._index[run.id]].look(scheduler)
         draw = self._actors[run.id].draw(run.started_at_ns)
         ends = NEVER if draw.takes is None else run.started_at_ns + draw.takes
         heapq.heappush(self._flights, (ends, next(self._ties), run, draw.outcome))
 
-    def _land(self) -> None:
+    def _land(self, scheduler: Scheduler) -> None:
         """What ends now comes back."""
         while self._flights and self._flights[0][0] <= self._clock.now_ns:
             _, _, run, outcome = heapq.heappop(self._flights)
-            self._back(run, outcome)
+            self._back(scheduler, run, outcome)
 
     def _end(self, scheduler: Scheduler, window: _Open) -> None:
         self._open.remove(window)
         report = window.cycle.end()
         for flight in [flight for flight in self._flights if flight[2].cycle_token == report.cycle]:
             self._flights.remove(flight)
-            self._back(flight[2], flight[3])
+            self._back(scheduler, flight[2], flight[3])
         heapq.heapify(self._flights)
         told = self._window(report, self.standings)
         # Of tasks of the other kind nothing was asked.

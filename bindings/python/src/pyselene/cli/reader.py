@@ -31,7 +31,14 @@ from .workload import (
     Workload,
 )
 
-_CONSTRAINT_NAMES: Final = {"network": "network", "power": "power"}
+#: What `requires` takes, and which of it an outage of a simulation can be of.
+_CONSTRAINT_NAMES: Final = {
+    name: name
+    for name in (
+        "network", "power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off", "not_roaming",
+    )
+}  # fmt: skip
+_OUTAGES: Final = ("network", "power")
 
 #: How the file of a store begins.
 _DATABASE: Final = b"SQLite format 3\0"
@@ -413,7 +420,7 @@ class _Reader:
             if key not in table.values:
                 table.refuse(None, f'found an outage without "{key}"; allowed is one with condition, begin and end')
         outage = Outage(
-            _CONSTRAINT_NAMES[table.optional("condition", table.choice(tuple(_CONSTRAINT_NAMES)), "network")],
+            table.optional("condition", table.choice(_OUTAGES), "network"),
             table.optional("begin", lambda key: self.time_of_day(table, key), 0),
             table.optional("end", lambda key: self.time_of_day(table, key), 0),
             frozenset(table.optional("days", lambda key: self.weekdays(table, key), range(7))),

@@ -45,7 +45,7 @@ from .board import Board
 from .child import adopt, reap_strays
 from .edits import Edits
 from .guard import PATIENCE, SUFFIX
-from .keep import refuse_taken
+from .keep import is_note, note_finished, refuse_taken
 from .live import LiveTable
 from .problem import Exit, Problem, printable
 from .runner import Runner
@@ -237,7 +237,11 @@ class Session:
     def _tell_interrupted(self) -> None:
         """Tells which tasks were running when their process ended, and when they run again."""
         for spec in self.workload.tasks:
-            info = self.scheduler.get(spec.id)
+            try:
+                info = self.scheduler.get(spec.id)
+            except NotFound:
+                # A once task that is finished, and forgotten.
+                continue
             if info.stop_reason is not StopReason.INTERRUPTED:
                 continue
             again = "now" if spec.id == self.plan.now else show.next_chance(self.scheduler, spec.id)
@@ -436,12 +440,14 @@ class Session:
             return ()
 
     def _ids(self) -> list[str]:
-        return self.scheduler.ids()
+        return [one for one in self.scheduler.ids() if not is_note(one)]
 
     def anything_left(self) -> bool:
         """Whether any task may still run; if not, that is told."""
+        note_finished(self.scheduler, self.workload, wire.kinds_named(self.plan.window.kinds))
         info = self.scheduler.info()
-        found = info.enqueued + info.held + info.blocked + info.running > 0
+        notes = sum(is_note(one) and not self.scheduler.get(one).state.terminal for one in self.scheduler.ids())
+        found = info.enqueued + info.held + info.blocked + info.running > notes
         if not found:
             self.console.print("nothing is left to do")
         return found

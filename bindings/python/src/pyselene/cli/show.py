@@ -167,12 +167,12 @@ def window_text(scheduler: Scheduler, window: Window, title: str, task: str | No
 
 
 def condition_texts(scheduler: Scheduler) -> list[str]:
-    """The conditions, one by one."""
+    """The constraints that can be set by hand, one by one."""
     found = scheduler.conditions()
     return [
         f"{'' if member in found.satisfied else 'no '}{constraints(member)}"
         + (" (set by hand)" if member in found.host else "")
-        for member in Constraint
+        for member in (Constraint.NETWORK, Constraint.EXTERNAL_POWER)
     ]
 
 
@@ -425,6 +425,8 @@ def show_explanation(
         fact("too late", f"in {show(max(0, why.latest_begin_ns - now))}{first}")
     if why.expedited:
         fact("expedited", "so it goes first")
+    if why.unknown:
+        fact("not known", f"so taken as satisfied: {constraints(why.unknown)}")
     if why.pace is not None:
         fact("pace", why.turn(now))
     fact("why", why_text(why, now, budget), "bold")

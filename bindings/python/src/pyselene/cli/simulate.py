@@ -24,6 +24,7 @@ from . import wire
 from .duration import DAY, show
 from .report import model
 from .report.axis import instant
+from .spent import Spending
 from .workload import Behaviour, Outage, TaskSpec, Workload
 
 _NORMAL: Final = NormalDist()
@@ -186,6 +187,9 @@ class Simulation:
         self._flights: list[tuple[int, int, Run, Outcome]] = []
         self._number = count()
         self._paces: list[Pace | None] = [None] * len(workload.tasks)
+        self._spending = [Spending(task.id, self.begin) for task in workload.tasks]
+        self._spent: list[tuple[model.Spent, ...]] = [()] * len(workload.tasks)
+        self._looked_at = self.begin
 
     def run(self) -> model.History:
         """Plays all windows."""
@@ -200,6 +204,7 @@ class Simulation:
             runs: list[model.Run] = []
             for begin in self._begins():
                 self._set_clock(scheduler, begin)
+                self._look_at_waits(scheduler)
                 if refresh_all:
                     standings = [self._standing(scheduler, task) for task in self.workload.tasks]
                 report = self._cycle(scheduler)
@@ -208,8 +213,23 @@ class Simulation:
                     index = self._index[run.id]
                     runs.append(model_run(run, index, len(windows) - 1))
                     standings[index] = self._standing(scheduler, self.workload.tasks[index])
+            self._set_clock(scheduler, self.end)
+            self._look_at_the_end(scheduler)
             self._look_at_paces(scheduler)
         return self.history(windows, runs)
+
+    def _look_at_waits(self, scheduler: Scheduler) -> None:
+        """Twice a day: a task that ends without a run is forgotten a day later."""
+        if self._clock.now_ns - self._looked_at >= DAY // 2:
+            self._looked_at = self._clock.now_ns
+            for spending in self._spending:
+                spending.look(scheduler)
+
+    def _look_at_the_end(self, scheduler: Scheduler) -> None:
+        """Where the time went."""
+        for spending in self._spending:
+            spending.look(scheduler)
+        self._spent = [spending.tell(self.end) for spending in self._spending]
 
     def _look_at_paces(self, scheduler: Scheduler) -> None:
         """Under the freshness rule: what has been learnt of the tasks."""
@@ -221,7 +241,10 @@ class Simulation:
         """All that was played."""
         return model.History(
             f"Simulation of {Path(self.workload.path).name}",
-            [self._task(task, pace) for task, pace in zip(self.workload.tasks, self._paces, strict=True)],
+            [
+                self._task(task, pace, spent)
+                for task, pace, spent in zip(self.workload.tasks, self._paces, self._spent, strict=True)
+            ],
             windows,
             runs,
             self.begin,
@@ -231,7 +254,7 @@ class Simulation:
             rule=self._limits.rule,
         )
 
-    def _task(self, task: TaskSpec, pace: Pace | None) -> model.Task:
+    def _task(self, task: TaskSpec, pace: Pace | None, spent: tuple[model.Spent, ...]) -> model.Task:
         source = self._actors[task.id].source
         return model.Task(
             task.id,
@@ -244,6 +267,7 @@ class Simulation:
             None if source is None else source.changes(self.end),
             None if pace is None else pace.per_mille,
             (0, 0) if pace is None else (pace.news, pace.runs),
+            spent,
         )
 
     def _standing(self, scheduler: Scheduler, task: TaskSpec) -> _Standing:
@@ -280,7 +304,7 @@ class Simulation:
             # What was stopped by that comes back at once.
             for flight in [flight for flight in self._flights if flight[2].stopping.reason > 1]:
                 self._flights.remove(flight)
-                self._back(flight[2], flight[3])
+                self._back(scheduler, flight[2], flight[3])
             heapq.heapify(self._flights)
 
     def _cycle(self, scheduler: Scheduler) -> Report:
@@ -296,20 +320,23 @@ class Simulation:
         report = cycle.end()
         while self._flights:
             _, _, run, outcome = heapq.heappop(self._flights)
-            self._back(run, outcome)
+            self._back(scheduler, run, outcome)
         return report
 
-    def _back(self, run: Run, outcome: Outcome) -> None:
+    def _back(self, scheduler: Scheduler, run: Run, outcome: Outcome) -> None:
         """A run comes back, in time or not."""
         # One that was stopped or expired has come back by this, too.
         with suppress(StaleRun):
             run.complete(outcome)
             if outcome in (Outcome.NEW_DATA, Outcome.NO_DATA):
                 self._actors[run.id].fetched(run.started_at_ns)
+        # It may have been over before: it took too long.
+        self._spending[self._index[run.id]].ran(scheduler.get(run.id).last_run_ns)
 
     def _play(self, scheduler: Scheduler, cycle: Cycle) -> None:
         while (step := cycle.next()) is not None:
             if isinstance(step, Run):
+                self._spending[self._index[step.id]].look(scheduler)
                 draw = self._actors[step.id].draw(step.started_at_ns)
                 ends = NEVER if draw.takes is None else step.started_at_ns + draw.takes
                 heapq.heappush(self._flights, (ends, next(self._number), step, draw.outcome))
@@ -324,7 +351,7 @@ class Simulation:
         self._set_clock(scheduler, max(at, now))
         while self._flights and self._flights[0][0] <= at:
             _, _, run, outcome = heapq.heappop(self._flights)
-            self._back(run, outcome)
+            self._back(scheduler, run, outcome)
 
     def _window(self, report: Report, standings: Sequence[_Standing]) -> model.Window:
         ran = {self._index[run.id] for run in report.runs}
@@ -396,6 +423,15 @@ def summary(history: model.History) -> dict[str, object]:
                 "busy": total.busy / 1e9,
                 "interval": None if total.interval is None else total.interval / 1e9,
                 "greatest_age": total.oldest / 1e9,
+                "waits": [
+                    {
+                        "reason": part.reason,
+                        "about": part.about or None,
+                        "duration_ns": part.duration,
+                        "times": part.times,
+                    }
+                    for part in task.spent
+                ],
             }
             for task, total in zip(history.tasks, history.task_sums, strict=True)
         ],

@@ -122,6 +122,7 @@ def explanation_json(why: Explanation) -> dict[str, Any]:
             }
             for reason in why.reasons
         ],
+        "unknown_constraints": [name for name in constraints(why.unknown).split(", ") if name],
         "may_run_at": None if why.may_run_at is None else _iso(why.may_run_at),
         "rank": why.rank,
         "eligible": why.eligible,

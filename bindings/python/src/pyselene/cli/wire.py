@@ -32,7 +32,7 @@ from .. import (
 )
 from ..testing import VirtualClock
 from .duration import SECOND
-from .keep import handler_of
+from .keep import handler_of, left_to_do, note_finished
 from .problem import Exit, Problem
 from .workload import TaskSpec, Workload
 
@@ -153,7 +153,10 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
 
 
 def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None = None) -> Scheduler:
-    """The same to look at it, also while another process has it open and serves it."""
+    """The same to look at it, also while another process has it open and serves it; the path may be its socket."""
+    if path is not None and Path(path).is_socket():
+        with refusals(path):
+            return connect(path)
     try:
         return open_scheduler(path, limits, clock)
     except Problem as problem:
@@ -188,8 +191,10 @@ def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], 
     scheduler.register_handler(name, handler)
     for group, limit in workload.groups.items():
         scheduler.group(group, limit=limit or None)
-    tasks = [scheduler.winning(definition(spec, name)) for spec in workload.tasks]
-    for spec, found in zip(workload.tasks, scheduler.register_all(tasks), strict=True):
+    note_finished(scheduler, workload)
+    specs = left_to_do(scheduler, workload)
+    tasks = [scheduler.winning(definition(spec, name)) for spec in specs]
+    for spec, found in zip(specs, scheduler.register_all(tasks), strict=True):
         if isinstance(found, SeleneError):
             raise workload.problem(f"the scheduler refused the task: {found}", "tasks", spec.id)
 

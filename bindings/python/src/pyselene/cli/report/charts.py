@@ -15,7 +15,7 @@ from typing import Final
 from ..duration import MINUTE, SECOND, show
 from .axis import instant, marks
 from .fresh import Result
-from .model import OUTCOMES, Fate, History, Track, Window
+from .model import OUTCOMES, Fate, History, Spent, Track, Window
 
 _KINDS: Final = ("refresh", "processing")
 _GRANTED_SLOT: Final = 15 * MINUTE
@@ -268,6 +268,16 @@ def fate_legend(history: History) -> str:
     """The legend of `fates`."""
     seen = {fate for found in history.fates for fate in found}
     return legend((f"swatch {fate.key}", fate.label) for fate in Fate if fate in seen)
+
+
+def spent_class(part: Spent) -> str:
+    """The class of a reason; what the governor refused for and constraints have colours of their own elsewhere, too."""
+    return f"spent {part.reason} {part.about}".strip()
+
+
+def spent_legend(history: History) -> str:
+    """The legend of where the time went: the reasons that came."""
+    return legend((spent_class(part), part.label) for part in history.spent)
 
 
 def _conditions(history: History) -> list[str]:

@@ -63,6 +63,25 @@ _FATE_LABELS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """How much of a task's time went to one reason."""
+
+    reason: str
+    """As the library calls it, such as ``no_window``."""
+    about: str
+    """What was missing, or what the governor refused for; empty where that says nothing."""
+    duration: int
+    times: int
+    """How often it began; for the reasons of windows in how many of them."""
+
+    @property
+    def label(self) -> str:
+        """For legends and tables."""
+        name = "over" if self.reason == "terminal" else self.reason.replace("_", " ")
+        return f"{name}: {self.about.replace('_', ' ')}" if self.about else name
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A task of the report."""
 
@@ -79,6 +98,8 @@ class Task:
     """At the end, in thousandths of a normal task's; None: its rule knows none."""
     news: tuple[int, int] = (0, 0)
     """How many of its last outcomes were new data, and how many are known."""
+    spent: tuple[Spent, ...] = ()
+    """Where its time went, from its registration to the end of the report; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +276,18 @@ class History:
         return [
             Counter({Fate(letter): count for letter, count in Counter(window.fates).items()}) for window in self.windows
         ]
+
+    @cached_property
+    def spent(self) -> list[Spent]:
+        """Where the time of all tasks went, what took most of it first; without what took next to nothing."""
+        found: dict[tuple[str, str], tuple[int, int]] = {}
+        for task in self.tasks:
+            for part in task.spent:
+                duration, times = found.get((part.reason, part.about), (0, 0))
+                found[part.reason, part.about] = (duration + part.duration, times + part.times)
+        sums = [Spent(reason, about, duration, times) for (reason, about), (duration, times) in found.items()]
+        sums = [part for part in sums if part.duration >= 1_000_000]
+        return sorted(sums, key=lambda part: (-part.duration, part.reason, part.about))
 
     @property
     def kinds(self) -> list[str]:

@@ -71,6 +71,7 @@ def render(history: History, results: Sequence[Result] = ()) -> str:
                 charts.fates(history),
             ),
             f'<section class="card">{tables.waits(history)}</section>',
+            *([] if not history.spent else [_spent(history)]),
             f'<section class="card">{tables.tasks(history)}</section>',
             *([] if not history.profile else [f'<section class="card">{tables.refusals(history)}</section>']),
             f'<section class="card">{tables.days(history)}</section>',
@@ -107,6 +108,15 @@ def _rules(history: History, results: Sequence[Result]) -> list[str]:
             )
         )
     return found
+
+
+def _spent(history: History) -> str:
+    return _section(
+        "Where the time went",
+        "What each task waited for, of the time from its registration to the end, and for how long.",
+        charts.spent_legend(history),
+        tables.spent(history),
+    )
 
 
 def _governor(history: History) -> str:

@@ -10,9 +10,9 @@ from typing import Final
 
 from ..duration import show
 from .axis import instant
-from .charts import reason
+from .charts import reason, spent_class
 from .fresh import Result
-from .model import OUTCOMES, Fate, History, Task
+from .model import OUTCOMES, Fate, History, Spent, Task
 
 _PRIORITIES: Final = ("", "very low", "low", "normal", "high", "very high")
 _WAITS: Final = 10
@@ -176,6 +176,33 @@ def tasks(history: History) -> str:
             ]
         )
     return table("by-task", "Each task", heads, rows)
+
+
+def spent(history: History) -> str:
+    """A row for each task: a bar of its time, then what went to each reason, the greatest of all tasks first."""
+    reasons = [(part.reason, part.about) for part in history.spent]
+    heads = [("Task", ""), ("", "graph long"), *((part.label.capitalize(), "num") for part in history.spent)]
+    rows = []
+    for task in history.tasks:
+        parts = {(part.reason, part.about): part for part in task.spent}
+        whole = sum(part.duration for part in task.spent)
+        found = [(part, f"{show(part.duration)} {part.label} ({_share(part.duration, whole)})")
+                 for part in (parts.get(reason) for reason in reasons) if part is not None]  # fmt: skip
+        graph = bar(((spent_class(part), part.duration, told) for part, told in found), whole)
+        cells = [Cell("–", -1, "num quiet") if (part := parts.get(reason)) is None or not part.duration
+                 else _spent_cell(part, whole) for reason in reasons]  # fmt: skip
+        rows.append([Cell(f"<b>{escape(task.id)}</b>", task.id), Cell(graph, None, "graph long"), *cells])
+    return table("spent", "Where the time of each task went", heads, rows)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"
+
+
+def _spent_cell(part: Spent, whole: int) -> Cell:
+    times = f", {part.times} times" if part.times > 1 else ""
+    told = f"{escape(show(part.duration))}<small>{_share(part.duration, whole)}{times}</small>"
+    return Cell(told, part.duration, "num")
 
 
 def _learnt(task: Task) -> list[Cell]:

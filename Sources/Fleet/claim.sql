@@ -1,0 +1,115 @@
+-- Claiming: what is worth most and fits, for one node (N5 to N7, N15, N18, N22).
+
+-- Lets what became due since `since` join its line; at most so many, none that somebody else is at (N18).
+create or replace function promote(most int default 1000, since bigint default 0) returns bigint language plpgsql as $$
+declare moved bigint; n constant bigint := now_ns();
+begin
+  with due as (
+    select s.seq from slot s where s.state = 1 and s.due >= since and s.due <= n order by s.due limit most
+    for update skip locked)
+  update slot s set state = 0 from due where s.seq = due.seq and s.state + 0 = 1;
+  get diagnostics moved = row_count;
+  return moved;
+end $$;
+
+-- When the next task is due that waits for it; null: none does.
+create or replace function next_due() returns bigint language sql as $$
+  select due from slot where state = 1 order by due limit 1 $$;
+
+-- The lines of some classes in which anything is ready, looked for from their beginnings.
+create or replace function lines_of(classes int[]) returns int[] language sql as $$
+  with recursive found (line) as (
+    select (select s.line from slot s where s.line >= class << 8 and s.line <= class << 8 | 255 and s.state = 0
+            order by s.line limit 1)
+    from unnest(classes) class
+    union all
+    select (select s.line from slot s where s.line > found.line and s.line <= found.line | 255 and s.state = 0
+            order by s.line limit 1)
+    from found where found.line is not null)
+  select coalesce(array_agg(line), '{}') from found where line is not null $$;
+
+-- Takes tasks for a worker: of `classes` from the beginning of each line; of `lines`, which earlier claims told, from the
+-- last runs `since` on, which passes what was claimed and cannot be vacuumed yet (N7). At most `most`, none that is expected
+-- to take longer than `room`, all together no more than `total`, but the first. With `first` only the best, whatever it takes
+-- (C3). The order of the rows is that of the claim.
+create or replace function claim(
+  worker bigint, classes int[], lines int[] default '{}', since bigint[] default '{}', most int default 1,
+  room bigint default 86400000000000, total bigint default 9223372036854775807, first boolean default false,
+  due_since bigint default 0)
+returns table (
+  run bigint, seq bigint, id text, handler text, class int, input bytea, est bigint, attempts int, generation int, line int,
+  last_run bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  n bigint; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
+begin
+  perform promote(1000, claim.due_since);
+  n := now_ns();
+  select * into me from worker w where w.worker = claim.worker;
+  if not found then
+    perform refuse(17, 'worker', coalesce(claim.worker::text, 'null') || ' is not a worker, or was taken for dead');
+  end if;
+  if me.suspect <> 0 and exists (
+    select 1 from slot s where s.seq = me.suspect and s.worker = me.worker and s.state + 0 = 4 and s.line & 1 = 1) then return; end if;
+  v_lines := coalesce(claim.lines, '{}');
+  v_since := claim.since;
+  if cardinality(claim.classes) > 0 then
+    select array_agg(l.line), array_agg(l.since) into v_lines, v_since from (
+      select f.line, -9223372036854775808 as since from unnest(lines_of(claim.classes)) f(line)
+      union all
+      select g.line, g.since from unnest(claim.lines, claim.since) g(line, since) where g.line >> 8 <> all(claim.classes)) l;
+  end if;
+  select array_agg(c.class) into paused from queue q join class c on c.queue = q.queue where q.paused_until > n;
+  if paused is not null then
+    select array_agg(l.line), array_agg(l.since) into v_lines, v_since
+      from unnest(v_lines, v_since) l(line, since) where l.line >> 8 <> all(paused);
+  end if;
+  if coalesce(cardinality(v_lines), 0) = 0 then return; end if;
+  most := least(most, 500);
+  if claim.first then
+    most := 1;
+    room := 9223372036854775807;
+  end if;
+
+  -- How many of each line, by the heads as they are seen now.
+  with head as (
+    select l.line, l.since, (l.line >> 4) & 15 as priority, h.last_run, h.est, h.seq
+    from unnest(v_lines, v_since) l(line, since) cross join lateral (
+      select s.last_run, s.est, s.seq from slot s
+      where s.line = l.line and s.last_run >= l.since and s.state = 0 and s.est <= claim.room
+      order by s.last_run, s.seq limit claim.most) h
+  ), ranked as (
+    select line, since, row_number() over by_score as place, sum(head.est::numeric) over by_score as upto,
+      count(*) filter (where line & 1 = 1) over by_score as suspects
+    from head window by_score as (
+      order by priority * least(greatest(n - last_run, 0), 1800000000000000000) desc, priority desc, head.seq
+      rows unbounded preceding)
+  ), taken as (
+    select line, since, count(*)::int as count from ranked
+    where place <= claim.most and (upto <= claim.total or place = 1) and (suspects = 0 or place = 1) group by line, since)
+  select array_agg(line), array_agg(since), array_agg(count) into v_lines, v_since, v_take from taken;
+  if v_lines is null then return; end if;
+  -- A suspect is claimed alone, when what was claimed before it is decided (N15).
+  suspect := v_lines[1] & 1 = 1;
+  if suspect and exists (select 1 from slot s where s.worker = claim.worker and s.state = 4) then return; end if;
+
+  -- So many of each, that nobody else is just taking.
+  select array_agg(g.tid) into v_tid from unnest(v_lines, v_since, v_take) t(line, since, count) cross join lateral (
+    select s.ctid as tid from slot s
+    where s.line = t.line and s.last_run >= t.since and s.state = 0 and s.est <= claim.room
+    order by s.last_run, s.seq limit t.count for update skip locked) g;
+  return query
+    with u as (
+      update slot s set state = 4, worker = claim.worker, run = nextval('run_number'), attempts = s.attempts + 1
+      where s.ctid = any(v_tid) and s.state + 0 = 0
+      returning s.run, s.seq, s.est, s.attempts, s.line, s.last_run
+    )
+    select u.run, u.seq, t.id, c.handler, t.class, t.input, u.est, u.attempts, t.generation, u.line, u.last_run
+    from u join task t on t.seq = u.seq join class c on c.class = t.class
+    order by ((u.line >> 4) & 15) * least(greatest(n - u.last_run, 0), 1800000000000000000) desc, u.line >> 4 & 15 desc, u.seq;
+  if suspect then
+    update worker w set suspect = s.seq from slot s
+      where w.worker = claim.worker and s.worker = claim.worker and s.state = 4;
+  end if;
+end $$;

@@ -1,0 +1,29 @@
+-- The fleet itself: its protocol, the server's timeline, what makes a commit last.
+
+insert into fleet (protocol, installed) values (1, now_ns()) on conflict do nothing;
+
+-- What registers or decides is as durable as the server can make it, whatever its default is (N34).
+create or replace function durable() returns void language plpgsql as $$
+begin
+  if current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true); end if;
+end $$;
+
+-- The server's timeline; null where it is hidden.
+create or replace function server_timeline() returns text language plpgsql as $$
+begin
+  return left(pg_walfile_name(pg_current_wal_lsn()), 8);
+exception when insufficient_privilege or undefined_function or object_not_in_prerequisite_state or feature_not_supported then
+  return null;
+end $$;
+
+-- After a failover the last run numbers may not be known here: they go on far behind them, before anything is claimed (N34).
+create or replace function follow_timeline() returns void language plpgsql as $$
+declare here constant text := server_timeline(); known text;
+begin
+  select timeline into known from fleet;
+  if here is not distinct from known or here is null then return; end if;
+  select timeline into known from fleet for update;
+  if here = known then return; end if;
+  if known is not null then perform setval('run_number', (select last_value from run_number) + 4294967296); end if;
+  update fleet set timeline = here;
+end $$;

@@ -1,0 +1,24 @@
+-- Installs a fleet, or brings it to this release: psql -v schema=selene -f install.sql. What is there stays.
+-- The order is that in which one file needs another.
+\set ON_ERROR_STOP on
+begin;
+set local lock_timeout = '2s';
+select pg_advisory_xact_lock(hashtext('selene ' || :'schema'));
+create schema if not exists :"schema";
+set local search_path = :"schema", pg_temp;
+\ir tables.sql
+\ir refusal.sql
+\ir numbers.sql
+\ir fleet.sql
+\ir queue.sql
+\ir class.sql
+\ir history.sql
+\ir record.sql
+\ir register.sql
+\ir cancel.sql
+\ir claim.sql
+\ir decision.sql
+\ir worker.sql
+\ir look.sql
+\ir rights.sql
+commit;

@@ -1,0 +1,181 @@
+-- Looking: never at inputs, never at more than a page; counts stop at 10,000 (N31, N35).
+
+create or replace function state_name(state int) returns text language sql immutable as $$
+  select (array['enqueued', 'enqueued', 'held', 'blocked', 'running', 'enqueued'])[state + 1] $$;
+create or replace function end_name(state int) returns text language sql immutable as $$
+  select (array['succeeded', 'failed', 'cancelled'])[state - 3] $$;
+create or replace function stop_name(stop int) returns text language sql immutable as $$
+  select (array['expiring', 'preempted', 'constraint_lost', 'replaced', 'cancelled', 'shutdown', 'interrupted'])[stop] $$;
+create or replace function constraints_in(bits int) returns text[] language sql immutable as $$
+  select coalesce(array_agg(name order by place), '{}')
+  from unnest(array['network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off',
+    'not_roaming']) with ordinality as n(name, place) where bits & (1 << (place::int - 1)) <> 0 $$;
+
+create or replace view live as
+  select t.seq, t.id, q.name as queue, (array['refresh', 'processing'])[c.kind] as kind, c.handler, c.labels,
+    constraints_in(c.constraints) as requires, (array['standing', 'once', 'periodic'])[t.schedule + 1] as schedule, t.priority,
+    case when t.behind is null then state_name(s.state) else 'blocked' end as state, coalesce(s.attempts, 0) as attempts,
+    t.max_attempts, instant(coalesce(s.due, t.anchor)) as earliest_begin, instant(coalesce(s.last_run, t.registered)) as last_run,
+    span(coalesce(s.est, t.expected)) as estimate, t.generation, coalesce(cardinality(s.response), 0) as runs, t.tags,
+    instant(t.registered) as registered, w.name as node, nullif(s.run, 0) as run, s.line & 1 = 1 as suspect,
+    stop_name(s.stop) as stop, s.failure
+  from task t join class c on c.class = t.class join queue q on q.queue = c.queue left join slot s on s.seq = t.seq
+    left join worker w on w.worker = s.worker;
+
+create or replace view ended as
+  select h.seq, h.id, q.name as queue, (array['refresh', 'processing'])[c.kind] as kind, c.handler, c.labels,
+    constraints_in(c.constraints) as requires, (array['standing', 'once', 'periodic'])[h.schedule + 1] as schedule, h.priority,
+    end_name(h.state) as state, h.attempts, instant(h.due) as earliest_begin, instant(h.last_run) as last_run,
+    span(h.est) as estimate, h.generation, coalesce(cardinality(h.response), 0) as runs, h.tags,
+    instant(h.registered) as registered, instant(h.ended) as ended, nullif(h.run, 0) as run, stop_name(h.stop) as stop, h.failure
+  from history h join class c on c.class = h.class join queue q on q.queue = c.queue;
+
+create or replace view nodes as
+  select w.worker, w.name, w.version, instant(w.started) as started, instant(w.beaten) as beaten, instant(w.expires) as expires,
+    span(w.ttl) as lease, w.expires >= now_ns() and w.beaten <= now_ns() + w.ttl / 10 as alive, w.jumps, w.serves
+  from worker w;
+
+-- One record: the live one of an id, else the last. No row: the id is not registered.
+create or replace function get(text) returns table (
+  seq bigint, id text, queue text, kind text, handler text, labels text[], requires text[], schedule text, priority smallint,
+  state text, attempts int, earliest_begin timestamptz, last_run timestamptz, estimate interval, generation int, runs int,
+  tags text[], registered timestamptz, ended timestamptz, node text, run bigint, stop text, failure text, appended bigint)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query select l.seq, l.id, l.queue, l.kind, l.handler, l.labels, l.requires, l.schedule, l.priority, l.state, l.attempts,
+      l.earliest_begin, l.last_run, l.estimate, l.generation, l.runs, l.tags, l.registered, null::timestamptz, l.node, l.run,
+      l.stop, l.failure, (select count(*) from task b where b.id = $1 and b.behind is not null)
+    from live l join task t on t.seq = l.seq where t.id = $1 and t.behind is null;
+  if found then return; end if;
+  return query select e.seq, e.id, e.queue, e.kind, e.handler, e.labels, e.requires, e.schedule, e.priority, e.state, e.attempts,
+      e.earliest_begin, e.last_run, e.estimate, e.generation, e.runs, e.tags, e.registered, e.ended, null::text, e.run, e.stop,
+      e.failure, 0::bigint
+    from ended e where e.id = $1 order by e.ended desc, e.seq desc limit 1;
+end $$;
+
+-- A page of live records by number: those after `after`.
+create or replace function list(
+  queue text default null, state text default null, tag text default null, after bigint default 0, most int default 100)
+returns setof live language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query select l.* from live l
+    where l.seq > list.after and (list.queue is null or l.queue = list.queue) and (list.state is null or l.state = list.state)
+      and (list.tag is null or l.tags @> array[list.tag])
+    order by l.seq limit least(list.most, 1000);
+end $$;
+
+-- What a task left at its last success (N27); null: nothing, or no longer known.
+create or replace function result(id text) returns bytea language sql as $$
+  select h.result from history h where h.id = result.id order by h.ended desc, h.seq desc limit 1 $$;
+
+-- How many ready tasks of the same queue and kind come before a record, at most 10,000.
+create or replace function rank_of(s slot, n bigint) returns bigint language sql as $$
+  select count(*) from (
+    select 1 from class mine join class c on c.queue = mine.queue and c.kind = mine.kind
+      cross join generate_series(1, 5) priority cross join generate_series(0, 15) rest cross join lateral (
+        select 1 from slot o where o.line = ((c.class << 8) | (priority << 4) | rest) and o.state = 0 and o.last_run <=
+          n - div((s.line >> 4 & 15)::numeric * (n - s.last_run), priority)::bigint
+        and (priority::numeric * (n - o.last_run), priority, -o.seq)
+          > ((s.line >> 4 & 15)::numeric * (n - s.last_run), s.line >> 4 & 15, -s.seq)
+        limit 10000) before
+    where mine.class = s.line >> 8 limit 10000) counted $$;
+
+-- Every reason why a task does not run now, in words, with the instant at which it may change (C15).
+create or replace function explain(id text) returns table (reason text, detail text, until timestamptz) language plpgsql as $$
+#variable_conflict use_column
+declare n constant bigint := now_ns(); t task; s slot; c class; q queue; h history; nodes int; word text;
+begin
+  select * into t from task where id = explain.id and behind is null;
+  if not found then
+    select * into h from history where id = explain.id order by ended desc, seq desc limit 1;
+    if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
+    return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts || ' attempts'
+      || coalesce(': ' || h.failure, ''), null::timestamptz;
+    return;
+  end if;
+  select * into s from slot where seq = t.seq;
+  select * into c from class where class = t.class;
+  select * into q from queue where queue = c.queue;
+  if s.state = 4 then
+    return query select 'running'::text, 'as run ' || s.run || ' at '
+      || coalesce((select w.name from worker w where w.worker = s.worker), 'a node that is gone') || ', attempt ' || s.attempts,
+      null::timestamptz;
+    return;
+  end if;
+  if s.state = 2 then
+    return query select 'held'::text, 'the limit of its queue is reached', null::timestamptz;
+  end if;
+  if s.state = 5 then
+    return query select 'still_running'::text, 'the run of the record before it has not come back',
+      (select instant(min(st.until)) from stray st where st.id = t.id);
+  end if;
+  if s.due > n then
+    return query select 'not_due'::text, case when s.stop = 7 then 'its node ended while it ran; it waits'
+        when s.attempts > 0 then 'attempt ' || s.attempts || ' failed' || coalesce(': ' || s.failure, '') || '; it waits'
+        else 'it waits' end, instant(s.due);
+  end if;
+  if q.paused_until > n then
+    return query select 'queue_paused'::text, 'queue ' || quote_literal(q.name) || ' is paused',
+      case when q.paused_until < 9223372036854775807 then instant(q.paused_until) end;
+  end if;
+  select count(*) into nodes from worker w where c.class = any(w.serves) and w.expires >= n;
+  if nodes = 0 then
+    word := 'no node has handler ' || quote_literal(c.handler)
+      || case when c.labels <> '{}' then ' with ' || array_to_string(c.labels, ', ') else '' end
+      || case when c.constraints <> 0 then ' and ' || array_to_string(constraints_in(c.constraints), ', ') else '' end;
+    return query select 'no_node'::text, word || coalesce('; last ' || c.served_by || ', ' || span(n - c.served) || ' ago', ''),
+      null::timestamptz;
+    return;
+  end if;
+  if s.line & 1 = 1 then
+    return query select 'suspect'::text, 'its node ended while it ran; it runs alone', null::timestamptz;
+  end if;
+  if s.state <= 1 and s.due <= n then
+    return query select 'ready'::text, 'for ' || span(n - greatest(s.due, s.last_run)) || ', ' || r.rank
+      || case when r.rank >= 10000 then ' or more' else '' end || ' before it', null::timestamptz
+      from rank_of(s, n) as r(rank);
+  end if;
+end $$;
+
+-- What people want to know of a fleet; `alarm` is true where somebody should look (N35).
+create or replace function status() returns table (item text, value text, alarm boolean) language plpgsql as $$
+#variable_conflict use_column
+declare n constant bigint := now_ns(); count bigint; age interval;
+begin
+  return query select 'protocol'::text, f.protocol::text, false from fleet f;
+  return query select 'timeline'::text, coalesce(f.timeline, 'hidden'), false from fleet f;
+  return query select 'durability'::text, 'synchronous_commit is ' || current_setting('synchronous_commit'),
+    current_setting('synchronous_commit') = 'off';
+  return query
+    select 'nodes'::text, count(*) filter (where d.alive) || ' alive, ' || count(*) filter (where not d.alive) || ' gone', false
+    from nodes d;
+  return query select 'clock of ' || d.name, d.jumps || ' jumps', true from nodes d where d.jumps > 2 and d.alive;
+  for item, count in
+    select v.item, (select count(*) from (select 1 from slot s where s.state = v.state limit 10000) c)
+    from (values ('ready', 0), ('waiting', 1), ('held', 2), ('running', 4)) v(item, state)
+  loop
+    value := case when count >= 10000 then '10000+' else count::text end;
+    alarm := false;
+    return next;
+  end loop;
+  return query select 'queue ' || q.name, 'oldest ready for ' || span(n - o.since), n - o.since > 3600000000000
+    from queue q cross join lateral (
+      select min(h.last_run) as since from class c cross join lateral unnest(lines_of(array[c.class])) l(line)
+        cross join lateral (select s.last_run from slot s where s.line = l.line and s.state = 0 order by s.last_run limit 1) h
+      where c.queue = q.queue) o
+    where o.since is not null and q.paused_until <= n;
+  return query select 'queue ' || q.name, 'paused', false from queue q where q.paused_until > n;
+  return query select 'class ' || c.class, 'no node has handler ' || quote_literal(c.handler), true from class c
+    where cardinality(lines_of(array[c.class])) > 0 and not exists (
+      select 1 from worker w where c.class = any(w.serves) and w.expires >= n);
+  select count(*) into count from (select 1 from slot s where s.line & 1 = 1 and s.state in (0, 1, 4) and s.stop = 7 limit 100) c;
+  return query select 'suspects'::text, count::text, count > 0;
+  select max(clock_timestamp() - xact_start) into age from pg_stat_activity where backend_xmin is not null;
+  return query select 'oldest snapshot'::text, coalesce(age, '0')::text, coalesce(age > interval '10 minutes', false);
+  select n_dead_tup into count from pg_stat_all_tables where relid = 'slot'::regclass;
+  return query select 'dead rows of slot'::text, count::text, count > 100000;
+  return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date || ' is missing', true
+    from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null;
+end $$;

@@ -1,0 +1,127 @@
+-- Queues: made by the first task that names one; pace, limits, pauses.
+
+create or replace function queue_of(name text) returns queue language plpgsql as $$
+#variable_conflict use_column
+declare q queue;
+begin
+  select * into q from queue where name = queue_of.name;
+  if found then return q; end if;
+  perform check_name('queue', queue_of.name);
+  insert into queue (name) values (queue_of.name) on conflict do nothing;
+  select * into q from queue where name = queue_of.name;
+  return q;
+end $$;
+
+-- Changes what is not null. A limit below 0 takes it away.
+create or replace function set_queue(
+  name text, pace interval default null, backoff_min interval default null, backoff_max interval default null,
+  jitter int default null, retention interval default null, max_input int default null, limit_refresh int default null,
+  limit_processing int default null, holds boolean default null) returns void language plpgsql as $$
+#variable_conflict use_column
+declare q queue := queue_of(set_queue.name);
+begin
+  select * into q from queue where queue = q.queue for update;
+  q.pace := coalesce(span_ns(set_queue.pace), q.pace);
+  q.backoff_min := coalesce(span_ns(set_queue.backoff_min), q.backoff_min);
+  q.backoff_max := coalesce(span_ns(set_queue.backoff_max), q.backoff_max);
+  q.jitter := coalesce(set_queue.jitter, q.jitter);
+  q.retention := coalesce(span_ns(set_queue.retention), q.retention);
+  q.max_input := coalesce(set_queue.max_input, q.max_input);
+  perform check_range('pace', q.pace, 0, 315360000000000000, ' ns');
+  perform check_range('backoff_min', q.backoff_min, 0, q.backoff_max, ' ns');
+  perform check_range('backoff_max', q.backoff_max, 0, 315360000000000000, ' ns');
+  perform check_range('jitter', q.jitter, 0, 1000);
+  perform check_range('retention', q.retention, 0, 315360000000000000, ' ns');
+  perform check_range('max_input', q.max_input, 0, 1073741823);
+  q.limit_refresh := nullif(greatest(coalesce(set_queue.limit_refresh, q.limit_refresh), -1), -1);
+  q.limit_processing := nullif(greatest(coalesce(set_queue.limit_processing, q.limit_processing), -1), -1);
+  q.holds := coalesce(set_queue.holds, q.holds);
+  update queue set pace = q.pace, backoff_min = q.backoff_min, backoff_max = q.backoff_max, jitter = q.jitter,
+      retention = q.retention, max_input = q.max_input, limit_refresh = q.limit_refresh,
+      limit_processing = q.limit_processing, holds = q.holds
+    where queue = q.queue;
+  if set_queue.limit_refresh is not null then perform count_places(q.queue, 1, q.limit_refresh); end if;
+  if set_queue.limit_processing is not null then perform count_places(q.queue, 2, q.limit_processing); end if;
+  if set_queue.holds is not null then
+    perform fill_places(q.queue, 1);
+    perform fill_places(q.queue, 2);
+  end if;
+end $$;
+
+create or replace function pause(queue text, span interval default null) returns void language plpgsql as $$
+#variable_conflict use_column
+declare q constant queue := queue_of(pause.queue);
+begin
+  update queue set paused_until = coalesce(now_ns() + span_ns(pause.span), 9223372036854775807) where queue = q.queue;
+end $$;
+
+create or replace function resume(queue text) returns void language plpgsql as $$
+#variable_conflict use_column
+declare q constant queue := queue_of(resume.queue);
+begin
+  update queue set paused_until = 0 where queue = q.queue;
+end $$;
+
+-- Places (T6, N24). Each time that a queue is given a limit its places are counted, while nobody registers or decides.
+create or replace function count_places(p_queue int, p_kind int, p_limit int) returns void language plpgsql as $$
+begin
+  if p_limit is null then
+    delete from pending where queue = p_queue and kind = p_kind;
+  else
+    lock table slot in share row exclusive mode;
+    insert into pending
+      select p_queue, p_kind, count(*) from slot s join task t on t.seq = s.seq join class c on c.class = t.class
+      where c.queue = p_queue and c.kind = p_kind and s.schedule <> 0 and s.state <> 2
+      on conflict (queue, kind) do update set pending = excluded.pending;
+    perform fill_places(p_queue, p_kind);
+  end if;
+end $$;
+
+-- Takes a place; gives the state that a record has with it (1) or without (2), or refuses.
+create or replace function take_place(q queue, p_kind int) returns smallint language plpgsql as $$
+declare most constant int := case p_kind when 1 then q.limit_refresh else q.limit_processing end;
+begin
+  if most is null then return 1; end if;
+  update pending set pending = pending + 1 where queue = q.queue and kind = p_kind and pending < most;
+  if found then return 1; end if;
+  if not q.holds then
+    perform refuse(2, 'queue', 'pending requests of ' || quote_literal(q.name) || ' exceed its limit, which is ' || most);
+  end if;
+  return 2;
+end $$;
+
+-- Places that are free go to those that are held: higher priority first, then lower number (T6).
+create or replace function fill_places(p_queue int, p_kind int) returns void language plpgsql as $$
+declare most int; taken bigint; best bigint;
+begin
+  select case p_kind when 1 then limit_refresh else limit_processing end into most from queue where queue = p_queue;
+  if most is null then return; end if;
+  select pending into taken from pending where queue = p_queue and kind = p_kind for update;
+  while taken < most loop
+    select h.seq into best
+      from class c cross join generate_series(1, 5) priority cross join lateral (
+        select s.seq from slot s where s.line >> 4 = (c.class << 4 | priority) and s.state = 2
+        order by s.seq limit 1) h
+      where c.queue = p_queue and c.kind = p_kind order by priority desc, h.seq limit 1;
+    exit when best is null;
+    perform 1 from slot where seq = best and state = 2 for update skip locked;
+    exit when not found;  -- somebody is at it; housekeeping looks again
+    update slot set state = 1 where seq = best;
+    taken := taken + 1;
+  end loop;
+  update pending set pending = taken where queue = p_queue and kind = p_kind and pending <> taken;
+end $$;
+
+-- Gives a place back.
+create or replace function free_place(p_queue int, p_kind int) returns void language plpgsql as $$
+begin
+  update pending set pending = pending - 1 where queue = p_queue and kind = p_kind;
+  if found then perform fill_places(p_queue, p_kind); end if;
+end $$;
+
+-- Tells nodes that listen that something may be due (N28). To be called alone, after the commit of what it is about.
+create or replace function wake(queue text default 'default') returns void language plpgsql as $$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  perform pg_notify(current_schema(), wake.queue);
+end $$;

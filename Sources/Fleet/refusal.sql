@@ -1,0 +1,34 @@
+-- What is refused, and how it is told: SQLSTATE SE and the number of the header's status, a sentence, the field.
+
+create or replace function refuse(status int, field text, problem text) returns void language plpgsql as $$
+begin
+  raise exception using errcode = 'SE' || lpad(status::text, 3, '0'), message = field || ': ' || problem, column = field;
+end $$;
+
+-- A name has 1 to 255 bytes (T1).
+create or replace function check_name(field text, name text) returns void language plpgsql as $$
+begin
+  if name is null or octet_length(name) not between 1 and 255 then
+    perform refuse(16, field, coalesce(octet_length(name)::text || ' bytes', 'null')
+      || ' is out of range, allowed are 1 to 255 bytes');
+  end if;
+end $$;
+
+create or replace function check_range(field text, value bigint, lowest bigint, most bigint, unit text default '')
+returns void language plpgsql as $$
+begin
+  if value is null or value not between lowest and most then
+    perform refuse(16, field, coalesce(value::text, 'null') || unit || ' is out of range, allowed are ' || lowest || ' to '
+      || most || unit);
+  end if;
+end $$;
+
+-- The place of a word in a list that begins at 0; refuses any other.
+create or replace function word_number(field text, word text, words text[]) returns smallint language plpgsql as $$
+begin
+  if array_position(words, word) is null then
+    perform refuse(16, field, coalesce(quote_literal(word), 'null') || ' is not known, allowed are '
+      || array_to_string(words, ', '));
+  end if;
+  return array_position(words, word) - 1;
+end $$;

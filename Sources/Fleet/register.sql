@@ -1,0 +1,262 @@
+-- Registering: what happens when an id is new, ended, or live (T2, T4 to T6). Called inside a transaction of the
+-- application it stands or falls with it (N16).
+
+create or replace function register(
+  id text,
+  handler text default null,                   -- its id
+  queue text default 'default',
+  kind text default 'refresh',                 -- refresh, processing
+  schedule text default null,                  -- once, or periodic if `every` is said; standing
+  priority int default 3,                      -- 1 very low … 5 very high
+  expected interval default null,              -- what a run takes; null: what its handler's runs take
+  delay interval default '0',
+  every interval default null,
+  flex interval default '0',
+  anchored boolean default false,
+  backoff text default null,                   -- none, linear, exponential; standing: none, else exponential
+  backoff_delay interval default '30 s',
+  max_attempts int default 0,                  -- 0: any number
+  response_window int default 3,
+  tags text[] default '{}',
+  labels text[] default '{}',                  -- what a node must carry, as gpu
+  requires text[] default '{}',                -- constraints of its machine, as network
+  existing text default null,                  -- keep, replace, update, append, append_or_replace; standing: update, else keep
+  input bytea default '')
+returns text language plpgsql as $$
+#variable_conflict use_column
+declare n constant bigint := now_ns(); q queue; t task; kind_number int;
+begin
+  perform durable();
+  perform check_name('id', register.id);
+  perform check_name('handler', coalesce(register.handler, register.id));
+  q := queue_of(register.queue);
+  kind_number := 1 + word_number('kind', register.kind, array['refresh', 'processing']);
+  t := define(register.schedule, register.priority, register.expected, register.delay, register.every, register.flex,
+    register.anchored, register.backoff, register.backoff_delay, register.max_attempts, register.response_window,
+    register.tags, register.existing, register.input, q);
+  t.id := register.id;
+  t.class := (class_of(q.queue, kind_number, constraint_bits(register.requires), sorted_names('labels', register.labels),
+    coalesce(register.handler, register.id))).class;
+  if t.learns then select mean into t.expected from class where class = t.class; end if;
+  return enter(t, q, kind_number, n);
+end $$;
+
+create or replace function constraint_bits(requires text[]) returns int language plpgsql as $$
+declare word text; bits int := 0;
+begin
+  foreach word in array coalesce(requires, '{}') loop
+    bits := bits | (1 << word_number('requires', word, constraint_names()));
+  end loop;
+  return bits;
+end $$;
+
+create or replace function sorted_names(field text, names text[]) returns text[] language plpgsql as $$
+declare name text;
+begin
+  perform check_range(field, coalesce(cardinality(names), 0), 0, 16, ' names');
+  foreach name in array coalesce(names, '{}') loop perform check_name(field, name); end loop;
+  return coalesce((select array_agg(distinct u.one order by u.one) from unnest(names) u(one)), '{}');
+end $$;
+
+-- A checked definition; without id, class and times.
+create or replace function define(
+  schedule text, priority int, expected interval, delay interval, every interval, flex interval, anchored boolean,
+  backoff text, backoff_delay interval, max_attempts int, response_window int, tags text[], existing text, input bytea,
+  q queue) returns task language plpgsql as $$
+declare t task; ten_years constant bigint := 315360000000000000; default_word text;
+begin
+  t.schedule := word_number('schedule', coalesce(schedule, case when every is null then 'once' else 'periodic' end),
+    array['standing', 'once', 'periodic']);
+  perform check_range('priority', priority, 1, 5);
+  t.priority := priority;
+  t.learns := expected is null;
+  t.expected := span_ns(expected);
+  if not t.learns then perform check_range('expected', t.expected, 0, 86400000000000, ' ns'); end if;
+  t.delay := span_ns(delay);
+  perform check_range('delay', t.delay, 0, ten_years, ' ns');
+  t.period := case when t.schedule = 2 then span_ns(every) else 0 end;
+  t.flex := case when t.schedule = 2 then span_ns(flex) else 0 end;
+  if t.schedule = 2 then
+    perform check_range('every', t.period, 1, ten_years, ' ns');
+    perform check_range('flex', t.flex, 0, t.period, ' ns');
+  end if;
+  t.recurrence := coalesce(anchored, false)::int;
+  t.backoff := word_number('backoff', coalesce(backoff, case when t.schedule = 0 then 'none' else 'exponential' end),
+    array['none', 'linear', 'exponential']);
+  t.backoff_delay := span_ns(backoff_delay);
+  perform check_range('backoff_delay', t.backoff_delay, 0, 9223372036854775807, ' ns');
+  t.backoff_delay := least(greatest(t.backoff_delay, q.backoff_min), q.backoff_max);
+  perform check_range('max_attempts', max_attempts, 0, 2147483647);
+  t.max_attempts := max_attempts;
+  perform check_range('response_window', response_window, 0, 30);
+  t.response_window := response_window;
+  t.tags := nullif(sorted_names('tags', tags), '{}');
+  t.existing := word_number('existing', coalesce(existing, case when t.schedule = 0 then 'update' else 'keep' end),
+    array['keep', 'replace', 'update', 'append', 'append_or_replace']);
+  if t.existing > 2 and t.schedule <> 1 then
+    perform refuse(16, 'existing', 'only once tasks can be appended');
+  end if;
+  if input is null then perform refuse(16, 'input', 'null is not bytes'); end if;
+  if octet_length(input) > q.max_input then
+    perform refuse(20, 'input', octet_length(input) || ' bytes is out of range, allowed are 0 to ' || q.max_input || ' bytes');
+  end if;
+  t.input := input;
+  t.generation := 0;
+  return t;
+end $$;
+
+-- The first begin, counted from an instant (T4).
+create or replace function first_begin(t task, from_instant bigint) returns bigint language sql immutable as $$
+  select from_instant + t.delay + case when t.flex > 0 and t.flex < t.period then t.period - t.flex else 0 end $$;
+
+-- A definition meets what is there. Everything else may change until the slot is locked, so it is looked at again.
+create or replace function enter(t task, q queue, p_kind int, n bigint) returns text language plpgsql as $$
+declare old task; s slot; c class; last_state int; state int; found_seq bigint; keeps boolean;
+begin
+  loop
+    select seq into found_seq from task where id = t.id and behind is null;
+    if not found then
+      if t.existing = 3 then
+        select h.state into last_state from history h where h.id = t.id order by h.ended desc, h.seq desc limit 1;
+        if last_state > 4 then
+          t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+          t.registered := n;
+          t.anchor := first_begin(t, n);
+          perform remember(t, null, last_state, 0, n);
+          return 'added';
+        end if;
+      end if;
+      t.seq := add_task(t, n);
+      continue when t.seq is null;  -- somebody was faster
+      state := case when t.schedule = 0 then 1 else take_place(q, p_kind) end;
+      perform add_slot(t, state, n);
+      return case state when 2 then 'held' else 'added' end;
+    end if;
+    if t.existing = 0 then return 'kept'; end if;
+    select * into s from slot where seq = found_seq for update;
+    continue when not found;
+    select * into old from task where seq = found_seq;
+    select * into c from class where class = old.class;
+    case t.existing
+      when 1 then
+        keeps := s.schedule <> 0 and s.state <> 2 and t.schedule <> 0 and c.queue = q.queue and c.kind = p_kind;
+        if s.has_next then
+          perform cancel_waiting(t.id, 0, n);
+          update slot set has_next = false where seq = s.seq;
+        end if;
+        perform finish(s.seq, 6, 4, n, null, keeps);
+        t.seq := add_task(t, n);
+        continue when t.seq is null;
+        state := case when t.schedule = 0 or keeps then 1 else take_place(q, p_kind) end;
+        perform add_slot(t, state, n);
+        return 'replaced';
+      when 2 then
+        if c.kind <> p_kind then perform refuse(16, 'kind', 'cannot change in an update; replace the task'); end if;
+        if c.queue <> q.queue then perform refuse(16, 'queue', 'cannot change in an update; replace the task'); end if;
+        if old.schedule <> t.schedule then
+          perform refuse(16, 'schedule', 'cannot change in an update; replace the task');
+        end if;
+        perform revise(t, old, s, n);
+        return 'updated';
+      else
+        if old.schedule <> 1 then
+          perform refuse(16, 'existing', 'the live task of this id is not a once task and has no successors');
+        end if;
+        if c.kind <> p_kind or c.queue <> q.queue then
+          perform refuse(16, 'kind', 'a successor has the kind and the queue of the live task of its id');
+        end if;
+        if (select count(*) from task where id = t.id and behind is not null) >= 1000 then
+          perform refuse(2, 'id', 'successors of one task are too many, at most 1000 can wait');
+        end if;
+        t.registered := n;
+        t.anchor := n + t.delay;
+        t.behind := coalesce((select max(seq) from task where id = t.id and behind is not null), s.seq);
+        t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+        insert into task overriding system value select t.*;
+        update slot set has_next = true where seq = s.seq;
+        return 'appended';
+    end case;
+  end loop;
+end $$;
+
+-- The new record's number; null where a live record has the id.
+create or replace function add_task(t task, n bigint) returns bigint language plpgsql as $$
+begin
+  t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+  t.registered := n;
+  t.anchor := first_begin(t, n);
+  insert into task overriding system value select t.* on conflict (id) where behind is null do nothing;
+  return case when found then t.seq end;
+end $$;
+
+create or replace function add_slot(t task, state int, n bigint) returns void language sql as $$
+  insert into slot (seq, last_run, due, est, line, max_attempts, schedule, state)
+    select t.seq, n, b.begin, t.expected, line_of(t.class, t.priority, t.expected), t.max_attempts, t.schedule,
+      case when state = 1 and exists (select 1 from stray where stray.id = t.id and stray.until > n) then 5
+           when state = 1 and b.begin <= n then 0 else state end
+    from (select first_begin(t, n) as begin) b $$;
+
+-- Gives a live record another definition; what it has done stays (T5). `old` and `s` are as they are now.
+create or replace function revise(t task, old task, s slot, n bigint) returns void language plpgsql as $$
+declare new_due bigint := s.due; new_est bigint;
+begin
+  t.seq := old.seq;
+  t.registered := old.registered;
+  t.anchor := old.anchor;
+  t.period_base := old.period_base;
+  t.generation := old.generation + 1;
+  if s.attempts = 0 and not (t.schedule = 0 and s.decided <> 0) then
+    if t.period_base is not null then
+      new_due := next_period(t.recurrence, t.period, t.anchor, t.period_base);
+    else
+      t.anchor := first_begin(t, t.registered);
+      new_due := t.anchor;
+    end if;
+  end if;
+  s.response := case when t.response_window > 0
+    then s.response[greatest(1, cardinality(s.response) + 1 - t.response_window):] end;
+  new_est := estimate(s.response, t.response_window, t.expected);
+  update task set class = t.class, priority = t.priority, backoff = t.backoff, recurrence = t.recurrence,
+      response_window = t.response_window, existing = t.existing, max_attempts = t.max_attempts, generation = t.generation,
+      expected = t.expected, learns = t.learns, delay = t.delay, period = t.period, flex = t.flex,
+      backoff_delay = t.backoff_delay, anchor = t.anchor, tags = t.tags, input = t.input
+    where seq = t.seq;
+  update slot set due = new_due, est = new_est, response = s.response, max_attempts = t.max_attempts,
+      line = line_of(t.class, t.priority, new_est) | (s.line & 1),
+      state = case when s.state <= 1 then case when new_due <= n then 0 else 1 end else s.state end
+    where seq = t.seq;
+end $$;
+
+-- Changes a live task; what is null stays. Its run in flight keeps its own copy.
+create or replace function update_task(
+  id text, handler text default null, priority int default null, expected interval default null, delay interval default null,
+  every interval default null, flex interval default null, backoff text default null, backoff_delay interval default null,
+  max_attempts int default null, tags text[] default null, labels text[] default null, requires text[] default null,
+  input bytea default null) returns void language plpgsql as $$
+#variable_conflict use_column
+declare n constant bigint := now_ns(); old task; t task; s slot; c class; q queue;
+begin
+  perform durable();
+  select s.* into s from task t join slot s on s.seq = t.seq where t.id = update_task.id and t.behind is null for update of s;
+  if not found then perform refuse(21, 'id', quote_literal(update_task.id) || ' has no live task'); end if;
+  select * into old from task where seq = s.seq;
+  select * into c from class where class = old.class;
+  select * into q from queue where queue = c.queue;
+  t := define((array['standing', 'once', 'periodic'])[old.schedule + 1], coalesce(update_task.priority, old.priority),
+    coalesce(update_task.expected, case when not old.learns then span(old.expected) end),
+    coalesce(update_task.delay, span(old.delay)), coalesce(update_task.every, span(old.period)),
+    coalesce(update_task.flex, span(old.flex)), old.recurrence = 1,
+    coalesce(update_task.backoff, (array['none', 'linear', 'exponential'])[old.backoff + 1]),
+    coalesce(update_task.backoff_delay, span(old.backoff_delay)), coalesce(update_task.max_attempts, old.max_attempts),
+    old.response_window, coalesce(update_task.tags, old.tags, '{}'),
+    (array['keep', 'replace', 'update', 'append', 'append_or_replace'])[old.existing + 1],
+    coalesce(update_task.input, old.input), q);
+  perform check_name('handler', coalesce(update_task.handler, c.handler));
+  t.id := old.id;
+  t.class := (class_of(c.queue, c.kind,
+    case when update_task.requires is null then c.constraints else constraint_bits(update_task.requires) end,
+    case when update_task.labels is null then c.labels else sorted_names('labels', update_task.labels) end,
+    coalesce(update_task.handler, c.handler))).class;
+  if t.learns then t.expected := old.expected; end if;
+  perform revise(t, old, s, n);
+end $$;

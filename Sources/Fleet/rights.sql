@@ -1,0 +1,52 @@
+-- Who may call what (N32), and plans that no statistics decide (N6): here once for all functions, so none is forgotten.
+-- A role is the schema's name with what it may do. Tables are granted to nobody.
+
+do $$
+declare
+  fleet constant text := current_schema();
+  callable constant jsonb := '{
+    "enqueue": ["register", "update_task", "cancel", "cancel_tag", "result", "wake"],
+    "work": ["hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate", "classes"],
+    "look": ["get", "list", "explain", "status", "classes", "now_ns"],
+    "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all"]}';
+  -- An index for tags can only be read as a bitmap.
+  by_tag constant text[] := '{cancel_tag,list}';
+  f regprocedure; right_name text; role_name text; has_roles boolean := true;
+begin
+  for right_name in select jsonb_object_keys(callable) loop
+    role_name := fleet || '_' || right_name;
+    if not exists (select 1 from pg_roles where rolname = role_name) then
+      begin
+        execute format('create role %I nologin', role_name);
+      exception when insufficient_privilege then
+        has_roles := false;
+        raise warning 'the role % is not there and may not be created: only the owner of schema % can use it', role_name, fleet;
+      when duplicate_object or unique_violation then null;
+      end;
+    end if;
+  end loop;
+  for f in select p.oid::regprocedure from pg_proc p where p.pronamespace = quote_ident(fleet)::regnamespace loop
+    -- Who reads the views calls what is plain arithmetic in them.
+    continue when (select p.provolatile = 'i' from pg_proc p where p.oid = f);
+    execute format('revoke all on function %s from public', f);
+    continue when not exists (
+      select 1 from jsonb_each(callable) c join pg_proc p on p.oid = f and c.value ? p.proname);
+    execute format('alter function %s security definer set search_path = %I, pg_temp set jit = off
+      set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+      set enable_bitmapscan = %s', f, fleet, case when (select p.proname = any(by_tag) from pg_proc p where p.oid = f)
+        then 'on' else 'off' end);
+  end loop;
+  if not has_roles then return; end if;
+  for right_name in select jsonb_object_keys(callable) loop
+    role_name := fleet || '_' || right_name;
+    execute format('grant usage on schema %I to %I', fleet, role_name);
+    for f in
+      select p.oid::regprocedure from pg_proc p
+      where p.pronamespace = quote_ident(fleet)::regnamespace and callable -> right_name ? p.proname
+    loop
+      execute format('grant execute on function %s to %I', f, role_name);
+    end loop;
+  end loop;
+  execute format('grant select on live, ended, nodes to %I', fleet || '_look');
+  execute format('grant %I, %I, %I to %I', fleet || '_enqueue', fleet || '_work', fleet || '_look', fleet || '_manage');
+end $$;

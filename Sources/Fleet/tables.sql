@@ -1,0 +1,152 @@
+-- What a fleet keeps. Instants are nanoseconds since the epoch, spans are nanoseconds: bigint is exact and cheap.
+
+-- Numbers of runs: never reused, and ever-growing for a task (N9).
+create sequence if not exists run_number;
+
+-- One row: which protocol the functions speak, and on which timeline of the server they last ran (N33, N34).
+create table if not exists fleet (
+  is_here   boolean primary key default true check (is_here),
+  protocol  int     not null,
+  timeline  text,
+  installed bigint  not null);
+
+create table if not exists queue (
+  queue        int generated always as identity primary key,
+  name         text    not null unique,
+  pace         bigint  not null default 900000000000,      -- a standing task waits so long after a run (N20)
+  paused_until bigint  not null default 0,
+  backoff_min  bigint  not null default 10000000000,
+  backoff_max  bigint  not null default 18000000000000,
+  jitter       int     not null default 0,                 -- per mille of a backoff (C10)
+  retention    bigint  not null default 86400000000000,    -- of ended records; 0 keeps none
+  max_input    int     not null default 10240,
+  limit_refresh    int,                                    -- pending requests (T6); null: any number
+  limit_processing int,
+  holds        boolean not null default false);            -- what finds no place waits for one
+
+-- How many places are taken. Only queues with a limit have rows, so no other registration waits here (N24).
+create table if not exists pending (
+  queue   int      not null,
+  kind    smallint not null,
+  pending bigint   not null,
+  primary key (queue, kind)) with (fillfactor = 10);
+
+-- Tasks that the same nodes can run (N4).
+create table if not exists class (
+  class       int generated always as identity primary key,
+  queue       int      not null,
+  kind        smallint not null,                           -- 1 refresh, 2 processing
+  constraints int      not null,                           -- bits, as in the header
+  labels      text[]   not null,                           -- sorted
+  handler     text     not null,
+  mean        bigint   not null default 5000000000,        -- of the runs that nodes have reported (N23)
+  samples     bigint   not null default 0,
+  served      bigint,                                      -- when a node last said that it serves it, and which
+  served_by   text,
+  unique (queue, kind, constraints, labels, handler));
+
+-- A node's incarnation, whose number is never reused (N10).
+create table if not exists worker (
+  worker  bigint generated always as identity primary key,
+  name    text   not null,
+  version text   not null,
+  started bigint not null,
+  beaten  bigint not null,
+  expires bigint not null,
+  ttl     bigint not null,
+  steady  bigint not null,                                 -- it has beaten without a gap since then (N11)
+  suspect bigint not null default 0,                       -- the last suspect that it claimed, which runs alone (N15)
+  jumps   int    not null default 0,
+  serves  int[]  not null default '{}') with (fillfactor = 50);
+
+-- What a task is: written at registration, by updates, at the end of a period.
+create table if not exists task (
+  seq             bigint generated always as identity primary key,
+  id              text     not null,
+  class           int      not null,
+  schedule        smallint not null,                       -- 0 standing, 1 once, 2 periodic
+  priority        smallint not null,
+  backoff         smallint not null,                       -- 0 none, 1 linear, 2 exponential
+  recurrence      smallint not null,                       -- 0 after completion, 1 anchored
+  response_window smallint not null,
+  existing        smallint not null,                       -- 0 keep, 1 replace, 2 update, 3 append, 4 append or replace
+  max_attempts    int      not null,
+  generation      int      not null default 0,
+  expected        bigint   not null,
+  learns          boolean  not null,                       -- expected was not said: the mean of its class
+  delay           bigint   not null,
+  period          bigint   not null,
+  flex            bigint   not null,
+  backoff_delay   bigint   not null,
+  registered      bigint   not null,
+  anchor          bigint   not null,                       -- its first earliest begin
+  period_base     bigint,                                  -- when its last period ended; null: none has
+  behind          bigint,                                  -- the record that it waits for (N26)
+  tags            text[],
+  input           bytea    not null);
+create unique index if not exists task_id on task (id) where behind is null;
+create index if not exists task_behind on task (id, seq) where behind is not null;
+create index if not exists task_tags on task using gin (tags) where tags is not null;
+
+-- Where a record stands: narrow, the only row that a run writes. Its lock stands for the record; whoever takes several
+-- takes them in order of number, slots before tasks before places.
+create table if not exists slot (
+  seq          bigint   primary key,
+  run          bigint   not null default 0,
+  decided      bigint   not null default 0,                -- the last run that was decided
+  worker       bigint   not null default 0,
+  last_run     bigint   not null,
+  due          bigint   not null,
+  est          bigint   not null,
+  line         int      not null,                          -- class << 8 | priority << 4 | cost << 1 | suspect
+  attempts     int      not null default 0,
+  max_attempts int      not null,
+  schedule     smallint not null,
+  state        smallint not null,                          -- 0 ready, 1 waits until due, 2 held, 4 runs, 5 its id is taken (C4)
+  stop         smallint not null default 0,
+  has_next     boolean  not null default false,            -- others wait behind it (N26)
+  failed_at    bigint,
+  failure      text,
+  response     bigint[])
+  with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
+create index if not exists slot_ready on slot (line, last_run, seq) where state = 0;
+create index if not exists slot_due on slot (due) where state = 1;
+create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
+create index if not exists slot_runs on slot (worker) where state = 4;
+
+-- Runs in flight whose record is gone: their ids stay taken until they have come back (C4, N25).
+create table if not exists stray (
+  run    bigint   primary key,
+  worker bigint   not null,
+  id     text     not null,
+  stop   smallint not null,
+  until  bigint   not null);
+create index if not exists stray_id on stray (id);
+create index if not exists stray_worker on stray (worker);
+create index if not exists stray_until on stray (until);
+
+-- Records that have ended, a partition a day.
+create table if not exists history (
+  ended      bigint   not null,
+  seq        bigint   not null,
+  id         text     not null,
+  class      int      not null,
+  state      smallint not null,                            -- 4 succeeded, 5 failed, 6 cancelled
+  schedule   smallint not null,
+  priority   smallint not null,
+  stop       smallint not null,
+  attempts   int      not null,
+  generation int      not null,
+  run        bigint   not null,
+  registered bigint   not null,
+  last_run   bigint   not null,
+  due        bigint   not null,
+  est        bigint   not null,
+  tags       text[],
+  response   bigint[],
+  failure    text,
+  result     bytea) partition by range (ended);
+create index if not exists history_id on history (id, ended);
+create table if not exists history_rest partition of history default;
+create index if not exists queue_paused on queue (paused_until) where paused_until > 0;

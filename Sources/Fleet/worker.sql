@@ -1,0 +1,159 @@
+-- Nodes: leases, who may judge whom, and what becomes of the runs of the dead (N10 to N15, N30, N33, N34).
+
+-- A new incarnation; `lease` in nanoseconds. Protocols are those that the node speaks.
+create or replace function hello(
+  name text, lease bigint default 30000000000, version text default '', protocols int[] default '{1}', serves int[] default '{}')
+returns table (worker bigint, protocol int, now bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare here int; n bigint; given bigint;
+begin
+  perform check_name('name', hello.name);
+  perform check_range('lease', hello.lease, 100000000, 3600000000000, ' ns');
+  select f.protocol into here from fleet f;
+  if not here = any(protocols) then
+    perform refuse(19, 'protocols', 'the fleet speaks ' || here || ', the node ' || array_to_string(protocols, ', ') || ': '
+      || case when here > all(protocols) then 'the fleet is newer' else 'the fleet is older' end);
+  end if;
+  perform follow_timeline();
+  n := now_ns();
+  insert into worker (name, version, started, beaten, expires, ttl, steady, serves)
+    values (hello.name, hello.version, n, n, n + hello.lease, hello.lease, n, hello.serves) returning worker into given;
+  perform serve(given, hello.serves, n);
+  return query select given, here, n;
+end $$;
+
+create or replace function serve(p_worker bigint, p_serves int[], n bigint) returns void language plpgsql as $$
+begin
+  update worker set serves = p_serves where worker = p_worker and serves <> p_serves;
+  update class c set served = n, served_by = w.name from worker w
+    where w.worker = p_worker and c.class = any(p_serves) and (c.served is null or c.served < n - 30000000000);
+end $$;
+
+-- The lease begins anew; `elapsed` is what the node's own clock ran since it sent its last beat, null if one was not answered
+-- since, which may yet be made: then it judges nobody for a lease. Rows of `what`: 0 the lease
+-- holds until `number`; 1 run `number` of `held` is no longer the node's, for the stop reason `value`; 2 the clocks differ by
+-- `number`; 3 `number` runs were taken back from the dead. No row 0: the incarnation is over, say hello anew.
+-- Who judges has beaten for a whole lease without a gap, and judges by the instant of its own beat (N11, N12). A gap is half a
+-- lease: after an outage that was shorter everybody comes back before his lease is over.
+create or replace function beat(
+  worker bigint, elapsed bigint, held bigint[] default '{}', serves int[] default null, mean_classes int[] default '{}',
+  mean_counts bigint[] default '{}', mean_totals bigint[] default '{}')
+returns table (what int, number bigint, value bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare w worker; n bigint; gap bigint; taken bigint;
+begin
+  select * into w from worker me where me.worker = beat.worker for update;
+  if not found then return; end if;
+  n := now_ns();
+  gap := n - w.beaten;
+  if abs(gap - beat.elapsed) > w.ttl / 10 then
+    w.steady := n;
+    w.jumps := w.jumps + 1;
+    return query select 2, gap - beat.elapsed, null::bigint;
+  elsif beat.elapsed is null or gap > w.ttl / 2 then
+    w.steady := n;
+  end if;
+  update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps where me.worker = beat.worker;
+  if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
+  return query select 0, n + w.ttl, w.ttl;
+  if cardinality(beat.held) > 0 then
+    return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
+  end if;
+  update class c set samples = least(c.samples, 1000) + m.count,
+      mean = div(c.mean::numeric * least(c.samples, 1000) + m.total, least(c.samples, 1000) + m.count)::bigint
+    from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total) where c.class = m.class and m.count > 0;
+  if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
+    perform bring_back(n);
+    if w.steady <= n - w.ttl then
+      taken := reap(n);
+      if taken > 0 then return query select 3, taken, null::bigint; end if;
+    end if;
+    perform promote();
+    perform keep_places();
+    perform come_back(array(select run from stray where until <= n));
+  end if;
+end $$;
+
+-- Who has a beat from the future has had it before the clock was set back: its lease counts from now, which is never shorter
+-- than it was (N12). Whoever beats just now brings himself back.
+create or replace function bring_back(n bigint) returns void language sql as $$
+  update worker w set beaten = n, expires = n + w.ttl
+    from (select a.worker from worker a where a.beaten > n + a.ttl / 10 for update skip locked) ahead
+    where w.worker = ahead.worker $$;
+
+-- Held records that a place was missed for (somebody was at them).
+create or replace function keep_places() returns void language plpgsql as $$
+declare short record;
+begin
+  for short in
+    select p.queue, p.kind from pending p join queue q on q.queue = p.queue
+    where q.holds and p.pending < case p.kind when 1 then q.limit_refresh else q.limit_processing end order by p.queue, p.kind
+  loop
+    perform fill_places(short.queue, short.kind);
+  end loop;
+end $$;
+
+-- Whether somebody is dead at n to one who is steady: no row, or a lease that is over (N10).
+create or replace function is_dead(p_worker bigint, n bigint) returns boolean language sql as $$
+  select not exists (select 1 from worker w where w.worker = p_worker and w.expires >= n) $$;
+
+-- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone.
+create or replace function reap(n bigint) returns bigint language plpgsql as $$
+declare dead bigint; lost slot; count bigint := 0;
+begin
+  for dead in
+    with recursive w (worker) as (
+      (select s.worker from slot s where s.state = 4 order by s.worker limit 1)
+      union all
+      select (select s.worker from slot s where s.state = 4 and s.worker > w.worker order by s.worker limit 1)
+      from w where w.worker is not null)
+    select w.worker from w where w.worker is not null and is_dead(w.worker, n)
+  loop
+    for lost in
+      select * from slot where worker = dead and state = 4 order by seq limit 1000 for update skip locked
+    loop
+      perform interrupt(lost, n);
+      count := count + 1;
+    end loop;
+  end loop;
+  perform come_back(array(select st.run from stray st where is_dead(st.worker, n) order by st.worker));
+  delete from worker w where is_dead(w.worker, n) and not exists (select 1 from slot s where s.worker = w.worker and s.state = 4);
+  return count;
+end $$;
+
+-- Its process ended while it ran: a failed attempt without a sample, a pause of at least 30 s that doubles, and it is a
+-- suspect (D3, N15).
+create or replace function interrupt(s slot, n bigint) returns void language plpgsql as $$
+declare
+  t task; q queue; words constant text := 'the process ended';
+  is_over constant boolean := s.schedule <> 0 and s.max_attempts > 0 and s.attempts >= s.max_attempts;
+begin
+  select * into t from task where seq = s.seq;
+  select own.* into q from class c join queue own on own.queue = c.queue where c.class = t.class;
+  if is_over and s.schedule = 1 then
+    update slot set last_run = n, failed_at = n, failure = words where seq = s.seq;
+    perform finish(s.seq, 5, 7, n);
+    return;
+  end if;
+  if is_over then update task set period_base = n where seq = s.seq; end if;
+  update slot set state = 1, run = 0, worker = 0, last_run = n, stop = 7, failed_at = n, failure = words, line = s.line | 1,
+      attempts = case when is_over then 0 else s.attempts end,
+      due = case when is_over then next_period(t.recurrence, t.period, t.anchor, n)
+        else n + greatest(backoff(t.backoff, t.backoff_delay, s.attempts, q.backoff_max, q.jitter, s.run),
+                          backoff(2, 30000000000, s.attempts, greatest(q.backoff_max, 30000000000), 0, 0)) end
+    where seq = s.seq;
+end $$;
+
+-- The incarnation ends in order: what it still has is given back as before the run (N14). Returns how many.
+create or replace function bye(worker bigint) returns bigint language plpgsql as $$
+#variable_conflict use_column
+declare seqs bigint[]; runs bigint[]; given bigint := 0;
+begin
+  select array_agg(s.seq), array_agg(s.run) into seqs, runs from slot s where s.worker = bye.worker and s.state = 4;
+  if seqs is not null then given := release(seqs, runs); end if;
+  perform come_back(array(select run from stray st where st.worker = bye.worker));
+  delete from worker w where w.worker = bye.worker;
+  return given;
+end $$;

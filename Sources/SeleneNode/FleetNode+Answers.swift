@@ -1,0 +1,121 @@
+// What an answer changes, and what it means that there is none (N9 to N14, N34).
+
+import SeleneCore
+
+extension FleetNode {
+  /// An answer to the call that was under way.
+  mutating func take(_ answer: NodeAnswer, to call: CallUnderWay) {
+    switch (call.call, answer) {
+    case (_, .hello(let worker, let database)):
+      var one = Incarnation(worker, sent: call.sent, options)
+      one.takes = closesAt == nil
+      incarnations.append(one)
+      clockDifference = database.subtracting(now)
+      (claimAt, classesAt) = (.min, .min)
+    case (.beat(let beat), .beat(let answer)): take(answer, to: beat, sent: call.sent)
+    case (_, .classes(let found)):
+      classes = found
+      lookAtClasses()
+      classesAt = now.adding(options.poll)
+    case (.turn(let turn), .turn(let answer)): take(answer, to: turn)
+    case (_, .fate(let fates)): tell(decisions.settle(fates, at: now))
+    case (.bye(let worker), _): incarnations.removeAll { $0.worker == worker }
+    default: break
+    }
+  }
+
+  private mutating func take(_ answer: BeatAnswer, to beat: NodeBeat, sent: Instant) {
+    times.settle()
+    if let difference = answer.difference { actions.append(.clocksDiffer(difference)) }
+    if answer.tookBack > 0 { actions.append(.tookBack(answer.tookBack)) }
+    guard let expires = answer.expires else { return end(beat.worker) }
+    clockDifference = expires.subtracting(options.lease).subtracting(now)
+    for place in incarnations.indices where incarnations[place].worker == beat.worker {
+      // Belief counts from when the beat was sent: it may have taken its time (N13).
+      incarnations[place].beatSent = sent
+      incarnations[place].nextBeat = sent.adding(options.beatInterval)
+    }
+    answer.lost.forEach { lose($0) }
+  }
+
+  private mutating func take(_ answer: TurnAnswer, to turn: NodeTurn) {
+    tell(decisions.settle(answer.decided))
+    returned.removeAll { one in turn.back.contains(one.key) }
+    answer.lost.forEach { lose($0) }
+    guard let claim = turn.claim else { return }
+    for var run in answer.claimed {
+      run.worker = turn.worker
+      accept(run)
+    }
+    if claim.isFirst && !answer.claimed.isEmpty { room?.isFresh = false }
+    marks.note(answer.claimed, of: claim, at: now)
+    guard !answer.claimed.isEmpty else {
+      // Other lines may have something.
+      guard claim.lines.isEmpty else {
+        claimAt = .min
+        return
+      }
+      // Nothing is there: look when something may be (N28).
+      let due = answer.nextDue.flatMap { due in clockDifference.map { due.subtracting($0) } } ?? Time.never
+      claimAt = min(now.adding(options.poll), max(due, now.adding(NodeOptions.polls.lowerBound)))
+      return
+    }
+    let sum: Span = answer.claimed.reduce(0) { $0.adding($1.estimate) }
+    meanEstimate = sum / Span(answer.claimed.count)
+    claimAt = .min
+  }
+
+  private mutating func tell(_ decided: [DecidedRun]) {
+    for one in decided { actions.append(.decided(run: one.run, counts: one.counts)) }
+  }
+
+  // MARK: No answer
+
+  /// The call that was under way has none.
+  mutating func fail(_ failure: NodeFailure) {
+    guard let call = underWay?.call else { return }
+    underWay = nil
+    pause.begin(at: now)
+    var failure = failure
+    if case .refused(let state) = failure {
+      if state.leavesOpen {
+        failure = .maybeSent
+      } else if state != .overIncarnation {
+        actions.append(.refused(state))
+      }
+    }
+    switch call {
+    case .beat(let beat) where failure == .maybeSent:
+      times.settle()
+      for place in incarnations.indices where incarnations[place].worker == beat.worker {
+        incarnations[place].judges = false
+      }
+    case .beat: times.takeBack()
+    case .turn(let turn): fail(turn, failure)
+    case .hello:
+      // What refuses a node for what it is does not change in a moment.
+      if case .refused = failure { helloAt = now.adding(options.beatInterval) }
+    default: break
+    }
+    if case .refused = failure { return }
+    // What a claim took whose answer was lost nobody knows, and the server may be another one now: this incarnation takes
+    // nothing more, and the next one is told the timeline (N14, N34).
+    for place in incarnations.indices { incarnations[place].takes = false }
+  }
+
+  private mutating func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
+    switch failure {
+    case .maybeSent: decisions.lose()
+    case .notSent: decisions.takeBack(at: now)
+    case .refused(.overIncarnation):
+      decisions.takeBack(at: now)
+      end(turn.worker)
+    case .refused(let state) where state.isOfValues:
+      guard let hopeless = decisions.refuse(at: now) else { return }
+      // It is given back with what its incarnation leaves.
+      actions.append(.decided(run: hopeless.key.run, counts: false))
+      for place in incarnations.indices { incarnations[place].takes = false }
+    case .refused: decisions.takeBack(at: now)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// Which call comes next, and when (N8, N10, N14, N22, N25, N28).
+
+import SeleneCore
+
+/// What calls there may be to make.
+private enum DueCall {
+  case bye(Int64)
+  case beat(Incarnation)
+  case hello
+  case fate
+  case classes
+  case turn
+}
+
+extension FleetNode {
+  /// When to call `step` next, if nothing else happens.
+  package var nextWake: Instant {
+    guard !isClosed else { return Time.never }
+    var wake = closesAt ?? Time.never
+    for one in incarnations where !one.isOver { wake = min(wake, one.believesUntil(options)) }
+    if let room, !ready.isEmpty { wake = min(wake, room.until) }
+    if let underWay { return min(wake, underWay.deadline) }
+    var due = Time.never
+    _ = firstDue { at in
+      due = min(due, at)
+      return false
+    }
+    return min(wake, max(due, pause.until))
+  }
+
+  /// The first call that is due.
+  mutating func nextCall() -> NodeCall? {
+    switch firstDue({ $0 <= now }) {
+    case nil: nil
+    case .bye(let worker): .bye(worker: worker)
+    case .beat(let one): .beat(beat(of: one))
+    case .hello: .hello
+    case .fate: .fate(decisions.unknown)
+    case .classes: .classes
+    case .turn: .turn(turn())
+    }
+  }
+
+  /// Goes through what there is to call, what matters most first, until a body takes one by when it is due.
+  private func firstDue(_ isTaken: (Instant) -> Bool) -> DueCall? {
+    for one in incarnations {
+      if canLeave(one) {
+        if isTaken(.min) { return .bye(one.worker) }
+      } else if isTaken(one.nextBeat) {
+        return .beat(one)
+      }
+    }
+    let taking = incarnations.first { $0.takes }
+    if taking == nil && closesAt == nil && isTaken(helloAt) { return .hello }
+    if !decisions.unknown.isEmpty && isTaken(.min) { return .fate }
+    let wantsRuns = taking != nil && isAnyRunWanted
+    if wantsRuns && isTaken(classesAt) { return .classes }
+    if isTaken(min(flushAt, wantsRuns && !serves.isEmpty ? claimAt : Time.never)) { return .turn }
+    return nil
+  }
+
+  // MARK: Values
+
+  private mutating func beat(of one: Incarnation) -> NodeBeat {
+    let held = (ready + working).filter { $0.worker == one.worker && !$0.isStopped }.map { $0.key.run }
+    return NodeBeat(
+      worker: one.worker, elapsed: one.judges ? now.subtracting(one.beatSent) : nil, held: held,
+      serves: one.takes ? serves : [], times: times.send())
+  }
+
+  /// What ended, what is given back, and a claim: also one that nothing else calls for now (N8).
+  private func turn() -> NodeTurn {
+    let taking = incarnations.first { $0.takes }
+    let held = working.filter { $0.worker == taking?.worker && !$0.isStopped }.map { $0.key.run }
+    var claim = decisions.isSearching ? nil : claim(of: serves)
+    // What is given back may have an older last run than what was claimed since (N7).
+    let lines = returned.isEmpty ? marks.usable(at: now, for: options.poll) : []
+    if !lines.isEmpty {
+      claim?.classes = []
+      claim?.lines = lines
+    }
+    return NodeTurn(
+      worker: taking?.worker ?? 0, decisions: decisions.next(), back: returned.map { $0.key }, held: held, claim: claim)
+  }
+
+  /// When what is decided is sent: at once where a lane waits for more, else together with what ends within the horizon.
+  private var flushAt: Instant {
+    guard !decisions.waiting.isEmpty || !returned.isEmpty else { return Time.never }
+    guard !ready.isEmpty, decisions.waiting.count < DecisionQueue.batch else { return .min }
+    return decisions.since.adding(options.reach)
+  }
+
+  // MARK: Claims
+
+  private var isAnyRunWanted: Bool { claim(of: [0]) != nil }
+
+  /// A claim for what the room leaves. While a suspect is here nothing else is claimed (N15).
+  private func claim(of classes: [Int32]) -> NodeClaim? {
+    guard let room, let taking = incarnations.first(where: { $0.takes }), now < taking.believesUntil(options),
+      !working.contains(where: { $0.isSuspect }), !ready.contains(where: { $0.isSuspect })
+    else { return nil }
+    return room.claim(
+      of: classes, at: now, working: working.count,
+      ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate, horizon: options.reach)
+  }
+
+  /// Which of the classes that are known the room serves.
+  mutating func lookAtClasses() {
+    guard let room else { return }
+    let before = serves
+    serves = classes.filter { room.serves($0) }.map { $0.number }
+    if serves != before { marks.forget() }
+  }
+
+  // MARK: Incarnations
+
+  /// Whether an incarnation has nothing more to do than to say bye: what the database still has for it nobody here knows.
+  private func canLeave(_ one: Incarnation) -> Bool {
+    !one.takes && !decisions.has(one.worker) && !ready.contains { $0.worker == one.worker }
+      && !working.contains { $0.worker == one.worker } && !returned.contains { $0.worker == one.worker }
+  }
+}

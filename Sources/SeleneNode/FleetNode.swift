@@ -1,0 +1,185 @@
+// What a worker of a fleet decides, without a connection, a clock or a thread: which call to make next, which runs to begin
+// and to stop, and until when it may believe that they are its own (N8 to N15, N22, N25, N28, N34).
+
+import SeleneCore
+
+/// A node. Every call says the time of the node's own clock, which counts what the machine sleeps; what is to be done in the
+/// process is taken with `takeActions` after each call.
+package struct FleetNode {
+  package let options: NodeOptions
+  var now: Instant = .min
+
+  /// In the order in which they were said hello to; at most one takes runs.
+  var incarnations: [Incarnation] = []
+  var room: NodeRoom?
+  /// Claimed and not begun, in the order of the claims.
+  var ready: [NodeRun] = []
+  /// In a lane.
+  var working: [NodeRun] = []
+  var decisions = DecisionQueue()
+  var times = ClassTimes()
+  /// To be given back as before the run.
+  var returned: [ReturnedRun] = []
+
+  var classes: [FleetClass] = []
+  /// Of `classes`, what the last room serves.
+  var serves: [Int32] = []
+  /// Where the last claims ended.
+  var marks = LineMarks()
+  /// What a run of the last claim was expected to take.
+  var meanEstimate: Span?
+  /// How far the database's clock is before the own one: for when to look again, and nothing else (N2).
+  var clockDifference: Span?
+
+  var underWay: CallUnderWay?
+  private var lastNumber: UInt64 = 0
+  var pause: NodePause
+  /// When hello is said again after it was refused.
+  var helloAt: Instant = .min
+  /// When classes are asked for again.
+  var classesAt: Instant = .min
+  /// When a claim is made that nothing else calls for.
+  var claimAt: Instant = .min
+  /// When a node that closes waits no longer for the database.
+  var closesAt: Instant?
+  /// It makes no more calls.
+  package internal(set) var isClosed = false
+  var actions: [NodeAction] = []
+
+  /// - Throws: `invalidArgument`.
+  package init(_ options: NodeOptions) throws(SeleneError) {
+    try options.check()
+    self.options = options
+    pause = NodePause(options)
+  }
+
+  // MARK: Calls
+
+  /// The call to make now; nil if one is under way, or none is due before `nextWake`.
+  package mutating func step(at instant: Instant) -> NodeRequest? {
+    advance(to: instant)
+    guard underWay == nil, !isClosed, now >= pause.until, let call = nextCall() else { return nil }
+    lastNumber += 1
+    if case .turn = call { decisions.send() }
+    underWay = CallUnderWay(
+      number: lastNumber, call: call, sent: now, deadline: now.adding(options.timeout))
+    return NodeRequest(number: lastNumber, call: call, timeout: options.timeout)
+  }
+
+  /// What the call of a number answered, which is of the same name; nothing happens if the node waits for it no longer.
+  package mutating func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
+    advance(to: instant)
+    guard let call = underWay, call.number == number else { return }
+    underWay = nil
+    pause.end()
+    take(answer, to: call)
+    advance(to: instant)
+  }
+
+  /// The same from the rows of its statement.
+  package mutating func answered(_ number: UInt64, rows: [[NodeValue]], at instant: Instant) {
+    advance(to: instant)
+    guard let call = underWay, call.number == number else { return }
+    if let answer = NodeAnswer(to: call.call, rows: rows) { return answered(number, answer, at: instant) }
+    actions.append(.unreadable)
+    fail(.maybeSent)
+    advance(to: instant)
+  }
+
+  /// The call of a number has no answer; nothing happens if the node waits for it no longer.
+  package mutating func failed(_ number: UInt64, _ failure: NodeFailure, at instant: Instant) {
+    advance(to: instant)
+    guard let call = underWay, call.number == number else { return }
+    fail(failure)
+    advance(to: instant)
+  }
+
+  /// Something is due, or was cancelled (N28).
+  package mutating func hint(at instant: Instant) {
+    advance(to: instant)
+    (claimAt, classesAt) = (.min, .min)
+    marks.forget()
+  }
+
+  // MARK: Runs
+
+  /// A window is open, or another one than before: runs are begun in its lanes.
+  package mutating func offer(_ room: NodeRoom, at instant: Instant) {
+    var room = room
+    room.isFresh = self.room?.isFresh ?? true
+    if self.room == nil { claimAt = .min }
+    self.room = room
+    lookAtClasses()
+    advance(to: instant)
+  }
+
+  /// The window is over, or is not to begin anything more: what was not begun is given back (N22).
+  package mutating func withdraw(at instant: Instant) {
+    endRoom()
+    advance(to: instant)
+  }
+
+  /// A run that was begun has come back.
+  package mutating func ended(_ run: Int64, _ end: NodeEnd, at instant: Instant) {
+    now = max(now, instant)
+    guard let place = working.firstIndex(where: { $0.key.run == run }) else { return }
+    let ended = working.remove(at: place)
+    switch end {
+    case .decided(let decision):
+      if decision.outcome.isSuccess { times.add(decision.response, of: ended.fleetClass) }
+      decisions.add(OpenDecision(key: ended.key, id: ended.id, decision: decision, worker: ended.worker), at: now)
+    case .returned: giveBack(ended)
+    }
+    advance(to: instant)
+  }
+
+  /// Takes nothing more, gives back what was not begun, and ends its incarnations once all runs have come back; after `grace`
+  /// without having told the database.
+  package mutating func close(at instant: Instant, grace: Span) {
+    advance(to: instant)
+    endRoom()
+    closesAt = min(closesAt ?? Time.never, now.adding(max(grace, 0)))
+    for place in incarnations.indices { incarnations[place].takes = false }
+    advance(to: instant)
+  }
+
+  /// What is to be done in the process, in this order.
+  package mutating func takeActions() -> [NodeAction] {
+    defer { actions = [] }
+    return actions
+  }
+}
+
+/// A run that is to be given back, and the incarnation that claimed it.
+struct ReturnedRun {
+  let key: RunKey
+  let worker: Int64
+}
+
+/// The one call that waits for its answer.
+struct CallUnderWay {
+  let number: UInt64
+  let call: NodeCall
+  let sent: Instant
+  let deadline: Instant
+}
+
+/// A pause after calls that failed: it doubles, and differs from node to node.
+struct NodePause {
+  private(set) var until: Instant = .min
+  private var length: Span = 0
+  private let longest: Span
+  private var generator: Generator
+
+  init(_ options: NodeOptions) {
+    longest = options.longestPause
+    generator = Generator(seed: options.seed)
+  }
+
+  mutating func begin(at now: Instant) {
+    length = min(max(length * 2, longest / 64, 1), longest)
+    until = now.adding(length / 2 + Span(generator.upTo(UInt64(length / 2))))
+  }
+
+  mutating func end() { (until, length) = (.min, 0) }
+}

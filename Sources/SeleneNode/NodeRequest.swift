@@ -1,0 +1,62 @@
+// The calls that a node asks its driver to make: functions of the fleet's schema, each a commit of its own.
+
+import SeleneCore
+
+/// One call; the next one is given when this was answered, failed, or was not answered in time.
+package struct NodeRequest: Sendable {
+  package let number: UInt64
+  package let call: NodeCall
+  /// After so long the driver gives the call up, with the connection it was made on.
+  package let timeout: Span
+}
+
+/// Which function, and its values.
+package enum NodeCall: Sendable {
+  /// A new incarnation, on a connection whose server is asked for its timeline there (N34).
+  case hello
+  case beat(NodeBeat)
+  case classes
+  case turn(NodeTurn)
+  /// What became of decisions that were not answered (N14).
+  case fate([OpenDecision])
+  /// An incarnation ends: what the database still has for it is put back (N14).
+  case bye(worker: Int64)
+}
+
+/// A lease begins anew (N10).
+package struct NodeBeat: Sendable {
+  package let worker: Int64
+  /// What the own clock ran since the last beat was sent; nil for an incarnation that judges nobody (N12).
+  package let elapsed: Span?
+  /// The runs that this incarnation has: it is told which it has lost (N25).
+  package let held: [Int64]
+  /// Classes that the node serves now.
+  package let serves: [Int32]
+  /// What runs took since the last beat (N23).
+  package let times: [ClassTime]
+}
+
+/// What ended, what is given back, and what comes next, in one commit (N8).
+package struct NodeTurn: Sendable {
+  package let worker: Int64
+  /// In order of task.
+  package let decisions: [OpenDecision]
+  package let back: [RunKey]
+  package let held: [Int64]
+  package let claim: NodeClaim?
+}
+
+/// What a claim may take (N22).
+package struct NodeClaim: Equatable, Sendable {
+  /// Looked at from the beginning of each line.
+  package internal(set) var classes: [Int32]
+  /// Looked at in place of all lines of the classes, from where the last claims ended (N7).
+  package internal(set) var lines: [LineMark] = []
+  package let most: Int
+  /// Nothing that is expected to take longer.
+  package let room: Span
+  /// All together no more than that, but the first.
+  package let total: Span
+  /// Only the best, whatever it takes: the first of a window (C3).
+  package let isFirst: Bool
+}

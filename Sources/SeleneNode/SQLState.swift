@@ -1,0 +1,30 @@
+// Why the database refused a call.
+
+/// The five characters of a SQLSTATE.
+package struct SQLState: Equatable, Sendable {
+  private let characters: UInt64
+
+  /// The first five characters; missing ones are zeros.
+  package init(_ text: UnsafeRawBufferPointer) {
+    characters = text.prefix(5).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  package init(_ text: StaticString) {
+    self.init(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// The incarnation is not known any more: it was taken for dead, or it has said bye.
+  static let overIncarnation = SQLState("SE017")
+
+  /// Whether the call itself is at fault, so that it fails however often it is made: a value (22), or an argument of the fleet's
+  /// functions (SE).
+  var isOfValues: Bool {
+    let kind = characters >> 24
+    return self != Self.overIncarnation && (kind == 0x3232 || kind == 0x5345)
+  }
+
+  /// Whether it may be done nevertheless: the connection was lost (08), the server is going down (57P), or says so (40003).
+  var leavesOpen: Bool {
+    characters >> 24 == 0x3038 || characters >> 16 == 0x353750 || characters == SQLState("40003").characters
+  }
+}

@@ -1,0 +1,222 @@
+/*
+ * server_away.c - each function through a connection whose owner is killed before it is asked, and while it is
+ * (docs/rules.md, L10)
+ */
+#include "emulated.h"
+#include "misuse_arguments.h"
+#include "server_host.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** What the owner alone can do (L16), and what goes over a connection of its own, which no owner that is away has. */
+static const char *const others[] = {
+    "selene_scheduler_close",   "selene_scheduler_drain",   "selene_scheduler_reset",
+    "selene_scheduler_observe", "selene_store_backup",      "selene_governor_set_profile",
+    "selene_governor_forecast", "selene_trace_record",      "selene_trace_stop",
+    "selene_driver_step",       "selene_driver_stop",       "selene_server_open",
+    "selene_clock_set",         "selene_driver_wait",       "selene_events_next",
+    "selene_events_close",      "selene_handler_unregister"};
+
+/** What may have been done when the answer never came; everything else changes nothing by being asked twice. */
+static const char *const changing[] = {
+    "selene_scheduler_prune", "selene_task_register", "selene_task_register_batch",
+    "selene_task_cancel", "selene_task_cancel_tag", "selene_task_cancel_all", "selene_task_retry",
+    "selene_task_simulate_launch", "selene_task_simulate_expire", "selene_task_launch",
+    "selene_task_expire", "selene_task_pause", "selene_task_pause_tag", "selene_task_resume",
+    "selene_task_resume_tag", "selene_task_set_next", "selene_ledger_report", "selene_use_report",
+    "selene_condition_undefine",
+    /* As a member of a pool, see below. */
+    "selene_handler_register", "selene_cycle_begin", "selene_cycle_run", "selene_cycle_run_async",
+    "selene_driver_start", "selene_driver_open"};
+
+/** What a member of a pool asks; the first of it makes it one. */
+static const char *const working[] = {"selene_handler_register", "selene_cycle_begin",
+                                      "selene_cycle_run",        "selene_cycle_run_async",
+                                      "selene_driver_start",     "selene_driver_open"};
+
+static int is_among(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0) return 1;
+    return 0;
+}
+
+static char folder[] = "/tmp/away-XXXXXX", socket_path[sizeof folder + 16];
+
+/** A process that serves a scheduler and sleeps until it is killed. */
+static pid_t start_owner(void) {
+    int ready[2];
+    char byte;
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+        selene_server server = 0;
+        selene_scheduler owner = open_furnished();
+        terms.path = text_of(socket_path);
+        CHECK_OK(selene_server_open(owner, &terms, &server));
+        CHECK(write(ready[1], "x", 1) == 1);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    CHECK(read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    return child;
+}
+
+static void kill_owner(pid_t owner) {
+    int status;
+    CHECK(kill(owner, SIGKILL) == 0);
+    CHECK(waitpid(owner, &status, 0) == owner);
+}
+
+static selene_scheduler connect_here(void) {
+    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_scheduler connection = 0;
+    to.path = text_of(socket_path);
+    CHECK_OK(selene_scheduler_connect(&to, &connection));
+    return connection;
+}
+
+/** A call that is not answered. */
+static void check_away(const struct handle_call *call, selene_scheduler connection,
+                       int may_be_done) {
+    outs_reset();
+    int64_t begun = check_now();
+    selene_status status = call->call(connection);
+    const char *detail = selene_status_detail();
+    if (status != SELENE_ERROR_OWNER_AWAY) {
+        fprintf(stderr, "%s: %s (%s)\n", call->name, selene_status_name(status), detail);
+        check_fail();
+    }
+    CHECK(check_now() - begun < 5 * SELENE_SECOND + 2 * check_slack());
+    if ((strstr(detail, "may have been done") != NULL) != may_be_done ||
+        (strstr(detail, "nothing was changed") != NULL) == may_be_done) {
+        fprintf(stderr, "%s: \"%s\"\n", call->name, detail);
+        check_fail();
+    }
+    /* Nothing was written that the caller might take for an answer. */
+    if (!outs_untouched()) {
+        fprintf(stderr, "%s wrote an output\n", call->name);
+        check_fail();
+    }
+}
+
+static int is_tried(const struct handle_call *call) {
+    return call->type == TAKES_SCHEDULER && !is_among(call->name, others, COUNT(others));
+}
+
+static void test_before(void) {
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    int tried = 0;
+    for (size_t i = 0; i < HANDLE_CALLS; i++) {
+        if (!is_tried(&handle_calls[i])) continue;
+        pid_t owner = start_owner();
+        selene_scheduler connection = connect_here();
+        kill_owner(owner);
+        check_away(&handle_calls[i], connection, 0);
+        CHECK_OK(selene_scheduler_close(connection, 0));
+        tried++;
+    }
+    CHECK(tried > 40);
+    CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
+}
+
+/** The owner stands still when it is asked, and is killed while the call waits. */
+static void test_during(void) {
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    for (size_t i = 0; i < HANDLE_CALLS; i++) {
+        const struct handle_call *call = &handle_calls[i];
+        int status;
+        if (!is_tried(call)) continue;
+        pid_t owner = start_owner();
+        selene_scheduler connection = connect_here();
+        /* As a member of a pool it has its place before, and hears what is new. */
+        if (is_among(call->name, working, COUNT(working))) {
+            CHECK_OK(selene_handler_register(connection, "mine", -1, NULL, NULL, NULL, NULL));
+            CHECK_OK(selene_driver_open(connection, NULL, NULL));
+            CHECK_OK(selene_driver_stop(connection, 0));
+        }
+        CHECK(kill(owner, SIGSTOP) == 0);
+        CHECK(waitpid(owner, &status, WUNTRACED) == owner && WIFSTOPPED(status));
+        pid_t killer = kill_soon(owner);
+        int may_be_done = is_among(call->name, changing, COUNT(changing));
+        check_away(call, connection, may_be_done);
+        CHECK(waitpid(killer, &status, 0) == killer);
+        CHECK(waitpid(owner, &status, 0) == owner);
+        CHECK_OK(selene_scheduler_close(connection, 0));
+    }
+    CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
+}
+
+/** What a call wrote there is not what outs_reset did. */
+static int is_given(const void *output) {
+    return output != NULL && (uintptr_t)output != (uintptr_t)UINT64_C(0xA5A5A5A5A5A5A5A5);
+}
+
+/** Frees what calls gave, one of each kind. */
+static void outs_free(void) {
+    if (is_given(outs.task_info)) selene_task_info_destroy(outs.task_info);
+    if (is_given(outs.task_ids)) selene_task_ids_destroy(outs.task_ids);
+    if (is_given(outs.report)) selene_report_destroy(outs.report);
+    if (is_given(outs.plan)) selene_plan_destroy(outs.plan);
+    if (is_given(outs.store_info)) selene_store_info_destroy(outs.store_info);
+    if (is_given(outs.decision)) selene_decision_destroy(outs.decision);
+    if (is_given(outs.output)) selene_task_output_destroy(outs.output);
+    if (is_given(outs.waits)) selene_waits_destroy(outs.waits);
+    if (is_given(outs.clients)) selene_clients_destroy(outs.clients);
+    outs_reset();
+}
+
+/** What was answered went well, and the same handle has the next owner. */
+static void test_after(void) {
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    selene_scheduler connection = 0;
+    for (size_t i = 0; i < HANDLE_CALLS; i++) {
+        if (!is_tried(&handle_calls[i])) continue;
+        int has_threads = is_among(handle_calls[i].name, working, COUNT(working));
+        pid_t owner = start_owner();
+        /* No thread of the library lives when the next owner is forked. */
+        if (has_threads && connection != 0) {
+            CHECK_OK(selene_scheduler_close(connection, SELENE_SECOND));
+            connection = 0;
+        }
+        if (connection == 0) connection = connect_here();
+        outs_reset();
+        selene_status status = handle_calls[i].call(connection);
+        if (status == SELENE_ERROR_OWNER_AWAY) {
+            fprintf(stderr, "%s: %s\n", handle_calls[i].name, selene_status_detail());
+            check_fail();
+        }
+        outs_free();
+        if (has_threads) {
+            CHECK_OK(selene_scheduler_close(connection, SELENE_SECOND));
+            connection = 0;
+        }
+        kill_owner(owner);
+    }
+    if (connection != 0) CHECK_OK(selene_scheduler_close(connection, 0));
+    CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
+}
+
+int main(int argc, char **argv) {
+    const char *after =
+        "L10 each function finds the next owner where the one before was killed after it";
+    check_begin(argc, argv);
+    int is_emulated = !children_have_threads();
+    run_test("L10 each function answers OWNER_AWAY where the owner was killed before it",
+             test_before);
+    run_test(
+        "L10 each function says whether it may have been done where the owner is killed meanwhile",
+        test_during);
+    /* The next owner is forked while the connection has its thread. */
+    if (is_emulated) skip_test(after, 1, EMULATED);
+    else run_test(after, test_after);
+    return check_end();
+}

@@ -1,0 +1,461 @@
+/*
+ * server_grants.c - drivers of connected processes: the windows that the owner grants, whose they are, and what becomes of
+ * them when a process ends (docs/rules.md, L7)
+ */
+#include "server_host.h"
+#include "server_tools.h"
+
+#include <poll.h>
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static selene_scheduler caller_of(const char *file, const char *pool, const char *handler,
+                                  struct work *work) {
+    selene_scheduler member = member_of(file, pool);
+    CHECK_OK(selene_handler_register(member, handler, -1, handle, stop, work, NULL));
+    return member;
+}
+
+static void add(selene_scheduler scheduler, const char *id, const char *handler, int32_t priority) {
+    selene_task task = task_of(id);
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.handler = text_of(handler);
+    task.priority = priority;
+    task.expected_response = MS;
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+}
+
+static void end_when_done(selene_cycle cycle) {
+    int32_t step = SELENE_STEP_WAIT;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    while (step != SELENE_STEP_DONE) {
+        CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+        if (step == SELENE_STEP_RUN)
+            CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    }
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+}
+
+static int is_readable(int fd, int64_t patience) {
+    struct pollfd polled = {fd, POLLIN, 0};
+    return poll(&polled, 1, (int)(patience / MS)) == 1;
+}
+
+/** Steps until there is a window. */
+static selene_cycle granted(selene_scheduler member) {
+    selene_cycle cycle = 0;
+    int64_t until = check_now() + PATIENCE;
+    while (cycle == 0 && check_now() < until) {
+        int32_t is_ready;
+        CHECK_OK(selene_driver_wait(member, PATIENCE, &is_ready));
+        CHECK_OK(selene_driver_step(member, &cycle, NULL));
+    }
+    CHECK(cycle != 0);
+    return cycle;
+}
+
+/** Steps until a driver has nothing to do. */
+static void settle(selene_scheduler member) {
+    selene_cycle cycle = 0;
+    CHECK_OK(selene_driver_step(member, &cycle, NULL));
+    CHECK(cycle == 0);
+}
+
+/* ---- a driver --------------------------------------------------------------------------------- */
+
+/** What is registered while it sleeps is run, by threads of its own process; also when the owner has no driver. */
+static void test_thread(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    struct work work = {0};
+    selene_scheduler member = caller_of(file, "a", "h", &work);
+    selene_driver terms = SELENE_DRIVER_INIT;
+    CHECK_OK(selene_driver_start(member, &terms));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_driver_start(member, NULL));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_driver_open(member, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(member, &(selene_cycle){0}, NULL));
+    for (int i = 0; i < 5; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "t%d", i);
+        add(owner, id, "h", SELENE_PRIORITY_NORMAL);
+        WAIT_UNTIL(state_of(owner, id) == SELENE_STATE_SUCCEEDED);
+    }
+    CHECK_INT(5, work.calls);
+    CHECK_OK(selene_driver_stop(member, PATIENCE));
+    CHECK_OK(selene_driver_stop(member, 0));
+    add(owner, "later", "h", SELENE_PRIORITY_NORMAL);
+    check_sleep(50 * MS);
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "later"));
+    CHECK_OK(selene_driver_start(member, &terms));
+    WAIT_UNTIL(state_of(owner, "later") == SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    close_store(owner);
+}
+
+/** An event loop steps it when its descriptor is readable. */
+static void test_descriptor(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    selene_scheduler member = member_of(file, "a");
+    int32_t fd = -1, is_ready = -1;
+    selene_cycle cycle = 0;
+    CHECK_OK(offer(member, "h"));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(member, &cycle, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_wait(member, 0, &is_ready));
+    CHECK_OK(selene_driver_open(member, NULL, &fd));
+    CHECK(is_readable(fd, PATIENCE));
+    settle(member);
+    while (is_readable(fd, 0))
+        settle(member);
+    CHECK_OK(selene_driver_wait(member, 0, &is_ready));
+    CHECK_INT(0, is_ready);
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    CHECK(is_readable(fd, PATIENCE));
+    cycle = granted(member);
+    end_when_done(cycle);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "a"));
+    CHECK_OK(selene_driver_stop(member, 0));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(member, &cycle, NULL));
+    CHECK_OK(selene_scheduler_close(member, 0));
+    close_store(owner);
+}
+
+/* ---- whose window it is ------------------------------------------------------------------------- */
+
+/** One window of a kind at a time on the machine: that of the better task first, then the other's. */
+static void test_best_first(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    selene_scheduler one = member_of(file, "one"), other = member_of(file, "other");
+    selene_cycle cycle = 0;
+    CHECK_OK(offer(one, "h"));
+    CHECK_OK(offer(other, "g"));
+    CHECK_OK(selene_driver_open(one, NULL, NULL));
+    CHECK_OK(selene_driver_open(other, NULL, NULL));
+    settle(one);
+    settle(other);
+    add(owner, "low", "h", SELENE_PRIORITY_LOW);
+    add(owner, "high", "g", SELENE_PRIORITY_HIGH);
+    /* It asks first, and leaves it to the other. */
+    settle(one);
+    cycle = granted(other);
+    settle(one);
+    end_when_done(cycle);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "high"));
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "low"));
+    end_when_done(granted(one));
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "low"));
+    CHECK_OK(selene_scheduler_close(one, 0));
+    CHECK_OK(selene_scheduler_close(other, 0));
+    close_store(owner);
+}
+
+/** Who does not come is not waited for. */
+static void test_who_does_not_come(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    selene_scheduler one = member_of(file, "one"), other = member_of(file, "other");
+    CHECK_OK(offer(one, "h"));
+    CHECK_OK(offer(other, "g"));
+    CHECK_OK(selene_driver_open(one, NULL, NULL));
+    CHECK_OK(selene_driver_open(other, NULL, NULL));
+    settle(one);
+    settle(other);
+    add(owner, "high", "g", SELENE_PRIORITY_HIGH);
+    add(owner, "low", "h", SELENE_PRIORITY_LOW);
+    end_when_done(granted(one));
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "high"));
+    CHECK_OK(selene_scheduler_close(one, 0));
+    CHECK_OK(selene_scheduler_close(other, 0));
+    close_store(owner);
+}
+
+/** The owner's driver leaves a window to a pool whose task is better, and has those of its own handlers. */
+static void test_owner_drives(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    struct work own = {0}, its = {0};
+    selene_balance balance = SELENE_BALANCE_INIT;
+    serve(owner);
+    CHECK_OK(selene_handler_register(owner, "own", -1, handle, NULL, &own, NULL));
+    CHECK_OK(selene_driver_start(owner, NULL));
+    selene_scheduler member = caller_of(file, "a", "h", &its);
+    CHECK_OK(selene_driver_start(member, NULL));
+    for (int i = 0; i < 4; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "t%d", i);
+        add(owner, id, i % 2 ? "own" : "h", i < 2 ? SELENE_PRIORITY_HIGH : SELENE_PRIORITY_LOW);
+    }
+    for (int i = 0; i < 4; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "t%d", i);
+        WAIT_UNTIL(state_of(owner, id) == SELENE_STATE_SUCCEEDED);
+    }
+    CHECK_INT(2, own.calls);
+    CHECK_INT(2, its.calls);
+    /* The ledger is the machine's. */
+    CHECK_OK(selene_ledger_get(owner, SELENE_KIND_REFRESH, &balance));
+    CHECK(balance.last_begin != SELENE_NEVER);
+    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    close_store(owner);
+}
+
+/** What the governor refuses no pool gets, until it grants it. */
+static void test_governed(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    struct work work = {0}, other = {0};
+    const selene_rule rule = {SELENE_FACTOR_USER_ACTIVE,
+                              SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING,
+                              SELENE_RULE_VETO,
+                              0,
+                              0,
+                              0};
+    selene_profile profile = SELENE_PROFILE_INIT;
+    profile.rules = &rule;
+    profile.rule_count = 1;
+    serve(owner);
+    CHECK_OK(selene_governor_set_profile(owner, &profile));
+    CHECK_OK(selene_signal_set(owner, SELENE_SIGNAL_USER_ACTIVE, 1, SELENE_NEVER));
+    selene_scheduler one = caller_of(file, "a", "h", &work);
+    selene_scheduler two = caller_of(file, "b", "g", &other);
+    CHECK_OK(selene_driver_start(one, NULL));
+    CHECK_OK(selene_driver_start(two, NULL));
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    add(owner, "b", "g", SELENE_PRIORITY_NORMAL);
+    check_sleep(100 * MS);
+    CHECK_INT(0, work.calls + other.calls);
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "a"));
+    CHECK_OK(selene_signal_set(owner, SELENE_SIGNAL_USER_ACTIVE, 0, SELENE_NEVER));
+    WAIT_UNTIL(state_of(owner, "a") == SELENE_STATE_SUCCEEDED &&
+               state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_scheduler_close(one, 0));
+    CHECK_OK(selene_scheduler_close(two, 0));
+    close_store(owner);
+}
+
+/** Both members of a pool work in one window. */
+static void test_shared(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    struct work one = {.waits = 1}, other = {.waits = 1};
+    selene_scheduler first = caller_of(file, "a", "h", &one);
+    selene_scheduler second = caller_of(file, "a", "h", &other);
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    add(owner, "b", "h", SELENE_PRIORITY_NORMAL);
+    CHECK_OK(selene_driver_start(first, NULL));
+    CHECK_OK(selene_driver_start(second, NULL));
+    WAIT_UNTIL(one.calls == 1 && other.calls == 1);
+    atomic_store(&one.may_return, 1);
+    atomic_store(&other.may_return, 1);
+    WAIT_UNTIL(state_of(owner, "a") == SELENE_STATE_SUCCEEDED &&
+               state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_scheduler_close(first, PATIENCE));
+    CHECK_OK(selene_scheduler_close(second, PATIENCE));
+    close_store(owner);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------ */
+
+/** The driver is stopped while a run of its window works: that is stopped, and another pool has its turn. */
+static void test_stopped(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    struct work work = {.waits = 1}, other = {0};
+    selene_task_info *info = NULL;
+    selene_scheduler member = caller_of(file, "a", "h", &work);
+    selene_scheduler next = caller_of(file, "b", "g", &other);
+    CHECK_OK(selene_driver_start(member, NULL));
+    CHECK_OK(selene_driver_start(next, NULL));
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    WAIT_UNTIL(work.calls == 1);
+    add(owner, "b", "g", SELENE_PRIORITY_NORMAL);
+    CHECK_OK(selene_driver_stop(member, PATIENCE));
+    CHECK_INT(1, work.stops);
+    CHECK_INT(SELENE_STOP_PREEMPTED, work.reason);
+    CHECK_OK(selene_task_get(owner, "a", -1, 0, &info));
+    CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+    CHECK_INT(0, info->attempts);
+    selene_task_info_destroy(info);
+    WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_scheduler_close(member, 0));
+    CHECK_OK(selene_scheduler_close(next, 0));
+    close_store(owner);
+}
+
+/** A process that dies in a granted window frees it for others. */
+static void test_killed(void) {
+    const char *file = path("t.db");
+    struct work work = {.waits = 1}, other = {0};
+    int go[2], ready[2];
+    char byte;
+    CHECK(pipe(go) == 0 && pipe(ready) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (read(go[0], &byte, 1) != 1) _exit(1);
+        selene_scheduler member = caller_of(file, "a", "h", &work);
+        CHECK_OK(selene_driver_start(member, NULL));
+        WAIT_UNTIL(work.calls == 1);
+        CHECK(write(ready[1], "x", 1) == 1);
+        for (;;)
+            pause();
+    }
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    CHECK(write(go[1], "x", 1) == 1 && read(ready[0], &byte, 1) == 1);
+    selene_scheduler next = caller_of(file, "b", "g", &other);
+    CHECK_OK(selene_driver_start(next, NULL));
+    add(owner, "b", "g", SELENE_PRIORITY_NORMAL);
+    check_sleep(20 * MS);
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "b"));
+    end_owner(child, SIGKILL);
+    WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
+    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "a"));
+    CHECK_OK(selene_scheduler_close(next, 0));
+    close_store(owner);
+}
+
+/** With the next owner the driver goes on by itself. */
+static void test_next_owner(void) {
+    const char *file = path("t.db");
+    struct owner next = fork_owner(file);
+    pid_t owner = start_owner(file);
+    struct work work = {0};
+    selene_scheduler member = caller_of(file, "a", "h", &work), look;
+    CHECK_OK(selene_driver_start(member, NULL));
+    add(member, "a", "h", SELENE_PRIORITY_NORMAL);
+    WAIT_UNTIL(state_of(member, "a") == SELENE_STATE_SUCCEEDED);
+    end_owner(owner, SIGKILL);
+    owner = let_own(next);
+    look = connect_to(file);
+    add(look, "b", "h", SELENE_PRIORITY_NORMAL);
+    WAIT_UNTIL(state_of(look, "b") == SELENE_STATE_SUCCEEDED);
+    CHECK_OK(selene_scheduler_close(look, 0));
+    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_owner(owner, SIGKILL);
+}
+
+/** A run of a granted window is open when the owner is killed: the window is over, and the run goes on (L10). */
+static void test_killed_in_window(void) {
+    const char *file = path("t.db");
+    struct owner next = fork_owner(file);
+    pid_t owner = start_owner(file);
+    selene_scheduler member = member_of(file, "a");
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_task_info *info = NULL;
+    selene_cycle cycle = 0, other = 0;
+    int32_t step = SELENE_STEP_DONE;
+    CHECK_OK(offer(member, "h"));
+    CHECK_OK(selene_driver_open(member, NULL, NULL));
+    add(member, "a", "h", SELENE_PRIORITY_NORMAL);
+    cycle = granted(member);
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    end_owner(owner, SIGKILL);
+    /* Nobody grants anything, and the window is over. */
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_driver_step(member, &other, NULL));
+    CHECK_INT(0, (int64_t)other);
+    owner = let_own(next);
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_task_get(member, "a", -1, 0, &info));
+    CHECK_INT(SELENE_STATE_SUCCEEDED, info->state);
+    CHECK_INT(1, info->attempts);
+    selene_task_info_destroy(info);
+    /* The driver is the next owner's, without another word. */
+    add(member, "b", "h", SELENE_PRIORITY_NORMAL);
+    end_when_done(granted(member));
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(member, "b"));
+    CHECK_OK(selene_driver_stop(member, 0));
+    CHECK_OK(selene_scheduler_close(member, 0));
+    end_owner(owner, SIGKILL);
+}
+
+static void await_killer(pid_t killer, pid_t owner) {
+    int status;
+    CHECK(waitpid(killer, &status, 0) == killer);
+    CHECK(waitpid(owner, &status, 0) == owner);
+}
+
+/** The owner is killed while it is asked for a window (108), told that a driver ends (109), and that work rests (92). */
+static void test_killed_meanwhile(void) {
+    const char *file = path("t.db");
+    struct owner second = fork_owner(file), third = fork_owner(file), last = fork_owner(file);
+    pid_t owner = start_owner(file), killer;
+    selene_scheduler member = member_of(file, "a"), look;
+    selene_task_info *info = NULL;
+    selene_cycle cycle = 0;
+    CHECK_OK(offer(member, "h"));
+    CHECK_OK(selene_driver_open(member, NULL, NULL));
+    settle(member);
+    add(member, "a", "h", SELENE_PRIORITY_NORMAL);
+    stop_owner(owner);
+    killer = kill_soon(owner);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_driver_step(member, &cycle, NULL));
+    CHECK_INT(0, (int64_t)cycle);
+    await_killer(killer, owner);
+    owner = let_own(second);
+    end_when_done(granted(member));
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(member, "a"));
+
+    stop_owner(owner);
+    killer = kill_soon(owner);
+    CHECK_OK(selene_driver_stop(member, 0));
+    await_killer(killer, owner);
+    owner = let_own(third);
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(member, &cycle, NULL));
+    CHECK_OK(selene_driver_open(member, NULL, NULL));
+    CHECK_OK(selene_scheduler_close(member, 0));
+
+    struct work work = {.waits = 1};
+    member = caller_of(file, "a", "h", &work);
+    CHECK_OK(selene_driver_start(member, NULL));
+    add(member, "b", "h", SELENE_PRIORITY_NORMAL);
+    WAIT_UNTIL(work.calls == 1);
+    stop_owner(owner);
+    killer = kill_soon(owner);
+    CHECK_OK(selene_scheduler_close(member, 0));
+    await_killer(killer, owner);
+    atomic_store(&work.may_return, 1);
+    owner = let_own(last);
+    look = connect_to(file);
+    CHECK_OK(selene_task_get(look, "b", -1, 0, &info));
+    /* Its process, which is this one, lives: it is waited for, though the handle is closed. */
+    while (info->state == SELENE_STATE_RUNNING) {
+        selene_task_info_destroy(info);
+        check_sleep(10 * MS);
+        CHECK_OK(selene_task_get(look, "b", -1, 0, &info));
+    }
+    CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+    CHECK(info->attempts <= 1);
+    selene_task_info_destroy(info);
+    CHECK_OK(selene_scheduler_close(look, 0));
+    end_owner(owner, SIGKILL);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    tools_begin(NULL);
+    run_test("L7 a driver of a member has the windows that it needs", test_thread);
+    run_test("L7 an event loop steps one when its descriptor is readable", test_descriptor);
+    run_test("L7 the window goes to the pool whose first task is better", test_best_first);
+    run_test("L7 who does not come for its window is not waited for", test_who_does_not_come);
+    run_test("L7 the owner's driver and those of members take turns", test_owner_drives);
+    run_test("L7 what the governor refuses no pool gets", test_governed);
+    run_test("L7 members of a pool share its window", test_shared);
+    run_test("L7 a driver that is stopped frees its window", test_stopped);
+    run_test("L7 a process that dies in its window frees it", test_killed);
+    run_test("L10 a driver goes on with the next owner", test_next_owner);
+    run_test("L10 an owner that is killed in a granted window takes it along, and loses no task",
+             test_killed_in_window);
+    run_test("L10 an owner that is killed while it grants, or is told of an end, loses no task",
+             test_killed_meanwhile);
+    tools_end();
+    return check_end();
+}

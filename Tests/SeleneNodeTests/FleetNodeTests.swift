@@ -1,0 +1,617 @@
+// One node: what it calls, begins, stops and gives back, rule by rule.
+
+import SeleneCore
+import Testing
+
+@testable import SeleneNode
+
+@Suite("A node") struct FleetNodeTests {
+  // MARK: Leases
+
+  @Test("N10 it beats every third of its lease, with what its clock ran since the last one was sent and what it runs")
+  func beats() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    try desk.claim(1)
+    let joined = desk.now
+    desk.now = joined + NodeDesk.lease / 3 - 1
+    #expect(desk.call()?.words == "classes")
+    desk.now += 1
+    desk.answer(.classes([]))
+    let first = try desk.beat(1)
+    #expect(first.elapsed == NodeDesk.lease / 3)
+    #expect(first.held == [1])
+    #expect(desk.node.nextWake <= desk.now + NodeDesk.lease / 3)
+    desk.now += NodeDesk.lease / 3 + 5
+    #expect(try desk.beat(1).elapsed == NodeDesk.lease / 3 + 5)
+  }
+
+  @Test("N12 an incarnation of which a beat was not answered judges nobody any more")
+  func judges() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    try desk.claim(1)
+    desk.now += NodeDesk.lease / 3
+    #expect(desk.call()?.words == "beat 1")
+    desk.fail(.maybeSent)
+    desk.now = desk.node.nextWake
+    #expect(try desk.beat(1).elapsed == nil)
+    try desk.join(2)
+    for _ in 0..<3 {
+      desk.now += NodeDesk.lease / 3
+      #expect(try desk.beat(1).elapsed == nil)
+      #expect(try desk.beat(2).elapsed != nil)
+    }
+  }
+
+  @Test("N13 belief ends 0.8 of the lease after the last beat that was answered was sent; what runs then is to stop")
+  func belief() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    try desk.claim(1)
+    desk.now += NodeDesk.lease / 3
+    #expect(desk.call()?.words == "beat 1")
+    let sent = desk.now
+    desk.now += Time.second
+    var answer = BeatAnswer()
+    answer.expires = desk.now + NodeDesk.lease
+    desk.answer(.beat(answer))
+    // The database is away.
+    while desk.now < sent + NodeDesk.lease * 4 / 5 {
+      #expect(desk.stopped.isEmpty)
+      desk.now = min(desk.node.nextWake, sent + NodeDesk.lease * 4 / 5)
+      if desk.call() != nil { desk.fail(.notSent) }
+    }
+    #expect(desk.stopped == [1: .leaseLost])
+  }
+
+  @Test("N13 of an incarnation that is over nothing is begun, and what it still reports is offered")
+  func over() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    try desk.claim(1)
+    try desk.finish(1)
+    // The process was away meanwhile: whatever the answer says comes too late.
+    let turn = try desk.turn()
+    desk.now += NodeDesk.lease
+    desk.answer(.turn(desk.given(1, to: turn)))
+    #expect(desk.begun == [1])
+    var calls: [String] = []
+    while calls.last != "bye 1", calls.count < 9 {
+      desk.now = max(desk.now, desk.node.nextWake)
+      let call = desk.call()
+      calls.append(call?.words ?? "none")
+      switch call {
+      case .fate(let asked): desk.answer(.fate(asked.map { RunFate(run: $0.key.run, fate: .open) }))
+      case .turn(let turn): desk.answer(.turn(desk.given(0, to: turn)))
+      case .hello: desk.answer(.hello(worker: 2, now: desk.now))
+      case .beat:
+        var answer = BeatAnswer()
+        answer.expires = desk.now + NodeDesk.lease
+        desk.answer(.beat(answer))
+      case .classes: desk.answer(.classes([]))
+      default: desk.answer(.bye)
+      }
+    }
+    #expect(calls == ["beat 1", "hello", "fate", "classes", "turn", "bye 1"])
+    #expect(desk.decided == [1: true])
+  }
+
+  @Test("N10 an incarnation that the database does not know is over: its runs stop, and hello is said anew")
+  func forgotten() throws {
+    for refuses in [false, true] {
+      let desk = try NodeDesk.joined()
+      try desk.open(lanes: 2)
+      try desk.claim(1)
+      if refuses {
+        _ = try desk.turn()
+        desk.fail(.refused(.overIncarnation))
+      } else {
+        desk.now += NodeDesk.lease / 3
+        _ = try desk.beat(1) { $0.expires = nil }
+      }
+      #expect(desk.stopped == [1: .leaseLost])
+      try desk.join(2)
+      try desk.finish(1)
+      #expect(desk.node.incarnations.map(\.worker) == [2])
+    }
+  }
+
+  // MARK: No answer
+
+  @Test("N14 a turn that is not answered: hello anew, what became of its decisions is asked, open ones are sent again")
+  func unanswered() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    try desk.claim(1)
+    try desk.claim(1)
+    try desk.finish(1)
+    try desk.finish(2)
+    let lost = try desk.turn()
+    #expect(lost.decisions.map(\.key.run) == [2, 1])
+    #expect(lost.claim != nil)
+    let number = desk.current
+    desk.now += NodeDesk.lease / 10
+    #expect(desk.call() == nil)
+    try desk.join(2)
+    // An answer that comes now is none.
+    desk.answer(.turn(desk.given(2, to: lost)), to: number)
+    #expect(desk.begun == [1, 2])
+    guard case .fate(let asked) = desk.call() else { throw Differs("no question for fates") }
+    #expect(asked.map(\.key.run) == [1, 2])
+    desk.answer(.fate([RunFate(run: 1, fate: .open), RunFate(run: 2, fate: .decided)]))
+    #expect(desk.decided == [2: true])
+    try desk.learn()
+    let turn = try desk.turn()
+    #expect(turn.worker == 2)
+    #expect(turn.decisions.map(\.key.run) == [1])
+    desk.answer(.turn(desk.given(0, to: turn)))
+    #expect(desk.decided == [1: true, 2: true])
+    // What the lost answer gave goes back.
+    #expect(desk.call()?.words == "bye 1")
+    desk.answer(.bye)
+    #expect(desk.node.incarnations.map(\.worker) == [2])
+  }
+
+  @Test("N14 a decision that was sent twice and is stale may have counted the first time: that is asked")
+  func lateDecision() throws {
+    for fate in [RunFate.Fate.decided, .lost] {
+      let desk = try NodeDesk.joined()
+      try desk.open(lanes: 1)
+      try desk.claim(1)
+      try desk.finish(1)
+      _ = try desk.turn()
+      desk.fail(.maybeSent)
+      try desk.join(2)
+      #expect(desk.call()?.words == "fate")
+      desk.answer(.fate([RunFate(run: 1, fate: .open)]))
+      try desk.learn()
+      _ = try desk.turn()
+      var answer = TurnAnswer()
+      answer.decided = [DecidedRun(run: 1, counts: false)]
+      desk.answer(.turn(answer))
+      #expect(desk.decided.isEmpty)
+      #expect(desk.call()?.words == "fate")
+      desk.answer(.fate([RunFate(run: 1, fate: fate)]))
+      #expect(desk.decided == [1: fate == .decided])
+    }
+  }
+
+  @Test("N14 it goes on beating the old incarnation until its runs are decided")
+  func oldIncarnation() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    try desk.claim(1)
+    _ = try desk.turn()
+    desk.fail(.maybeSent)
+    try desk.join(2)
+    try desk.learn()
+    for _ in 0..<4 {
+      desk.now += NodeDesk.lease / 3
+      #expect(try desk.beat(1).held == [1])
+      #expect(try desk.beat(2).held == [])
+    }
+    #expect(desk.stopped.isEmpty)
+    try desk.finish(1)
+    try desk.learn()
+    let turn = try desk.turn()
+    #expect(turn.decisions.map(\.key.run) == [1])
+    desk.answer(.turn(desk.given(0, to: turn)))
+    #expect(desk.call()?.words == "bye 1")
+  }
+
+  @Test("N34 after a lost connection hello is said before anything is claimed, whatever call it was lost in")
+  func reconnects() throws {
+    for failure in [NodeFailure.notSent, .maybeSent, .refused(SQLState("57P01")), .refused(SQLState("08006"))] {
+      let desk = try NodeDesk.joined()
+      desk.now += NodeDesk.lease / 3
+      #expect(desk.call()?.words == "beat 1")
+      desk.fail(failure)
+      desk.now = desk.node.nextWake
+      #expect(desk.call()?.words == "bye 1")
+      desk.answer(.bye)
+      try desk.join(2)
+    }
+  }
+
+  @Test("a call that fails is made again after a pause that doubles, at most a twelfth of the lease")
+  func pauses() throws {
+    let desk = try NodeDesk()
+    var last = desk.now
+    for round in 0..<12 {
+      desk.now = desk.node.nextWake == .min ? desk.now : desk.node.nextWake
+      #expect(desk.now - last <= NodeDesk.lease / 12)
+      if round > 9 { #expect(desk.now - last >= NodeDesk.lease / 24) }
+      last = desk.now
+      #expect(desk.call()?.words == "hello")
+      desk.fail(.notSent)
+      #expect(desk.node.nextWake > desk.now)
+    }
+  }
+
+  @Test("N33 a node that the fleet refuses takes nothing, says so, and asks again later")
+  func refused() throws {
+    let desk = try NodeDesk()
+    _ = desk.call()
+    desk.fail(.refused(SQLState("SE019")))
+    #expect(
+      desk.takeActions().contains { if case .refused(let state) = $0 { state == SQLState("SE019") } else { false } })
+    #expect(desk.node.nextWake == desk.now + NodeDesk.lease / 3)
+    try desk.join(1)
+  }
+
+  @Test("a decision that the database refuses is found and told as a bare failure; the others are told as they are")
+  func refusedDecision() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 3)
+    try desk.claim(1)
+    try desk.claim(2)
+    let bad = Bytes("bad")
+    try desk.finish(1)
+    try desk.finish(2, result: bad)
+    try desk.finish(3)
+    var told: [Int64: Outcome] = [:]
+    for _ in 0..<12 where told.count < 3 {
+      desk.now = max(desk.now, desk.node.nextWake)
+      switch desk.call() {
+      case .turn(let turn):
+        if turn.decisions.contains(where: { $0.decision.result != nil }) {
+          desk.fail(.refused(SQLState("SE020")))
+        } else {
+          for one in turn.decisions { told[one.key.run] = one.decision.outcome }
+          desk.answer(.turn(desk.given(0, to: turn)))
+        }
+      case .classes: desk.answer(.classes([]))
+      default: throw Differs("another call")
+      }
+    }
+    #expect(told == [1: .newData, 2: .failed, 3: .newData])
+    #expect(desk.decided == [1: true, 2: true, 3: true])
+  }
+
+  @Test("N23 a beat tells what runs of each class took, once, also after one that was not made")
+  func classTimes() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    try desk.claim(1)
+    try desk.claim(1)
+    try desk.finish(1)
+    try desk.finish(2)
+    let turn = try desk.turn()
+    desk.answer(.turn(desk.given(0, to: turn)))
+    func beat(_ failure: NodeFailure?) throws -> [ClassTime] {
+      desk.now = max(desk.now + NodeDesk.lease / 3, desk.node.nextWake)
+      guard case .beat(let beat) = desk.call() else { throw Differs("no beat") }
+      guard let failure else {
+        var answer = BeatAnswer()
+        answer.expires = desk.now + NodeDesk.lease
+        desk.answer(.beat(answer))
+        return beat.times
+      }
+      desk.fail(failure)
+      return beat.times
+    }
+    let both = [ClassTime(fleetClass: 1, count: 2, total: 2 * Time.second)]
+    #expect(try beat(.refused(SQLState("40P01"))) == both)
+    #expect(try beat(nil) == both)
+    #expect(try beat(nil) == [])
+  }
+
+  @Test("a turn that the database refuses for its claim changes no decision")
+  func refusedClaim() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    try desk.claim(1)
+    try desk.finish(1)
+    #expect(try desk.turn().claim != nil)
+    desk.fail(.refused(SQLState("22003")))
+    desk.now = desk.node.nextWake
+    let alone = try desk.turn()
+    #expect(alone.claim == nil)
+    #expect(alone.decisions.map(\.decision.outcome) == [.newData])
+    desk.answer(.turn(desk.given(0, to: alone)))
+    desk.now = desk.node.nextWake
+    #expect(try desk.turn().claim != nil)
+  }
+
+  @Test("rows that are not those of the statement are told, and the call is as if it had no answer")
+  func unreadable() throws {
+    let desk = try NodeDesk()
+    for rows in [[], [[.integer(1)]], [[.text(Bytes("1")), .integer(0)]], [[.null, .null]]] as [[[NodeValue]]] {
+      desk.now = max(desk.now, desk.node.nextWake)
+      #expect(desk.call()?.words == "hello")
+      desk.change { $0.answered(desk.current, rows: rows, at: desk.now) }
+      #expect(desk.takeActions().contains { if case .unreadable = $0 { true } else { false } })
+    }
+    desk.now = desk.node.nextWake
+    #expect(desk.call()?.words == "hello")
+    desk.change { $0.answered(desk.current, rows: [[.integer(7), .integer(0)]], at: desk.now) }
+    #expect(desk.node.incarnations.map(\.worker) == [7])
+  }
+
+  // MARK: Claims
+
+  @Test("N7 a claim looks from where the last ended; at all lines every second, where one is at its end, and at a hint")
+  func lines() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 3)
+    /// One more run ends, and so many come in its place.
+    func claim(_ count: Int) throws -> NodeClaim? {
+      if let run = desk.begun.first(where: { desk.decided[$0] == nil }) { try desk.finish(run) }
+      return try desk.claim(count).claim
+    }
+    #expect(try claim(1)?.classes == [1])
+    let second = try desk.claim(2).claim
+    #expect(second?.classes == [])
+    #expect(second?.lines == [LineMark(line: 0, since: 1)])
+    #expect(try claim(1)?.lines == [LineMark(line: 0, since: 3)])
+    #expect(try claim(0)?.lines == [LineMark(line: 0, since: 4)])
+    // That line has nothing more: all are looked at, at once.
+    #expect(try desk.claim(1).claim?.classes == [1])
+    #expect(try claim(1)?.lines == [LineMark(line: 0, since: 5)])
+    desk.change { $0.hint(at: desk.now) }
+    try desk.finish(4)
+    try desk.learn()
+    #expect(try desk.claim(1).claim?.classes == [1])
+    // What is given back may stand before the mark.
+    desk.change { $0.ended(5, .returned, at: desk.now) }
+    let turn = try desk.claim(1)
+    #expect(turn.back.map(\.run) == [5])
+    #expect(turn.claim?.classes == [1])
+    desk.now += Time.second
+    try desk.finish(6)
+    try desk.learn()
+    #expect(try desk.claim(1).claim?.classes == [1])
+  }
+
+  @Test("N22 a horizon's worth is a full claim, too, so that the next looks from where it ended")
+  func fullByTime() throws {
+    for (estimate, isFull) in [(Time.second / 5, true), (Time.second / 50, false)] {
+      let desk = try NodeDesk.joined(horizon: Time.second)
+      try desk.open(lanes: 2)
+      try desk.claim(1, of: Time.second / 10)
+      // It asks for 20 that take 2 s together.
+      try desk.claim(9, of: estimate)
+      for run in 1...8 { try desk.finish(Int64(run)) }
+      #expect(try desk.turn().claim?.lines.isEmpty == !isFull)
+    }
+  }
+
+  @Test("N22 the first of a window is the best, whatever it takes; then one a lane, of what fits")
+  func claims() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 3, for: Time.minute)
+    #expect(
+      try desk.claim(1).claim
+        == NodeClaim(
+          classes: [1], most: 1, room: Time.minute, total: Time.never, isFirst: true))
+    desk.now += Time.second / 2
+    #expect(
+      try desk.claim(2).claim
+        == NodeClaim(
+          classes: [], lines: [LineMark(line: 0, since: 1)], most: 2, room: Time.minute - Time.second / 2,
+          total: Time.never, isFirst: false))
+    #expect(desk.begun == [1, 2, 3])
+    #expect(desk.call() == nil)
+    try desk.finish(2)
+    #expect(try desk.claim(0).claim?.most == 1)
+    // A window in which nothing was found yet still has its first to come.
+    desk.change { $0.withdraw(at: desk.now) }
+    desk.change { $0.offer(NodeRoom(lanes: 3, until: .max) { _ in true }, at: desk.now) }
+    #expect(try desk.turn().claim?.isFirst == true)
+  }
+
+  @Test("N22 a claim takes at most what keeps the lanes busy for the horizon, and at most 500")
+  func horizon() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 2)
+    try desk.claim(1, of: Time.second / 10)
+    let claim = try desk.claim(20, of: Time.second / 10).claim
+    #expect(claim?.most == 20)
+    #expect(claim?.total == 2 * Time.second)
+    #expect(desk.begun == [1, 2])
+    // 1.9 s are there; it claims again when less than half of the horizon is left.
+    for run in 1...10 { try desk.finish(Int64(run)) }
+    #expect(desk.begun.count == 12)
+    try desk.finish(11)
+    #expect(try desk.claim(0).claim?.most == 12)
+    let tiny = try NodeDesk.joined(horizon: Time.second)
+    try tiny.open(lanes: 2)
+    try tiny.claim(1, of: 1)
+    #expect(try tiny.turn().claim?.most == 500)
+  }
+
+  @Test("N22 what was not begun when the window ends is given back, also what comes later")
+  func windowEnds() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 1, for: 2 * Time.second)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(2, of: Time.second / 10)
+    try desk.finish(1)
+    let late = try desk.turn()
+    desk.now += 2 * Time.second
+    desk.answer(.turn(desk.given(1, to: late)))
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [3, 4])
+    #expect(turn.claim == nil)
+    desk.answer(.turn(TurnAnswer()))
+    #expect(desk.call() == nil)
+    #expect(desk.begun == [1, 2])
+  }
+
+  @Test("C8 a run that is given back is as before, and its lane is free")
+  func returned() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    try desk.claim(1)
+    desk.change { $0.ended(1, .returned, at: desk.now) }
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [1])
+    #expect(turn.decisions.isEmpty)
+    // Unless it is certain that it was told, it is told again.
+    desk.fail(.maybeSent)
+    try desk.join(2)
+    try desk.learn()
+    #expect(try desk.turn().back.map(\.run) == [1])
+  }
+
+  @Test("N15 a suspect runs alone in its process, whichever incarnation claimed it, and nothing is claimed beside it")
+  func suspects() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 3)
+    try desk.claim(1)
+    _ = try desk.turn()
+    desk.fail(.maybeSent)
+    try desk.join(2)
+    try desk.learn()
+    try desk.claim(1, suspect: true)
+    #expect(desk.begun == [1])
+    #expect(desk.call() == nil)
+    try desk.finish(1)
+    #expect(desk.begun == [1, 2])
+    let turn = try desk.turn()
+    #expect(turn.claim == nil)
+    desk.answer(.turn(desk.given(0, to: turn)))
+    #expect(desk.call()?.words == "bye 1")
+    desk.answer(.bye)
+    try desk.finish(2)
+    #expect(try desk.turn().claim?.most == 3)
+  }
+
+  // MARK: Changes
+
+  @Test("N25 a run that the database gave up stops for its reason, and its end is told: its id is taken until then")
+  func givenUp() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 1)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(2, of: Time.second / 10)
+    desk.now += NodeDesk.lease / 3
+    let beat = try desk.beat(1) {
+      $0.lost = [LostRun(run: 1, reason: .cancelled), LostRun(run: 3, reason: .replaced)]
+    }
+    #expect(beat.held.sorted() == [1, 2, 3])
+    #expect(desk.stopped == [1: .taken(.cancelled)])
+    try desk.finish(1)
+    try desk.learn()
+    let turn = try desk.turn()
+    #expect(turn.decisions.map(\.key.run) == [1])
+    #expect(turn.back.map(\.run) == [3])
+    #expect(turn.held == [2])
+    var answer = TurnAnswer()
+    answer.decided = [DecidedRun(run: 1, counts: false)]
+    answer.lost = [LostRun(run: 2, reason: .cancelled)]
+    desk.answer(.turn(answer))
+    #expect(desk.decided == [1: false])
+    #expect(desk.stopped[2] == .taken(.cancelled))
+  }
+
+  @Test("N28 with a free lane it looks every second, when the next task is due, and at a hint")
+  func wakes() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    try desk.claim(0)
+    #expect(desk.node.nextWake == desk.now + Time.second)
+    desk.change { $0.hint(at: desk.now) }
+    try desk.learn()
+    let turn = try desk.turn()
+    desk.now += Time.second / 10
+    var answer = desk.given(0, to: turn)
+    // The database's clock was told with hello, and is the own one here.
+    answer.nextDue = desk.now + Time.second / 4
+    desk.answer(.turn(answer))
+    #expect(desk.node.nextWake == desk.now + Time.second / 4)
+    desk.now = desk.node.nextWake
+    #expect(try desk.turn().claim != nil)
+  }
+
+  @Test("what is decided while more is ready waits for what ends within the horizon, else it goes at once")
+  func flushes() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 1)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(9, of: Time.second / 10)
+    try desk.finish(1)
+    desk.now += Time.second / 2
+    try desk.finish(2)
+    #expect(desk.call() == nil)
+    #expect(desk.node.nextWake == desk.now + Time.second / 2)
+    desk.now = desk.node.nextWake
+    #expect(try desk.turn().decisions.map(\.key.run) == [2, 1])
+  }
+
+  // MARK: The end
+
+  @Test("a node that closes takes nothing, gives back what was not begun, and says bye once all has come back")
+  func closes() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 1)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(2, of: Time.second / 10)
+    desk.change { $0.close(at: desk.now, grace: Time.minute) }
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [2, 3])
+    desk.answer(.turn(TurnAnswer()))
+    #expect(desk.call() == nil)
+    desk.now += NodeDesk.lease / 3
+    _ = try desk.beat(1)
+    try desk.finish(1)
+    let last = try desk.turn()
+    desk.answer(.turn(desk.given(0, to: last)))
+    #expect(desk.call()?.words == "bye 1")
+    #expect(!desk.node.isClosed)
+    desk.answer(.bye)
+    #expect(desk.node.isClosed)
+    #expect(desk.call() == nil)
+    #expect(desk.node.nextWake == Time.never)
+  }
+
+  @Test("a node that closes without a database ends after its grace")
+  func closesAlone() throws {
+    let desk = try NodeDesk.joined()
+    desk.change { $0.close(at: desk.now, grace: Time.second) }
+    let end = desk.now + Time.second
+    for _ in 0..<40 where desk.now < end {
+      if desk.call() != nil { desk.fail(.notSent) }
+      desk.now = desk.node.nextWake
+    }
+    #expect(desk.now == end)
+    #expect(desk.call() == nil)
+    #expect(desk.node.isClosed)
+  }
+
+  // MARK: The border
+
+  @Test("options and decisions that the database would refuse are refused here, by name")
+  func refusals() throws {
+    func fault(_ body: () throws(SeleneError) -> Void) -> String? {
+      do throws(SeleneError) { try body() } catch { return String(decoding: error.detail.bytes, as: UTF8.self) }
+      return nil
+    }
+    func options(_ change: (inout NodeOptions) -> Void) -> String? {
+      var options = NodeOptions()
+      change(&options)
+      return fault { () throws(SeleneError) in _ = try FleetNode(options) }
+    }
+    #expect(options { $0.lease = 1 }?.hasPrefix("lease: ") == true)
+    #expect(options { $0.lease = 2 * Time.hour }?.hasPrefix("lease: ") == true)
+    #expect(options { $0.horizon = -1 }?.hasPrefix("horizon: ") == true)
+    #expect(options { $0.horizon = 11 * Time.second }?.hasPrefix("horizon: ") == true)
+    #expect(options { $0.poll = 0 }?.hasPrefix("poll: ") == true)
+    #expect(options { $0.horizon = 10 * Time.second } == nil)
+    #expect(options { $0.lease = Time.second / 10 } == nil)
+    func decision(
+      _ outcome: Outcome = .failed, response: Span = 0, delay: Span? = nil, result: Bytes? = nil
+    ) -> String? {
+      fault { () throws(SeleneError) in _ = try NodeDecision(outcome, response: response, delay: delay, result: result)
+      }
+    }
+    #expect(decision() == nil)
+    #expect(decision(.stopped)?.hasPrefix("outcome: ") == true)
+    #expect(decision(response: -1)?.hasPrefix("response_time: ") == true)
+    #expect(decision(delay: -1)?.hasPrefix("retry_delay: ") == true)
+    #expect(decision(delay: Time.tenYears + 1)?.hasPrefix("retry_delay: ") == true)
+    #expect(decision(result: Bytes(count: 65_536) { _ in }) == nil)
+    #expect(decision(result: Bytes(count: 65_537) { _ in })?.hasPrefix("result: ") == true)
+  }
+}

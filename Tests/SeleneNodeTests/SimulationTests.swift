@@ -1,0 +1,43 @@
+// Thousands of fleets whose nodes are killed, paused and cut off, and whose database is away or changes its clock (N9 to N15).
+
+import SeleneCore
+import Testing
+
+@testable import SeleneNode
+
+@Suite("Fleets of nodes") struct SimulationTests {
+  @Test(
+    "N9 to N15 no task is run by two that believe, nothing hangs, no decision counts twice, whatever happens",
+    arguments: 0..<20)
+  func fleets(batch: Int) throws {
+    for number in 0..<50 * Effort.times {
+      try Simulation("fleet \(batch).\(number)").play(leases: 8)
+    }
+  }
+
+  @Test(
+    "a database without one of its rules is noticed",
+    arguments: [FleetRules.fence, .freshNumbers, .takingBack, .steadiness, .jumps])
+  func rules(missing: FleetRules) {
+    let found = (0..<1_000).contains { number in
+      (try? Simulation("without \(missing.rawValue) \(number)", rules: .all.subtracting(missing)).play(leases: 8))
+        == nil
+    }
+    #expect(found)
+  }
+
+  @Test("fleets reach every call, every end of a run, and everything that nodes are told")
+  func coverage() throws {
+    var missing: Set<String> = [
+      "hello", "beat", "classes", "turn", "fate", "bye", "counted", "returned", "taken", "told true", "told false",
+      "stop leaseLost", "cancelled", "stop taken(SeleneCore.StopReason.cancelled)", "clocks differ", "took back",
+      "suspect", "refused",
+    ]
+    for number in 0..<300 where !missing.isEmpty {
+      let simulation = Simulation("coverage \(number)")
+      try simulation.play(leases: 8)
+      missing.subtract(simulation.reached)
+    }
+    try verify(missing.isEmpty, "missing \(missing)")
+  }
+}

@@ -1,0 +1,84 @@
+"""What docs/fleet.md shows is run as it stands there."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+import psycopg
+
+from conftest import Fleet
+from server import ROOT
+
+TEXT = (ROOT / "docs/fleet.md").read_text()
+
+
+def block(language: str) -> str:
+    """The only one of a language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    return str(found)
+
+
+def test_the_statements_of_the_manual(fleet: Fleet) -> None:
+    fleet.connection.execute(block("sql"))
+    assert fleet.rows("select id, state from live order by seq") == [
+        ("invoice-7", "enqueued"),
+        ("report", "enqueued"),
+        ("train-3", "enqueued"),
+    ]
+    assert fleet.one("select state from get('order-9')") == "cancelled"
+
+
+def test_the_program_of_the_manual(fleet: Fleet) -> None:
+    dsn = fleet.server.dsn(fleet.name)
+    program = (
+        block("py")
+        .replace('"dbname=app"', repr(dsn))
+        .replace("update invoice set sent = true where id = 9", "select 1")
+    )
+    exec(program, {"psycopg": psycopg})
+    assert fleet.rows("select id, queue from live order by id") == [("invoice-8", "mail"), ("invoice-9", "mail")]
+
+
+def test_the_worker_of_the_manual(fleet: Fleet) -> None:
+    names: dict[str, Any] = {}
+    exec(block("python"), names)
+    seen: list[bytes] = []
+
+    def send(input: bytes) -> bytes:
+        seen.append(input)
+        return b"sent"
+
+    def fail(_: bytes) -> None:
+        raise ValueError("no")
+
+    fleet.rows(
+        "select register('a', handler => 'send', input => 'one'), register('b', handler => 'fail', max_attempts => 1)"
+    )
+    fleet.rows("select register('c', handler => 'nobody'), register('d', handler => 'send', delay => '1 s')")
+    done = threading.Thread(
+        target=names["work"],
+        args=(fleet.server.dsn(fleet.name), {"send": send, "fail": fail}),
+        kwargs={"idle": 0.05, "lease": 1_000_000_000, "until": lambda: len(seen) == 2},
+    )
+    done.start()
+    done.join(30)
+    assert not done.is_alive()
+    assert seen == [b"one", b""]
+    assert fleet.rows("select id, state, failure from ended order by id") == [
+        ("a", "succeeded", None),
+        ("b", "failed", "ValueError('no')"),
+        ("d", "succeeded", None),
+    ]
+    assert fleet.one("select result('d')") == b"sent"
+    assert fleet.one("select state from get('c')") == "enqueued"
+    assert fleet.rows("select * from nodes") == []
+
+
+def test_the_manual_names_every_function_that_is_granted(fleet: Fleet) -> None:
+    granted = fleet.rows(
+        "select distinct proname from pg_proc where pronamespace = 'selene'::regnamespace and provolatile <> 'i'"
+        " and has_function_privilege('selene_manage', oid, 'execute')"
+    )
+    assert [name for (name,) in granted if not re.search(rf"\b{name}\b", TEXT)] == []

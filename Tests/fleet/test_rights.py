@@ -1,0 +1,222 @@
+"""Who may call what (N32), and that plans do not follow a guess (N6)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from psycopg import errors
+
+from conftest import Fleet
+
+#: A call of each function that anybody may have a right to, and whose it is.
+CALLS = {
+    "register('x')": {"enqueue"},
+    "update_task('x', priority => 1)": {"enqueue"},
+    "cancel_tag('none')": {"enqueue"},
+    "cancel('x')": {"enqueue"},
+    "result('x')": {"enqueue"},
+    "wake()": {"enqueue"},
+    "hello('n')": {"work"},
+    "beat(0, 0)": {"work"},
+    "bye(0)": {"work"},
+    "turn(0, '{}', '{}', '{}', '{}')": {"work"},
+    "claim((hello('n')).worker, '{}')": {"work"},
+    "complete('{}', '{}', '{}', '{}')": {"work"},
+    "release('{}', '{}')": {"work"},
+    "promote()": {"work"},
+    "fate('{}', '{}', '{}')": {"work"},
+    "classes()": {"work", "look"},
+    "get('x')": {"look"},
+    "list()": {"look"},
+    "explain('x')": {"look"},
+    "status()": {"look"},
+    "now_ns()": {"look"},
+    "pause('default')": set(),
+    "resume('default')": set(),
+    "set_queue('default')": set(),
+    "prune()": set(),
+    "partitions()": set(),
+    "cancel_all('none')": set(),
+}
+ROLES = ("enqueue", "work", "look", "manage")
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+def test_n32_a_role_may_call_what_is_its_own_and_read_no_table(fleet: Fleet, role: str | None) -> None:
+    user = f"user_{role}".lower()
+    fleet.rows(f"drop role if exists {user}")
+    fleet.rows(f"create role {user} login")
+    if role:
+        fleet.rows(f"grant selene_{role} to {user}")
+    with fleet.another(user) as connection:
+        for call, roles in CALLS.items():
+            fleet.rows("select register('x')")
+            allowed = role == "manage" or role in roles
+            try:
+                connection.execute(
+                    f"select * from selene.{call}" if not call.startswith("claim") else f"select selene.{call}"
+                )
+                assert allowed, (role, call)
+            except (errors.InsufficientPrivilege, errors.UndefinedFunction):
+                assert not allowed, (role, call)
+        for table in ("task", "slot", "history", "worker", "queue", "class", "stray", "pending", "fleet", "run_number"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(f"select * from selene.{table}")
+        for view in ("live", "ended", "nodes"):
+            if role in ("look", "manage"):
+                columns = connection.execute(f"select * from selene.{view}").description or []
+                assert "input" not in [column.name for column in columns]
+            else:
+                with pytest.raises(errors.InsufficientPrivilege):
+                    connection.execute(f"select * from selene.{view}")
+
+
+def test_n32_every_function_is_somebodys_or_nobodys(fleet: Fleet) -> None:
+    fleet.rows("create role stranger login") if not fleet.rows(
+        "select 1 from pg_roles where rolname = 'stranger'"
+    ) else None
+    open_to_all = fleet.rows(
+        "select proname from pg_proc where pronamespace = 'selene'::regnamespace and provolatile <> 'i'"
+        " and has_function_privilege('stranger', oid, 'execute')"
+    )
+    assert open_to_all == []
+    granted = {
+        row[0]
+        for row in fleet.rows(
+            "select proname from pg_proc where pronamespace = 'selene'::regnamespace and provolatile <> 'i'"
+            " and has_function_privilege('selene_manage', oid, 'execute')"
+        )
+    }
+    assert granted == {re.match(r"\w+", call)[0] for call in CALLS}  # type: ignore[index]
+    # Who is granted anything runs as the owner, with a path that the caller cannot bend.
+    unsafe = fleet.rows(
+        "select proname from pg_proc where pronamespace = 'selene'::regnamespace and proname = any(%s)"
+        " and (not prosecdef or not 'search_path=selene, pg_temp' = any(proconfig))",
+        sorted(granted),
+    )
+    assert unsafe == []
+
+
+def test_n32_a_table_of_the_callers_is_not_taken_for_the_fleets(fleet: Fleet) -> None:
+    with fleet.another() as connection:
+        connection.execute("create temporary table task (id text); create temporary table slot (seq bigint)")
+        connection.execute("select selene.register('real')")
+    assert fleet.one("select state from get('real')") == "enqueued"
+
+
+def test_n1_an_owner_who_is_no_superuser_installs_a_fleet_under_another_name(fresh: Fleet) -> None:
+    fleet, server = fresh, fresh.server
+    fleet.rows("drop role if exists plain")
+    fleet.rows("create role plain login")
+    fleet.rows(f"grant create on database {fleet.name} to plain")
+    said = server.install(fleet.name, "tasks", "plain")
+    assert "the role tasks_enqueue is not there" in said
+    server.install(fleet.name, "tasks", "plain")
+    with server.connect(fleet.name, "plain") as connection:
+        assert connection.execute("select tasks.register('a')").fetchall() == [("added",)]
+        (worker,) = connection.execute("select worker from tasks.hello('n')").fetchall()[0]
+        assert connection.execute("select id from tasks.claim(%s, '{1}')", (worker,)).fetchall() == [("a",)]
+    assert fleet.rows("select * from selene.live") == []
+
+
+def test_n33_installing_again_keeps_what_is_there(fleet: Fleet) -> None:
+    fleet.rows("select register('a')")
+    fleet.server.install(fleet.name)
+    assert fleet.one("select state from get('a')") == "enqueued"
+    assert fleet.one("select count(*) from fleet") == 1
+
+
+STATISTICS = {
+    "absent": "delete from pg_statistic; update pg_class set reltuples = -1, relpages = 0 where relnamespace = 'selene'::regnamespace",
+    "empty": "",
+    "fresh": "analyze",
+}
+
+
+def plans(fleet: Fleet) -> dict[str, set[str]]:
+    """How every statement of the functions was carried out: by its text, the kinds of scans and joins."""
+    found: dict[str, set[str]] = {}
+
+    def hear(diagnostic: Any) -> None:
+        text = diagnostic.message_primary
+        if "Query Text:" not in text:
+            return
+        query, plan = text.split("Query Text: ", 1)[1].split("\n", 1)[0], text
+        nodes = re.findall(
+            r"((?:Index Only|Index|Seq|Bitmap Heap|Tid) Scan(?: Backward)?(?: using \w+)? on \w+|Hash Join|Merge Join)",
+            plan,
+        )
+        found.setdefault(query, set()).update(re.sub(r"history_\w+", "history", node) for node in nodes)
+
+    with fleet.another() as connection:
+        connection.add_notice_handler(hear)
+        connection.execute("load 'auto_explain'")
+        for setting in ("log_min_duration = 0", "log_nested_statements = on", "log_level = notice"):
+            connection.execute(f"set auto_explain.{setting}")
+        connection.execute("set client_min_messages = notice")
+        for call in (
+            "register('p1', tags => '{t}'), register('p1', existing => 'append'), register('p2', every => '1 h')",
+            "register('p1', existing => 'update'), update_task('p2', priority => 4)",
+        ):
+            connection.execute(f"select {call}")
+        (worker,) = connection.execute("select worker from hello('n', 1000000000)").fetchall()[0]
+        rows = connection.execute("select seq, run, id from claim(%s, '{1,2}', most => 3)", (worker,)).fetchall()
+        connection.execute("select * from claim(%s, '{}', '{310}', '{0}', most => 3)", (worker,))
+        connection.execute("select * from fate(%s, %s, %s)", tuple([row[at] for row in rows] for at in (0, 1, 2)))
+        connection.execute("select * from beat(%s, 0, %s)", (worker, [row[1] for row in rows]))
+        connection.execute(
+            "select * from complete(%s, %s, %s, %s)",
+            ([row[0] for row in rows], [row[1] for row in rows], [0] * len(rows), [1] * len(rows)),
+        )
+        for setting in ("seqscan", "hashjoin", "mergejoin", "bitmapscan"):
+            # As inside `beat`.
+            connection.execute(f"set enable_{setting} = off")
+        connection.execute("select reap(now_ns())")
+        connection.execute("reset all")
+        connection.execute("set search_path = selene")
+        for setting in ("log_min_duration = 0", "log_nested_statements = on", "log_level = notice"):
+            connection.execute(f"set auto_explain.{setting}")
+        connection.execute("select promote()")
+        connection.execute("select * from get('p2')")
+        connection.execute("select cancel('p2'), cancel_tag('t'), bye(%s)", (worker,))
+    return found
+
+
+@pytest.mark.parametrize("statistics", STATISTICS)
+def test_n6_no_statement_of_a_function_reads_a_table_from_end_to_end(fleet: Fleet, statistics: str) -> None:
+    fleet.connection.execute("alter table slot set (autovacuum_enabled = off)")
+    if statistics == "empty":
+        # The planner believes what it saw when nothing was there.
+        fleet.rows("analyze")
+    fleet.rows(
+        "select count(register('a' || i, handler => 'h' || i % 3, every => '1 s')) from generate_series(1, 2000) i"
+    )
+    if statistics != "empty":
+        fleet.connection.execute(STATISTICS[statistics])
+    told = plans(fleet)
+    assert len(told) > 30, "auto_explain tells nothing"
+    big = re.compile(r"Seq Scan on (slot|task|history|stray)|Hash Join|Merge Join")
+    wrong = {query: bad for query, nodes in told.items() if (bad := {node for node in nodes if big.match(node)})}
+    assert not wrong
+    heads = next(nodes for query, nodes in told.items() if "with head as" in query)
+    assert any("slot_ready" in node for node in heads)
+
+
+def test_n6_a_plan_would_be_found_out(fresh: Fleet) -> None:
+    fleet = fresh
+    fleet.rows("select register('a')")
+    fleet.rows("alter function promote(int, bigint) reset all")
+    fleet.rows("alter function promote(int, bigint) set search_path = selene")
+    fleet.rows("set enable_indexscan = off; set enable_bitmapscan = off")
+    with fleet.another() as connection:
+        said: list[str] = []
+        connection.add_notice_handler(lambda diagnostic: said.append(diagnostic.message_primary or ""))
+        connection.execute("load 'auto_explain'")
+        connection.execute("set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on")
+        connection.execute(
+            "set auto_explain.log_level = notice; set enable_indexscan = off; set enable_bitmapscan = off"
+        )
+        connection.execute("select promote()")
+    assert any("Seq Scan on slot" in text for text in said)

@@ -1,0 +1,364 @@
+"""Leases and judges (N10 to N14), with a clock that is told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import psycopg
+import pytest
+
+from conftest import SECOND, Fleet
+from server import Server
+
+LEASE = 3 * SECOND
+
+
+class Nodes:
+    """Workers that beat every second of the told time."""
+
+    def __init__(self, told: Fleet, *names: str) -> None:
+        self.told, self.now = told, 0
+        self.workers = {name: told.hello(name, LEASE) for name in names}
+
+    def beat(self, name: str, elapsed: int = SECOND) -> dict[int, int]:
+        """What a beat tells: 0 it counts, 2 the clocks differ, 3 so many were taken back."""
+        return dict(self.told.rows("select what, number from beat(%s, %s)", self.workers[name], elapsed))
+
+    def pass_(self, seconds: int, *beating: str) -> int:
+        """Time passes in which these beat; how many runs were taken back."""
+        taken = 0
+        for _ in range(seconds):
+            self.now += SECOND
+            self.told.at(self.now)
+            taken += sum(self.beat(name).get(3, 0) for name in beating)
+        return taken
+
+
+def start(told: Fleet, count: int, worker: int) -> list[dict[str, Any]]:
+    """Runs of a worker."""
+    told.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, %s) i", count)
+    runs = told.claim(worker, count)
+    assert len(runs) == count
+    return runs
+
+
+def test_n10_who_does_not_beat_for_a_lease_loses_its_runs(told: Fleet) -> None:
+    nodes = Nodes(told, "dead", "judge")
+    runs = start(told, 3, nodes.workers["dead"])
+    assert nodes.pass_(3, "judge") == 0
+    assert nodes.pass_(1, "judge") == 3
+    slot = told.slot("t1")
+    assert (slot["state"], slot["attempts"], slot["stop"], slot["response"]) == (1, 1, 7, None)
+    assert slot["due"] == nodes.now + 30 * SECOND
+    assert set(told.complete(runs).values()) == {False}
+    # Its row went with its last run, so it learns that it is over.
+    assert nodes.beat("dead") == {}
+    assert told.one("select explain::text like '%%its node ended%%' from explain('t1') where reason = 'not_due'")
+
+
+def test_n10_the_number_of_a_worker_is_never_used_again(told: Fleet) -> None:
+    numbers = [told.hello() for _ in range(3)]
+    told.rows("select bye(%s)", numbers[-1])
+    assert told.hello() > numbers[-1]
+
+
+def test_d3_the_pause_doubles_and_attempts_end(told: Fleet) -> None:
+    nodes = Nodes(told, "judge")
+    told.rows("select register('a', max_attempts => 4, backoff => 'none')")
+    for attempt in range(1, 5):
+        worker = told.hello("dead", LEASE)
+        (run,) = told.claim(worker)
+        assert run["attempts"] == attempt
+        assert nodes.pass_(4, "judge") == 1
+        if attempt < 4:
+            pause = 30 * SECOND * 2 ** (attempt - 1)
+            assert told.slot("a")["due"] == nodes.now + pause
+            nodes.now += pause
+            told.at(nodes.now)
+            nodes.workers["judge"] = told.hello("judge", LEASE)
+    assert told.rows("select state, stop, failure from get('a')") == [("failed", "interrupted", "the process ended")]
+
+
+def test_d3_what_waits_behind_an_interrupted_task_fails_with_it(told: Fleet) -> None:
+    nodes = Nodes(told, "dead", "judge")
+    told.rows("select register('a', max_attempts => 1), register('a', existing => 'append')")
+    told.claim(nodes.workers["dead"])
+    assert nodes.pass_(4, "judge") == 1
+    assert told.rows("select state from ended order by seq") == [("failed",), ("failed",)]
+
+
+def test_n11_who_has_not_beaten_for_a_whole_lease_judges_nobody(told: Fleet) -> None:
+    nodes = Nodes(told, "dead")
+    start(told, 1, nodes.workers["dead"])
+    nodes.pass_(10)
+    nodes.workers["late"] = told.hello("late", LEASE)
+    assert nodes.pass_(2, "late") == 0
+    assert nodes.pass_(1, "late") == 1
+
+
+def test_n11_after_an_outage_everybody_has_time_to_beat_first(told: Fleet) -> None:
+    nodes = Nodes(told, *"abcd")
+    runs = [run for name in "abcd" for run in start_for(told, name, nodes.workers[name])]
+    nodes.pass_(5, *"abcd")
+    nodes.now += 10 * LEASE
+    told.at(nodes.now)
+    # The first two that come back are steady judges no longer, whatever they were; the others come late.
+    for name in "ab":
+        assert 3 not in nodes.beat(name, 10 * LEASE)
+    assert nodes.pass_(2, *"ab") == 0
+    for name in "cd":
+        assert 3 not in nodes.beat(name, 10 * LEASE + 2 * SECOND)
+    assert nodes.pass_(10, *"abcd") == 0
+    assert set(told.complete(runs).values()) == {True}
+
+
+def test_n11_an_outage_shorter_than_a_lease_takes_nothing_from_who_comes_back_second(told: Fleet) -> None:
+    nodes = Nodes(told, "first", "second")
+    (run,) = start_for(told, "second", nodes.workers["second"])
+    nodes.pass_(5, "first", "second")
+    assert nodes.pass_(1, "first") == 0
+    # The first beat last just before the outage: for him it is no longer than a lease.
+    nodes.now += LEASE - SECOND // 2
+    told.at(nodes.now)
+    assert 3 not in nodes.beat("first", LEASE - SECOND // 2)
+    assert 3 not in nodes.beat("second", LEASE + SECOND // 2)
+    assert nodes.pass_(10, "first", "second") == 0
+    assert told.complete([run]) == {run["run"]: True}
+
+
+def start_for(told: Fleet, name: str, worker: int) -> list[dict[str, Any]]:
+    """A run of one."""
+    told.rows("select register(%s)", f"of {name}")
+    return told.claim(worker)
+
+
+def test_n11_two_steady_judges_take_each_run_back_once(told: Fleet) -> None:
+    nodes = Nodes(told, "one", "other", "dead")
+    start(told, 40, nodes.workers["dead"])
+    nodes.pass_(3, "one", "other")
+    told.at(nodes.now + SECOND)
+    taken: list[int] = []
+    ready = threading.Barrier(2)
+
+    def judge(name: str) -> None:
+        with told.another() as connection:
+            ready.wait()
+            rows = connection.execute("select what, number from beat(%s, %s)", (nodes.workers[name], SECOND)).fetchall()
+            taken.append(dict(rows).get(3, 0))
+
+    both = [threading.Thread(target=judge, args=(name,)) for name in ("one", "other")]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert sum(taken) == 40
+    assert told.rows("select distinct attempts, state from slot") == [(1, 1)]
+
+
+@pytest.mark.parametrize("jump", [3600 * SECOND, -3600 * SECOND, LEASE, -LEASE, LEASE // 5])
+def test_n12_a_clock_that_jumps_costs_a_lease_and_no_run(told: Fleet, jump: int) -> None:
+    told.at(10**13)
+    nodes = Nodes(told, "one", "other")
+    nodes.now = 10**13
+    runs = start(told, 5, nodes.workers["other"])
+    nodes.pass_(5, "one", "other")
+    nodes.now += jump
+    nodes.now += SECOND
+    told.at(nodes.now)
+    assert nodes.beat("one")[2] == jump
+    assert 3 not in nodes.beat("one", 0)
+    nodes.now += SECOND
+    told.at(nodes.now)
+    assert 3 not in nodes.beat("other", 2 * SECOND)
+    assert nodes.pass_(10, "one", "other") == 0
+    assert set(told.complete(runs).values()) == {True}
+
+
+def test_n12_a_beat_that_does_not_say_how_long_it_is_since_the_last_judges_nobody_for_a_lease(told: Fleet) -> None:
+    nodes = Nodes(told, "dead", "judge")
+    start(told, 1, nodes.workers["dead"])
+    assert nodes.pass_(3, "judge") == 0
+    nodes.now += SECOND
+    told.at(nodes.now)
+    assert told.rows("select what, number, value from beat(%s, null)", nodes.workers["judge"]) == [
+        (0, nodes.now + LEASE, LEASE)
+    ]
+    assert nodes.pass_(2, "judge") == 0
+    assert nodes.pass_(1, "judge") == 1
+
+
+def test_n12_who_has_a_beat_from_the_future_has_a_lease_from_when_that_is_noticed(told: Fleet) -> None:
+    told.at(10**13)
+    nodes = Nodes(told, "dead", "living", "judge")
+    start(told, 1, nodes.workers["dead"])
+    (kept,) = start_for(told, "living", nodes.workers["living"])
+    nodes.now = 10**13 - 3600 * SECOND
+    told.at(nodes.now)
+    # A beat that was on its way for an hour says what the clock seems to say: its sender takes himself for steady.
+    told.rows("update worker set steady = 0, beaten = %s, expires = %s", nodes.now, nodes.now + LEASE)
+    told.rows("update worker set beaten = 1e13, expires = 1e13 + ttl where worker <> %s", nodes.workers["judge"])
+    assert 3 not in nodes.beat("judge", 0)
+    nodes.beat("living", 0)
+    assert nodes.pass_(3, "judge", "living") == 0
+    assert nodes.pass_(1, "judge", "living") == 1
+    assert told.complete([kept]) == {kept["run"]: True}
+
+
+def test_n4_a_class_without_a_node_says_what_is_missing_and_who_was_last(told: Fleet) -> None:
+    told.rows("select register('a', handler => 'export', labels => '{gpu}', requires => '{network}')")
+    assert told.rows("select reason, detail from explain('a')") == [
+        ("no_node", "no node has handler 'export' with gpu and network")
+    ]
+    worker = told.one("select worker from hello('gpu-3', serves => %s)", told.classes())
+    assert [row[0] for row in told.rows("select reason from explain('a')")] == ["ready"]
+    told.rows("select bye(%s)", worker)
+    told.at(7200 * SECOND)
+    assert told.rows("select detail from explain('a') where reason = 'no_node'")[0][0].endswith(
+        "; last gpu-3, 02:00:00 ago"
+    )
+    assert told.one("select count(*) from status() where item like 'class%%' and alarm") == 1
+
+
+def test_n23_estimates_of_a_handler_are_what_nodes_tell(told: Fleet) -> None:
+    told.rows("select register('a', handler => 'h')")
+    assert told.slot("a")["est"] == 5 * SECOND
+    told.rows(
+        "select * from beat(%s, 0, mean_classes => '{1}', mean_counts => '{4}', mean_totals => '{8000000000}')",
+        told.hello(),
+    )
+    told.rows("select register('b', handler => 'h')")
+    assert told.slot("b")["est"] == 2 * SECOND
+    assert told.slot("a")["est"] == 5 * SECOND
+
+
+def test_n33_a_node_that_speaks_no_common_protocol_is_told_which_is_newer(fleet: Fleet) -> None:
+    with pytest.raises(psycopg.Error, match="the fleet is older") as refused:
+        fleet.rows("select * from hello('n', protocols => '{2,3}')")
+    assert refused.value.sqlstate == "SE019"
+    assert fleet.rows("select * from worker") == []
+    assert fleet.one("select protocol from hello('n', protocols => '{1,2}')") == 1
+
+
+def test_n34_a_new_timeline_moves_the_run_numbers_on() -> None:
+    server = Server()
+    try:
+        fail_over(server)
+    finally:
+        server.remove()
+
+
+def fail_over(server: Server) -> None:
+    """A replica that was a copy of before the last claims becomes the primary."""
+    primary = Fleet(server)
+    primary.rows("select register('a'), register('b')")
+    worker = primary.hello()
+    (run,) = primary.claim(worker)
+    primary.connection.execute("select pg_switch_wal()")
+    replica = Server(clone_of=server)
+    try:
+        # These commits the replica may never see.
+        server_numbers = [primary.claim(worker)[0]["run"]]
+        primary.close()
+        server.stop("immediate")
+        replica.promote()
+        with replica.connect(primary.name) as connection:
+            connection.execute("set search_path = selene")
+            before = connection.execute("select timeline from fleet").fetchall()[0][0]
+            # Two notice it at the same time: the second one waits for the first, and finds it done.
+            late = replica.connect(primary.name)
+            second = threading.Thread(target=late.execute, args=("select * from selene.hello('late')",))
+            with connection.transaction():
+                other = connection.execute("select worker from hello('after')").fetchall()[0][0]
+                second.start()
+                waiting = "select 1 from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+                end = time.monotonic() + 30
+                with replica.connect("postgres") as looks:
+                    while not looks.execute(waiting, (late.info.backend_pid,)).fetchall():
+                        assert time.monotonic() < end
+                        time.sleep(0.02)
+            second.join()
+            late.close()
+            assert connection.execute("select timeline from fleet").fetchall()[0][0] > before
+            connection.execute("select register('c')")
+            rows = connection.execute("select run from claim(%s, '{1,2,3}')", (other,)).fetchall()
+            assert max(*server_numbers, run["run"]) + 2**32 <= rows[0][0] < 2**33, "it moves on once"
+    finally:
+        replica.remove()
+
+
+def test_n34_what_registers_or_decides_is_durable_whatever_the_default_is(fleet: Fleet) -> None:
+    fleet.rows("set synchronous_commit = off")
+    worker = fleet.hello()
+    with fleet.connection.transaction():
+        assert fleet.one("show synchronous_commit") == "off"
+        fleet.rows("select register('a')")
+        assert fleet.one("show synchronous_commit") == "on"
+    assert fleet.one("show synchronous_commit") == "off"
+    runs = fleet.claim(worker)
+    with fleet.connection.transaction():
+        fleet.complete(runs)
+        assert fleet.one("show synchronous_commit") == "on"
+    assert fleet.one("select alarm from status() where item = 'durability'")
+
+
+def test_n11_a_database_that_was_away_takes_nothing_from_the_living() -> None:
+    server = Server()
+    lease = 1_500_000_000
+    taken: list[int] = []
+    counted: list[bool] = []
+    try:
+        fleet = Fleet(server)
+        fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 40) i")
+        fleet.close()
+        ready = threading.Barrier(5)
+
+        def work(number: int) -> None:
+            connection: psycopg.Connection[Any] | None = None
+
+            def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+                nonlocal connection
+                while True:
+                    try:
+                        if connection is None:
+                            connection = server.connect(fleet.name, connect_timeout=2)
+                            connection.execute("set search_path = selene")
+                        return connection.execute(statement, values).fetchall()
+                    except psycopg.OperationalError:
+                        connection = None
+                        time.sleep(0.05 + number * 0.02)
+
+            last = time.monotonic_ns()
+            (worker,) = sql("select worker from hello(%s, %s)", f"w{number}", lease)[0]
+            runs = sql("select seq, run from claim(%s, '{1}', most => 10)", worker)
+            ready.wait()
+            end = time.monotonic() + 9
+            while time.monotonic() < end:
+                time.sleep(0.3)
+                sent = time.monotonic_ns()
+                rows = sql("select what, number from beat(%s, %s)", worker, sent - last)
+                last = sent
+                taken.append(dict(rows).get(3, 0))
+            rows = sql(
+                "select counts from complete(%s, %s, %s, %s)",
+                [r[0] for r in runs],
+                [r[1] for r in runs],
+                [0] * 10,
+                [1] * 10,
+            )
+            counted.extend(row[0] for row in rows)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        ready.wait()
+        server.stop("immediate")
+        time.sleep(2 * lease / 1e9)
+        server.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        server.remove()
+    assert sum(taken) == 0
+    assert counted == [True] * 40

@@ -1,0 +1,4 @@
+/** Background work that a program embeds. */
+module org.selene {
+    exports org.selene;
+}

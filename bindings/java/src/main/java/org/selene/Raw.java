@@ -1,0 +1,467 @@
+// Written by tools/java.py from include/api.json: make interface.
+package org.selene;
+
+/**
+ * The functions of selene.h, with addresses as numbers. What is refused is a
+ * {@link SeleneException}, but where a status is the answer. What they do not have is in {@link Native}.
+ */
+final class Raw {
+    private Raw() {}
+
+
+
+    /** The version of the library that is loaded, composed as SELENE_VERSION_NUMBER. */
+    static native int selene_version_number();
+
+    /** The version of the library that is loaded, as text. */
+    static native long selene_version_string();
+
+    /** The name of a status without its prefix: "OK", "NOT_FOUND", … */
+    static native long selene_status_name(int status);
+
+    /** One sentence in English that explains a status. */
+    static native long selene_status_message(int status);
+
+    /** What exactly was wrong in this thread's last failed call. */
+    static native long selene_status_detail();
+
+    /** The parts of selene_status_detail: what was wrong in this thread's last failed call, for hosts that put it into words of their own. */
+    static native long selene_status_fault();
+
+    /** Writes the defaults into options, as SELENE_OPTIONS_INIT does. */
+    static native void selene_options_init(long options, int structSize);
+
+    /** Writes the defaults into info, as SELENE_SCHEDULER_INFO_INIT does. */
+    static native void selene_scheduler_info_init(long info, int structSize);
+
+    /** Opens a scheduler. */
+    static native void selene_scheduler_open(long options, long outScheduler);
+
+    /** Lets nothing more be dispatched, and waits until nothing runs. */
+    static native int selene_scheduler_drain(long scheduler, long grace);
+
+    /** Lets a drained scheduler dispatch again; one that is not drained stays as it is. */
+    static native void selene_scheduler_resume(long scheduler);
+
+    /** Closes a scheduler: lets what runs complete, for a grace, stops what is left, and ends. */
+    static native void selene_scheduler_close(long scheduler, long grace);
+
+    /** Reads scheduler time, which never goes back. */
+    static native void selene_scheduler_now(long scheduler, long outNow);
+
+    /** Says what time it is, to a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then. */
+    static native void selene_clock_set(long scheduler, long now);
+
+    /** Counts what the scheduler holds. */
+    static native void selene_scheduler_get(long scheduler, long outInfo);
+
+    /** Switches kinds on and off; all are on at first. */
+    static native void selene_scheduler_enable(long scheduler, int kinds);
+
+    /** Says when it is worth opening the next window. */
+    static native void selene_scheduler_next_wakeup(long scheduler, long outAt, long outDelay);
+
+    /** Removes all terminal records (succeeded, failed, cancelled) now instead of after 24 h. */
+    static native void selene_scheduler_prune(long scheduler, long outCount);
+
+    /** Removes all tasks and all history; keeps handlers, options, switches and conditions. */
+    static native void selene_scheduler_reset(long scheduler);
+
+    /** Registers a handler under a name. */
+    static native void selene_handler_register(
+            long scheduler, long name, long nameLength, long run, long stop, long context, long destroy);
+
+    /** Unregisters a handler; its tasks stay, ineligible from now on. */
+    static native void selene_handler_unregister(long scheduler, long name, long nameLength);
+
+    /** Writes the defaults into task, as SELENE_TASK_INIT does. */
+    static native void selene_task_init(long task, int structSize);
+
+    /** Registers a task. */
+    static native void selene_task_register(long scheduler, long task, long outDisposition);
+
+    /** Registers many tasks in one commit. */
+    static native void selene_task_register_batch(
+            long scheduler, long tasks, long count, long outStatuses, long outDispositions);
+
+    /** Cancels a task, all that wait behind it, and what comes after it; a run in flight is stopped (CANCELLED). */
+    static native void selene_task_cancel(long scheduler, long id, long idLength, long outCount);
+
+    /** Cancels every live task with the tag, waiting ones included, and what waits behind them. */
+    static native void selene_task_cancel_tag(long scheduler, long tag, long tagLength, long outCount);
+
+    /** Cancels every live task. */
+    static native void selene_task_cancel_all(long scheduler, long outCount);
+
+    /** Enqueues a failed task again, at once: with a new record, its definition as it was, no attempts, and the response times and the failure that the old one had. */
+    static native void selene_task_retry(long scheduler, long id, long idLength);
+
+    /** Says when a live task is due next, in place of the instant that was or will be computed: the calendar of a host. */
+    static native void selene_task_set_next(long scheduler, long id, long idLength, long next);
+
+    /** Pauses a task and all that wait behind it: they stay as they are, and none begins until selene_task_resume. */
+    static native void selene_task_pause(long scheduler, long id, long idLength, long outCount);
+
+    /** Pauses every live task that has the tag now, waiting ones included; not those that are registered with it later. */
+    static native void selene_task_pause_tag(long scheduler, long tag, long tagLength, long outCount);
+
+    /** Lets a task that was paused go on, and all that wait behind it: as what it was, with the age that it has now. */
+    static native void selene_task_resume(long scheduler, long id, long idLength, long outCount);
+
+    /** Lets every task go on that has the tag and was paused, whatever paused it: its id or a tag. */
+    static native void selene_task_resume_tag(long scheduler, long tag, long tagLength, long outCount);
+
+    /** Reads a task's record: the live one, else the last. */
+    static native void selene_task_get(long scheduler, long id, long idLength, long position, long outInfo);
+
+    /** Frees what selene_task_get returned; NULL is ignored. */
+    static native void selene_task_info_destroy(long info);
+
+    /** Reads what the last success of a task left (selene_run_set_output). */
+    static native void selene_task_get_output(long scheduler, long id, long idLength, long outOutput);
+
+    /** Frees what selene_task_get_output returned; NULL is ignored. */
+    static native void selene_task_output_destroy(long output);
+
+    /** Lists the ids of all tasks, or of those with a tag, in order of registration. */
+    static native void selene_task_list(long scheduler, long tag, long tagLength, long outIds);
+
+    /** Lists the ids of the tasks in a state, in order of registration: of those that failed, for example. */
+    static native void selene_task_list_state(long scheduler, int state, long outIds);
+
+    /** Frees a list of ids or names that a function returned; NULL is ignored. */
+    static native void selene_task_ids_destroy(long ids);
+
+    /** Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does. */
+    static native void selene_explanation_init(long explanation, int structSize);
+
+    /** Says every reason why a task does not run now, and its rank, score and estimate. */
+    static native void selene_task_explain(long scheduler, long id, long idLength, long outExplanation);
+
+    /** Says where the time of a task went since it was last due, or since it was registered if it was due only once. */
+    static native void selene_task_waits(long scheduler, long id, long idLength, long outWaits);
+
+    /** Frees what selene_task_waits returned; NULL is ignored. */
+    static native void selene_waits_destroy(long waits);
+
+    /** Writes the defaults into info, as SELENE_GROUP_INFO_INIT does. */
+    static native void selene_group_info_init(long info, int structSize);
+
+    /** Sets how many runs of a group may go on at a time, whatever window they are in. */
+    static native void selene_group_set_limit(long scheduler, long name, long nameLength, int limit);
+
+    /** Pauses a group: its runs in flight go on, and nothing of it begins until selene_group_resume, also what is registered later. */
+    static native void selene_group_pause(long scheduler, long name, long nameLength);
+
+    /** Lets a group go on that was paused. */
+    static native void selene_group_resume(long scheduler, long name, long nameLength);
+
+    /** Reads a group. */
+    static native void selene_group_get(long scheduler, long name, long nameLength, long outInfo);
+
+    /** Lists the names of all groups for which something is set, or that have tasks that wait or runs, in the order of their bytes. */
+    static native void selene_group_list(long scheduler, long outNames);
+
+    /** Writes the defaults into info, as SELENE_RUN_INFO_INIT does. */
+    static native void selene_run_info_init(long info, int structSize);
+
+    /** Writes the defaults into window, as SELENE_WINDOW_INIT does. */
+    static native void selene_window_init(long window, int structSize);
+
+    /** Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. */
+    static native void selene_cycle_begin(long scheduler, long window, long outCycle);
+
+    /** Takes the next run of a pulled cycle. */
+    static native void selene_cycle_next(long cycle, long outStep, long outRun, long outWakeAt);
+
+    /** Ends a cycle and reports. */
+    static native void selene_cycle_end(long cycle, long outReport);
+
+    /** Starts nothing more in a cycle, and gives its runs a grace. */
+    static native void selene_cycle_drain(long cycle, long grace);
+
+    /** Frees what selene_cycle_end and selene_cycle_run returned; NULL is ignored. */
+    static native void selene_report_destroy(long report);
+
+    /** Runs a whole cycle and returns its report by the deadline, whatever the handlers do. */
+    static native void selene_cycle_run(long scheduler, long window, long outReport);
+
+    /** Runs a whole cycle on library threads and reports to a callback. */
+    static native void selene_cycle_run_async(
+            long scheduler, long window, long report, long context, long destroy, long outCycle, long outDeadline);
+
+    /** Says what such a window would pick now if every run took its estimate. */
+    static native void selene_cycle_plan(long scheduler, long window, long outPlan);
+
+    /** Frees what selene_cycle_plan returned; NULL is ignored. */
+    static native void selene_plan_destroy(long plan);
+
+    /** Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES, or of a pulled one that has not given a run yet, whose runs are taken through lanes from then on. */
+    static native void selene_lane_open(long cycle, long outLane);
+
+    /** Returns from the previous run, gives its outcome, and takes the next run; waits for one. */
+    static native void selene_lane_next(
+            long lane, int outcome, long timeout, long outStep, long outRun, long outWakeAt);
+
+    /** Closes a lane. */
+    static native void selene_lane_close(long lane);
+
+    /** Waits for the report of a cycle that was begun with SELENE_WINDOW_LANES, which comes by its deadline. */
+    static native void selene_cycle_wait(long cycle, long timeout, long outReport, long outWakeAt);
+
+    /** Gives a descriptor for an event loop: it is readable when there may be something for the lanes of a cycle, or its report. */
+    static native void selene_cycle_descriptor(long cycle, long outFd);
+
+    /** Gives a run's outcome, once. */
+    static native void selene_run_complete(long run, int outcome);
+
+    /** Gives the outcome FAILED with a delay of its own, which replaces the backoff of this attempt. */
+    static native void selene_run_retry(long run, long delay);
+
+    /** Gives the outcome of a failure and says why. */
+    static native void selene_run_fail(long run, int outcome, long delay, long message, long messageLength);
+
+    /** Gives a run's outcome and says when its task is due next, in place of the instant that is computed: the next period, the next begin of a standing task, or the retry of a failure (selene_task_set_next). */
+    static native void selene_run_complete_until(long run, int outcome, long next);
+
+    /** Asks whether a run should stop. */
+    static native int selene_run_stopping(long run, long outReason);
+
+    /** Says how much time a run has until it is asked to stop. */
+    static native int selene_run_remaining(long run, long outRemaining);
+
+    /** Tells how far an open run has come, for those who look at its task, and so that its stall limit begins anew. */
+    static native void selene_run_progress(long run, long done, long total, long text, long textLength);
+
+    /** Keeps a pointer of the host's with a run: where a host that calls selene_cycle_next sets it, whoever has the token finds it, such as a stop function, or a worker that gets nothing but the token. */
+    static native void selene_run_set_user(long run, long user);
+
+    /** Reads the pointer that selene_run_set_user has set. */
+    static native void selene_run_user(long run, long outUser);
+
+    /** Says what an open run leaves if it succeeds, for those who look at its task and for the handlers of those that come after it: a result, small enough for a row; what is larger belongs in a file whose name is left. */
+    static native void selene_run_set_output(long run, long output, long length);
+
+    /** Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work on it, since what a callback is given lives only until that returns. */
+    static native void selene_run_get(long run, long outInfo);
+
+    /** Frees what selene_run_get returned; NULL is ignored. */
+    static native void selene_run_info_destroy(long info);
+
+    /** Says of some constraints whether they are satisfied, in one call; gives back those of the last such call that it does not name. */
+    static native void selene_conditions_set(long scheduler, int constraints, int satisfied);
+
+    /** Reads what constraints are satisfied, as a begin would now. */
+    static native void selene_conditions_get(long scheduler, long outSatisfied, long outHost);
+
+    /** Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks ask for by its name (conditions of selene_task). */
+    static native void selene_condition_define(long scheduler, long name, long nameLength);
+
+    /** Takes the definition of a condition back, which is then not satisfied: runs in flight that need it are stopped (CONSTRAINT_LOST), and tasks that ask for it wait until it is defined and set again. */
+    static native void selene_condition_undefine(long scheduler, long name, long nameLength);
+
+    /** Says whether a condition of the host is satisfied. */
+    static native void selene_condition_set(long scheduler, long name, long nameLength, int satisfied);
+
+    /** Reads a condition of the host. */
+    static native void selene_condition_get(long scheduler, long name, long nameLength, long outState);
+
+    /** Lists the names of all conditions that are defined or that a task asks for, in the order of their bytes. */
+    static native void selene_condition_list(long scheduler, long outNames);
+
+    /** Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their bytes: what is behind SELENE_REASON_CONDITIONS of an explanation. */
+    static native void selene_condition_missing(long scheduler, long id, long idLength, long outNames);
+
+    /** Writes the defaults into event, as SELENE_EVENT_INIT does. */
+    static native void selene_event_init(long event, int structSize);
+
+    /** Sets the one observer of a scheduler; an earlier one is released after the events that are queued for it. */
+    static native void selene_scheduler_observe(long scheduler, long observer, long context, long destroy);
+
+    /** Opens the queue of a scheduler's events, for hosts that read them instead of being called: beside the observer, or in its place. */
+    static native void selene_events_open(long scheduler, long capacity, long outFd);
+
+    /** Takes the next event out of the queue, or waits for one. */
+    static native void selene_events_next(long scheduler, long timeout, long outEvent, long outFound, long outLost);
+
+    /** Closes the queue with what waits in it; without one it does nothing. */
+    static native void selene_events_close(long scheduler);
+
+    /** Sets the one log function of the process; the library is silent without one. */
+    static native void selene_log_set(long log, long context, long destroy);
+
+    /** Writes the defaults into findings, as SELENE_STORE_FINDINGS_INIT does. */
+    static native void selene_store_findings_init(long findings, int structSize);
+
+    /** Tells where and how a scheduler stores its tasks. */
+    static native void selene_store_get(long scheduler, long outInfo);
+
+    /** Frees what selene_store_get returned; NULL is ignored. */
+    static native void selene_store_info_destroy(long info);
+
+    /** Copies the store of a scheduler, as it is now, into a new file while it is in use. */
+    static native void selene_store_backup(long scheduler, long path, long pathLength);
+
+    /** Examines a store that is not open anywhere, without changing it. */
+    static native void selene_store_check(long path, long pathLength, long outFindings);
+
+    /** Saves every task that can be read from a damaged store into a new one. */
+    static native void selene_store_salvage(
+            long damaged, long damagedLength, long fresh, long freshLength, long outFindings);
+
+    /** Writes the defaults into options, as SELENE_SERVER_OPTIONS_INIT does. */
+    static native void selene_server_options_init(long options, int structSize);
+
+    /** Writes the defaults into options, as SELENE_CONNECT_OPTIONS_INIT does. */
+    static native void selene_connect_options_init(long options, int structSize);
+
+    /** Writes the defaults into info, as SELENE_SERVER_INFO_INIT does. */
+    static native void selene_server_info_init(long info, int structSize);
+
+    /** Serves a scheduler on a Unix socket, on a library thread of its own. */
+    static native void selene_server_open(long scheduler, long options, long outServer);
+
+    /** Counts what a server has done. */
+    static native void selene_server_get(long server, long outInfo);
+
+    /** Tells who is connected to the servers of a scheduler, the last one first. */
+    static native void selene_client_list(long scheduler, long outClients);
+
+    /** Frees what selene_client_list returned; NULL is ignored. */
+    static native void selene_clients_destroy(long clients);
+
+    /** Ends a server and removes its socket. */
+    static native void selene_server_close(long server);
+
+    /** Connects to the process that has a store open and serves it. */
+    static native void selene_scheduler_connect(long options, long outScheduler);
+
+    /** Writes the defaults into signal, as SELENE_SIGNAL_INIT does. */
+    static native void selene_signal_init(long signal, int structSize);
+
+    /** Sets a signal, overriding the system's reading until it expires or is cleared. */
+    static native void selene_signal_set(long scheduler, int signal, long value, long validFor);
+
+    /** Clears the host's value of a signal; the system's reading applies again. */
+    static native void selene_signal_clear(long scheduler, int signal);
+
+    /** Reads a signal as a decision would now. */
+    static native void selene_signal_get(long scheduler, int signal, long outSignal);
+
+    /** Writes the defaults into profile, as SELENE_PROFILE_INIT does. */
+    static native void selene_profile_init(long profile, int structSize);
+
+    /** Sets what the governor demands from now on. */
+    static native void selene_governor_set_profile(long scheduler, long profile);
+
+    /** Asks whether a kind deserves a window now, and why. */
+    static native void selene_governor_ask(long scheduler, int kind, int flags, long outDecision);
+
+    /** Reads the last decision about a kind, of selene_governor_ask or of the driver. */
+    static native void selene_governor_last(long scheduler, int kind, long outDecision);
+
+    /** Frees what selene_governor_ask or _last returned; NULL is ignored. */
+    static native void selene_decision_destroy(long decision);
+
+    /** Writes the defaults into balance, as SELENE_BALANCE_INIT does. */
+    static native void selene_balance_init(long balance, int structSize);
+
+    /** Reads what a kind has used in the last 24 hours and may still use by the present profile. */
+    static native void selene_ledger_get(long scheduler, int kind, long outBalance);
+
+    /** Reports what a kind used besides time. */
+    static native void selene_ledger_report(long scheduler, int kind, long cpuTime, long bytes);
+
+    /** Reports that the host was used. */
+    static native void selene_use_report(long scheduler, long beganAt, long endedAt);
+
+    /** Lists the hours in which a window would be granted if nothing but the time changed, for the next 14 days. */
+    static native void selene_governor_forecast(long scheduler, int kind, long windows, long capacity, long outCount);
+
+    /** Records signals, decisions, windows and runs to a file from now on, until selene_trace_stop or close. */
+    static native void selene_trace_record(long scheduler, long path, long pathLength);
+
+    /** Ends the recording; without one it does nothing. */
+    static native void selene_trace_stop(long scheduler);
+
+    /** Replays a trace: decides again what was decided then, from what was known then. */
+    static native void selene_trace_replay(long path, long pathLength, long outDecisions, long outFirstDifference);
+
+    /** Writes the defaults into driver, as SELENE_DRIVER_INIT does. */
+    static native void selene_driver_init(long driver, int structSize);
+
+    /** Starts a library thread that acts as the system scheduler: it sleeps until something can run, asks the governor, and opens windows whose runs are called on library threads. */
+    static native void selene_driver_start(long scheduler, long driver);
+
+    /** Opens a driver without a thread, for event loops: whenever its descriptor is readable call selene_driver_step. */
+    static native void selene_driver_open(long scheduler, long driver, long outFd);
+
+    /** Does what is due: takes in changes of the system, asks the governor, and begins a pulled cycle for the host to work on. */
+    static native void selene_driver_step(long scheduler, long outCycle, long outWakeAt);
+
+    /** Waits until a step is due, where a descriptor has no home: with selene_driver_step it makes the whole loop of a driver. */
+    static native void selene_driver_wait(long scheduler, long timeout, long outReady);
+
+    /** Stops the driver. */
+    static native void selene_driver_stop(long scheduler, long grace);
+
+    /** Runs a pending task now, as if the system had launched it, on a library thread: outside governor, pace and rank, with the budget that the driver gives its kind (30 s and 10 min without one). */
+    static native void selene_task_launch(long scheduler, long id, long idLength);
+
+    /** Ends the window of a running task now as if its time had run out: all its runs are asked to stop (EXPIRING) and are over after its reserve. */
+    static native void selene_task_expire(long scheduler, long id, long idLength);
+
+    /** The former name of selene_task_launch. */
+    static native void selene_task_simulate_launch(long scheduler, long id, long idLength);
+
+    /** The former name of selene_task_expire. */
+    static native void selene_task_simulate_expire(long scheduler, long id, long idLength);
+
+    /** "refresh", "processing"; "unknown" for any other integer. */
+    static native long selene_kind_name(int kind);
+
+    /** "standing", "once", "periodic"; "unknown". */
+    static native long selene_schedule_name(int schedule);
+
+    /** "enqueued", "held", …; "unknown". */
+    static native long selene_state_name(int state);
+
+    /** "new_data", "no_data", …; "unknown". */
+    static native long selene_outcome_name(int outcome);
+
+    /** "none", "expiring", …; "unknown". */
+    static native long selene_stop_name(int reason);
+
+    /** "added", "replaced", …; "unknown". */
+    static native long selene_disposition_name(int disposition);
+
+    /** "not_due", "constraints", …; "unknown". */
+    static native long selene_reason_name(int reason);
+
+    /** "registered", "started", …; "unknown". */
+    static native long selene_event_name(int type);
+
+    /** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". */
+    static native long selene_trouble_name(int trouble);
+
+    /** "network", "external_power" for one bit; "unknown". */
+    static native long selene_constraint_name(int constraint);
+
+    /** "battery_level", "external_power", …; "unknown". */
+    static native long selene_signal_name(int signal);
+
+    /** "probe", "host", "trace", "books"; "unknown". */
+    static native long selene_source_name(int source);
+
+    /** "battery", "external_power", …; "unknown". */
+    static native long selene_factor_name(int factor);
+
+    /** "passed", "vetoed", "weighed"; "unknown". */
+    static native long selene_verdict_name(int verdict);
+
+    /** "window_time", "cpu_time", …; "unknown". */
+    static native long selene_measure_name(int measure);
+
+    /** "open", "apple", "server", "strict"; "unknown". */
+    static native long selene_profile_name(int profile);
+}

@@ -1,0 +1,229 @@
+"""The commands under `fleet`: a queue in PostgreSQL that many machines have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from .._errors import SeleneError
+from ..fleet import Fleet, FleetTask
+from . import duration
+from . import options as o
+from .problem import Exit, Problem, printable
+from .program import app, command, new_console, print_json, print_line
+
+fleet = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="A queue in PostgreSQL that many machines have.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(fleet, name="fleet")
+
+Dsn = Annotated[
+    str,
+    typer.Option(
+        envvar="SELENE_FLEET", metavar="TEXT", help='How to reach the database, such as "host=db dbname=app".'
+    ),
+]
+Schema = Annotated[str, typer.Option(metavar="NAME", help="The schema of the fleet.")]
+Queue = Annotated[str, typer.Option(metavar="NAME", help="The queue.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a task.")]
+Span = Annotated[
+    int | None,
+    typer.Option(
+        "--for", parser=o.time(0, 3650 * duration.DAY), metavar="DURATION", help="How long.", show_default=False
+    ),
+]
+
+
+@contextmanager
+def _open(dsn: str, schema: str, queue: str = "default") -> Iterator[Fleet]:
+    """A fleet whose refusals end the command."""
+    try:
+        opened = Fleet(dsn, schema=schema, queue=queue)
+    except ImportError as error:
+        raise Problem(str(error), Exit.SYSTEM) from None
+    import psycopg
+
+    try:
+        with opened:
+            yield opened
+    except SeleneError as error:
+        raise Problem(error.detail, Exit.REFUSED) from None
+    except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedTable) as error:
+        raise Problem(
+            f"no fleet of this release in the schema {printable(schema)}: {_first_line(error)}; "
+            "pyselene fleet install makes it",
+            Exit.REFUSED,
+        ) from None
+    except psycopg.Error as error:
+        code = Exit.REFUSED if isinstance(error, psycopg.errors.InsufficientPrivilege) else Exit.SYSTEM
+        raise Problem(_first_line(error), code) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: instants in ISO 8601, lengths of time in seconds, states by name."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value) if not isinstance(value, (str, int, list, type(None))) or hasattr(value, "name") else value
+
+
+def _json(record: Any) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in asdict(record).items()}
+
+
+@command(of=fleet)
+def install(
+    dsn: Dsn,
+    schema: Schema = "selene",
+    printed: Annotated[bool, typer.Option("--print", help="Print the script instead of running it.")] = False,
+) -> None:
+    """Make the schema of a fleet, or bring it to this release. What is there stays."""
+    with _open(dsn, schema) as opened:
+        if printed:
+            print_line(opened.script())
+            return
+        for warning in opened.install():
+            print_line(f"warning: {printable(warning)}")
+        print_line(f"the fleet {printable(schema)} is installed")
+
+
+@command(of=fleet)
+def status(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
+    """Show how the fleet is. Ends with 1 if somebody should look."""
+    with _open(dsn, schema) as opened:
+        items = opened.status()
+    if as_json:
+        print_json([_json(item) | {"alarm": item.alarm} for item in items])
+    else:
+        for item in items:
+            print_line(f"{'!' if item.alarm else ' '} {printable(item.item)}: {printable(item.value)}")
+    if any(item.alarm for item in items):
+        raise typer.Exit(Exit.TASK_FAILED)
+
+
+@command("list", of=fleet)
+def list_(
+    dsn: Dsn,
+    schema: Schema = "selene",
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.", show_default=False)] = None,
+    state: Annotated[str | None, typer.Option(metavar="NAME", help="Only in this state.", show_default=False)] = None,
+    tag: Annotated[str | None, typer.Option(metavar="NAME", help="Only with this tag.", show_default=False)] = None,
+    as_json: o.Json = False,
+) -> None:
+    """List the live tasks of a fleet, by number."""
+    with _open(dsn, schema, queue or "default") as opened:
+        tasks = opened.list(state=state, tag=tag, every_queue=queue is None)
+        if as_json:
+            print_json([_json(task) for task in tasks])
+            return
+        table = Table(box=None, pad_edge=False)
+        for name in ("id", "queue", "handler", "state", "priority", "attempts", "due", "node"):
+            table.add_column(name)
+        for task in tasks:
+            table.add_row(*_cells(task))
+    new_console().print(table)
+
+
+def _cells(task: FleetTask) -> list[str]:
+    due = f"{task.earliest_begin.astimezone():%Y-%m-%d %H:%M:%S}"
+    return [
+        printable(text)
+        for text in (
+            task.id,
+            task.queue,
+            task.handler,
+            str(task.state),
+            str(task.priority),
+            str(task.attempts),
+            due,
+            task.node or "",
+        )
+    ]
+
+
+@command(of=fleet)
+def explain(id: Id, dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
+    """Say why a task of a fleet does not run now."""
+    with _open(dsn, schema) as opened:
+        reasons = opened.explain(id)
+    if as_json:
+        print_json([_json(reason) for reason in reasons])
+        return
+    for reason in reasons:
+        print_line(printable(str(reason)))
+
+
+@command(of=fleet)
+def cancel(
+    dsn: Dsn,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="The id of a task.", show_default=False)] = None,
+    tag: Annotated[str | None, typer.Option(metavar="NAME", help="All that carry it.", show_default=False)] = None,
+    schema: Schema = "selene",
+) -> None:
+    """Cancel a task of a fleet, or all with a tag, and what waits behind."""
+    if (id is None) == (tag is None):
+        raise Problem("found both an id and --tag, or neither; allowed is one of them", Exit.USAGE)
+    with _open(dsn, schema) as opened:
+        print_line(f"{opened.cancel(id, tag=tag)} cancelled")
+
+
+@command(of=fleet)
+def pause(dsn: Dsn, queue: Queue = "default", span: Span = None, schema: Schema = "selene") -> None:
+    """Give workers nothing of a queue, for a time or until it is resumed."""
+    with _open(dsn, schema, queue) as opened:
+        opened.pause(None if span is None else timedelta(microseconds=span // 1000))
+        print_line(f"queue {printable(queue)} is paused")
+
+
+@command(of=fleet)
+def resume(dsn: Dsn, queue: Queue = "default", schema: Schema = "selene") -> None:
+    """Give workers tasks of a queue again."""
+    with _open(dsn, schema, queue) as opened:
+        opened.resume()
+        print_line(f"queue {printable(queue)} goes on")
+
+
+@command(of=fleet)
+def result(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
+    """Write what the last success of a task left, byte for byte. Ends with 4 if there is nothing."""
+    with _open(dsn, schema) as opened:
+        found = opened.result(id)
+    if found is None:
+        raise Problem(f"no result of {printable(id)}", Exit.REFUSED)
+    stream = typer.get_binary_stream("stdout")
+    stream.write(found)
+    stream.flush()
+
+
+@command(of=fleet)
+def prune(
+    dsn: Dsn,
+    age: Annotated[
+        int | None,
+        typer.Option(
+            parser=o.time(0, 3650 * duration.DAY),
+            metavar="DURATION",
+            help="What ended longer ago; by default than the retention of its queue.",
+            show_default=False,
+        ),
+    ] = None,
+    schema: Schema = "selene",
+) -> None:
+    """Forget what has ended, and look after the partitions of the history."""
+    with _open(dsn, schema) as opened:
+        count = opened.prune(None if age is None else timedelta(microseconds=age // 1000))
+        print_line(f"{count} forgotten")

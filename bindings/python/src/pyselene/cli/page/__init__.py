@@ -1,0 +1,1 @@
+"""The page of `pyselene serve --web`: what runs, what waits and why, in a browser; needs `pyselene[web]`."""

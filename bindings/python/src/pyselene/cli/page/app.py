@@ -1,0 +1,231 @@
+"""The application behind the page: who may ask for what, and what is answered."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ... import OwnerAway, Refused, Scheduler, SeleneError
+from .metrics import CONTENT_TYPE, metrics
+from .state import detail_json, state_json
+from .watcher import Watcher
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+TOKEN_HEADER: Final = "x-selene-token"
+
+_KEEP: Final = 0.5
+"""Seconds for which an answer is the same for all who ask, so that many readers cost as one."""
+
+_LONGEST: Final = 4096
+"""Bytes of a request that changes something: an id has at most 255."""
+
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_ASSETS: Final = {
+    "/": ("page/page.html", "text/html; charset=utf-8"),
+    "/report.css": ("report/report.css", "text/css; charset=utf-8"),
+    "/page.css": ("page/page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page/page.js", "text/javascript; charset=utf-8"),
+    "/moon.svg": ("page/moon.svg", "image/svg+xml"),
+}
+
+Change = Callable[[Scheduler, str], str]
+
+
+def _cancel(scheduler: Scheduler, id: str) -> str:
+    count = scheduler.cancel(id)
+    return f"cancelled {count} {'task' if count == 1 else 'tasks'}"
+
+
+def _pause(scheduler: Scheduler, id: str) -> str:
+    scheduler.pause(id)
+    return f"paused {id}"
+
+
+def _resume(scheduler: Scheduler, id: str) -> str:
+    scheduler.resume(id)
+    return f"resumed {id}"
+
+
+def _retry(scheduler: Scheduler, id: str) -> str:
+    scheduler.retry(id)
+    return f"enqueued {id} again"
+
+
+def _run(scheduler: Scheduler, id: str) -> str:
+    return f"began {id}" if scheduler.run_now(id) else f"{id} is due now"
+
+
+CHANGES: Final[Mapping[str, Change]] = {
+    "cancel": _cancel, "pause": _pause, "resume": _resume, "retry": _retry, "run": _run,
+}  # fmt: skip
+
+
+class Guard:
+    """Lets only requests through that this page's own reader made, whatever other pages or names make a browser do.
+
+    A name that is pointed here by others (DNS rebinding) is not among `hosts`; another page's request has its origin.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            raise RuntimeError(f"allowed are requests of HTTP, not of {scope['type']}")
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                more = [(name.encode(), text.encode()) for name, text in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        request = Request(scope)
+        wrong = self._wrong(request)
+        if wrong is None:
+            await self._app(scope, receive, with_headers)
+        else:
+            await _refused(wrong[1], wrong[0])(scope, receive, with_headers)
+
+    def _wrong(self, request: Request) -> tuple[int, str] | None:
+        host = request.headers.getlist("host")
+        if len(host) != 1 or host[0].lower() not in self._hosts:
+            return 421, "not a name of this server"
+        origin = request.headers.get("origin")
+        if origin is not None and origin.lower() not in {f"http://{name}" for name in self._hosts}:
+            return 403, "another page's request"
+        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403, "another page's request"
+        return None
+
+
+def _refused(why: str, status: int) -> JSONResponse:
+    return JSONResponse({"error": why}, status)
+
+
+class Page:
+    """What is asked of a scheduler; calls are made one after another, on threads."""
+
+    def __init__(self, scheduler: Scheduler, watcher: Watcher, token: str) -> None:
+        self._scheduler = scheduler
+        self._watcher = watcher
+        self._token = token.encode()
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[float, bytes]] = {}
+
+    def may_change(self, request: Request) -> bool:
+        """Whether the request has the token; how long that takes says nothing about it."""
+        given = request.headers.get(TOKEN_HEADER, "").encode()
+        return bool(self._token) and hmac.compare_digest(given, self._token)
+
+    def kept(self, name: str, make: Callable[[], bytes]) -> bytes:
+        """What was made a moment ago, or anew."""
+        with self._lock:
+            at, found = self._kept.get(name, (float("-inf"), b""))
+            if time.monotonic() - at >= _KEEP:
+                found = make()
+                self._kept[name] = (time.monotonic(), found)
+            return found
+
+    def forget(self) -> None:
+        """What was made is not true any more."""
+        with self._lock:
+            self._kept.clear()
+
+    async def asset(self, request: Request) -> Response:
+        """A file of the page."""
+        name, kind = _ASSETS[request.url.path]
+        return Response(files("pyselene.cli").joinpath(name).read_bytes(), media_type=kind)
+
+    async def state(self, request: Request) -> Response:
+        """Everything that is shown."""
+        body = await run_in_threadpool(
+            self.kept, "state", lambda: json.dumps(state_json(self._scheduler, self._watcher)).encode()
+        )
+        return Response(
+            body,
+            media_type="application/json",
+            headers={"X-Selene-May-Change": "yes" if self.may_change(request) else "no"},
+        )
+
+    async def task(self, request: Request) -> Response:
+        """One task's part."""
+        name = request.query_params.get("id", "")
+        return JSONResponse(await run_in_threadpool(detail_json, self._scheduler, self._watcher, name))
+
+    async def metrics(self, _: Request) -> Response:
+        """For Prometheus."""
+        body = await run_in_threadpool(self.kept, "metrics", lambda: metrics(self._scheduler, self._watcher).encode())
+        return Response(body, headers={"Content-Type": CONTENT_TYPE})
+
+    async def change(self, request: Request) -> Response:
+        """Does something with a task, for who has the token."""
+        if not self.may_change(request):
+            return _refused("the token is needed for that", 401)
+        body = b""
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LONGEST:
+                return _refused("too long", 413)
+        try:
+            name = json.loads(body)["id"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            name = None
+        if not isinstance(name, str):
+            return _refused('allowed is {"id": "…"}', 400)
+        done = await run_in_threadpool(CHANGES[request.path_params["verb"]], self._scheduler, name)
+        self.forget()
+        return JSONResponse({"done": done})
+
+
+async def _wrong(_: Request, error: Exception) -> Response:
+    """What the scheduler refuses, by its words."""
+    status = (
+        503 if isinstance(error, OwnerAway)
+        else 403 if isinstance(error, Refused)
+        else 404 if isinstance(error, LookupError)
+        else 400
+    )  # fmt: skip
+    return _refused(str(error), status)
+
+
+def application(scheduler: Scheduler, watcher: Watcher, token: str, hosts: frozenset[str]) -> ASGIApp:
+    """The page of a scheduler; `hosts` are the names, with their port, by which it may be asked for."""
+    page = Page(scheduler, watcher, token)
+
+    def verb(name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def change(request: Request) -> Response:
+            request.path_params["verb"] = name
+            return await page.change(request)
+
+        return change
+
+    routes = [Route(path, page.asset) for path in _ASSETS]
+    routes += [Route("/state.json", page.state), Route("/task.json", page.task), Route("/metrics", page.metrics)]
+    routes += [Route(f"/{name}", verb(name), methods=["POST"]) for name in CHANGES]
+    handlers: Any = {SeleneError: _wrong, ValueError: _wrong}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), hosts)

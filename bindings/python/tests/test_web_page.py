@@ -1,0 +1,544 @@
+"""`pyselene serve --web`: a page of what runs and what waits, for readers and who has the token, and for no others."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import pyselene as selene
+from browser import colours, keep
+from chrome import Tab, chrome
+from pyselene import Scheduler, State, Task
+from pyselene.cli.page.serving import Serving
+from test_cli import SOURCES, command, environment, folder, here, wait_for
+
+__all__ = ["folder"]
+
+TOKEN = "the-token-of-this-test-alone"
+PATIENCE = 120
+DAEMON = SOURCES.parents[2] / "build/selened"
+
+
+class Answer:
+    """What was answered."""
+
+    def __init__(self, answer: http.client.HTTPResponse) -> None:
+        self.status = answer.status
+        self.headers = answer.headers
+        self.body = answer.read()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Site:
+    """A page that is served."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}/"
+
+    def ask(self, path: str, method: str = "GET", body: str | bytes | None = None, **headers: str) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.putrequest(method, path, skip_host=True)
+            for name, value in {"Host": f"127.0.0.1:{self.port}", **given}.items():
+                if value:
+                    connection.putheader(name, value)
+            data = body.encode() if isinstance(body, str) else body
+            if data is not None:
+                connection.putheader("Content-Length", str(len(data)))
+            connection.endheaders(data)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def do(self, verb: str, id: object, token: str = TOKEN, **headers: str) -> Answer:
+        return self.ask(f"/{verb}", "POST", json.dumps({"id": id}), X_Selene_Token=token, **headers)
+
+    @property
+    def state(self) -> Any:
+        return self.ask("/state.json").json
+
+    def shown(self, id: str) -> Any:
+        """A row of the tasks, once the answers of a moment ago are over."""
+        (found,) = (task for task in self.state["tasks"] if task["id"] == id)
+        return found
+
+
+@contextmanager
+def shown(scheduler: Scheduler) -> Iterator[Site]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        with Serving(scheduler, listener, TOKEN, frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})):
+            yield Site(port)
+
+
+def fail(run: selene.Run) -> None:
+    raise selene.Abandon('no "paper" <b>left</b>')
+
+
+@pytest.fixture
+def scheduler(folder: Path) -> Iterator[Scheduler]:
+    with Scheduler(folder / "tasks.db") as made:
+        made.register_handler("mail", lambda run: None)
+        made.register_handler("broken", fail)
+        made.enqueue("later", handler="mail", delay=3600, input=b"a secret", tags={"daily"})
+        yield made
+
+
+@pytest.fixture
+def site(scheduler: Scheduler) -> Iterator[Site]:
+    with shown(scheduler) as made:
+        yield made
+
+
+def test_what_waits_is_shown_with_why(scheduler: Scheduler, site: Site) -> None:
+    scheduler.register(Task("feeds", "nobody", every=60, requires={"network"}))
+    scheduler.set_conditions(network=False)
+    state = site.state
+    assert state["store"].endswith("/tasks.db")
+    assert state["counts"] == {**dict.fromkeys(map(str, State), 0), "enqueued": 2}
+    assert (state["more"], state["troubles"], state["clients"]) == (0, [], [])
+    later = site.shown("later")
+    assert later["why"] == ["its earliest begin has not come"]
+    assert later["may_run_at"] - state["now"] == pytest.approx(3_600_000, abs=60_000)
+    assert site.shown("feeds")["why"] == ["missing: network", "no handler that can be called has the name"]
+    # What a task is handed may be a secret.
+    assert "secret" not in site.ask("/state.json").body.decode()
+    detail = site.ask("/task.json?id=later").json
+    assert detail["explanation"][0].startswith("later is enqueued")
+    assert detail["parts"][0]["reason"] == "not_due"
+    assert sum(part["seconds"] for part in detail["parts"]) == pytest.approx(detail["total"])
+    assert site.ask("/task.json?id=nobody").status == 404
+    assert "secret" not in site.ask("/task.json?id=later").body.decode()
+
+
+def test_windows_and_runs_are_shown_as_they_go(scheduler: Scheduler, site: Site) -> None:
+    going = threading.Event()
+
+    def wait(run: selene.Run) -> None:
+        run.progress(3, 10, "third of ten")
+        assert going.wait(PATIENCE)
+
+    scheduler.register_handler("wait", wait)
+    scheduler.enqueue("long", handler="wait")
+    scheduler.enqueue("bad", handler="broken", max_attempts=1)
+    window = threading.Thread(target=lambda: scheduler.run_cycle(60, lanes=2))
+    window.start()
+    wait_for(lambda: site.state["counts"]["failed"] == 1 and site.state["counts"]["running"] == 1, PATIENCE)
+    wait_for(lambda: site.shown("long")["progress"] is not None, PATIENCE)
+    long = site.shown("long")
+    assert long["state"] == "running"
+    assert long["begun"] <= site.state["now"]
+    assert long["progress"] == {"done": 3, "total": 10, "text": "third of ten"}
+    (seen,) = site.state["windows"]
+    assert (seen["end"], seen["runs"]) == (None, 2)
+    going.set()
+    window.join()
+    wait_for(lambda: len(site.state["runs"]) == 2 and site.state["windows"][0]["end"] is not None, PATIENCE)
+    (seen,) = site.state["windows"]
+    assert seen["outcomes"] == {"abandoned": 1, "new_data": 1}
+    assert {run["id"]: run["outcome"] for run in site.state["runs"]} == {"bad": "abandoned", "long": "new_data"}
+    assert 'no "paper" <b>left</b>' in site.shown("bad")["failure"]
+
+
+def test_of_many_tasks_some_are_shown_and_all_are_counted(scheduler: Scheduler, site: Site) -> None:
+    for number in range(300):
+        scheduler.enqueue(f"mail-{number}", handler="nobody")
+    state = site.state
+    assert len(state["tasks"]) == 200
+    assert state["more"] == 101
+    assert state["counts"]["enqueued"] == 301
+
+
+def test_who_has_the_token_changes_tasks(scheduler: Scheduler, site: Site) -> None:
+    assert site.ask("/state.json").headers["X-Selene-May-Change"] == "no"
+    assert site.ask("/state.json", X_Selene_Token=TOKEN).headers["X-Selene-May-Change"] == "yes"
+    assert site.do("pause", "later").json == {"done": "paused later"}
+    assert scheduler.get("later").paused
+    # What was made before is not shown any more.
+    assert site.shown("later")["paused"]
+    assert site.do("resume", "later").status == 200
+    assert site.do("run", "later").json == {"done": "later is due now"}
+    assert scheduler.explain("later").runnable
+    assert site.do("cancel", "later").json == {"done": "cancelled 1 task"}
+    assert scheduler.get("later").state is State.CANCELLED
+    scheduler.enqueue("bad", handler="broken", max_attempts=1)
+    scheduler.run_cycle(5)
+    assert site.do("retry", "bad").json == {"done": "enqueued bad again"}
+    answer = site.do("retry", "bad")
+    assert answer.status == 400
+    assert "bad" in answer.json["error"]
+    assert site.do("cancel", "nobody").status == 404
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "\u00e9"])
+def test_who_has_not_changes_nothing(scheduler: Scheduler, site: Site, token: str) -> None:
+    for verb in ("cancel", "pause", "run"):
+        answer = site.do(verb, "later", token.encode().decode("latin-1"))
+        assert (answer.status, answer.json) == (401, {"error": "the token is needed for that"})
+    assert scheduler.get("later").state is State.ENQUEUED
+    assert not scheduler.get("later").paused
+    # Not in the address, nor in a form.
+    assert site.ask(f"/cancel?token={TOKEN}", "POST", '{"id": "later"}').status == 401
+    assert site.ask("/cancel", "POST", f"token={TOKEN}&id=later").status == 401
+
+
+def test_foreign_requests_are_refused(scheduler: Scheduler, site: Site) -> None:
+    wrong_hosts = ("evil.example", f"evil.example:{site.port}", "127.0.0.1", f"127.0.0.1:{site.port + 1}", "")
+    for host in wrong_hosts:
+        assert site.ask("/", Host=host).status in (400, 421), host
+        assert site.do("cancel", "later", Host=host).status in (400, 421), host
+    assert site.ask("/", Host=f"LocalHost:{site.port}").status == 200
+    for origin in (
+        "http://evil.example",
+        f"https://127.0.0.1:{site.port}",
+        "null",
+        f"http://127.0.0.1:{site.port + 1}",
+    ):
+        assert site.do("cancel", "later", Origin=origin).status == 403, origin
+        assert site.ask("/state.json", Origin=origin).status == 403, origin
+    for fetched in ("cross-site", "same-site", "other"):
+        assert site.do("cancel", "later", Sec_Fetch_Site=fetched).status == 403, fetched
+    assert scheduler.get("later").state is State.ENQUEUED
+    assert site.do("cancel", "later", Origin=site.url[:-1], Sec_Fetch_Site="same-origin").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "body", "status"),
+    [
+        ("/cancel", "GET", None, 405),
+        ("/", "POST", "{}", 405),
+        ("/state.json", "PUT", "{}", 405),
+        ("/cancel_all", "POST", "{}", 404),
+        ("/../pyproject.toml", "GET", None, 404),
+        ("/page.py", "GET", None, 404),
+        ("/cancel", "POST", "", 400),
+        ("/cancel", "POST", "[]", 400),
+        ("/cancel", "POST", '{"id": 7}', 400),
+        ("/cancel", "POST", '{"id": ""}', 400),
+        ("/cancel", "POST", '{"id": "\\u0000"}', 400),
+        ("/cancel", "POST", "[" * 4000, 400),
+        ("/cancel", "POST", b"\xff\xfe", 400),
+        ("/cancel", "POST", "x" * 5000, 413),
+        ("/task.json", "GET", None, 400),
+        ("/task.json?id=%00", "GET", None, 400),
+    ],
+)
+def test_what_is_not_asked_rightly_is_refused(
+    site: Site, path: str, method: str, body: str | bytes | None, status: int
+) -> None:
+    answer = site.ask(path, method, body, X_Selene_Token=TOKEN)
+    assert answer.status == status
+    assert "Traceback" not in answer.body.decode()
+    # The rules for browsers come with every answer, refusals as well.
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_prometheus_reads_the_metrics(scheduler: Scheduler, site: Site) -> None:
+    scheduler.enqueue("bad", handler="broken", max_attempts=1)
+    scheduler.enqueue("good", handler="mail")
+    scheduler.run_cycle(60)
+    wait_for(lambda: len(site.state["runs"]) == 2, PATIENCE)
+    answer = site.ask("/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
+    for name, family in families.items():
+        assert re.fullmatch(r"selene_[a-z_]+", name)
+        assert family.documentation
+        assert family.type in ("counter", "gauge", "histogram")
+
+    def value(name: str, **labels: str) -> float:
+        (found,) = (
+            sample.value
+            for family in families.values()
+            for sample in family.samples
+            if sample.name == name and sample.labels == labels
+        )
+        return found
+
+    assert value("selene_up") == 1
+    assert value("selene_build_info", version=selene.__version__) == 1
+    assert value("selene_tasks", state="enqueued") == 1
+    assert value("selene_tasks", state="failed") == 1
+    assert value("selene_runs_started_total") == 2
+    assert value("selene_runs_ended_total", kind="refresh", outcome="abandoned") == 1
+    assert value("selene_runs_ended_total", kind="refresh", outcome="new_data") == 1
+    assert value("selene_run_duration_seconds_count", kind="refresh") == 2
+    assert value("selene_run_duration_seconds_bucket", kind="refresh", le="+Inf") == 2
+    assert value("selene_run_duration_seconds_sum", kind="refresh") < 60
+    assert value("selene_trouble", trouble="store") == 0
+    assert value("selene_clients") == 0
+    # Counters end in _total, and only they; units are base units.
+    for family in families.values():
+        if family.type == "counter":
+            assert {sample.name for sample in family.samples} <= {f"{family.name}_total"}
+        else:
+            assert not family.name.endswith("_total")
+    assert families["selene_run_duration_seconds"].type == "histogram"
+    buckets = [sample.value for sample in families["selene_run_duration_seconds"].samples if "le" in sample.labels]
+    assert buckets == sorted(buckets)
+
+
+def test_a_page_of_a_store_that_another_process_serves(folder: Path) -> None:
+    arguments = [str(DAEMON), "--store", "tasks.db"]
+
+    def start() -> subprocess.Popen[str]:
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("serving")
+        return process
+
+    first = start()
+    try:
+        with selene.connect("tasks.db") as queue, shown(queue) as site, selene.connect("tasks.db", pool="p") as member:
+            member.register_handler("mail", lambda run: None)
+            member.enqueue("a", handler="mail")
+            assert {client["pool"] for client in site.state["clients"]} >= {"p"}
+            assert site.do("pause", "a").status == 200
+            first.kill()
+            first.communicate()
+            wait_for(lambda: site.ask("/state.json").status == 503, PATIENCE)
+            assert "no process serves it" in site.ask("/state.json").json["error"]
+            wait_for(lambda: site.ask("/metrics").body.decode().endswith("selene_up 0\n"), PATIENCE)
+            first = start()
+            wait_for(lambda: site.ask("/state.json").status == 200, PATIENCE)
+            assert site.do("resume", "a").status == 200
+
+            def is_seen() -> bool:
+                # Events are told anew once the next owner is there.
+                member.enqueue("a", handler="mail")
+                member.run_cycle(1)
+                return bool(site.state["runs"])
+
+            wait_for(is_seen, PATIENCE)
+    finally:
+        first.kill()
+        first.communicate()
+
+
+def test_the_command_serves_until_a_signal(folder: Path) -> None:
+    def start(*more: str) -> tuple[subprocess.Popen[str], list[str]]:
+        process = subprocess.Popen(
+            command("serve", "--store", "tasks.db", *more), env=environment(), stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        return process, [process.stdout.readline() for _ in range(1 + ("--web" in more))]
+
+    own, told = start("--allow", "any:look")
+    assert told == [f"serving tasks.db on {folder}/tasks.db-sock\n"]
+    assert (folder / "tasks.db-sock").stat().st_mode & 0o777 == 0o666
+    try:
+        with selene.connect("tasks.db") as queue:
+            queue.enqueue("a")
+        # A second one shows what the first serves.
+        page, told = start("--web", "127.0.0.1:0")
+        assert told[0] == "connected to the process that serves tasks.db\n"
+        found = re.fullmatch(r"page on http://127\.0\.0\.1:(\d+)/#token=(\S{32})\n", told[1])
+        assert found is not None
+        site = Site(int(found[1]))
+        assert site.do("cancel", "a", found[2]).json == {"done": "cancelled 1 task"}
+        page.send_signal(signal.SIGTERM)
+        assert page.wait(PATIENCE) == 0
+        page.communicate()
+        (folder / "token").write_text("0123456789abcdef\n")
+        page, told = start("--web", "localhost:0", "--token-file", "token")
+        assert "token" not in told[1]
+        site = Site(int(told[1].rpartition(":")[2].rstrip("/\n")))
+        assert site.do("cancel", "a", "0123456789abcdef").status == 200
+        page.send_signal(signal.SIGHUP)
+        assert page.wait(PATIENCE) == 129
+        page.communicate()
+        assert (
+            "not allowed with it: --socket"
+            in here("serve", "--store", "tasks.db", "--web", "127.0.0.1:0", "--mode", "600", code=2).stderr
+        )
+        assert "STORE_LOCKED" in here("serve", "--store", "tasks.db", code=6).stderr
+    finally:
+        own.send_signal(signal.SIGTERM)
+        assert own.wait(PATIENCE) == 0
+        own.communicate()
+    assert not (folder / "tasks.db-sock").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--web", "0.0.0.0:80"), "allowed is 127.0.0.1, localhost or [::1], a colon and a port"),
+        (("--web", "127.0.0.1"), "allowed is 127.0.0.1"),
+        (("--web", "127.0.0.1:65536"), "allowed is 127.0.0.1"),
+        (("--web", "127.0.0.1:x"), "allowed is 127.0.0.1"),
+        (("--token-file", "t"), "--token-file is for the page"),
+        (("--allow", "any:lok"), "allowed is uid=USER, gid=GROUP or any"),
+        (("--allow", "uid=no such:look"), 'there is no user "no such"'),
+        (("--mode", "9"), "allowed is an octal number from 0 to 777"),
+        (("--max-clients", "0"), "allowed is a number from 1 to 65536"),
+        (("--drain", "2h"), "allowed is from 0s to 1h"),
+        (("--adopt", "25h"), "allowed is from 0s to 1d"),
+        (("--store", ":memory:"), "allowed is the name of a file"),
+    ],
+)
+def test_a_wrong_option_is_refused(folder: Path, arguments: tuple[str, ...], told: str) -> None:
+    found = here("serve", *(() if "--store" in arguments else ("--store", "t")), *arguments, code=2)
+    assert told in re.sub(r"\s*│?\n│?\s*", " ", found.stderr)
+    assert not (folder / "t").exists()
+
+
+def test_a_short_token_and_a_port_that_is_taken_are_refused(folder: Path) -> None:
+    (folder / "token").write_text("short")
+    assert (
+        "at least 16 characters"
+        in here("serve", "--store", "t", "--web", "127.0.0.1:0", "--token-file", "token", code=2).stderr
+    )
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert "Address already in use" in here("serve", "--store", "t", "--web", f"127.0.0.1:{port}", code=5).stderr
+
+
+# ---- in a browser --------------------------------------------------------------------------------------------------
+
+READY = "document.body.dataset.ready"
+
+
+@pytest.fixture
+def page(browser: str, tmp_path: Path) -> Iterator[Tab]:
+    with chrome(browser, tmp_path, "--host-resolver-rules=MAP evil.example 127.0.0.1") as found:
+        yield found
+
+
+def button(page: Tab, label: str) -> str:
+    return f"document.querySelector('button[aria-label=\"{label}\"]')"
+
+
+def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Scheduler, site: Site, page: Tab) -> None:
+    evil = "<img src=x onerror=document.title='owned'>"
+    scheduler.enqueue(evil, handler="mail", delay=3600)
+    page.open(site.url)
+    page.until(READY)
+    assert page.run("document.querySelectorAll('#tasks .acts button').length") == 0
+    assert "its earliest begin has not come" in page.run("document.getElementById('tasks').innerText")
+    # What others wrote is text.
+    assert evil in page.run("document.getElementById('tasks').innerText")
+    assert page.run("document.querySelectorAll('main img').length") == 0
+    assert page.run("document.title") == "tasks.db – Selene"
+    # The token leaves the address; another load has it still.
+    page.open(f"{site.url}?#token={TOKEN}".replace(" ", "%20"))
+    page.until(f"{READY} && {button(page, 'Pause later')}")
+    assert page.run("location.hash") == ""
+    page.run(f"{button(page, 'Pause later')}.click()")
+    page.until(button(page, "Resume later"))
+    assert scheduler.get("later").paused
+    assert page.run("document.getElementById('told').innerText") == "paused later"
+    # Cancelling asks once more.
+    page.run(f"{button(page, 'Cancel later')}.click()")
+    page.until(f"{button(page, 'Cancel later')}.innerText == 'Really cancel'")
+    assert scheduler.get("later").state is State.ENQUEUED
+    page.run(f"{button(page, 'Cancel later')}.click()")
+    page.until(f"!{button(page, 'Cancel later')}")
+    assert scheduler.get("later").state is State.CANCELLED
+    # A row that is opened tells where the time went, and keeps the focus while it is made anew.
+    page.run(
+        "(() => { const open = document.querySelector('[data-key=\"open later\"]'); open.focus(); open.click(); })()"
+    )
+    page.until("document.querySelector('tr.more .spent-row')")
+    assert page.run("document.activeElement.dataset.key") == "open later"
+    assert "later is cancelled" in page.run("document.querySelector('tr.more pre').innerText")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_has_the_colours_of_the_house_and_fits_a_phone(
+    scheduler: Scheduler, site: Site, page: Tab, tmp_path: Path, scheme: str, width: int
+) -> None:
+    scheduler.enqueue("bad", handler="broken", max_attempts=1)
+    scheduler.enqueue("a-task-whose-id-is-rather-long-for-the-screen-of-a-phone-" + "x" * 120, handler="mail", delay=60)
+    scheduler.run_cycle(5)
+    page.size(width, 900, scheme)
+    page.open(f"{site.url}#token={TOKEN}".replace(" ", "%20"))
+    page.until(f"{READY} && {button(page, 'Retry bad')}")
+    picture = tmp_path / f"page-{scheme}-{width}.png"
+    page.look(picture)
+    keep(picture)
+    found = colours(picture)
+    wanted = {"light": ("f4f6f9", "ffffff", "d64527"), "dark": ("0c1017", "141a24", "ff7350")}[scheme]
+    assert {colour for colour, _ in found.most_common(2)} == set(wanted[:2])
+    assert found[wanted[2]] > 10
+    # Nothing is wider than the screen.
+    assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.run("document.querySelector('#tasks').getBoundingClientRect().right") <= width
+
+
+class Evil(BaseHTTPRequestHandler):
+    """Another page, which knows where this one is."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>evil</title>")
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+def test_another_page_in_the_browser_can_do_nothing(scheduler: Scheduler, site: Site, page: Tab) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Evil) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            page.open(f"http://127.0.0.1:{server.server_port}/")
+            tried = """(async () => {
+              const told = [];
+              for (const [path, options] of [
+                ["state.json", {}], ["state.json", {mode: "no-cors"}],
+                ["cancel", {method: "POST", body: '{"id":"later"}', headers: {"X-Selene-Token": "TOKEN"}}],
+                ["cancel", {method: "POST", mode: "no-cors", body: '{"id":"later"}'}],
+              ]) {
+                try { const a = await fetch("URL" + path, options); told.push(a.type + " " + (await a.text()).length); }
+                catch (error) { told.push(error.name); }
+              }
+              const frame = document.createElement("iframe");
+              frame.src = "URL";
+              const loaded = new Promise((done) => { frame.onload = done; });
+              document.body.append(frame);
+              await loaded;
+              let inside = "closed";
+              try { inside = frame.contentWindow.document.title; } catch (error) { inside = error.name; }
+              return [...told, inside];
+            })()"""
+            told = page.run(tried.replace("URL", site.url).replace("TOKEN", TOKEN))
+            assert told[0] == "TypeError"
+            assert told[1] in ("opaque 0", "TypeError")
+            assert told[2] == "TypeError"
+            assert told[3] in ("opaque 0", "TypeError")
+            assert told[4] == "SecurityError"
+        finally:
+            server.shutdown()
+            thread.join()
+    # A name of others that leads here.
+    page.open(f"http://evil.example:{site.port}/")
+    assert "not a name of this server" in page.run("document.body.innerText")
+    assert scheduler.get("later").state is State.ENQUEUED

@@ -1,0 +1,2 @@
+/* selene.h, wherever pkg-config says that it is. */
+#include <selene.h>
