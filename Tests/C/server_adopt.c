@@ -416,7 +416,7 @@ static void test_told(void) {
     pid_t first = start_owner(file);
     add_task(file);
     selene_scheduler member = member_of(file, "workers");
-    CHECK_OK(selene_handler_register(member, "h", 1, handle, stop, &work, NULL));
+    offer_work(member, "h", &work);
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = 20 * PATIENCE;
     CHECK_OK(selene_cycle_run_async(member, &window, NULL, NULL, NULL, &cycle, NULL));
@@ -427,7 +427,7 @@ static void test_told(void) {
     WAIT_UNTIL(atomic_load(&work.stops) == 1);
     CHECK_INT(SELENE_STOP_INTERRUPTED, atomic_load(&work.reason));
     check_interrupted(owner);
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &work);
     check_interrupted(owner);
     close_store(owner);
 }

@@ -12,7 +12,7 @@
 static selene_scheduler caller_of(const char *file, const char *pool, const char *handler,
                                   struct work *work) {
     selene_scheduler member = member_of(file, pool);
-    CHECK_OK(selene_handler_register(member, handler, -1, handle, stop, work, NULL));
+    offer_work(member, handler, work);
     return member;
 }
 
@@ -89,7 +89,7 @@ static void test_thread(void) {
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "later"));
     CHECK_OK(selene_driver_start(member, &terms));
     WAIT_UNTIL(state_of(owner, "later") == SELENE_STATE_SUCCEEDED);
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &work);
     close_store(owner);
 }
 
@@ -181,7 +181,7 @@ static void test_owner_drives(void) {
     struct work own = {0}, its = {0};
     selene_balance balance = SELENE_BALANCE_INIT;
     serve(owner);
-    CHECK_OK(selene_handler_register(owner, "own", -1, handle, NULL, &own, NULL));
+    offer_work(owner, "own", &own);
     CHECK_OK(selene_driver_start(owner, NULL));
     selene_scheduler member = caller_of(file, "a", "h", &its);
     CHECK_OK(selene_driver_start(member, NULL));
@@ -200,8 +200,9 @@ static void test_owner_drives(void) {
     /* The ledger is the machine's. */
     CHECK_OK(selene_ledger_get(owner, SELENE_KIND_REFRESH, &balance));
     CHECK(balance.last_begin != SELENE_NEVER);
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &its);
     close_store(owner);
+    let_go(&own);
 }
 
 /** What the governor refuses no pool gets, until it grants it. */
@@ -233,8 +234,8 @@ static void test_governed(void) {
     CHECK_OK(selene_signal_set(owner, SELENE_SIGNAL_USER_ACTIVE, 0, SELENE_NEVER));
     WAIT_UNTIL(state_of(owner, "a") == SELENE_STATE_SUCCEEDED &&
                state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
-    CHECK_OK(selene_scheduler_close(one, 0));
-    CHECK_OK(selene_scheduler_close(two, 0));
+    end_working(one, 0, &work);
+    end_working(two, 0, &other);
     close_store(owner);
 }
 
@@ -255,8 +256,8 @@ static void test_shared(void) {
     atomic_store(&other.may_return, 1);
     WAIT_UNTIL(state_of(owner, "a") == SELENE_STATE_SUCCEEDED &&
                state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
-    CHECK_OK(selene_scheduler_close(first, PATIENCE));
-    CHECK_OK(selene_scheduler_close(second, PATIENCE));
+    end_working(first, PATIENCE, &one);
+    end_working(second, PATIENCE, &other);
     close_store(owner);
 }
 
@@ -284,8 +285,8 @@ static void test_stopped(void) {
     CHECK_INT(0, info->attempts);
     selene_task_info_destroy(info);
     WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
-    CHECK_OK(selene_scheduler_close(member, 0));
-    CHECK_OK(selene_scheduler_close(next, 0));
+    end_working(member, 0, &work);
+    end_working(next, 0, &other);
     close_store(owner);
 }
 
@@ -318,7 +319,7 @@ static void test_killed(void) {
     end_owner(child, SIGKILL);
     WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "a"));
-    CHECK_OK(selene_scheduler_close(next, 0));
+    end_working(next, 0, &other);
     close_store(owner);
 }
 
@@ -338,7 +339,7 @@ static void test_next_owner(void) {
     add(look, "b", "h", SELENE_PRIORITY_NORMAL);
     WAIT_UNTIL(state_of(look, "b") == SELENE_STATE_SUCCEEDED);
     CHECK_OK(selene_scheduler_close(look, 0));
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &work);
     end_owner(owner, SIGKILL);
 }
 
@@ -422,7 +423,7 @@ static void test_killed_meanwhile(void) {
     killer = kill_soon(owner);
     CHECK_OK(selene_scheduler_close(member, 0));
     await_killer(killer, owner);
-    atomic_store(&work.may_return, 1);
+    let_go(&work);
     owner = let_own(last);
     look = connect_to(file);
     CHECK_OK(selene_task_get(look, "b", -1, 0, &info));

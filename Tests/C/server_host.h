@@ -12,7 +12,7 @@
 
 /** What a handler did, and may do. */
 struct work {
-    atomic_int calls, stops, reason, may_return;
+    atomic_int calls, stops, reason, may_return, destroyed;
     int waits;
 };
 
@@ -32,6 +32,26 @@ CHECK_UNUSED static void stop(selene_run run, int32_t reason, void *context) {
     atomic_store(&work->reason, reason);
     atomic_fetch_add(&work->stops, 1);
     atomic_store(&work->may_return, 1);
+}
+
+CHECK_UNUSED static void end_work(void *context) {
+    atomic_fetch_add(&((struct work *)context)->destroyed, 1);
+}
+
+CHECK_UNUSED static void offer_work(selene_scheduler scheduler, const char *handler,
+                                    struct work *work) {
+    CHECK_OK(selene_handler_register(scheduler, handler, -1, handle, stop, work, end_work));
+}
+
+/** Waits until no thread uses the work: a close may leave one in the handler, or in its stop function. */
+CHECK_UNUSED static void let_go(struct work *work) {
+    atomic_store(&work->may_return, 1);
+    WAIT_UNTIL(atomic_load(&work->destroyed) == 1);
+}
+
+CHECK_UNUSED static void end_working(selene_scheduler scheduler, int64_t grace, struct work *work) {
+    CHECK_OK(selene_scheduler_close(scheduler, grace));
+    let_go(work);
 }
 
 /** Begins a process that kills an owner that stands still, once the next call has been sent to it, also where all is slow. */

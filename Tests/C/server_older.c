@@ -306,7 +306,7 @@ static void test_no_calls(void) {
     know(92, 92, 0);
     know(106, OPERATIONS - 1, 0);
     know(112, 120, 1);
-    CHECK_OK(selene_handler_register(member, "h", -1, handle, stop, &work, NULL));
+    offer_work(member, "h", &work);
     add(member, "a");
     outs_reset();
     check_unknown("selene_cycle_run", selene_cycle_run(member, &window, &outs.report));
@@ -321,7 +321,7 @@ static void test_no_calls(void) {
     CHECK_INT(0, attempts_of(owner, "a"));
     pull(member, 1);
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "a"));
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &work);
     close_owner(owner);
 }
 
@@ -332,7 +332,7 @@ static void test_no_rest(void) {
     selene_window window = patient(0);
     selene_scheduler member = connect_here();
     know(92, 92, 0);
-    CHECK_OK(selene_handler_register(member, "h", -1, handle, stop, &work, NULL));
+    offer_work(member, "h", &work);
     add(member, "a");
     int ended = atomic_load(&destroyed);
     CHECK_OK(selene_cycle_run_async(member, &window, NULL, NULL, count_destroy, NULL, NULL));
@@ -344,7 +344,7 @@ static void test_no_rest(void) {
     WAIT_UNTIL(state_of(owner, "a") != SELENE_STATE_RUNNING);
     int32_t state = state_of(owner, "a");
     CHECK(state == SELENE_STATE_ENQUEUED || state == SELENE_STATE_SUCCEEDED);
-    atomic_store(&work.may_return, 1);
+    let_go(&work);
     close_owner(owner);
 }
 
@@ -355,7 +355,7 @@ static void test_no_grants(void) {
     selene_cycle cycle = 0;
     selene_scheduler member = connect_here();
     know(107, 109, 0);
-    CHECK_OK(selene_handler_register(member, "h", -1, handle, stop, &work, NULL));
+    offer_work(member, "h", &work);
     outs_reset();
     check_unknown("selene_driver_start", selene_driver_start(member, NULL));
     check_unknown("selene_driver_open", selene_driver_open(member, NULL, &outs.number));
@@ -395,7 +395,7 @@ static void test_no_grants(void) {
     know(108, 108, 0);
     outs_reset();
     check_unknown("selene_driver_step", selene_driver_step(member, &outs.handle, &outs.instant));
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    end_working(member, PATIENCE, &work);
     close_owner(owner);
 }
 
