@@ -283,6 +283,15 @@ void taken_keep(connection *own, selene_run_info *told, uint64_t cycle) {
                                              .told = told};
 }
 
+static void fail_completed(service_failure *failure) {
+    wire_fail(failure, SELENE_ERROR_ALREADY_COMPLETED, "run", NULL,
+              "already completed; the first outcome stands");
+}
+
+static int has_outcome(uint32_t operation) {
+    return operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
+}
+
 // The connection of a cycle or a run, locked; the number that it has at the owner comes out.
 connection *member_enter(uint64_t token, wire_word *out_number, service_failure *failure) {
     int is_run = service_is_run(token);
@@ -306,9 +315,7 @@ connection *member_enter(uint64_t token, wire_word *out_number, service_failure 
         return own;
     }
     // Nothing of it is left, wherever the owner is.
-    if (is_run && given_was_accepted(own, token))
-        wire_fail(failure, SELENE_ERROR_ALREADY_COMPLETED, "run", NULL,
-                  "already completed; the first outcome stands");
+    if (is_run && given_was_accepted(own, token)) fail_completed(failure);
     else
         wire_fail(failure, is_run ? SELENE_ERROR_STALE_RUN : SELENE_ERROR_INVALID_HANDLE,
                   is_run ? "run" : "cycle", NULL,
@@ -405,14 +412,13 @@ int32_t member_ask(connection *own, uint32_t operation, uint64_t token, wire_wor
     if (!is_next && !(status == SELENE_ERROR_OWNER_AWAY && own->is_in_doubt)) return status;
     service_failure later;
     int32_t answer;
-    int has_outcome = operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
-    if (!is_next && has_outcome) given_keep(own, token, operation, words, 0);
+    if (!is_next && has_outcome(operation)) given_keep(own, token, operation, words, 0);
     if (!is_next && (!standing_is_kept(own, token) || connection_settle(own, &later) != SELENE_OK))
         return status;
     if (!standing_number(own, token, &words[0])) {
         if (!is_next || !given_was_accepted(own, token)) return status;
-        return wire_fail(failure, SELENE_ERROR_ALREADY_COMPLETED, "run", NULL,
-                         "already completed; the first outcome stands");
+        fail_completed(failure);
+        return failure->status;
     }
     if (!is_next && given_again(own, token, &answer) && answer == SELENE_OK) return SELENE_OK;
     return connection_ask(own, operation, words, own->session, failure);
@@ -429,17 +435,16 @@ int32_t service_ask_of(uint64_t token, uint32_t operation, uint64_t a, uint64_t 
     if (status == SELENE_ERROR_STALE_RUN && !is_run)
         status = failure->status = SELENE_ERROR_INVALID_HANDLE;
     if (status == SELENE_OK) member_translate(own, operation, token, words);
-    int has_outcome = operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
     int is_over = status == SELENE_OK || status == SELENE_ERROR_STALE_RUN ||
                   status == SELENE_ERROR_ALREADY_COMPLETED;
     // The next owner is told of it, too, if it goes on with the run, also where this one could not be asked any more.
-    if (has_outcome && (status == SELENE_OK || status == SELENE_ERROR_OWNER_AWAY))
+    if (has_outcome(operation) && (status == SELENE_OK || status == SELENE_ERROR_OWNER_AWAY))
         given_keep(own, token, operation, words, status == SELENE_OK);
     for (size_t i = 0;
          operation == SERVICE_RUN_SET_OUTPUT && status == SELENE_OK && i < own->taken_count; i++)
         if (own->taken[i].token == token)
             output_keep(&own->taken[i], words[1].pointer, words[2].number);
-    for (size_t i = 0; is_run && has_outcome && is_over && i < own->taken_count; i++)
+    for (size_t i = 0; is_run && has_outcome(operation) && is_over && i < own->taken_count; i++)
         if (own->taken[i].token == token) {
             // What a lane has of it is kept until its thread comes back.
             if (own->taken[i].is_of_lane) own->taken[i].is_over = 1;

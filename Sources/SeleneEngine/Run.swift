@@ -47,53 +47,30 @@ package final class Run {
     }
   }
 
-  /// A run of the record that was picked, which is dispatched.
+  /// A run of a record of the table, which is dispatched now, or was by an earlier owner (L10).
   @inline(__always)
   init(
-    token: UInt64, of pick: Pick, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, stopGrace: Span,
-    at now: Instant
-  ) {
-    self.token = token
-    slotNumber = UInt32(truncatingIfNeeded: pick.slot)
-    definition = table[pick.slot].definition
-    attempt = table[pick.slot].attempts
-    generation = table[pick.slot].generation
-    score = pick.score
-    estimate = pick.estimate
-    startedAt = now
-    handlerInUse = handler
-    openCycle = Unmanaged.passUnretained(cycle)
-    handler._withUnsafeGuaranteedRef { $0.beginUse() }
-    let timeout = definition.timeout
-    if timeout > 0 {
-      expiresAt = min(cycle.time.expiresAt, now.adding(timeout))
-      deadline = min(cycle.time.deadline, now.adding(timeout).adding(stopGrace))
-    } else {
-      (expiresAt, deadline) = (cycle.time.expiresAt, cycle.time.deadline)
-    }
-    cycleHandle = cycle.handle
-    mode = cycle.mode
-  }
-
-  /// A run that a member took from an earlier owner, of a record that is running (L10).
-  init(
-    token: UInt64, taken slot: Int, in table: TaskTable, handler: Unmanaged<Handler>, cycle: Cycle, stopGrace: Span,
-    at start: Instant
+    token: UInt64, of slot: Int, score: Double, estimate: Span, in table: TaskTable, handler: Unmanaged<Handler>,
+    cycle: Cycle, stopGrace: Span, at start: Instant
   ) {
     self.token = token
     slotNumber = UInt32(truncatingIfNeeded: slot)
     definition = table[slot].definition
     attempt = table[slot].attempts
     generation = table[slot].generation
-    score = 0
-    estimate = table[slot].estimate
+    self.score = score
+    self.estimate = estimate
     startedAt = start
     handlerInUse = handler
     openCycle = Unmanaged.passUnretained(cycle)
     handler._withUnsafeGuaranteedRef { $0.beginUse() }
     let timeout = definition.timeout
-    expiresAt = timeout > 0 ? min(cycle.time.expiresAt, start.adding(timeout)) : cycle.time.expiresAt
-    deadline = timeout > 0 ? min(cycle.time.deadline, start.adding(timeout).adding(stopGrace)) : cycle.time.deadline
+    if timeout > 0 {
+      expiresAt = min(cycle.time.expiresAt, start.adding(timeout))
+      deadline = min(cycle.time.deadline, start.adding(timeout).adding(stopGrace))
+    } else {
+      (expiresAt, deadline) = (cycle.time.expiresAt, cycle.time.deadline)
+    }
     cycleHandle = cycle.handle
     mode = cycle.mode
   }

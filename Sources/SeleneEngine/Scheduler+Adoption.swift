@@ -192,8 +192,8 @@ extension Scheduler {
     table.adopt(awaited.slot, as: token)
     table.take(awaited.slot)
     let run = Run(
-      token: token, taken: awaited.slot, in: table, handler: Unmanaged.passUnretained(handler), cycle: cycle,
-      stopGrace: options.stopGrace, at: stored.startedAt)
+      token: token, of: awaited.slot, score: 0, estimate: table[awaited.slot].estimate, in: table,
+      handler: Unmanaged.passUnretained(handler), cycle: cycle, stopGrace: options.stopGrace, at: stored.startedAt)
     run.isStored = true
     runs.add(run)
     cycle.runs.append(run)

@@ -27,12 +27,14 @@ struct DecisionQueue {
 
   /// Those that the next turn takes, in order of task, as everybody takes several (N8).
   func next() -> [OpenDecision] {
-    waiting.prefix(isSearching ? 1 : Self.most).sorted { $0.key.task < $1.key.task }
+    nextWaiting.sorted { $0.key.task < $1.key.task }
   }
+
+  private var nextWaiting: ArraySlice<OpenDecision> { waiting.prefix(isSearching ? 1 : Self.most) }
 
   /// They are on their way.
   mutating func send() {
-    sent = Array(waiting.prefix(isSearching ? 1 : Self.most))
+    sent = Array(nextWaiting)
     waiting.removeFirst(sent.count)
     if waiting.isEmpty { since = Time.never }
   }

@@ -152,39 +152,62 @@ static void await_end_of_waiting(selene_scheduler owner) {
         check_sleep(10 * MS);
 }
 
+/** A task, its owner, and a member in a process of its own that has its run. */
+struct scene {
+    const char *file;
+    pid_t first;
+    struct worker worker;
+};
+
+static struct scene begin_scene(const char *name) {
+    struct scene own = {.file = path(name)};
+    own.first = start_owner(own.file);
+    add_task(own.file);
+    own.worker = start_worker(own.file);
+    return own;
+}
+
+static selene_scheduler serve_here(const char *file) {
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    return owner;
+}
+
+/** Kills the owner; the next one, which serves. */
+static selene_scheduler change_owner(struct scene own) {
+    end_owner(own.first, SIGKILL);
+    return serve_here(own.file);
+}
+
+static void end_scene(struct scene own, selene_scheduler owner) {
+    end_worker(own.worker);
+    close_store(owner);
+}
+
 /* ---- the tests ---------------------------------------------------------------------------------- */
 
 /** Without any end of an owner, so that the others are known to compare with what is so. */
 static void test_same_owner(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    CHECK_OK(complete(worker));
-    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, complete(worker));
-    end_cycle(worker);
-    end_worker(worker);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
+    struct scene at = begin_scene("t.db");
+    CHECK_OK(complete(at.worker));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, complete(at.worker));
+    end_cycle(at.worker);
+    end_worker(at.worker);
+    end_owner(at.first, SIGKILL);
+    selene_scheduler owner = open_here(at.file);
     check_counted_once(owner);
     close_store(owner);
 }
 
 static void test_adopted(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
+    struct scene at = begin_scene("t.db");
+    selene_scheduler owner = change_owner(at);
     CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "t"));
-    CHECK_OK(complete(worker));
+    CHECK_OK(complete(at.worker));
     check_counted_once(owner);
-    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, complete(worker));
-    end_worker(worker);
-    close_store(owner);
-    CHECK_INT(0, runs_kept(file, NULL));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, complete(at.worker));
+    end_scene(at, owner);
+    CHECK_INT(0, runs_kept(at.file, NULL));
 }
 
 /** Says to an owner by hand that it has a run; what the owner says of that. */
@@ -212,21 +235,16 @@ static int64_t say_adopted(const char *file, int64_t token) {
 
 /** Who knows its number has not got the run. */
 static void test_of_another(void) {
-    const char *file = path("t.db");
+    struct scene at = begin_scene("t.db");
     int64_t token = 0;
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    end_owner(first, SIGKILL);
-    CHECK_INT(1, runs_kept(file, &token));
-    selene_scheduler owner = open_here(file);
-    serve(owner);
-    CHECK_INT(0, say_adopted(file, token));
+    end_owner(at.first, SIGKILL);
+    CHECK_INT(1, runs_kept(at.file, &token));
+    selene_scheduler owner = serve_here(at.file);
+    CHECK_INT(0, say_adopted(at.file, token));
     CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "t"));
-    CHECK_OK(complete(worker));
+    CHECK_OK(complete(at.worker));
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** Nor does it matter how many owners there are. */
@@ -238,8 +256,7 @@ static void test_adopted_twice(void) {
     struct worker worker = start_worker(file);
     end_owner(first, SIGKILL);
     end_owner(let_own(second), SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
+    selene_scheduler owner = serve_here(file);
     CHECK_OK(complete(worker));
     check_counted_once(owner);
     end_worker(worker);
@@ -248,61 +265,43 @@ static void test_adopted_twice(void) {
 
 /** What is durable is neither waited for nor taken back. */
 static void test_ended_before(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    CHECK_OK(complete(worker));
-    end_cycle(worker);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
+    struct scene at = begin_scene("t.db");
+    CHECK_OK(complete(at.worker));
+    end_cycle(at.worker);
+    selene_scheduler owner = change_owner(at);
     check_counted_once(owner);
-    CHECK(complete(worker) != SELENE_OK);
+    CHECK(complete(at.worker) != SELENE_OK);
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** What was accepted and is not durable yet (D2) the member, which lives, still knows. */
 static void test_accepted_before(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    CHECK_OK(complete(worker));
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
-    int32_t status = complete(worker);
+    struct scene at = begin_scene("t.db");
+    CHECK_OK(complete(at.worker));
+    selene_scheduler owner = change_owner(at);
+    int32_t status = complete(at.worker);
     CHECK(status == SELENE_OK || status == SELENE_ERROR_ALREADY_COMPLETED);
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** Its owner stands still when it completes, and is killed before it answers. */
 static void test_completing(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    stop_owner(first);
-    order(worker, COMPLETE);
+    struct scene at = begin_scene("t.db");
+    stop_owner(at.first);
+    order(at.worker, COMPLETE);
     check_sleep(20 * MS + check_slack() / 10);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
-    int32_t status = answer_of(worker);
+    selene_scheduler owner = change_owner(at);
+    int32_t status = answer_of(at.worker);
     /* What may have been done is said; then it is asked once more by the host, and counts once. */
     if (status == SELENE_ERROR_OWNER_AWAY) {
-        status = complete(worker);
+        status = complete(at.worker);
         if (status == SELENE_ERROR_ALREADY_COMPLETED) status = SELENE_OK;
     }
     CHECK_OK(status);
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** An owner that waits for as long as it is told. */
@@ -315,13 +314,10 @@ static selene_scheduler open_to_adopt(const char *file, int64_t adopt) {
 }
 
 static void test_both_killed(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    end_owner(first, SIGKILL);
-    end_worker(worker);
-    selene_scheduler owner = open_to_adopt(file, SELENE_HOUR);
+    struct scene at = begin_scene("t.db");
+    end_owner(at.first, SIGKILL);
+    end_worker(at.worker);
+    selene_scheduler owner = open_to_adopt(at.file, SELENE_HOUR);
     await_end_of_waiting(owner);
     check_interrupted(owner);
     close_store(owner);
@@ -329,54 +325,39 @@ static void test_both_killed(void) {
 
 /** It is killed while the next owner waits for it, or after that has adopted its run. */
 static void test_killed_later(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_to_adopt(file, SELENE_HOUR);
+    struct scene at = begin_scene("t.db");
+    end_owner(at.first, SIGKILL);
+    selene_scheduler owner = open_to_adopt(at.file, SELENE_HOUR);
     CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "t"));
-    end_worker(worker);
+    end_worker(at.worker);
     await_end_of_waiting(owner);
     check_interrupted(owner);
     close_store(owner);
-    CHECK_INT(0, runs_kept(file, NULL));
+    CHECK_INT(0, runs_kept(at.file, NULL));
 }
 
 static void test_stopped_briefly(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    stop_owner(worker.pid);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
+    struct scene at = begin_scene("t.db");
+    stop_owner(at.worker.pid);
+    selene_scheduler owner = change_owner(at);
     CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "t"));
-    CHECK(kill(worker.pid, SIGCONT) == 0);
-    CHECK_OK(complete(worker));
+    CHECK(kill(at.worker.pid, SIGCONT) == 0);
+    CHECK_OK(complete(at.worker));
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 static void test_too_late(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    stop_owner(worker.pid);
-    end_owner(first, SIGKILL);
-    selene_scheduler owner = open_here(file);
-    serve(owner);
+    struct scene at = begin_scene("t.db");
+    stop_owner(at.worker.pid);
+    selene_scheduler owner = change_owner(at);
     CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "t"));
     await_end_of_waiting(owner);
     check_interrupted(owner);
-    CHECK(kill(worker.pid, SIGCONT) == 0);
-    CHECK_STATUS(SELENE_ERROR_STALE_RUN, complete(worker));
+    CHECK(kill(at.worker.pid, SIGCONT) == 0);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, complete(at.worker));
     check_interrupted(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** What a process has of a run when its owner is killed, all in this one. */
@@ -435,14 +416,11 @@ static void test_told(void) {
 /** While it is waited for its reason is that it runs, and says until when; 0: it is not waited for. */
 static void test_limit(void) {
     for (int waits = 0; waits < 2; waits++) {
-        const char *file = path(waits ? "t.db" : "u.db");
         selene_explanation why = SELENE_EXPLANATION_INIT;
         int64_t now;
-        pid_t first = start_owner(file);
-        add_task(file);
-        struct worker worker = start_worker(file);
-        end_owner(first, SIGKILL);
-        selene_scheduler owner = open_to_adopt(file, waits ? SELENE_HOUR : 0);
+        struct scene at = begin_scene(waits ? "t.db" : "u.db");
+        end_owner(at.first, SIGKILL);
+        selene_scheduler owner = open_to_adopt(at.file, waits ? SELENE_HOUR : 0);
         CHECK_OK(selene_task_explain(owner, "t", -1, &why));
         if (waits) {
             CHECK_INT(SELENE_STATE_RUNNING, why.state);
@@ -451,35 +429,29 @@ static void test_limit(void) {
             CHECK_OK(selene_scheduler_now(owner, &now));
             CHECK_BETWEEN(SELENE_HOUR - 3 * PATIENCE, why.reasons[0].may_change_at - now,
                           SELENE_HOUR);
-            CHECK_OK(complete(worker));
+            CHECK_OK(complete(at.worker));
             check_counted_once(owner);
         } else {
             check_interrupted(owner);
-            CHECK_STATUS(SELENE_ERROR_STALE_RUN, complete(worker));
+            CHECK_STATUS(SELENE_ERROR_STALE_RUN, complete(at.worker));
         }
-        end_worker(worker);
-        close_store(owner);
+        end_scene(at, owner);
     }
 }
 
 /** Owners that serve nobody, as tools do, leave the run to the one that does. */
 static void test_looked_at(void) {
-    const char *file = path("t.db");
-    pid_t first = start_owner(file);
-    add_task(file);
-    struct worker worker = start_worker(file);
-    end_owner(first, SIGKILL);
+    struct scene at = begin_scene("t.db");
+    end_owner(at.first, SIGKILL);
     for (int i = 0; i < 3; i++) {
-        selene_scheduler tool = open_here(file);
+        selene_scheduler tool = open_here(at.file);
         CHECK_INT(SELENE_STATE_RUNNING, state_of(tool, "t"));
         close_store(tool);
     }
-    selene_scheduler owner = open_here(file);
-    serve(owner);
-    CHECK_OK(complete(worker));
+    selene_scheduler owner = serve_here(at.file);
+    CHECK_OK(complete(at.worker));
     check_counted_once(owner);
-    end_worker(worker);
-    close_store(owner);
+    end_scene(at, owner);
 }
 
 /** What a run leaves if it succeeds it need not say to the next owner again. */

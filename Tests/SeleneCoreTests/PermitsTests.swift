@@ -61,9 +61,3 @@ import Testing
     #expect(refusal { try desk.register(Recipe("app.a")) } == .unavailable)
   }
 }
-
-extension Bytes {
-  convenience init(_ text: String) {
-    self.init(count: text.utf8.count) { $0.copyBytes(from: text.utf8) }
-  }
-}

@@ -247,9 +247,3 @@ extension Step {
     }
   }
 }
-
-extension Bytes {
-  convenience init(_ text: String) {
-    self.init(count: text.utf8.count) { $0.copyBytes(from: text.utf8) }
-  }
-}

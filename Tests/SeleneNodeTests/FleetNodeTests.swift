@@ -10,9 +10,7 @@ import Testing
 
   @Test("N10 it beats every third of its lease, with what its clock ran since the last one was sent and what it runs")
   func beats() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 2)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 2)
     let joined = desk.now
     desk.now = joined + NodeDesk.lease / 3 - 1
     #expect(desk.call()?.words == "classes")
@@ -28,9 +26,7 @@ import Testing
 
   @Test("N12 an incarnation of which a beat was not answered judges nobody any more")
   func judges() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 1)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 1)
     desk.now += NodeDesk.lease / 3
     #expect(desk.call()?.words == "beat 1")
     desk.fail(.maybeSent)
@@ -46,16 +42,12 @@ import Testing
 
   @Test("N13 belief ends 0.8 of the lease after the last beat that was answered was sent; what runs then is to stop")
   func belief() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 1)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 1)
     desk.now += NodeDesk.lease / 3
     #expect(desk.call()?.words == "beat 1")
     let sent = desk.now
     desk.now += Time.second
-    var answer = BeatAnswer()
-    answer.expires = desk.now + NodeDesk.lease
-    desk.answer(.beat(answer))
+    desk.renew()
     // The database is away.
     while desk.now < sent + NodeDesk.lease * 4 / 5 {
       #expect(desk.stopped.isEmpty)
@@ -67,9 +59,7 @@ import Testing
 
   @Test("N13 of an incarnation that is over nothing is begun, and what it still reports is offered")
   func over() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 1)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 1)
     try desk.finish(1)
     // The process was away meanwhile: whatever the answer says comes too late.
     let turn = try desk.turn()
@@ -86,9 +76,7 @@ import Testing
       case .turn(let turn): desk.answer(.turn(desk.given(0, to: turn)))
       case .hello: desk.answer(.hello(worker: 2, now: desk.now))
       case .beat:
-        var answer = BeatAnswer()
-        answer.expires = desk.now + NodeDesk.lease
-        desk.answer(.beat(answer))
+        desk.renew()
       case .classes: desk.answer(.classes([]))
       default: desk.answer(.bye)
       }
@@ -100,9 +88,7 @@ import Testing
   @Test("N10 an incarnation that the database does not know is over: its runs stop, and hello is said anew")
   func forgotten() throws {
     for refuses in [false, true] {
-      let desk = try NodeDesk.joined()
-      try desk.open(lanes: 2)
-      try desk.claim(1)
+      let desk = try NodeDesk.working(1, lanes: 2)
       if refuses {
         _ = try desk.turn()
         desk.fail(.refused(.overIncarnation))
@@ -121,9 +107,7 @@ import Testing
 
   @Test("N14 a turn that is not answered: hello anew, what became of its decisions is asked, open ones are sent again")
   func unanswered() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 2)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 2)
     try desk.claim(1)
     try desk.finish(1)
     try desk.finish(2)
@@ -156,9 +140,7 @@ import Testing
   @Test("N14 a decision that was sent twice and is stale may have counted the first time: that is asked")
   func lateDecision() throws {
     for fate in [RunFate.Fate.decided, .lost] {
-      let desk = try NodeDesk.joined()
-      try desk.open(lanes: 1)
-      try desk.claim(1)
+      let desk = try NodeDesk.working(1, lanes: 1)
       try desk.finish(1)
       _ = try desk.turn()
       desk.fail(.maybeSent)
@@ -179,9 +161,7 @@ import Testing
 
   @Test("N14 it goes on beating the old incarnation until its runs are decided")
   func oldIncarnation() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 2)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 2)
     _ = try desk.turn()
     desk.fail(.maybeSent)
     try desk.join(2)
@@ -242,9 +222,7 @@ import Testing
 
   @Test("a decision that the database refuses is found and told as a bare failure; the others are told as they are")
   func refusedDecision() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 3)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 3)
     try desk.claim(2)
     let bad = Bytes("bad")
     try desk.finish(1)
@@ -271,9 +249,7 @@ import Testing
 
   @Test("N23 a beat tells what runs of each class took, once, also after one that was not made")
   func classTimes() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 2)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 2)
     try desk.claim(1)
     try desk.finish(1)
     try desk.finish(2)
@@ -283,9 +259,7 @@ import Testing
       desk.now = max(desk.now + NodeDesk.lease / 3, desk.node.nextWake)
       guard case .beat(let beat) = desk.call() else { throw Differs("no beat") }
       guard let failure else {
-        var answer = BeatAnswer()
-        answer.expires = desk.now + NodeDesk.lease
-        desk.answer(.beat(answer))
+        desk.renew()
         return beat.times
       }
       desk.fail(failure)
@@ -299,9 +273,7 @@ import Testing
 
   @Test("a turn that the database refuses for its claim changes no decision")
   func refusedClaim() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 2)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 2)
     try desk.finish(1)
     #expect(try desk.turn().claim != nil)
     desk.fail(.refused(SQLState("22003")))
@@ -441,9 +413,7 @@ import Testing
 
   @Test("C8 a run that is given back is as before, and its lane is free")
   func returned() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 1)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 1)
     desk.change { $0.ended(1, .returned, at: desk.now) }
     let turn = try desk.turn()
     #expect(turn.back.map(\.run) == [1])
@@ -457,9 +427,7 @@ import Testing
 
   @Test("N15 a suspect runs alone in its process, whichever incarnation claimed it, and nothing is claimed beside it")
   func suspects() throws {
-    let desk = try NodeDesk.joined()
-    try desk.open(lanes: 3)
-    try desk.claim(1)
+    let desk = try NodeDesk.working(1, lanes: 3)
     _ = try desk.turn()
     desk.fail(.maybeSent)
     try desk.join(2)

@@ -28,6 +28,14 @@ final class NodeDesk {
     return desk
   }
 
+  /// One whose window has so many lanes, and that has begun so many runs.
+  static func working(_ runs: Int, lanes: Int) throws -> NodeDesk {
+    let desk = try joined()
+    try desk.open(lanes: lanes)
+    try desk.claim(runs)
+    return desk
+  }
+
   /// The next call, which is now under way.
   func call() -> NodeCall? {
     let request = node.step(at: now)
@@ -114,12 +122,17 @@ final class NodeDesk {
   /// Answers the beat that is due now.
   func beat(_ worker: Int64, _ change: (inout BeatAnswer) -> Void = { _ in }) throws -> NodeBeat {
     guard case .beat(let beat) = call() else { throw Differs("no beat") }
+    renew(change)
+    guard beat.worker == worker else { throw Differs("a beat of \(beat.worker)") }
+    return beat
+  }
+
+  /// Answers a beat: the lease is whole again.
+  func renew(_ change: (inout BeatAnswer) -> Void = { _ in }) {
     var answer = BeatAnswer()
     answer.expires = now + Self.lease
     change(&answer)
     self.answer(.beat(answer))
-    guard beat.worker == worker else { throw Differs("a beat of \(beat.worker)") }
-    return beat
   }
 
   /// The runs that were begun since actions were taken.

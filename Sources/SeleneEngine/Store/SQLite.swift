@@ -208,6 +208,10 @@ struct Statement {
   func bindCopy(_ index: Int32, _ bytes: UnsafeRawBufferPointer, isText: Bool) -> Int32 {
     platform_bind_copy(raw, index, Self.start(bytes), Int32(bytes.count), isText ? 1 : 0)
   }
+  /// Binds numbers as the store has them in a row: little-endian.
+  func bindWords(_ index: Int32, _ words: [Int64]) {
+    words.map { $0.littleEndian }.withUnsafeBytes { _ = bindCopy(index, $0, isText: false) }
+  }
   /// No bytes are not NULL.
   private static func start(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer {
     bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)

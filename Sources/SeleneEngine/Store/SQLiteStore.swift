@@ -346,13 +346,11 @@ package final class SQLiteStore: Store {
   private func write(_ times: HandlerTimes, at place: Int) -> Int32 {
     if writeTimes == nil { writeTimes = try? connection.prepare(Schema.writeTimes) }
     guard let writeTimes else { return connection.lastCode }
-    return times.responseTimes.map { $0.littleEndian }.withUnsafeBytes { packed in
-      writeTimes.bind(1, Int64(place) + 1)
-      writeTimes.bindCopy(2, times.name.buffer, isText: true)
-      writeTimes.bindCopy(3, packed, isText: false)
-      writeTimes.bind(4, times.checksum(at: place))
-      return writeTimes.execute()
-    }
+    writeTimes.bind(1, Int64(place) + 1)
+    writeTimes.bindCopy(2, times.name.buffer, isText: true)
+    writeTimes.bindWords(3, times.responseTimes)
+    writeTimes.bind(4, times.checksum(at: place))
+    return writeTimes.execute()
   }
 
   private func write(_ group: TaskGroup) -> Int32 {
@@ -385,12 +383,10 @@ package final class SQLiteStore: Store {
     if waits.isWhole && (try? connection.run(Schema.deleteWaits)) == nil { return connection.lastCode }
     guard let statement = try? connection.prepare(Schema.writeWaits) else { return connection.lastCode }
     defer { statement.finish() }
-    return waits.words.map { $0.littleEndian }.withUnsafeBytes { packed in
-      statement.bind(1, waits.place)
-      statement.bindCopy(2, packed, isText: false)
-      statement.bind(3, KeptWaits.checksum(waits.words, at: waits.place))
-      return statement.execute()
-    }
+    statement.bind(1, waits.place)
+    statement.bindWords(2, waits.words)
+    statement.bind(3, KeptWaits.checksum(waits.words, at: waits.place))
+    return statement.execute()
   }
 
   private func write(_ change: StoredRunChange) -> Int32 {
@@ -403,12 +399,10 @@ package final class SQLiteStore: Store {
       return deleteRun.execute()
     }
     let words = run.words
-    return words.map { $0.littleEndian }.withUnsafeBytes { packed in
-      writeRun.bind(1, token)
-      writeRun.bindCopy(2, packed, isText: false)
-      writeRun.bind(3, StoredRun.checksum(words, of: token))
-      return writeRun.execute()
-    }
+    writeRun.bind(1, token)
+    writeRun.bindWords(2, words)
+    writeRun.bind(3, StoredRun.checksum(words, of: token))
+    return writeRun.execute()
   }
 
   private func write(_ books: StoredBooks) -> Int32 {

@@ -249,18 +249,18 @@ class Driver:
 
     def _follow(self) -> None:
         try:
-            self._open_windows(self._hand_over)
+            self._open_windows()
         except BaseException as error:
             self._fail(error)
 
-    def _open_windows(self, work: Callable[[int], object]) -> None:
+    def _open_windows(self) -> None:
         """Has each window worked on that is granted, and waits between them, until it is stopped."""
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         poll.register(self._bell, select.POLLIN)
         while not self._stopping:
             if token := self._step():
-                work(token)
+                self._work_on(token)
             else:
                 self._rest(poll)
 
@@ -268,7 +268,7 @@ class Driver:
         """Until there may be something to do."""
         poll.poll()
 
-    def _hand_over(self, token: int) -> None:
+    def _work_on(self, token: int) -> None:
         """Has another thread work a window off."""
         drive = self._drive(token)
         self._add(drive)

@@ -136,7 +136,6 @@ class Engine:
         self.hears = False
         #: What reads the events of a connection.
         self.listening = Listening()
-        #: run_forever() of a connection, while it is under way.
         #: The driver that is open.
         self.driver: Opening | None = None
         #: Streams of events, which end with the scheduler.

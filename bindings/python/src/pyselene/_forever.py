@@ -13,7 +13,6 @@ from ._driver import Driver, OnReport, raw_driver
 from ._errors import Closed
 from ._interrupt import stopping_signals
 from ._names import truth
-from ._report import Report
 from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns
 
@@ -58,11 +57,11 @@ class Forever(Driver):
     def run(self, signals: bool) -> None:
         """Opens windows on the calling thread, until it is stopped."""
         with self._working(signals):
-            self._open_windows(self._work_on)
+            self._open_windows()
 
-    def _work_on(self, token: int) -> Report | None:
-        """Works a window off on the calling thread; its report, unless other code has ended it."""
-        return self._run(self._drive(token))
+    def _work_on(self, token: int) -> None:
+        """Works a window off on the calling thread."""
+        self._run(self._drive(token))
 
     async def run_async(self, signals: bool) -> None:
         """Opens windows on the running event loop, until it is stopped or cancelled."""
@@ -92,12 +91,6 @@ class Forever(Driver):
             finally:
                 self._shut()
         self._raise()
-
-    def _follow(self) -> None:
-        try:
-            self._open_windows(self._work_on)
-        except BaseException as error:
-            self._fail(error)
 
     async def _sleep_async(self, loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
         loop.add_reader(self._fd, news.set)

@@ -23,11 +23,6 @@ class Listening:
         self._lock = threading.Lock()
         self._reads = False
 
-    @property
-    def reads(self) -> bool:
-        """Whether events come."""
-        return self._reads
-
     def begin(self, engine: Connected, subscription: object, observer: Callable[[Event], object]) -> None:
         """Hands events to an observer from now on; raises where the owner is away, or does not allow it."""
         with self._lock:

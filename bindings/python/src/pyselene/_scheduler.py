@@ -347,8 +347,8 @@ class Scheduler(CycleCalls):
         Unix stream socket that listens, as systemd hands one over, in place of path and mode; the server has a
         duplicate, and its file stays. `adopt`: how long it waits for processes that had runs when the owner before
         ended without closing, at most a day; who connects again in that time keeps its runs, the others' were
-        interrupted. Ends by the result's close(), as a context, or with the scheduler. AlreadyExists:
-        another server answers there, or a file is there that is no socket.
+        interrupted. Ends by the result's close(), as a context, or with the scheduler. AlreadyExists: another server
+        answers there, or a file is there that is no socket.
         """
         return Server(self._engine, path, allow, mode, max_clients, descriptor, adopt)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 
 from . import _raw
 from ._callbacks import raise_kept, take_kept
@@ -12,7 +11,6 @@ from ._drive import Drive
 from ._drive_async import AsyncDrive
 from ._driver import Driver, OnReport, raw_driver
 from ._errors import NotFound, Unsupported
-from ._event import Event
 from ._fault import Fault
 from ._forever import Forever, raw_forever
 from ._handler import interrupting
@@ -33,9 +31,6 @@ def _unsupported(detail: str) -> Unsupported:
 
 class CycleCalls(TaskCalls):
     """What a Scheduler can do with windows."""
-
-    def _subscribe(self, observer: Callable[[Event], object]) -> Callable[[], None]:
-        raise NotImplementedError
 
     def run_cycle(
         self,

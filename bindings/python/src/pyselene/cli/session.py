@@ -476,19 +476,18 @@ class Following(Forever):
         #: What was told that it sleeps for; () after a window.
         self._told: datetime | tuple[()] | None = ()
 
-    def _work_on(self, token: int) -> Report | None:
+    def _work_on(self, token: int) -> None:
         session = self._session
         self._windows += 1
         session.follow_window(self._windows, lambda: self._report_of(token))
         self._told = ()
         if not session.anything_left() or self._windows == session.plan.cycles:
             self._stopping = True
-        return None
 
     def _report_of(self, token: int) -> Report | None:
         # A store that refuses is told of as trouble; the driver opens the next window when it is over.
         with suppress(StoreError):
-            return super()._work_on(token)
+            return self._run(self._drive(token))
         return None
 
     def _rest(self, poll: select.poll) -> None:
