@@ -2,10 +2,9 @@
 
 # Plays commands of Tests/conformance through selene.rb.
 
-require 'uri'
 require_relative '../selene'
 
-def decode(text) = URI.decode_uri_component(text)
+def decode(text) = text.b.gsub(/%\h\h/) { |byte| byte[1..].hex.chr }.force_encoding('UTF-8')
 def encode(text) = text.b.gsub(/[^A-Za-z0-9._-]/n) { |byte| format('%%%02x', byte.ord) }
 def instant(nanoseconds) = nanoseconds == Selene::NEVER ? 'never' : nanoseconds
 def texts(list) = list.split(',').map { |one| decode(one) }
