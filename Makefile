@@ -114,7 +114,7 @@ test-targets: deps-test
 
 ## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; an hour or more
 torture: deps-test all mutants
-	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/fleet long && .ci/suites/dist && bindings/python/test.sh long
+	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/c valgrind long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/fleet long && .ci/suites/dist && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
 mutants: deps-test
