@@ -217,7 +217,8 @@ static void test_quality(void) {
         CHECK(count >= 3);
         CHECK_INT(quality == SELENE_THREADS_BACKGROUND ? count : 0, background);
         /* The host's own threads stay as they are. */
-        CHECK_INT(SCHED_OTHER, sched_getscheduler(0));
+        /* Not by its name: musl's function answers nothing. */
+        CHECK_INT(SCHED_OTHER, syscall(SYS_sched_getscheduler, 0));
         let_go();
         CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
         await_named("selene/worker", 0);
@@ -252,12 +253,17 @@ static size_t stack_of(uint64_t asked) {
     return stack_size;
 }
 
+/** As large as it is asked for, in whole pages; musl counts what it keeps of the thread there, too. */
+static void check_stack(uint64_t asked) {
+    CHECK_BETWEEN((int64_t)asked, (int64_t)stack_of(asked),
+                  (int64_t)asked + 2 * sysconf(_SC_PAGESIZE));
+}
+
 static void test_stack(void) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     /* The smaller first: a C library keeps the stacks of threads that have ended for others. */
-    CHECK_INT((int64_t)((200 << 10) + page), (int64_t)stack_of((200 << 10) + 1));
-    CHECK_INT(512 << 10, (int64_t)stack_of(512 << 10));
-    CHECK_INT(64 << 20, (int64_t)stack_of(64 << 20));
+    check_stack((200 << 10) + 1);
+    check_stack(512 << 10);
+    check_stack(64 << 20);
     CHECK((int64_t)stack_of(0) >= 8 << 20);
     /* What a sanitizer adds is its own affair. */
     CHECK(stack_of(64 << 10) >= 64 << 10);
