@@ -36,11 +36,12 @@ let package = Package(
     .target(name: "SeleneNode", dependencies: ["SeleneCore"], swiftSettings: settings),
     // The scheduler: registry, cycles, threads, clock, conditions, store.
     .target(
-      name: "SeleneEngine", dependencies: ["SeleneCore", "SeleneGovernor", "CPlatform"], swiftSettings: settings),
+      name: "SeleneEngine", dependencies: ["SeleneCore", "SeleneGovernor", "SeleneNode", "CPlatform"],
+      swiftSettings: settings),
     // The border: one @_cdecl function for each declaration of the header.
     .target(
       name: "SeleneABI",
-      dependencies: ["SeleneEngine", "CSelene", "CService"],
+      dependencies: ["SeleneEngine", "SeleneNode", "CSelene", "CService"],
       exclude: ["symbols.txt"],
       swiftSettings: settings),
     // The rules one by one.

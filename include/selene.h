@@ -684,7 +684,10 @@ enum {
      *  than what clocks say, until that is set right or the scheduler is opened again. A host's went back: scheduler time
      *  stands still until it has caught up. No call is refused because of it; the status is TOO_SOON. Noticed by calls, at
      *  most once a second. Since: 0.2. */
-    SELENE_TROUBLE_CLOCK = 32
+    SELENE_TROUBLE_CLOCK = 32,
+    /** The database of the fleet does not answer its node, or refuses what it asks (UNAVAILABLE); the message says which, and
+     *  what the database said. Nothing is claimed meanwhile; ends with the next answer. Since: 0.2. */
+    SELENE_TROUBLE_FLEET = 64
 };
 
 /** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
@@ -1929,7 +1932,7 @@ enum {
 };
 
 /** Why a run is asked to stop. A later, larger one replaces an earlier one, and each of PREEMPTED … SHUTDOWN also
- *  TIMED_OUT and STALLED. */
+ *  TIMED_OUT, STALLED and LEASE_LOST. */
 enum {
     SELENE_STOP_NONE = 0,
     /** The reserve of the window has begun; completing is still possible until the deadline. */
@@ -1951,7 +1954,10 @@ enum {
     SELENE_STOP_STALLED = 9,
     /** In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
      *  Since: 0.2. */
-    SELENE_STOP_TOO_LATE = 10
+    SELENE_STOP_TOO_LATE = 10,
+    /** A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+     *  Completing is still possible until the deadline, and counts if none has it. Since: 0.2. */
+    SELENE_STOP_LEASE_LOST = 11
 };
 
 /** One run of a report, in order of dispatch. */
@@ -3994,6 +4000,316 @@ SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler,
 /** The former name of selene_task_expire. Since: 0.1. */
 SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler, const char *id,
                                                      int64_t id_length);
+
+/* ============================================================================
+ *  NODE
+ *
+ *  A node lets the tasks of a scheduler come from a fleet: from the schema of PostgreSQL in Sources/Fleet, on which many
+ *  machines work (docs/fleet.md). The scheduler, which is in memory, has what it has always: handlers, windows, lanes,
+ *  governor, driver, events. The node offers what its open windows leave, claims tasks for that, registers each here as a
+ *  once task under its id, and tells the database how its run ended.
+ *
+ *  This library has no connection to a database. Whoever has one is the node's driver: libselene-fleet, pyselene.fleet, or a
+ *  loop like this one, which any language and any client of PostgreSQL can have.
+ *
+ *      while (info.state != SELENE_NODE_CLOSED) {
+ *          selene_node_step(scheduler, &request, &wake_at);
+ *          if (request.number)          send request.sql with request.values; when the answer comes call selene_node_rows,
+ *                                       when there is none selene_node_failed
+ *          else                         wait until the descriptor is readable
+ *          selene_node_get(scheduler, &info);
+ *      }
+ *
+ *  While a request is under way step whenever the descriptor is readable, too: runs are stopped on time only so. There is
+ *  one request at a time. Each is one statement and one commit, and needs nothing of its connection, which may be another
+ *  one each time, also one through a pooler.
+ *
+ *  Windows have to roll (SELENE_WINDOW_ROLLING), as those of drivers do: what is claimed was not there at their begin. A
+ *  window does not end while the node asks for more to do in it. A driver, or run_forever, opens windows only for what it
+ *  has: so the node claims one task of each kind before. It goes back if no window comes within 10 s, or the governor
+ *  refuses it one.
+ *
+ *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when it has
+ *  come back: its task is as before the run. Cancelling the task for all is the fleet's.
+ * ========================================================================= */
+
+/** What a selene_value is. Since: 0.2. */
+enum {
+    SELENE_VALUE_NULL = 0,
+    /** bigint, int or smallint. */
+    SELENE_VALUE_INTEGER = 1,
+    /** boolean; integer is 0 or 1. */
+    SELENE_VALUE_BOOLEAN = 2,
+    /** text, UTF-8. */
+    SELENE_VALUE_TEXT = 3,
+    /** bytea. */
+    SELENE_VALUE_BYTES = 4,
+    /** An array of one dimension. */
+    SELENE_VALUE_ARRAY = 5
+};
+
+/** A parameter of a statement, or a cell of a row. Since: 0.2. */
+typedef struct selene_value {
+    /** A SELENE_VALUE_ number. */
+    int32_t type;
+    /** 0. */
+    uint32_t reserved;
+    int64_t integer;
+    /** TEXT and BYTES: the bytes; text that the library gives is NUL-terminated. ARRAY: selene_value structs. */
+    const void *data;
+    /** Number of the bytes, or of the structs. */
+    int64_t length;
+} selene_value;
+
+/** A statement that a node wants to be made. Initialise with SELENE_NODE_REQUEST_INIT. Since: 0.2. */
+typedef struct selene_node_request {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** By which it is answered; 0: there is none now. */
+    uint64_t number;
+    /** With parameters $1, $2 …, which say their types. */
+    selene_text sql;
+    const selene_value *values;
+    uint64_t value_count;
+    /** After so many ns without an answer call selene_node_failed and close the connection that it was made on; the node does
+     *  not wait longer either. */
+    int64_t timeout;
+} selene_node_request;
+
+#define SELENE_NODE_REQUEST_INIT                                                                   \
+    { SELENE_SIZE(selene_node_request), 0, 0, {NULL, 0}, NULL, 0, 0 }
+
+/** How a node works. Initialise with SELENE_NODE_OPTIONS_INIT. Since: 0.2. */
+typedef struct selene_node_options {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
+    selene_text schema;
+    /** Of the node, for people: that of the machine, say; 1 … 255 bytes. Nothing depends on it. Default "node". */
+    selene_text name;
+    /** Queues whose tasks it takes; default: all. At most 1 000. */
+    const selene_text *queues;
+    uint64_t queue_count;
+    /** What this machine has that not all have, such as "gpu": it takes tasks that ask for no other labels. At most 64. */
+    const selene_text *labels;
+    uint64_t label_count;
+    /** How long, in ns, the database waits for a sign of life before others take what this node runs: 100 ms … 1 h; default
+     *  30 s. A handler may take longer; it has to stop when a node cannot reach the database for 0.8 of it. */
+    int64_t lease;
+    /** A claim takes at most what keeps the free lanes busy for so long, ns: 0 … 10 s; default 250 ms; 0: one task a lane. */
+    int64_t horizon;
+    /** How often, in ns, a node with a free lane looks for work when nothing tells it to (selene_node_hint): 10 ms … 1 h;
+     *  default 1 s. */
+    int64_t poll;
+} selene_node_options;
+
+#define SELENE_NODE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        SELENE_SIZE(selene_node_options), 0, {"selene", 6}, {"node", 4}, NULL, 0, NULL, 0,         \
+            30 * SELENE_SECOND, 250 * SELENE_MILLISECOND, SELENE_SECOND                            \
+    }
+
+/** What a node does. Since: 0.2. */
+enum {
+    /** It has no lease, and asks for one. */
+    SELENE_NODE_JOINING = 0,
+    SELENE_NODE_WORKING = 1,
+    /** It takes nothing more (selene_node_leave). */
+    SELENE_NODE_LEAVING = 2,
+    /** It has told the database everything, or its grace is over: it asks for nothing more. */
+    SELENE_NODE_CLOSED = 3
+};
+
+/** How a node stands. Filled by selene_node_get. Since: 0.2. */
+typedef struct selene_node_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** A SELENE_NODE_ number. */
+    int32_t state;
+    /** 0. */
+    uint32_t reserved;
+    /** Its number in the view nodes of the fleet, which is another one after each time that its lease was lost; 0: none. */
+    int64_t worker;
+    /** Until when its lease is believed in; 0 without one. */
+    int64_t believes_until;
+    /** Runs that were begun, or wait here for a lane; that were claimed and wait for these; whose end the database has not
+     *  acknowledged. */
+    uint64_t working;
+    uint64_t ready;
+    uint64_t undecided;
+} selene_node_info;
+
+#define SELENE_NODE_INFO_INIT                                                                      \
+    { SELENE_SIZE(selene_node_info), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Writes the defaults into request, as SELENE_NODE_REQUEST_INIT does.
+ *
+ * @param request      where to write
+ * @param struct_size  sizeof(selene_node_request) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_request_init(selene_node_request *request,
+                                                  uint32_t struct_size);
+
+/**
+ * Writes the defaults into options, as SELENE_NODE_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_node_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_options_init(selene_node_options *options,
+                                                  uint32_t struct_size);
+
+/**
+ * Writes the defaults into info, as SELENE_NODE_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_node_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_info_init(selene_node_info *info, uint32_t struct_size);
+
+/**
+ * Opens the node of a scheduler, which has at most one.
+ *
+ * @param options  how; NULL for all defaults
+ * @param out_fd   readable when a step is due; poll only, never read or close. May be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (the scheduler has a store, or is a connection), BUSY (a node is
+ *         open), EXHAUSTED
+ *
+ * Ownership: the descriptor is the library's, until selene_node_close or the scheduler's close. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_open(selene_scheduler scheduler,
+                                          const selene_node_options *options, int32_t *out_fd);
+
+/**
+ * Does what is due, and gives the next statement to make. Never blocks.
+ *
+ * @param out_request  the statement; number 0: none now, or one is under way
+ * @param out_wake_at  when to step again even if the descriptor stays silent; SELENE_NEVER: not before. May be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (no node is open)
+ *
+ * Ownership: what the request points to is the library's, until the next request or selene_node_close. Thread: any.
+ * Since: 0.2.
+ */
+SELENE_API selene_status selene_node_step(selene_scheduler scheduler,
+                                          selene_node_request *out_request, int64_t *out_wake_at);
+
+/**
+ * Waits until a step is due, where a descriptor has no home.
+ *
+ * @param timeout    how long to wait at most, in ns of real time; 0: not at all; SELENE_NEVER: until a step is due
+ * @param out_ready  1: call selene_node_step; 0: time was up before
+ * @return INVALID_ARGUMENT, UNSUPPORTED (no node is open, or it was closed meanwhile), REENTRANT (inside a callback of this
+ *         scheduler, unless timeout is 0)
+ *
+ * Thread: any; blocks up to the timeout. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_wait(selene_scheduler scheduler, int64_t timeout,
+                                          int32_t *out_ready);
+
+/**
+ * Tells a node what its statement answered. One that it does not wait for any more is ignored.
+ *
+ * @param number   of the request
+ * @param cells    the rows one behind the other; may be NULL without rows
+ * @param rows     how many
+ * @param columns  cells of a row
+ * @return INVALID_ARGUMENT (also: a value of an unknown type, a length below 0, more than 16 777 216 cells), UNSUPPORTED (no
+ *         node is open)
+ *
+ * Ownership: all is copied. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_rows(selene_scheduler scheduler, uint64_t number,
+                                          const selene_value *cells, uint64_t rows,
+                                          uint64_t columns);
+
+/**
+ * Tells a node that its statement has no answer. One that it does not wait for any more is ignored.
+ *
+ * @param number    of the request
+ * @param sent      0: the statement has certainly not reached the database, since there was no connection; 1: it may have
+ * @param sqlstate  what the database refused it with, five characters; NULL: the connection was lost, or time was up
+ * @param message   what the database, or its client, said of it, for people; may be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED (no node is open)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_failed(selene_scheduler scheduler, uint64_t number,
+                                            int32_t sent, const char *sqlstate,
+                                            const char *message);
+
+/**
+ * Tells a node that something may be due in its fleet: a notification of LISTEN has come, say.
+ *
+ * @return UNSUPPORTED (no node is open)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_hint(selene_scheduler scheduler);
+
+/**
+ * Tells how a node stands.
+ *
+ * @param out_info  where to write; its struct_size is set
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (no node is open)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_get(selene_scheduler scheduler, selene_node_info *out_info);
+
+/**
+ * Lets a node take nothing more: it gives back what was not begun, waits until its runs have come back, tells the database
+ * how they ended, and says bye. It has to be stepped until selene_node_get tells SELENE_NODE_CLOSED.
+ *
+ * @param grace  after how many ns it is closed all the same, 0 … 24 h; what it still has then others take once the lease is
+ *               over
+ * @return INVALID_ARGUMENT, UNSUPPORTED (no node is open)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_leave(selene_scheduler scheduler, int64_t grace);
+
+/**
+ * Closes the node of a scheduler; without one it does nothing. What it has not told the database that does not hear: call
+ * selene_node_leave before.
+ *
+ * @return INVALID_HANDLE
+ *
+ * Thread: any; wakes who waits in selene_node_wait. Since: 0.2.
+ */
+SELENE_API selene_status selene_node_close(selene_scheduler scheduler);
+
+/**
+ * Tells the number of a run in its fleet. Each claim gives a greater one, so that systems outside, if they are handed it, can
+ * refuse what an earlier run of the same task still sends.
+ *
+ * @param out_fence  the number
+ * @param out_task   that of its task, which the function complete of the fleet asks for, too. May be NULL
+ * @return INVALID_ARGUMENT, INVALID_HANDLE, ALREADY_COMPLETED, STALE_RUN, UNSUPPORTED (its task is not one of a fleet)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_fence(selene_run run, int64_t *out_fence, int64_t *out_task);
+
+/**
+ * Says that the host tells the fleet itself how a run ends, by its function complete in a transaction of the handler, which
+ * so has its effect in that database exactly once. Call it before that, and complete the run afterwards as any other: what
+ * the fleet knows by then stands. If the transaction did not commit, a success counts as a failure.
+ *
+ * @return INVALID_HANDLE, ALREADY_COMPLETED, STALE_RUN, UNSUPPORTED (its task is not one of a fleet)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_decided_by_host(selene_run run);
 
 /* ============================================================================
  *  TEXT OF NUMBERS

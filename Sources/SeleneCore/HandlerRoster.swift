@@ -17,12 +17,20 @@ package struct HandlerRoster {
     case crewed = 2
   }
 
-  private var entries: [Entry?] = []
+  private var entries: [Entry?] = [] {
+    didSet { changes &+= 1 }
+  }
   private var ways: [Way] = []
   /// Who among those of other processes is offered by none now.
-  private var absent: [Bool] = []
+  private var absent: [Bool] = [] {
+    didSet { changes &+= 1 }
+  }
   /// Who among them is stuck (R4).
-  private var stuck: [Bool] = []
+  private var stuck: [Bool] = [] {
+    didSet { changes &+= 1 }
+  }
+  /// How often anything of it changed.
+  package private(set) var changes: UInt64 = 0
   private var index = TextIndex()
 
   package init() {}
@@ -31,6 +39,11 @@ package struct HandlerRoster {
   package func find(_ name: UnsafeRawBufferPointer) -> Int? {
     guard let number = number(of: name), entries[number]?.isLive == true else { return nil }
     return number
+  }
+
+  /// Whether a task of a handler would find it now.
+  func isOffered(_ name: UnsafeRawBufferPointer) -> Bool {
+    find(name).map { !isAbsent($0) && !isStuck($0) } ?? false
   }
 
   /// Adds a name.

@@ -55,6 +55,7 @@ extension StopReason {
     case .timedOut: "timed_out"
     case .stalled: "stalled"
     case .tooLate: "too_late"
+    case .leaseLost: "lease_lost"
     }
   }
 }
@@ -153,6 +154,7 @@ extension Trouble {
     case .observer: "observer"
     case .handler: "handler"
     case .clock: "clock"
+    case .fleet: "fleet"
     }
   }
 }

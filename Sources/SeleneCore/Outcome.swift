@@ -35,12 +35,14 @@ package enum StopReason: Int32, Sendable {
   case stalled = 9
   /// Of its task: it was not begun by its latest begin, or could not be tried again by then (W9).
   case tooLate = 10
+  /// Another node of its fleet may have it, or has it soon: the lease of this one could not be told anew (N13).
+  case leaseLost = 11
 
   /// Whether a limit of the task says so, rather than the window or the host.
   package var isOfTask: Bool { self == .timedOut || self == .stalled }
 
   /// Whether a run that is asked so may still complete.
-  package var isRequest: Bool { self == .expiring || isOfTask }
+  package var isRequest: Bool { self == .expiring || isOfTask || self == .leaseLost }
 
   /// Whether it replaces another: of requests those of the task are the stronger ones, and what ends a run goes before all.
   package func replaces(_ other: StopReason) -> Bool {

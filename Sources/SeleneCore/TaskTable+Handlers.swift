@@ -39,6 +39,12 @@ extension TaskTable {
 
   package func handlerName(_ number: Int) -> Bytes? { roster.name(number) }
 
+  /// Whether a task of a handler would find it now.
+  package func isOffered(handler name: UnsafeRawBufferPointer) -> Bool { roster.isOffered(name) }
+
+  /// How often anything of the handlers changed.
+  package var handlerChanges: UInt64 { roster.changes }
+
   package func findHandler(_ name: UnsafeRawBufferPointer) -> Int? { roster.find(name) }
 
   /// Its tasks have no handler from now on.

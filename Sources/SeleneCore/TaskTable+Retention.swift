@@ -48,6 +48,14 @@ extension TaskTable {
     slot < records.count && records[slot].sequence == sequence && records[slot].state.isTerminal
   }
 
+  /// Removes a record whatever its state, silently: what waits behind it, or for it, is cancelled.
+  package func forget(_ slot: Int, at now: Instant) {
+    var silent = Changes(isObserved: false)
+    if records[slot].isLive { _ = cancel(slot, .cancelled, at: now, &silent) }
+    remove(slot)
+    promote(&silent)
+  }
+
   /// Forgets the ended records that are gone, once they are most of the queue; only after a save, so that they cannot
   /// come back.
   package func compact() {

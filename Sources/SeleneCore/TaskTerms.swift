@@ -50,6 +50,9 @@ package struct TermsPool {
 
   package init() {}
 
+  /// Tasks may come that ask for these.
+  package mutating func ask(_ constraints: Constraints) { asked.formUnion(constraints) }
+
   /// The terms of a draft: those of an earlier task where they are the same.
   ///
   /// - Throws: `exhausted` for conditions that find no room.

@@ -14,6 +14,8 @@ package enum Trouble: UInt32, CaseIterable, Sendable {
   case handler = 16
   /// The clock has jumped (P2).
   case clock = 32
+  /// The database of the fleet does not answer, or refuses what its node asks (N14).
+  case fleet = 64
 }
 
 /// The troubles of one scheduler.

@@ -260,9 +260,18 @@ extension Scheduler {
       return .wait(until: now)
     }
     if cycle.openRuns > 0 { return .wait(until: nextChange(of: cycle, after: now)) }
-    guard let wakeAt = awaitsGroup(cycle, at: now) else { return .done }
+    guard let wakeAt = awaitsGroup(cycle, at: now) else {
+      // What the fleet may have for it is asked for just now.
+      guard let node, node.machine.isLooking, cycle.isRolling, now < cycle.time.expiresAt else {
+        return .done
+      }
+      return .wait(until: min(nextChange(of: cycle, after: now), now.adding(Self.askAgain)))
+    }
     return .wait(until: min(nextChange(of: cycle, after: now), wakeAt))
   }
+
+  /// How soon a host that pulls looks again for what a fleet may have; threads of the library are woken.
+  private static let askAgain = Time.second / 50
 
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   @_optimize(speed)

@@ -206,7 +206,10 @@ extension Scheduler {
         if clock.host == nil { try awaitDecision(of: run) } else { advance(to: try present()) }
         // With a host clock only another call could decide it, so there is no lane left.
         if run.isOpen { break lane }
-      case .wait(let until): if until > now { break lane }
+      case .wait(let until):
+        guard until > now else { continue }
+        guard let node, node.machine.isLooking, clock.host == nil else { break lane }
+        if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
       case .done: break lane
       }
     }

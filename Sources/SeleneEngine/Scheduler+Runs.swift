@@ -52,6 +52,7 @@ extension Scheduler {
     if cycle.hasExpired { run.stopReason = .expiring }
     if table.expedited.hasOpen { noteQuota(at: now) }
     if run.definition.hasLimits { watchLimits(of: run) }
+    if let node { noteDispatched(run, for: node) }
     return run
   }
 
@@ -235,6 +236,7 @@ extension Scheduler {
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
     guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
+    if let node { noteOutcome(of: run, outcome, retryDelay: retryDelay, because: message, for: node, at: now) }
     let output = outputs.isEmpty ? nil : outputs[Token(rawValue: run.token).number]
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
@@ -262,6 +264,7 @@ extension Scheduler {
     // A library thread is waited for where the run was only stopped, not where it had its grace (C4, R3).
     if outcome == .expired || (run.mode == .lanes && !outcome.isGiven) { leaveBehind(run) }
     nextDue = min(nextDue, now.adding(options.releaseAfter))
+    if let node { noteClosed(run, outcome, for: node, at: now) }
     slot.monitor.broadcast()
   }
 
@@ -366,6 +369,7 @@ extension Scheduler {
   func comeBack(_ run: Run) {
     run.isBack = true
     runs.remove(run)
+    if let node { noteBack(run, for: node) }
     if !outputs.isEmpty { outputs.remove(Token(rawValue: run.token).number) }
     if !users.isEmpty { users.remove(Token(rawValue: run.token).number) }
     table.release(run.definition, run.slot)

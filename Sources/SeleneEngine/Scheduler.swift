@@ -59,6 +59,8 @@ package final class Scheduler: @unchecked Sendable {
   var adoption = Adoption()
 
   var governance = Governance()
+  /// What its tasks come from a fleet by, or nil.
+  var node: SchedulerNode?
   var workers = Workers()
   var troubles = Troubles()
   /// When a call looks again at what nothing announces.
@@ -366,6 +368,7 @@ package final class Scheduler: @unchecked Sendable {
   /// - Throws: `forked` in a child that came back from a callback. Who throws it holds no lock, also where the lock is held
   ///   otherwise, and whoever gets it touches nothing and throws it on.
   func leave(handsOver: Bool = false) throws(SeleneError) {
+    if let node { followNode(node) }
     table.checkInvariants()
     if governance.recording != nil { flushTrace() }
     governance.driver?.follow(table.stamp)

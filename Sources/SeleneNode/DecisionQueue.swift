@@ -107,5 +107,7 @@ struct DecisionQueue {
       || unknown.contains { $0.worker == worker }
   }
 
+  var count: Int { waiting.count + sent.count + unknown.count }
+
   var isEmpty: Bool { waiting.isEmpty && sent.isEmpty && unknown.isEmpty }
 }

@@ -74,7 +74,7 @@ extension FleetNode {
   /// The call that was under way has none.
   mutating func fail(_ failure: NodeFailure) {
     guard let call = underWay?.call else { return }
-    underWay = nil
+    (underWay, trouble) = (nil, failure == .refused(.overIncarnation) ? trouble : failure)
     pause.begin(at: now)
     var failure = failure
     if case .refused(let state) = failure {

@@ -95,13 +95,13 @@ extension FleetNode {
   private var isAnyRunWanted: Bool { claim(of: [0]) != nil }
 
   /// A claim for what the room leaves. While a suspect is here nothing else is claimed (N15).
-  private func claim(of classes: [Int32]) -> NodeClaim? {
+  func claim(of classes: [Int32]) -> NodeClaim? {
     guard let room, let taking = incarnations.first(where: { $0.takes }), now < taking.believesUntil(options),
       !working.contains(where: { $0.isSuspect }), !ready.contains(where: { $0.isSuspect })
     else { return nil }
     return room.claim(
       of: classes, at: now, working: working.count,
-      ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate, horizon: options.reach)
+      ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate, horizon: ratio.expected(in: options.reach))
   }
 
   /// Which of the classes that are known the room serves.

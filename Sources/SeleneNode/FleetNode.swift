@@ -18,6 +18,7 @@ package struct FleetNode {
   var working: [NodeRun] = []
   var decisions = DecisionQueue()
   var times = ClassTimes()
+  var ratio = EstimateRatio()
   /// To be given back as before the run.
   var returned: [ReturnedRun] = []
 
@@ -44,6 +45,8 @@ package struct FleetNode {
   var closesAt: Instant?
   /// It makes no more calls.
   package internal(set) var isClosed = false
+  /// Why the last call has no answer; nil once one has.
+  package internal(set) var trouble: NodeFailure?
   var actions: [NodeAction] = []
 
   /// - Throws: `invalidArgument`.
@@ -70,7 +73,7 @@ package struct FleetNode {
   package mutating func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
-    underWay = nil
+    (underWay, trouble) = (nil, nil)
     pause.end()
     take(answer, to: call)
     advance(to: instant)
@@ -126,7 +129,10 @@ package struct FleetNode {
     let ended = working.remove(at: place)
     switch end {
     case .decided(let decision):
-      if decision.outcome.isSuccess { times.add(decision.response, of: ended.fleetClass) }
+      if decision.outcome.isSuccess {
+        times.add(decision.response, of: ended.fleetClass)
+        ratio.add(decision.response, expected: ended.estimate)
+      }
       decisions.add(OpenDecision(key: ended.key, id: ended.id, decision: decision, worker: ended.worker), at: now)
     case .returned: giveBack(ended)
     }
@@ -143,11 +149,67 @@ package struct FleetNode {
     advance(to: instant)
   }
 
+  // MARK: Questions
+
+  /// A class that it was told of.
+  package func fleetClass(_ number: Int32) -> FleetClass? { classes.first { $0.number == number } }
+
+  /// What any of the classes that it was told of asks for.
+  package var constraints: Constraints { classes.reduce([]) { $0.union($1.constraints) } }
+
+  /// Whether runs may come for the room that is offered without anything new happening: a claim is on its way, or is the next
+  /// thing to be asked. Once the fleet has answered that there is nothing, it is not.
+  package var isLooking: Bool {
+    guard room != nil, !isClosed, closesAt == nil else { return false }
+    guard ready.isEmpty else { return true }
+    guard claim(of: [0]) != nil || !incarnations.contains(where: { $0.takes }) else { return false }
+    if let underWay {
+      switch underWay.call {
+      case .hello, .classes: return true
+      case .turn(let turn) where turn.claim != nil: return true
+      case .beat, .turn, .fate, .bye: break
+      }
+    }
+    guard trouble == nil else { return false }
+    guard incarnations.contains(where: { $0.takes }) else { return helloAt <= now }
+    return classesAt <= now || (!serves.isEmpty && claimAt <= now)
+  }
+
+  /// How it stands, for people.
+  package var standing: NodeStanding {
+    let taking = incarnations.first { $0.takes }
+    return NodeStanding(
+      state: isClosed ? .closed : closesAt != nil ? .leaving : taking == nil ? .joining : .working,
+      worker: taking?.worker ?? 0, believesUntil: taking?.believesUntil(options) ?? .min,
+      working: working.count, ready: ready.count, undecided: decisions.count)
+  }
+
   /// What is to be done in the process, in this order.
   package mutating func takeActions() -> [NodeAction] {
     defer { actions = [] }
     return actions
   }
+}
+
+/// How a node stands.
+package struct NodeStanding: Sendable {
+  package enum State: Int32, Sendable {
+    /// It has no lease, and asks for one.
+    case joining = 0
+    case working = 1
+    /// It takes nothing more.
+    case leaving = 2
+    /// It makes no more calls.
+    case closed = 3
+  }
+
+  package let state: State
+  /// The incarnation that takes runs; 0: none does.
+  package let worker: Int64
+  package let believesUntil: Instant
+  package let working: Int
+  package let ready: Int
+  package let undecided: Int
 }
 
 /// A run that is to be given back, and the incarnation that claimed it.

@@ -42,6 +42,9 @@ package struct NodeRun: Sendable {
     (self.line, self.lastRun) = (line, lastRun)
   }
 
+  /// Lines are by priority, too (N4).
+  package var priority: Int32 { line >> 4 & 15 }
+
   /// A run of it was interrupted and none has been decided since: it runs alone (N15). Suspects have lines of their own.
   package var isSuspect: Bool { line & 1 == 1 }
 }
@@ -74,6 +77,11 @@ package struct NodeDecision: Sendable {
       }
     }
     self.init(unchecked: outcome, response, delay, failure, result)
+  }
+
+  /// A failure without a delay of its own.
+  package init(failedAfter response: Span, because failure: Bytes) {
+    self.init(unchecked: .failed, response, nil, failure, nil)
   }
 
   private init(unchecked outcome: Outcome, _ response: Span, _ delay: Span?, _ failure: Bytes?, _ result: Bytes?) {

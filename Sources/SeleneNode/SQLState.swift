@@ -1,5 +1,7 @@
 // Why the database refused a call.
 
+import SeleneCore
+
 /// The five characters of a SQLSTATE.
 package struct SQLState: Equatable, Sendable {
   private let characters: UInt64
@@ -11,6 +13,11 @@ package struct SQLState: Equatable, Sendable {
 
   package init(_ text: StaticString) {
     self.init(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// The five characters.
+  package var text: Bytes {
+    Bytes(count: 5) { for place in 0..<5 { $0[place] = UInt8(truncatingIfNeeded: characters >> UInt64(8 * (4 - place))) } }
   }
 
   /// The incarnation is not known any more: it was taken for dead, or it has said bye.

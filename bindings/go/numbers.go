@@ -454,6 +454,8 @@ const (
 	StopStalled Stop = 9
 	// StopTooLate: In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
 	StopTooLate Stop = 10
+	// StopLeaseLost: A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+	StopLeaseLost Stop = 11
 )
 
 // String is its name in the header, or unknown.
@@ -481,6 +483,8 @@ func (n Stop) String() string {
 		return "stalled"
 	case StopTooLate:
 		return "too_late"
+	case StopLeaseLost:
+		return "lease_lost"
 	}
 	return "unknown"
 }

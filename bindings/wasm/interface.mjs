@@ -510,6 +510,46 @@ export const structs = {
   "reserved": "u32",
   "reserve": "i64",
   "every": "i64"
+ },
+ "value": {
+  "type": "i32",
+  "reserved": "u32",
+  "integer": "i64",
+  "data": "ptr",
+  "length": "i64"
+ },
+ "node_request": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "number": "u64",
+  "sql": "text",
+  "values": "ptr",
+  "value_count": "u64",
+  "timeout": "i64"
+ },
+ "node_options": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "schema": "text",
+  "name": "text",
+  "queues": "ptr",
+  "queue_count": "u64",
+  "labels": "ptr",
+  "label_count": "u64",
+  "lease": "i64",
+  "horizon": "i64",
+  "poll": "i64"
+ },
+ "node_info": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "state": "i32",
+  "reserved": "u32",
+  "worker": "i64",
+  "believes_until": "i64",
+  "working": "u64",
+  "ready": "u64",
+  "undecided": "u64"
  }
 };
 export const constants = {
@@ -582,6 +622,7 @@ export const constants = {
  "TROUBLE_OBSERVER": 8,
  "TROUBLE_HANDLER": 16,
  "TROUBLE_CLOCK": 32,
+ "TROUBLE_FLEET": 64,
  "SCHEDULE_STANDING": 0,
  "SCHEDULE_ONCE": 1,
  "SCHEDULE_PERIODIC": 2,
@@ -683,6 +724,7 @@ export const constants = {
  "STOP_TIMED_OUT": 8,
  "STOP_STALLED": 9,
  "STOP_TOO_LATE": 10,
+ "STOP_LEASE_LOST": 11,
  "REPORT_NOT_STORED": 1,
  "STEP_RUN": 0,
  "STEP_WAIT": 1,
@@ -797,5 +839,15 @@ export const constants = {
  "DRIVER_STRICT_FIT": 2,
  "DRIVER_TOGETHER": 4,
  "DRIVER_FROZEN": 8,
- "DRIVER_UNGOVERNED": 16
+ "DRIVER_UNGOVERNED": 16,
+ "VALUE_NULL": 0,
+ "VALUE_INTEGER": 1,
+ "VALUE_BOOLEAN": 2,
+ "VALUE_TEXT": 3,
+ "VALUE_BYTES": 4,
+ "VALUE_ARRAY": 5,
+ "NODE_JOINING": 0,
+ "NODE_WORKING": 1,
+ "NODE_LEAVING": 2,
+ "NODE_CLOSED": 3
 };

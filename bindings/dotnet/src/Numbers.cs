@@ -257,6 +257,8 @@ namespace Selene
         Stalled = 9,
         /// <summary>In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.</summary>
         TooLate = 10,
+        /// <summary>A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.</summary>
+        LeaseLost = 11,
     }
 
     /// <summary>Why a task does not run now. A number that has no name here is of a newer library.</summary>

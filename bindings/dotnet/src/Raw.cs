@@ -32,6 +32,7 @@ namespace Selene
         internal const int TROUBLE_OBSERVER = 8;
         internal const int TROUBLE_HANDLER = 16;
         internal const int TROUBLE_CLOCK = 32;
+        internal const int TROUBLE_FLEET = 64;
         internal const int TASK_STEADY = 1;
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;
@@ -127,6 +128,16 @@ namespace Selene
         internal const int DRIVER_TOGETHER = 4;
         internal const int DRIVER_FROZEN = 8;
         internal const int DRIVER_UNGOVERNED = 16;
+        internal const int VALUE_NULL = 0;
+        internal const int VALUE_INTEGER = 1;
+        internal const int VALUE_BOOLEAN = 2;
+        internal const int VALUE_TEXT = 3;
+        internal const int VALUE_BYTES = 4;
+        internal const int VALUE_ARRAY = 5;
+        internal const int NODE_JOINING = 0;
+        internal const int NODE_WORKING = 1;
+        internal const int NODE_LEAVING = 2;
+        internal const int NODE_CLOSED = 3;
         internal const int VERSION_MAJOR = 0;
         internal const int VERSION_MINOR = 2;
         internal const int VERSION_PATCH = 0;
@@ -773,6 +784,58 @@ namespace Selene
             [FieldOffset(48)] internal long every;
         }
 
+        [StructLayout(LayoutKind.Explicit, Size = 32)]
+        internal struct Value
+        {
+            [FieldOffset(0)] internal int type;
+            [FieldOffset(4)] internal uint reserved;
+            [FieldOffset(8)] internal long integer;
+            [FieldOffset(16)] internal void* data;
+            [FieldOffset(24)] internal long length;
+        }
+
+        [StructLayout(LayoutKind.Explicit, Size = 56)]
+        internal struct NodeRequest
+        {
+            [FieldOffset(0)] internal uint struct_size;
+            [FieldOffset(4)] internal uint flags;
+            [FieldOffset(8)] internal ulong number;
+            [FieldOffset(16)] internal Text sql;
+            [FieldOffset(32)] internal Value* values;
+            [FieldOffset(40)] internal ulong value_count;
+            [FieldOffset(48)] internal long timeout;
+        }
+
+        [StructLayout(LayoutKind.Explicit, Size = 96)]
+        internal struct NodeOptions
+        {
+            [FieldOffset(0)] internal uint struct_size;
+            [FieldOffset(4)] internal uint flags;
+            [FieldOffset(8)] internal Text schema;
+            [FieldOffset(24)] internal Text name;
+            [FieldOffset(40)] internal Text* queues;
+            [FieldOffset(48)] internal ulong queue_count;
+            [FieldOffset(56)] internal Text* labels;
+            [FieldOffset(64)] internal ulong label_count;
+            [FieldOffset(72)] internal long lease;
+            [FieldOffset(80)] internal long horizon;
+            [FieldOffset(88)] internal long poll;
+        }
+
+        [StructLayout(LayoutKind.Explicit, Size = 56)]
+        internal struct NodeInfo
+        {
+            [FieldOffset(0)] internal uint struct_size;
+            [FieldOffset(4)] internal uint flags;
+            [FieldOffset(8)] internal int state;
+            [FieldOffset(12)] internal uint reserved;
+            [FieldOffset(16)] internal long worker;
+            [FieldOffset(24)] internal long believes_until;
+            [FieldOffset(32)] internal ulong working;
+            [FieldOffset(40)] internal ulong ready;
+            [FieldOffset(48)] internal ulong undecided;
+        }
+
         [DllImport(Library, ExactSpelling = true)]
         internal static extern uint selene_version_number();
 
@@ -1190,6 +1253,50 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_simulate_expire(ulong scheduler, byte* id, long id_length);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_request_init(NodeRequest* request, uint struct_size);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_options_init(NodeOptions* options, uint struct_size);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_info_init(NodeInfo* info, uint struct_size);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_open(ulong scheduler, NodeOptions* options, int* out_fd);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_step(ulong scheduler, NodeRequest* out_request, long* out_wake_at);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_wait(ulong scheduler, long timeout, int* out_ready);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_rows(
+            ulong scheduler, ulong number, Value* cells, ulong rows, ulong columns);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_failed(
+            ulong scheduler, ulong number, int sent, byte* sqlstate, byte* message);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_hint(ulong scheduler);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_get(ulong scheduler, NodeInfo* out_info);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_leave(ulong scheduler, long grace);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_node_close(ulong scheduler);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_run_fence(ulong run, long* out_fence);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_run_decided_by_host(ulong run);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern byte* selene_kind_name(int kind);

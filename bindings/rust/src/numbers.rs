@@ -761,6 +761,8 @@ pub enum Stop {
     Stalled,
     /// In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
     TooLate,
+    /// A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+    LeaseLost,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -779,6 +781,7 @@ impl Stop {
             Stop::TimedOut => raw::SELENE_STOP_TIMED_OUT,
             Stop::Stalled => raw::SELENE_STOP_STALLED,
             Stop::TooLate => raw::SELENE_STOP_TOO_LATE,
+            Stop::LeaseLost => raw::SELENE_STOP_LEASE_LOST,
             Stop::Other(number) => number,
         }
     }
@@ -796,6 +799,7 @@ impl Stop {
             raw::SELENE_STOP_TIMED_OUT => Stop::TimedOut,
             raw::SELENE_STOP_STALLED => Stop::Stalled,
             raw::SELENE_STOP_TOO_LATE => Stop::TooLate,
+            raw::SELENE_STOP_LEASE_LOST => Stop::LeaseLost,
             other => Stop::Other(other),
         }
     }
@@ -813,6 +817,7 @@ impl Stop {
             Stop::TimedOut => "timed_out",
             Stop::Stalled => "stalled",
             Stop::TooLate => "too_late",
+            Stop::LeaseLost => "lease_lost",
             Stop::Other(_) => "unknown",
         }
     }

@@ -74,6 +74,7 @@ pub const SELENE_TROUBLE_OVERRUN: i32 = 4;
 pub const SELENE_TROUBLE_OBSERVER: i32 = 8;
 pub const SELENE_TROUBLE_HANDLER: i32 = 16;
 pub const SELENE_TROUBLE_CLOCK: i32 = 32;
+pub const SELENE_TROUBLE_FLEET: i32 = 64;
 pub const SELENE_SCHEDULE_STANDING: i32 = 0;
 pub const SELENE_SCHEDULE_ONCE: i32 = 1;
 pub const SELENE_SCHEDULE_PERIODIC: i32 = 2;
@@ -175,6 +176,7 @@ pub const SELENE_STOP_INTERRUPTED: i32 = 7;
 pub const SELENE_STOP_TIMED_OUT: i32 = 8;
 pub const SELENE_STOP_STALLED: i32 = 9;
 pub const SELENE_STOP_TOO_LATE: i32 = 10;
+pub const SELENE_STOP_LEASE_LOST: i32 = 11;
 pub const SELENE_REPORT_NOT_STORED: i32 = 1;
 pub const SELENE_STEP_RUN: i32 = 0;
 pub const SELENE_STEP_WAIT: i32 = 1;
@@ -290,6 +292,16 @@ pub const SELENE_DRIVER_STRICT_FIT: i32 = 2;
 pub const SELENE_DRIVER_TOGETHER: i32 = 4;
 pub const SELENE_DRIVER_FROZEN: i32 = 8;
 pub const SELENE_DRIVER_UNGOVERNED: i32 = 16;
+pub const SELENE_VALUE_NULL: i32 = 0;
+pub const SELENE_VALUE_INTEGER: i32 = 1;
+pub const SELENE_VALUE_BOOLEAN: i32 = 2;
+pub const SELENE_VALUE_TEXT: i32 = 3;
+pub const SELENE_VALUE_BYTES: i32 = 4;
+pub const SELENE_VALUE_ARRAY: i32 = 5;
+pub const SELENE_NODE_JOINING: i32 = 0;
+pub const SELENE_NODE_WORKING: i32 = 1;
+pub const SELENE_NODE_LEAVING: i32 = 2;
+pub const SELENE_NODE_CLOSED: i32 = 3;
 
 pub type selene_status = i32;
 pub type selene_scheduler = u64;
@@ -934,6 +946,58 @@ pub struct selene_driver {
     pub every: i64,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_value {
+    pub type_: i32,
+    pub reserved: u32,
+    pub integer: i64,
+    pub data: *const c_void,
+    pub length: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_node_request {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub number: u64,
+    pub sql: selene_text,
+    pub values: *const selene_value,
+    pub value_count: u64,
+    pub timeout: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_node_options {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub schema: selene_text,
+    pub name: selene_text,
+    pub queues: *const selene_text,
+    pub queue_count: u64,
+    pub labels: *const selene_text,
+    pub label_count: u64,
+    pub lease: i64,
+    pub horizon: i64,
+    pub poll: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_node_info {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub state: i32,
+    pub reserved: u32,
+    pub worker: i64,
+    pub believes_until: i64,
+    pub working: u64,
+    pub ready: u64,
+    pub undecided: u64,
+}
+
 extern "C" {
     pub fn selene_version_number() -> u32;
     pub fn selene_version_string() -> *const c_char;
@@ -1069,6 +1133,20 @@ extern "C" {
     pub fn selene_task_expire(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
     pub fn selene_task_simulate_launch(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
     pub fn selene_task_simulate_expire(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
+    pub fn selene_node_request_init(request: *mut selene_node_request, struct_size: u32) -> selene_status;
+    pub fn selene_node_options_init(options: *mut selene_node_options, struct_size: u32) -> selene_status;
+    pub fn selene_node_info_init(info: *mut selene_node_info, struct_size: u32) -> selene_status;
+    pub fn selene_node_open(scheduler: selene_scheduler, options: *const selene_node_options, out_fd: *mut i32) -> selene_status;
+    pub fn selene_node_step(scheduler: selene_scheduler, out_request: *mut selene_node_request, out_wake_at: *mut i64) -> selene_status;
+    pub fn selene_node_wait(scheduler: selene_scheduler, timeout: i64, out_ready: *mut i32) -> selene_status;
+    pub fn selene_node_rows(scheduler: selene_scheduler, number: u64, cells: *const selene_value, rows: u64, columns: u64) -> selene_status;
+    pub fn selene_node_failed(scheduler: selene_scheduler, number: u64, sent: i32, sqlstate: *const c_char, message: *const c_char) -> selene_status;
+    pub fn selene_node_hint(scheduler: selene_scheduler) -> selene_status;
+    pub fn selene_node_get(scheduler: selene_scheduler, out_info: *mut selene_node_info) -> selene_status;
+    pub fn selene_node_leave(scheduler: selene_scheduler, grace: i64) -> selene_status;
+    pub fn selene_node_close(scheduler: selene_scheduler) -> selene_status;
+    pub fn selene_run_fence(run: selene_run, out_fence: *mut i64) -> selene_status;
+    pub fn selene_run_decided_by_host(run: selene_run) -> selene_status;
     pub fn selene_kind_name(kind: i32) -> *const c_char;
     pub fn selene_schedule_name(schedule: i32) -> *const c_char;
     pub fn selene_state_name(state: i32) -> *const c_char;
@@ -1578,5 +1656,41 @@ mod layout {
         assert_eq!(offset!(selene_driver, reserved), 36);
         assert_eq!(offset!(selene_driver, reserve), 40);
         assert_eq!(offset!(selene_driver, every), 48);
+        assert_eq!((size_of::<selene_value>(), align_of::<selene_value>()), (32, 8));
+        assert_eq!(offset!(selene_value, type_), 0);
+        assert_eq!(offset!(selene_value, reserved), 4);
+        assert_eq!(offset!(selene_value, integer), 8);
+        assert_eq!(offset!(selene_value, data), 16);
+        assert_eq!(offset!(selene_value, length), 24);
+        assert_eq!((size_of::<selene_node_request>(), align_of::<selene_node_request>()), (56, 8));
+        assert_eq!(offset!(selene_node_request, struct_size), 0);
+        assert_eq!(offset!(selene_node_request, flags), 4);
+        assert_eq!(offset!(selene_node_request, number), 8);
+        assert_eq!(offset!(selene_node_request, sql), 16);
+        assert_eq!(offset!(selene_node_request, values), 32);
+        assert_eq!(offset!(selene_node_request, value_count), 40);
+        assert_eq!(offset!(selene_node_request, timeout), 48);
+        assert_eq!((size_of::<selene_node_options>(), align_of::<selene_node_options>()), (96, 8));
+        assert_eq!(offset!(selene_node_options, struct_size), 0);
+        assert_eq!(offset!(selene_node_options, flags), 4);
+        assert_eq!(offset!(selene_node_options, schema), 8);
+        assert_eq!(offset!(selene_node_options, name), 24);
+        assert_eq!(offset!(selene_node_options, queues), 40);
+        assert_eq!(offset!(selene_node_options, queue_count), 48);
+        assert_eq!(offset!(selene_node_options, labels), 56);
+        assert_eq!(offset!(selene_node_options, label_count), 64);
+        assert_eq!(offset!(selene_node_options, lease), 72);
+        assert_eq!(offset!(selene_node_options, horizon), 80);
+        assert_eq!(offset!(selene_node_options, poll), 88);
+        assert_eq!((size_of::<selene_node_info>(), align_of::<selene_node_info>()), (56, 8));
+        assert_eq!(offset!(selene_node_info, struct_size), 0);
+        assert_eq!(offset!(selene_node_info, flags), 4);
+        assert_eq!(offset!(selene_node_info, state), 8);
+        assert_eq!(offset!(selene_node_info, reserved), 12);
+        assert_eq!(offset!(selene_node_info, worker), 16);
+        assert_eq!(offset!(selene_node_info, believes_until), 24);
+        assert_eq!(offset!(selene_node_info, working), 32);
+        assert_eq!(offset!(selene_node_info, ready), 40);
+        assert_eq!(offset!(selene_node_info, undecided), 48);
     }
 }

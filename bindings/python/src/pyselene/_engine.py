@@ -144,6 +144,8 @@ class Engine:
         self.calendars = Calendars(self, self._look)
         #: What the governor was told to demand; the library does not give it back.
         self.profile = Profile()
+        #: That of the fleet which its tasks come from, in quotes.
+        self.fleet_schema = ""
         #: Guards handlers and observers; notified when a thread has come back that the end waits for.
         self.changed = threading.Condition()
 
@@ -330,6 +332,16 @@ class Engine:
             return Output(ctypes.string_at(data, length))
         finally:
             fast.selene_task_output_destroy(target)
+
+    def fleet_key(self, run: Run) -> tuple[int, int]:
+        """What a run, and its task, are in their fleet."""
+        fence, task = ctypes.c_int64(), ctypes.c_int64()
+        self.check(self.calls.selene_run_fence(run.token, ctypes.byref(fence), ctypes.byref(task)))
+        return fence.value, task.value
+
+    def decided_by_host(self, run: Run) -> None:
+        """The host tells the fleet itself how a run ends."""
+        self.check(self.calls.selene_run_decided_by_host(run.token))
 
     def set_next(self, key: bytes, at: int) -> None:
         """Says when a task is due next."""

@@ -91,6 +91,7 @@ SELENE_TROUBLE_OVERRUN = 4
 SELENE_TROUBLE_OBSERVER = 8
 SELENE_TROUBLE_HANDLER = 16
 SELENE_TROUBLE_CLOCK = 32
+SELENE_TROUBLE_FLEET = 64
 SELENE_SCHEDULE_STANDING = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
@@ -192,6 +193,7 @@ SELENE_STOP_INTERRUPTED = 7
 SELENE_STOP_TIMED_OUT = 8
 SELENE_STOP_STALLED = 9
 SELENE_STOP_TOO_LATE = 10
+SELENE_STOP_LEASE_LOST = 11
 SELENE_REPORT_NOT_STORED = 1
 SELENE_STEP_RUN = 0
 SELENE_STEP_WAIT = 1
@@ -307,6 +309,16 @@ SELENE_DRIVER_STRICT_FIT = 2
 SELENE_DRIVER_TOGETHER = 4
 SELENE_DRIVER_FROZEN = 8
 SELENE_DRIVER_UNGOVERNED = 16
+SELENE_VALUE_NULL = 0
+SELENE_VALUE_INTEGER = 1
+SELENE_VALUE_BOOLEAN = 2
+SELENE_VALUE_TEXT = 3
+SELENE_VALUE_BYTES = 4
+SELENE_VALUE_ARRAY = 5
+SELENE_NODE_JOINING = 0
+SELENE_NODE_WORKING = 1
+SELENE_NODE_LEAVING = 2
+SELENE_NODE_CLOSED = 3
 
 
 selene_destroy_fn = CFUNCTYPE(None, c_void_p)
@@ -1051,6 +1063,62 @@ class selene_driver(Structure):
     )
 
 
+class selene_value(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("type", c_int32),
+        ("reserved", c_uint32),
+        ("integer", c_int64),
+        ("data", c_void_p),
+        ("length", c_int64),
+    )
+
+
+class selene_node_request(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("number", c_uint64),
+        ("sql", selene_text),
+        ("values", POINTER(selene_value)),
+        ("value_count", c_uint64),
+        ("timeout", c_int64),
+    )
+
+
+class selene_node_options(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("schema", selene_text),
+        ("name", selene_text),
+        ("queues", POINTER(selene_text)),
+        ("queue_count", c_uint64),
+        ("labels", POINTER(selene_text)),
+        ("label_count", c_uint64),
+        ("lease", c_int64),
+        ("horizon", c_int64),
+        ("poll", c_int64),
+    )
+
+
+class selene_node_info(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("state", c_int32),
+        ("reserved", c_uint32),
+        ("worker", c_int64),
+        ("believes_until", c_int64),
+        ("working", c_uint64),
+        ("ready", c_uint64),
+        ("undecided", c_uint64),
+    )
+
+
 #: Result and parameters of every function.
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_version_number": (c_uint32, ()),
@@ -1228,6 +1296,20 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_simulate_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_simulate_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_node_request_init": (c_int32, (POINTER(selene_node_request), c_uint32)),
+    "selene_node_options_init": (c_int32, (POINTER(selene_node_options), c_uint32)),
+    "selene_node_info_init": (c_int32, (POINTER(selene_node_info), c_uint32)),
+    "selene_node_open": (c_int32, (c_uint64, POINTER(selene_node_options), POINTER(c_int32))),
+    "selene_node_step": (c_int32, (c_uint64, POINTER(selene_node_request), POINTER(c_int64))),
+    "selene_node_wait": (c_int32, (c_uint64, c_int64, POINTER(c_int32))),
+    "selene_node_rows": (c_int32, (c_uint64, c_uint64, POINTER(selene_value), c_uint64, c_uint64)),
+    "selene_node_failed": (c_int32, (c_uint64, c_uint64, c_int32, c_char_p, c_char_p)),
+    "selene_node_hint": (c_int32, (c_uint64,)),
+    "selene_node_get": (c_int32, (c_uint64, POINTER(selene_node_info))),
+    "selene_node_leave": (c_int32, (c_uint64, c_int64)),
+    "selene_node_close": (c_int32, (c_uint64,)),
+    "selene_run_fence": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_run_decided_by_host": (c_int32, (c_uint64,)),
     "selene_kind_name": (c_char_p, (c_int32,)),
     "selene_schedule_name": (c_char_p, (c_int32,)),
     "selene_state_name": (c_char_p, (c_int32,)),
@@ -1385,6 +1467,20 @@ class Functions:
         "selene_task_expire",
         "selene_task_simulate_launch",
         "selene_task_simulate_expire",
+        "selene_node_request_init",
+        "selene_node_options_init",
+        "selene_node_info_init",
+        "selene_node_open",
+        "selene_node_step",
+        "selene_node_wait",
+        "selene_node_rows",
+        "selene_node_failed",
+        "selene_node_hint",
+        "selene_node_get",
+        "selene_node_leave",
+        "selene_node_close",
+        "selene_run_fence",
+        "selene_run_decided_by_host",
         "selene_kind_name",
         "selene_schedule_name",
         "selene_state_name",
@@ -1537,6 +1633,20 @@ class Functions:
     selene_task_expire: Any
     selene_task_simulate_launch: Any
     selene_task_simulate_expire: Any
+    selene_node_request_init: Any
+    selene_node_options_init: Any
+    selene_node_info_init: Any
+    selene_node_open: Any
+    selene_node_step: Any
+    selene_node_wait: Any
+    selene_node_rows: Any
+    selene_node_failed: Any
+    selene_node_hint: Any
+    selene_node_get: Any
+    selene_node_leave: Any
+    selene_node_close: Any
+    selene_run_fence: Any
+    selene_run_decided_by_host: Any
     selene_kind_name: Any
     selene_schedule_name: Any
     selene_state_name: Any

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, Literal, NoReturn, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, final
 
 from . import _raw
 from ._callbacks import caught, kept, raise_kept
 from ._failure import encode_message
-from ._library import encode, layout
+from ._library import encode, error_told, layout
 from ._names import Named, whole
 from ._output import Output, output_of
 from ._roles import Host, Place
 from ._time import Duration, duration_ns, instant, instant_ns, seconds
+
+if TYPE_CHECKING:
+    import psycopg
 
 
 class Kind(Named):
@@ -60,7 +63,7 @@ OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
 
 
 class StopReason(Named):
-    """Why a run is asked to stop. After `expiring`, `timed_out` and `stalled` it may still complete; else it is over.
+    """Why a run is asked to stop; after `expiring`, `timed_out`, `stalled` and `lease_lost` it may still complete.
 
     After `shutdown` it may complete for as long as the close waits; if it fails, its task is enqueued as before.
     `interrupted` and `too_late` are those of records only: of tasks that were not asked.
@@ -77,15 +80,18 @@ class StopReason(Named):
     TIMED_OUT = _raw.SELENE_STOP_TIMED_OUT
     STALLED = _raw.SELENE_STOP_STALLED
     TOO_LATE = _raw.SELENE_STOP_TOO_LATE
+    LEASE_LOST = _raw.SELENE_STOP_LEASE_LOST
 
 
 #: Limits of the task.
 _LIMITS = (_raw.SELENE_STOP_TIMED_OUT, _raw.SELENE_STOP_STALLED)
+#: What a run may still complete after.
+_REQUESTS = (_raw.SELENE_STOP_NONE, _raw.SELENE_STOP_EXPIRING, *_LIMITS, _raw.SELENE_STOP_LEASE_LOST)
 
 
 def is_over(reason: int) -> bool:
     """Whether a run that is asked to stop for a reason cannot complete any more."""
-    return reason > _raw.SELENE_STOP_EXPIRING and reason not in _LIMITS
+    return reason not in _REQUESTS
 
 
 #: The 10 years that a retry may be away.
@@ -347,6 +353,57 @@ class Run:
         TooLarge beyond the scheduler's `max_input_size`. A run that is over leaves nothing any more.
         """
         self._engine.set_output(self, output_of(value))
+
+    @property
+    def fence(self) -> int:
+        """The number of the run in its fleet, greater with each: systems outside can refuse what a lower one sends.
+
+        Unsupported: its task is not one of a fleet.
+        """
+        return self._engine.fleet_key(self)[0]
+
+    def complete_in(
+        self, connection: psycopg.Connection[Any], outcome: OutcomeName = "new_data", result: bytes | None = None
+    ) -> None:
+        """Tells the fleet how the run ends, in a transaction of yours: it counts if, and only if, that commits.
+
+        So the run has its effect in that database exactly once. Return as usual afterwards; if the transaction did not
+        commit by then, the run has failed. StaleRun: another worker has the task, and the transaction is to be rolled
+        back. The connection needs the right to work in the fleet.
+        """
+        from psycopg.rows import tuple_row
+
+        with connection.cursor(row_factory=tuple_row) as cursor:
+            self._counted(cursor.execute(*self._decision(outcome, result)).fetchone())
+
+    async def complete_in_async(
+        self, connection: psycopg.AsyncConnection[Any], outcome: OutcomeName = "new_data", result: bytes | None = None
+    ) -> None:
+        """The same in a transaction of an asynchronous connection."""
+        from psycopg.rows import tuple_row
+
+        async with connection.cursor(row_factory=tuple_row) as cursor:
+            await cursor.execute(*self._decision(outcome, result))
+            self._counted(await cursor.fetchone())
+
+    def _decision(self, outcome: OutcomeName, result: bytes | None) -> tuple[bytes, tuple[Any, ...]]:
+        """The statement that tells the fleet."""
+        found = Outcome.of(outcome, "outcome")
+        if found > Outcome.ABANDONED:
+            raise ValueError(f"outcome is {outcome!r}; allowed: new_data, no_data, failed, abandoned")
+        fence, task = self._engine.fleet_key(self)
+        took = max(0, self._engine.now_ns() - self.started_at_ns)
+        self._engine.decided_by_host(self)
+        return (
+            f"select counts from {self._engine.fleet_schema}.complete("
+            "array[%s]::bigint[], array[%s]::bigint[], array[%s]::int[], array[%s]::bigint[], "
+            "results => array[%s]::bytea[])".encode(),
+            (task, fence, int(found), took, result),
+        )
+
+    def _counted(self, row: tuple[Any, ...] | None) -> None:
+        if row is None or not row[0]:
+            raise error_told(_raw.SELENE_ERROR_STALE_RUN, f"run: another worker has task {self.id!r} by now")
 
     def output(self, id: str | None = None) -> Output:
         """What the last success of a task left: of another one, or of its own. NotFound."""

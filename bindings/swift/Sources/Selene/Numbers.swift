@@ -425,6 +425,8 @@ public struct Stop: RawRepresentable, Hashable, Sendable, CustomStringConvertibl
   public static let stalled = Stop(rawValue: 9)
   /// In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
   public static let tooLate = Stop(rawValue: 10)
+  /// A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+  public static let leaseLost = Stop(rawValue: 11)
 
   /// Its name in the header, or its number.
   public var description: String {
@@ -440,6 +442,7 @@ public struct Stop: RawRepresentable, Hashable, Sendable, CustomStringConvertibl
     case 8: "timed_out"
     case 9: "stalled"
     case 10: "too_late"
+    case 11: "lease_lost"
     default: "\(rawValue)"
     }
   }

@@ -6,12 +6,19 @@
         fleet.enqueue("invoice-7", handler="send", input=b"...")
         print(*fleet.explain("invoice-7"))
 
-It registers, looks and manages. What runs the tasks is a worker on the functions of the schema.
+    scheduler = selene.Scheduler()
+
+    @scheduler.handler("send")
+    def send(run): ...
+
+    with fleet.worker(scheduler):
+        scheduler.run_forever(lanes=8)
 """
 
 from __future__ import annotations
 
 from ._fleet import Fleet
 from ._record import FleetItem, FleetReason, FleetTask
+from ._worker import Worker, WorkerInfo, WorkerState
 
-__all__ = ["Fleet", "FleetItem", "FleetReason", "FleetTask"]
+__all__ = ["Fleet", "FleetItem", "FleetReason", "FleetTask", "Worker", "WorkerInfo", "WorkerState"]

@@ -17,11 +17,14 @@ from .._terms import Disposition, State
 from .._time import Duration, duration_ns
 from ._record import FleetItem, FleetReason, FleetTask
 from ._script import identifier, script
+from ._worker import Worker
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     import psycopg
+
+    from .._scheduler import Scheduler
 
 _COLUMNS = ", ".join(name for name in FleetTask.__dataclass_fields__ if name not in ("ended", "appended"))
 
@@ -76,6 +79,48 @@ class Fleet:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def worker(
+        self,
+        scheduler: Scheduler,
+        *,
+        queues: Iterable[str] | None = None,
+        labels: Iterable[str] = (),
+        lease: Duration = 30,
+        horizon: Duration = 0.25,
+        poll: Duration = 1,
+        name: str | None = None,
+        listen: bool = True,
+    ) -> Worker:
+        """Lets the tasks of a scheduler in memory come from this fleet, while the result is open as a context.
+
+        Its handlers, windows, lanes, governor and driver are what they are; a task whose handler it has begins in the
+        next free lane of a window that rolls, as those of `run_forever` and of drivers do.
+
+        Args:
+            queues: whose tasks it takes; None: those of every queue.
+            labels: what this machine has that not all have; tasks that ask for other labels are left to others.
+            lease: how long the fleet waits for a sign of life before others take what runs here.
+            horizon: a claim takes what keeps the free lanes busy for so long; 0: one task a lane.
+            poll: how often it looks for work when nothing notifies it.
+            name: for people, in `status` and the view `nodes`; by default machine and process.
+            listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on.
+        """
+        return Worker(
+            self,
+            scheduler,
+            queues=queues,
+            labels=labels,
+            lease=lease,
+            horizon=horizon,
+            poll=poll,
+            name=name,
+            listen=listen,
+        )
+
+    def wake(self) -> None:
+        """Notifies workers that listen: something of this queue is due. Call it after the transaction."""
+        self._rows(f"select {self._in}.wake(%s)", (self._queue,))
 
     def script(self) -> str:
         """What `install` runs, for those who want to read it, or to have it run by somebody else."""

@@ -26,6 +26,7 @@ final class Layout {
     static final int TROUBLE_OBSERVER = 8;
     static final int TROUBLE_HANDLER = 16;
     static final int TROUBLE_CLOCK = 32;
+    static final int TROUBLE_FLEET = 64;
     static final int TASK_STEADY = 1;
     static final int TASK_AFTER_ANY_END = 2;
     static final int TASK_EXPEDITED = 4;
@@ -121,6 +122,16 @@ final class Layout {
     static final int DRIVER_TOGETHER = 4;
     static final int DRIVER_FROZEN = 8;
     static final int DRIVER_UNGOVERNED = 16;
+    static final int VALUE_NULL = 0;
+    static final int VALUE_INTEGER = 1;
+    static final int VALUE_BOOLEAN = 2;
+    static final int VALUE_TEXT = 3;
+    static final int VALUE_BYTES = 4;
+    static final int VALUE_ARRAY = 5;
+    static final int NODE_JOINING = 0;
+    static final int NODE_WORKING = 1;
+    static final int NODE_LEAVING = 2;
+    static final int NODE_CLOSED = 3;
     static final int VERSION_MAJOR = 0;
     static final int VERSION_MINOR = 2;
     static final int VERSION_PATCH = 0;
@@ -804,5 +815,61 @@ final class Layout {
         static final int RESERVED = 36;
         static final int RESERVE = 40;
         static final int EVERY = 48;
+    }
+
+    static final class Value {
+        private Value() {}
+
+        static final int SIZE = 32;
+        static final int TYPE = 0;
+        static final int RESERVED = 4;
+        static final int INTEGER = 8;
+        static final int DATA = 16;
+        static final int LENGTH = 24;
+    }
+
+    static final class NodeRequest {
+        private NodeRequest() {}
+
+        static final int SIZE = 56;
+        static final int STRUCT_SIZE = 0;
+        static final int FLAGS = 4;
+        static final int NUMBER = 8;
+        static final int SQL = 16;
+        static final int VALUES = 32;
+        static final int VALUE_COUNT = 40;
+        static final int TIMEOUT = 48;
+    }
+
+    static final class NodeOptions {
+        private NodeOptions() {}
+
+        static final int SIZE = 96;
+        static final int STRUCT_SIZE = 0;
+        static final int FLAGS = 4;
+        static final int SCHEMA = 8;
+        static final int NAME = 24;
+        static final int QUEUES = 40;
+        static final int QUEUE_COUNT = 48;
+        static final int LABELS = 56;
+        static final int LABEL_COUNT = 64;
+        static final int LEASE = 72;
+        static final int HORIZON = 80;
+        static final int POLL = 88;
+    }
+
+    static final class NodeInfo {
+        private NodeInfo() {}
+
+        static final int SIZE = 56;
+        static final int STRUCT_SIZE = 0;
+        static final int FLAGS = 4;
+        static final int STATE = 8;
+        static final int RESERVED = 12;
+        static final int WORKER = 16;
+        static final int BELIEVES_UNTIL = 24;
+        static final int WORKING = 32;
+        static final int READY = 40;
+        static final int UNDECIDED = 48;
     }
 }

@@ -417,6 +417,48 @@ final class Raw {
     /** The former name of selene_task_expire. */
     static native void selene_task_simulate_expire(long scheduler, long id, long idLength);
 
+    /** Writes the defaults into request, as SELENE_NODE_REQUEST_INIT does. */
+    static native void selene_node_request_init(long request, int structSize);
+
+    /** Writes the defaults into options, as SELENE_NODE_OPTIONS_INIT does. */
+    static native void selene_node_options_init(long options, int structSize);
+
+    /** Writes the defaults into info, as SELENE_NODE_INFO_INIT does. */
+    static native void selene_node_info_init(long info, int structSize);
+
+    /** Opens the node of a scheduler, which has at most one. */
+    static native void selene_node_open(long scheduler, long options, long outFd);
+
+    /** Does what is due, and gives the next statement to make. */
+    static native void selene_node_step(long scheduler, long outRequest, long outWakeAt);
+
+    /** Waits until a step is due, where a descriptor has no home. */
+    static native void selene_node_wait(long scheduler, long timeout, long outReady);
+
+    /** Tells a node what its statement answered. */
+    static native void selene_node_rows(long scheduler, long number, long cells, long rows, long columns);
+
+    /** Tells a node that its statement has no answer. */
+    static native void selene_node_failed(long scheduler, long number, int sent, long sqlstate, long message);
+
+    /** Tells a node that something may be due in its fleet: a notification of LISTEN has come, say. */
+    static native void selene_node_hint(long scheduler);
+
+    /** Tells how a node stands. */
+    static native void selene_node_get(long scheduler, long outInfo);
+
+    /** Lets a node take nothing more: it gives back what was not begun, waits until its runs have come back, tells the database how they ended, and says bye. */
+    static native void selene_node_leave(long scheduler, long grace);
+
+    /** Closes the node of a scheduler; without one it does nothing. */
+    static native void selene_node_close(long scheduler);
+
+    /** Tells the number of a run in its fleet. */
+    static native void selene_run_fence(long run, long outFence);
+
+    /** Says that the host tells the fleet itself how a run ends, by its function complete in a transaction of the handler, which so has its effect in that database exactly once. */
+    static native void selene_run_decided_by_host(long run);
+
     /** "refresh", "processing"; "unknown" for any other integer. */
     static native long selene_kind_name(int kind);
 

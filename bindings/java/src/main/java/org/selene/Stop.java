@@ -25,6 +25,8 @@ public enum Stop {
     STALLED(9),
     /** In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed. */
     TOO_LATE(10),
+    /** A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon. */
+    LEASE_LOST(11),
     /** One that this package does not know: the library is newer. */
     UNKNOWN(-2147483648),
     ;
@@ -65,6 +67,8 @@ public enum Stop {
                 return STALLED;
             case 10:
                 return TOO_LATE;
+            case 11:
+                return LEASE_LOST;
             default:
                 return UNKNOWN;
         }

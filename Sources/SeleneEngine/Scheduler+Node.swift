@@ -1,0 +1,406 @@
+// A scheduler whose tasks come from a fleet (N4, N21, N22): what its windows leave is offered to its node, what the node
+// claims is a task here until its run is over, and the end of the run is told.
+
+import CPlatform
+import SeleneCore
+import SeleneNode
+
+extension Scheduler {
+  // MARK: Open and close
+
+  /// Opens the node of a scheduler in memory.
+  ///
+  /// - Throws: `invalidArgument`, `unsupported` (it has a store), `busy` (a node is open), `exhausted`.
+  package func openNode(_ draft: NodeDraft, at moment: Moment) throws(SeleneError) -> SchedulerNode {
+    guard node == nil else { throw SeleneError(.busy, "a node is open; close it first") }
+    guard !store.isDurable else {
+      throw SeleneError(
+        .unsupported, "the scheduler has a store; one whose tasks come from a fleet, which keeps them, is opened without a path")
+    }
+    try Self.check(draft.schema, "schema", atMost: 63)
+    try Self.check(draft.name, "name", atMost: Identifier.longest)
+    for queue in draft.queues { try Identifier.check(queue, "queues") }
+    for label in draft.labels { try Identifier.check(label, "labels") }
+    var options = draft.options
+    // Nodes that are opened at one instant do not come back at one.
+    options.seed = UInt64(bitPattern: platform_wall_clock()) ^ (life << 32)
+    let machine = try FleetNode(options)
+    let statements = NodeStatements(
+      schema: Bytes(copying: draft.schema), name: Bytes(copying: draft.name), version: Bytes(copying: draft.version),
+      queues: draft.queues.map { Bytes(copying: $0) })
+    let node = SchedulerNode(
+      machine, statements, labels: draft.labels.map { Bytes(copying: $0) },
+      try Watch(clock.host == nil ? .time : .pokes))
+    self.node = node
+    // Who opened it steps first.
+    node.watch.poke()
+    log(.info, "a node of a fleet was opened")
+    return node
+  }
+
+  private static func check(
+    _ text: UnsafeRawBufferPointer, _ field: Literal, atMost longest: Int
+  ) throws(SeleneError) {
+    try Identifier.check(text, field)
+    guard text.count <= longest else { throw .range(field, text.count, 1, Int64(longest), .bytes) }
+  }
+
+  /// It takes nothing more, gives back what was not begun, and says bye once its runs have come back.
+  ///
+  /// - Throws: `invalidArgument`, `unsupported` without a node.
+  package func leaveFleet(grace: Span, at moment: Moment) throws(SeleneError) {
+    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
+    let node = try openedNode()
+    node.isLeaving = true
+    node.machine.close(at: moment.now, grace: grace)
+  }
+
+  /// The scheduler has no node any more; what its incarnations still have, others take when the lease is over.
+  package func closeNode(at moment: Moment) {
+    guard let node else { return }
+    for task in node.claimed where task.run == 0 { forget(task, at: moment.now) }
+    self.node = nil
+    node.watch.poke()
+    troubleEnds(.fleet, at: moment.now)
+    lookAgainInLanes()
+    log(.info, "the node was closed")
+  }
+
+  /// - Throws: `unsupported` without a node.
+  func openedNode() throws(SeleneError) -> SchedulerNode {
+    guard let node else { throw SeleneError(.unsupported, "no node of selene_node_open is open") }
+    return node
+  }
+
+  // MARK: What its driver calls
+
+  /// The next call to make, if one is due.
+  ///
+  /// - Throws: `unsupported` without a node.
+  package func stepNode(at moment: Moment) throws(SeleneError) -> (node: SchedulerNode, request: NodeRequest?, wakeAt: Instant) {
+    let node = try openedNode()
+    if let probe = moment.probe { absorb(probe.readings, at: moment.now) }
+    _ = node.watch.drain()
+    // What follows from time is done first, so that a window that is over is offered no more.
+    followNode(node)
+    let request = node.machine.step(at: clock.last)
+    followNode(node)
+    node.sleep(at: clock.last)
+    return (node, request, node.nextWake)
+  }
+
+  /// The call of a number was answered by these rows.
+  ///
+  /// - Throws: `unsupported` without a node.
+  package func answer(_ number: UInt64, rows: [[NodeValue]], at moment: Moment) throws(SeleneError) {
+    let node = try openedNode()
+    node.machine.answered(number, rows: rows, at: moment.now)
+    table.terms.ask(node.machine.constraints)
+  }
+
+  /// The call of a number has no answer.
+  ///
+  /// - Parameter message: what the database, or its library, said of it.
+  /// - Throws: `unsupported` without a node.
+  package func noAnswer(
+    _ number: UInt64, _ failure: NodeFailure, _ message: UnsafeRawBufferPointer, at moment: Moment
+  ) throws(SeleneError) {
+    let node = try openedNode()
+    node.refusal = message.count > 0 ? Bytes(copying: message) : nil
+    node.machine.failed(number, failure, at: moment.now)
+  }
+
+  /// Something is due in the fleet (N28).
+  ///
+  /// - Throws: `unsupported` without a node.
+  package func hintNode(at moment: Moment) throws(SeleneError) { try openedNode().machine.hint(at: moment.now) }
+
+  /// - Throws: `unsupported` without a node.
+  package func standingOfNode() throws(SeleneError) -> NodeStanding { try openedNode().machine.standing }
+
+  /// Waits until a step is due, up to a timeout; whether it is.
+  ///
+  /// - Throws: `unsupported` without a node, also if it is closed meanwhile, `reentrant`.
+  package static func awaitNode(_ handle: UInt64, timeout: Span) throws(SeleneError) -> Bool {
+    let node = try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      if timeout > 0 { try scheduler.refuseInsideCallback("waiting for the node") }
+      return try scheduler.openedNode()
+    }
+    guard node.watch.wait(timeout) else { return false }
+    return try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      guard scheduler.node === node else { throw SeleneError(.unsupported, "the node was closed") }
+      return true
+    }
+  }
+
+  // MARK: Runs
+
+  /// What a run is in the fleet (N9).
+  ///
+  /// - Throws: `invalidHandle`, `alreadyCompleted`, `staleRun`, `unsupported` for a run of a task that is none of a fleet.
+  package func key(_ number: UInt64) throws(SeleneError) -> RunKey {
+    let (node, place) = try claimed(number)
+    return node.claimed[place].key
+  }
+
+  /// The host says in a transaction of its own how a run ends (N16).
+  ///
+  /// - Throws: as `key`.
+  package func letHostDecide(_ number: UInt64) throws(SeleneError) {
+    let (node, place) = try claimed(number)
+    node.claimed[place].isDecidedByHost = true
+  }
+
+  private func claimed(_ number: UInt64) throws(SeleneError) -> (node: SchedulerNode, place: Int) {
+    _ = try runs.find(number)
+    guard let node, let place = node.place(ofRun: number) else {
+      throw SeleneError(.unsupported, "run", "its task is not one of a fleet")
+    }
+    return (node, place)
+  }
+
+  /// A record was dispatched: is it one of the node's?
+  func noteDispatched(_ run: Run, for node: SchedulerNode) {
+    let sequence = table.sequence(run.slot)
+    guard let place = node.claimed.firstIndex(where: { $0.slot == run.slot && $0.sequence == sequence }) else { return }
+    node.claimed[place].run = Token(rawValue: run.token).number
+  }
+
+  /// A run has an outcome that counts.
+  func noteOutcome(
+    of run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, for node: SchedulerNode, at now: Instant
+  ) {
+    let number = Token(rawValue: run.token).number
+    guard let place = node.place(ofRun: number) else { return }
+    let response = max(0, now.subtracting(run.startedAt))
+    func failed(_ why: Detail) -> NodeEnd {
+      .decided(NodeDecision(failedAfter: response, because: why.bytes.withUnsafeBytes { Bytes(copying: $0) }))
+    }
+    guard !node.claimed[place].isDecidedByHost || !outcome.isSuccess else {
+      // If that transaction stands, this is stale.
+      node.claimed[place].end = failed("the transaction that was to say how it ended did not commit")
+      return
+    }
+    do throws(SeleneError) {
+      node.claimed[place].end = .decided(
+        try NodeDecision(
+          outcome, response: response, delay: outcome == .failed ? retryDelay : nil,
+          failure: outcome.isSuccess ? nil : message, result: outcome.isSuccess ? outputs[number] : nil))
+    } catch {
+      node.claimed[place].end = failed(error.detail)
+    }
+  }
+
+  /// A run is over: its task is none of this scheduler's any more. One that was stopped is told of when it has come back, since
+  /// its handler may be at work until then.
+  func noteClosed(_ run: Run, _ outcome: Outcome, for node: SchedulerNode, at now: Instant) {
+    guard let place = node.place(ofRun: Token(rawValue: run.token).number) else { return }
+    let task = node.claimed[place]
+    forget(task, at: now)
+    guard outcome != .stopped else { return }
+    node.claimed.remove(at: place)
+    node.machine.ended(task.key.run, task.end ?? .returned, at: now)
+  }
+
+  /// A run has come back, or was let go.
+  func noteBack(_ run: Run, for node: SchedulerNode) {
+    guard let place = node.place(ofRun: Token(rawValue: run.token).number) else { return }
+    node.machine.ended(node.claimed.remove(at: place).key.run, .returned, at: clock.last)
+  }
+
+  private func forget(_ task: ClaimedTask, at now: Instant) {
+    guard table.slots.contains(task.slot), table.sequence(task.slot) == task.sequence else { return }
+    table.forget(task.slot, at: now)
+    accept()
+  }
+
+  // MARK: Following
+
+  /// Each call leaves with the node knowing what there is room for, and with what it wants done.
+  @inline(never)
+  func followNode(_ node: SchedulerNode) {
+    guard !isClosing else { return }
+    let now = clock.last
+    let wasLooking = node.machine.isLooking
+    let room = room(for: node, at: now)
+    if room != node.offered {
+      node.offered = room
+      if let room { node.machine.offer(nodeRoom(room, node), at: now) } else { node.machine.withdraw(at: now) }
+    }
+    giveBackWhatWaits(node, at: now)
+    act(for: node, at: now)
+    tellTrouble(of: node, at: now)
+    if wasLooking && !node.machine.isLooking { lookAgainInLanes() }
+    node.follow(at: now)
+  }
+
+  /// How long a task waits here for a window that nobody has opened.
+  private static let patience = 10 * Time.second
+
+  /// What open windows leave, and a lane for each kind that a driver would open one for: it asks for a window only when it has
+  /// something to run, so one task is claimed before.
+  private func room(for node: SchedulerNode, at now: Instant) -> OfferedRoom? {
+    node.looksAt = Time.never
+    guard !isDrained, !isLeaving, !node.isLeaving else { return nil }
+    guard now >= node.restsUntil else {
+      node.looksAt = node.restsUntil
+      return nil
+    }
+    var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
+    for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
+      room.open.formUnion(cycle.kinds)
+      let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered)
+      guard cycle.isRolling, !cycle.isDone, now < cycle.time.expiresAt, !kinds.isEmpty else { continue }
+      room.kinds.formUnion(kinds)
+      room.lanes += cycle.laneLimit
+      room.until = max(room.until, cycle.time.expiresAt)
+    }
+    var ahead: KindSet = []
+    forEachDriver { driver in
+      for kind in Kind.allCases where driver.terms.kinds.intersection(offered).contains(kind) {
+        guard !room.open.contains(kind) else { continue }
+        let at = windowAt(kind, driver, node)
+        if at <= now { ahead.formUnion(KindSet(kind)) } else { node.looksAt = min(node.looksAt, at) }
+      }
+    }
+    if !ahead.isEmpty {
+      if room.lanes == 0 { room.until = Time.never }
+      room.kinds.formUnion(ahead)
+      room.lanes += 1
+    }
+    return room.lanes > 0 ? room : nil
+  }
+
+  /// When a driver may open a window for a kind: not before its pace, nor while the governor refuses it. What would make that
+  /// grant one it sees only when it is asked, which it is once a minute.
+  private func windowAt(_ kind: Kind, _ driver: Driver, _ node: SchedulerNode) -> Instant {
+    var pace = (driver.member?.pool.pace ?? pace)[kind]
+    pace.interval = max(pace.interval, driver.terms.every)
+    let at = max(pace.opensAt, node.aheadFrom[kind])
+    guard driver.terms.isGoverned, let refusal = refusal(kind) else { return at }
+    return max(at, min(refusal.askAgainAt, refusal.at.adding(Time.minute)))
+  }
+
+  private func nodeRoom(_ room: OfferedRoom, _ node: SchedulerNode) -> NodeRoom {
+    let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
+    nonisolated(unsafe) let table = Unmanaged.passUnretained(table)
+    return NodeRoom(lanes: room.lanes, until: room.until) { one in
+      kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
+        && table._withUnsafeGuaranteedRef { $0.isOffered(handler: one.handler.buffer) }
+        && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
+    }
+  }
+
+  /// What was not begun goes back when its kind has no window and is to have none, and when none has come.
+  private func giveBackWhatWaits(_ node: SchedulerNode, at now: Instant) {
+    guard !node.claimed.isEmpty else { return }
+    for task in node.claimed where task.run == 0 {
+      let isWanted = node.offered?.kinds.contains(task.kind) == true
+      let isOpen = node.offered?.open.contains(task.kind) == true
+      let until = task.since.adding(Self.patience)
+      if isWanted && (isOpen || now < until) {
+        if !isOpen { node.looksAt = min(node.looksAt, until) }
+        continue
+      }
+      if isWanted { node.aheadFrom[task.kind] = now.adding(Time.minute) }
+      giveBack(task, node, at: now)
+    }
+  }
+
+  private func giveBack(_ task: ClaimedTask, _ node: SchedulerNode, at now: Instant) {
+    forget(task, at: now)
+    if let place = node.place(ofFence: task.key.run) { node.claimed.remove(at: place) }
+    node.machine.ended(task.key.run, .returned, at: now)
+  }
+
+  private func tellTrouble(of node: SchedulerNode, at now: Instant) {
+    guard let trouble = node.machine.trouble else { return troubleEnds(.fleet, at: now) }
+    var told: Detail = "the database of the fleet does not answer"
+    if case .refused(let state) = trouble {
+      told = "the database of the fleet refuses what its node asks, SQLSTATE \(path: state.text.buffer)"
+    }
+    if let refusal = node.refusal { told = "\(told): \(path: refusal.buffer)" }
+    troubleBegins(.fleet, SeleneError(.unavailable, told), at: now)
+  }
+
+  // MARK: Actions
+
+  private func act(for node: SchedulerNode, at now: Instant) {
+    while true {
+      let actions = node.machine.takeActions()
+      guard !actions.isEmpty else { return }
+      for action in actions {
+        switch action {
+        case .begin(let run): take(run, for: node, at: now)
+        case .stop(let fence, let why): stop(fence, why, node, at: now)
+        case .decided(let fence, let counts):
+          if !counts { log(.info, "the fleet had given up run \(fence) before it heard how it ended") }
+        case .clocksDiffer(let span):
+          log(.warning, "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat")
+        case .tookBack(let count): log(.info, "\(count) runs of nodes that are dead were taken back")
+        case .refused: break
+        case .unreadable:
+          log(.error, "an answer of the fleet cannot be read: its schema is of a release that this one does not know")
+        }
+      }
+    }
+  }
+
+  /// A claimed run becomes a task, which is picked at once where a lane is free.
+  private func take(_ run: NodeRun, for node: SchedulerNode, at now: Instant) {
+    guard let fleetClass = node.machine.fleetClass(run.fleetClass) else {
+      return node.machine.ended(run.key.run, .returned, at: now)
+    }
+    do throws(SeleneError) {
+      let slot = try register(run, fleetClass, at: now)
+      node.claimed.append(
+        ClaimedTask(
+          key: run.key, kind: fleetClass.kind, slot: slot, sequence: table.sequence(slot), since: now))
+    } catch {
+      log(.warning, "a task of the fleet cannot run here: \(error.detail)")
+      guard error.code == .tooManyPending || error.code == .unavailable else {
+        let message = error.detail.bytes.withUnsafeBytes { Bytes(copying: $0) }
+        return node.machine.ended(
+          run.key.run, .decided(NodeDecision(failedAfter: 0, because: message)), at: now)
+      }
+      node.restsUntil = now.adding(Time.second)
+      node.machine.ended(run.key.run, .returned, at: now)
+    }
+  }
+
+  private func register(_ run: NodeRun, _ fleetClass: FleetClass, at now: Instant) throws(SeleneError) -> Int {
+    if let slot = table.find(run.id.buffer), table[slot].isLive {
+      throw SeleneError(.alreadyExists, "id", name: run.id.buffer, "is a task of this process, too")
+    }
+    var draft = TaskDraft()
+    (draft.id, draft.handler, draft.input) = (run.id.buffer, run.handler.buffer, run.input.buffer)
+    draft.numbers.kind = Int32(fleetClass.kind.rawValue)
+    draft.numbers.schedule = Int32(Schedule.once.rawValue)
+    draft.numbers.priority = run.priority
+    draft.numbers.constraints = fleetClass.constraints.rawValue
+    draft.numbers.expectedResponse = min(run.estimate, Time.longestRun)
+    let definition = try TaskDefinition.checked(
+      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+    try change(at: now) { (changes) throws(SeleneError) in
+      _ = try table.register(definition, at: now, enabled: enabled, &changes)
+    }
+    guard let slot = table.find(run.id.buffer) else { throw SeleneError(.inconsistent, "a new task is not there") }
+    table.modify(slot) {
+      $0.attempts = UInt32(max(run.attempt, 1)) - 1
+      $0.generation = UInt32(max(run.generation, 0))
+    }
+    accept()
+    forEachDriver { $0.welcome() }
+    return slot
+  }
+
+  private func stop(_ fence: Int64, _ why: NodeStop, _ node: SchedulerNode, at now: Instant) {
+    guard let task = node.place(ofFence: fence).map({ node.claimed[$0] }) else { return }
+    guard task.run != 0 else { return giveBack(task, node, at: now) }
+    guard let run = runs[task.run], run.isOpen else { return }
+    switch why {
+    case .leaseLost: ask(run, .leaseLost, at: now)
+    case .taken(let reason): stop(run, reason == .none || reason.isRequest ? .interrupted : reason, at: now)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// The node of a scheduler: which runs of a fleet are tasks here now, and what wakes who talks to the database for it.
+
+import SeleneCore
+import SeleneNode
+
+/// What a node is told when it is opened, unchecked.
+package struct NodeDraft {
+  package var options = NodeOptions()
+  package var schema = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var name = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var version = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Whose tasks it takes; empty: of all.
+  package var queues: [UnsafeRawBufferPointer] = []
+  /// What this machine has that not all have (N4).
+  package var labels: [UnsafeRawBufferPointer] = []
+
+  package init() {}
+}
+
+/// A run that was claimed, as a task of this scheduler.
+struct ClaimedTask {
+  /// Its number in the fleet, and its task's (N9).
+  let key: RunKey
+  let kind: Kind
+  /// Its record, and the number by which that is known again.
+  let slot: Int
+  let sequence: UInt64
+  let since: Instant
+  /// The number of its run here; 0 until it is dispatched.
+  var run: UInt64 = 0
+  /// How it ended, as the fleet is told.
+  var end: NodeEnd?
+  /// The host tells the fleet itself how it ends, in a transaction of its own (N16).
+  var isDecidedByHost = false
+}
+
+/// What windows leave for runs of the fleet.
+struct OfferedRoom: Equatable {
+  var kinds: KindSet = []
+  /// Those of them that have a window.
+  var open: KindSet = []
+  var lanes = 0
+  var until: Instant
+  let satisfied: Constraints
+  /// How often anything of the handlers had changed.
+  let handlers: UInt64
+}
+
+/// A node. Guarded by the scheduler's lock.
+package final class SchedulerNode {
+  var machine: FleetNode
+  package let statements: NodeStatements
+  let labels: [Bytes]
+  /// What wakes who steps it.
+  let watch: Watch
+  var claimed: [ClaimedTask] = []
+  var offered: OfferedRoom?
+  /// When a kind may be claimed for again that has no window, after one was waited for in vain.
+  var aheadFrom = PerKind<Instant>(repeating: .min)
+  /// When what it offers changes by time alone.
+  var looksAt: Instant = Time.never
+  /// Until when it offers nothing, since the scheduler took no more tasks.
+  var restsUntil: Instant = .min
+  /// It takes nothing more.
+  var isLeaving = false
+  /// Why the database refused, in its own words.
+  var refusal: Bytes?
+  /// What the border keeps for the host until the next request.
+  package var lent: UnsafeMutableRawPointer?
+  private var wakesAt: Instant = .min
+
+  init(_ machine: FleetNode, _ statements: NodeStatements, labels: [Bytes], _ watch: Watch) {
+    (self.machine, self.statements, self.labels, self.watch) = (machine, statements, labels, watch)
+  }
+
+  deinit { lent?.deallocate() }
+
+  package var descriptor: Int32 { watch.descriptor }
+  package var options: NodeOptions { machine.options }
+
+  /// When it is to be stepped, if nothing else happens.
+  var nextWake: Instant { min(machine.nextWake, looksAt) }
+
+  /// Lets it be stepped when it has something to do.
+  func follow(at now: Instant) {
+    let wake = nextWake
+    guard wake > now else { return watch.isAsleep ? watch.poke() : () }
+    guard watch.isAsleep && wake != wakesAt else { return }
+    sleep(at: now)
+  }
+
+  func sleep(at now: Instant) {
+    wakesAt = nextWake
+    watch.sleep(until: wakesAt, at: now)
+  }
+
+  /// The place of the claimed task of a run in the fleet, or nil.
+  func place(ofFence fence: Int64) -> Int? { claimed.firstIndex { $0.key.run == fence } }
+
+  /// The place of the claimed task that a run of this number is of, or nil.
+  func place(ofRun number: UInt64) -> Int? { claimed.firstIndex { $0.run == number } }
+}
