@@ -87,6 +87,16 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
       bytes.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: "?") : byte)
     }
 
+    /// What somebody else said, cut after at most 240 bytes between characters, without what cannot be printed.
+    package mutating func appendInterpolation(said: UnsafeRawBufferPointer) {
+      var end = min(240, said.count)
+      if end < said.count {
+        while end > 0 && said[end] & 0xC0 == 0x80 { end -= 1 }
+      }
+      for byte in said.prefix(end) { appendPrintable(byte) }
+      if end < said.count { appendLiteral("…") }
+    }
+
     /// A name that a host gave: quoted, cut after at most 64 bytes between characters, without what cannot be printed.
     package mutating func appendInterpolation(name: UnsafeRawBufferPointer) {
       var end = min(64, name.count)

@@ -317,9 +317,9 @@ extension Scheduler {
     guard let trouble = node.machine.trouble else { return troubleEnds(.fleet, at: now) }
     var told: Detail = "the database of the fleet does not answer"
     if case .refused(let state) = trouble {
-      told = "the database of the fleet refuses what its node asks, SQLSTATE \(path: state.text.buffer)"
+      told = "the database of the fleet refuses what its node asks, SQLSTATE \(said: state.text.buffer)"
     }
-    if let refusal = node.refusal { told = "\(told): \(path: refusal.buffer)" }
+    if let refusal = node.refusal { told = "\(told): \(said: refusal.buffer)" }
     troubleBegins(.fleet, SeleneError(.unavailable, told), at: now)
   }
 

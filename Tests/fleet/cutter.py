@@ -29,6 +29,8 @@ class Cutter:
         self.statements = 0
         #: Which one is cut, and how.
         self.cut_at, self.how = 0, ""
+        #: Whether nobody is let in.
+        self.closed = False
         threading.Thread(target=self.accept, daemon=True).start()
 
     def dsn(self, database: str) -> str:
@@ -42,11 +44,23 @@ class Cutter:
             one.close()
         self.folder.cleanup()
 
+    def close_door(self) -> None:
+        """Cuts every connection, and lets nobody in."""
+        self.closed = True
+        end(*self.sockets)
+
+    def open_door(self) -> None:
+        """Lets everybody in again."""
+        self.closed = False
+
     def accept(self) -> None:
         """A pair of threads for each connection."""
         with contextlib.suppress(OSError):
             while True:
                 here, _ = self.listening.accept()
+                if self.closed:
+                    here.close()
+                    continue
                 there = socket.socket(socket.AF_UNIX)
                 there.connect(self.there)
                 self.sockets += [here, there]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from typing import Any
 
 import psycopg
+import pyselene
 
 from conftest import Fleet
 from server import ROOT
@@ -14,10 +16,15 @@ from server import ROOT
 TEXT = (ROOT / "docs/fleet.md").read_text()
 
 
+def blocks(language: str) -> list[str]:
+    """All of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
 def block(language: str) -> str:
     """The only one of a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
-    return str(found)
+    (found,) = blocks(language)
+    return found
 
 
 def test_the_statements_of_the_manual(fleet: Fleet) -> None:
@@ -33,12 +40,43 @@ def test_the_statements_of_the_manual(fleet: Fleet) -> None:
 def test_the_program_of_the_manual(fleet: Fleet) -> None:
     dsn = fleet.server.dsn(fleet.name)
     program = (
-        block("py")
+        blocks("py")[0]
         .replace('"dbname=app"', repr(dsn))
         .replace("update invoice set sent = true where id = 9", "select 1")
     )
     exec(program, {"psycopg": psycopg})
     assert fleet.rows("select id, queue from live order by id") == [("invoice-8", "mail"), ("invoice-9", "mail")]
+
+
+def test_the_scheduler_of_the_manual(fleet: Fleet) -> None:
+    sent: list[tuple[bytes, int]] = []
+
+    def work(scheduler: pyselene.Scheduler) -> None:
+        thread = threading.Thread(target=scheduler.run_forever, kwargs={"lanes": 8})
+        thread.start()
+        end = time.monotonic() + 60
+        while fleet.one("select count(*) from history") < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        scheduler.close(10)
+        thread.join(60)
+
+    program = blocks("py")[1]
+    for old, new in (
+        ('"dbname=app"', repr(fleet.server.dsn(fleet.name))),
+        ("update account set …", "select 1"),
+        ("scheduler.run_forever(lanes=8)", "work(scheduler)"),
+    ):
+        assert old in program
+        program = program.replace(old, new)
+    fleet.rows("select register('a', handler => 'send', input => 'one'), register('b', handler => 'book')")
+
+    def deliver(what: bytes, idempotency_key: int) -> None:
+        sent.append((what, idempotency_key))
+
+    exec(program, {"psycopg": psycopg, "work": work, "deliver": deliver})
+    assert [what for what, _ in sent] == [b"one"]
+    assert fleet.rows("select id, state from ended order by id") == [("a", "succeeded"), ("b", "succeeded")]
+    assert fleet.one("select result('a')") == b"sent"
 
 
 def test_the_worker_of_the_manual(fleet: Fleet) -> None:

@@ -58,7 +58,8 @@ class Trouble(Named):
     """What can keep a scheduler from working.
 
     A store that refuses, a thread that cannot be had, too many handlers that overran, an observer that does not keep
-    up, a handler that has left too many threads behind, a clock that has jumped.
+    up, a handler that has left too many threads behind, a clock that has jumped, a fleet's database that does not
+    answer or refuses.
     """
 
     STORE = _raw.SELENE_TROUBLE_STORE
@@ -67,6 +68,7 @@ class Trouble(Named):
     OBSERVER = _raw.SELENE_TROUBLE_OBSERVER
     HANDLER = _raw.SELENE_TROUBLE_HANDLER
     CLOCK = _raw.SELENE_TROUBLE_CLOCK
+    FLEET = _raw.SELENE_TROUBLE_FLEET
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {

@@ -2,17 +2,16 @@
 
     from pyselene.fleet import Fleet
 
-    with Fleet("dbname=app", queue="mail") as fleet:
-        fleet.enqueue("invoice-7", handler="send", input=b"...")
-        print(*fleet.explain("invoice-7"))
+    fleet = Fleet("dbname=app", queue="mail")
+    fleet.enqueue("invoice-7", handler="send", input=b"...")
+    print(*fleet.explain("invoice-7"))
 
-    scheduler = selene.Scheduler()
-
-    @scheduler.handler("send")
-    def send(run): ...
+Any process registers, looks and manages so. Those that work have a scheduler in memory with handlers:
 
     with fleet.worker(scheduler):
         scheduler.run_forever(lanes=8)
+
+A task begins in a lane of one of them, and how it ended is in the database.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ class Fleet:
         next free lane of a window that rolls, as those of `run_forever` and of drivers do.
 
         Args:
+            scheduler: one without a path, since the fleet keeps the tasks; it has one worker at a time.
             queues: whose tasks it takes; None: those of every queue.
             labels: what this machine has that not all have; tasks that ask for other labels are left to others.
             lease: how long the fleet waits for a sign of life before others take what runs here.

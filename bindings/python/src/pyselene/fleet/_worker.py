@@ -19,14 +19,13 @@ from .._callbacks import log
 from .._errors import Closed, SeleneError
 from .._library import encode, layout, library
 from .._names import Named
-from .._time import SECOND, Duration, duration_ns, instant, seconds
+from .._time import SECOND, Duration, duration_ns, instant
 
 if TYPE_CHECKING:
-    import asyncio
     from datetime import datetime
     from types import TracebackType
 
-    import psycopg
+    from psycopg import Connection
 
     from .._engine import Engine
     from .._scheduler import Scheduler
@@ -50,9 +49,9 @@ class WorkerState(Named):
 class WorkerInfo:
     """How a worker stands.
 
-    `number` is that in the view `nodes`, 0 without a lease, which is believed in until `believes_until`. `working` runs are
-    in a lane or wait here for one, `ready` ones were claimed and wait for these, and of `undecided` ones the database has
-    not acknowledged the end.
+    `number` is that in the view `nodes`, 0 without a lease, which is believed in until `believes_until`. `working` runs
+    are in a lane or wait here for one, `ready` ones were claimed and wait for these, and of `undecided` ones the
+    database has not acknowledged the end.
     """
 
     state: WorkerState
@@ -147,9 +146,7 @@ class Worker:
             return
         with contextlib.suppress(SeleneError):  # closed meanwhile
             engine.check(
-                library.selene_node_leave(
-                    engine.handle, self._grace if grace is None else duration_ns(grace, "grace")
-                )
+                library.selene_node_leave(engine.handle, self._grace if grace is None else duration_ns(grace, "grace"))
             )
             while thread.is_alive() and not engine.closed:
                 thread.join(0.1)
@@ -243,7 +240,7 @@ class _Link:
 
     def _work(self) -> None:
         psycopg = self._fleet._psycopg
-        connection: psycopg.Connection[Any] | None = None
+        connection: Connection[Any] | None = None
         while not self._given_up and (call := self._calls.get()) is not None:
             number, sql, values, timeout = call
             sent, state, message = False, None, ""
@@ -275,7 +272,7 @@ class _Link:
                 number,
                 int(sent),
                 state.encode() if state else None,
-                message.strip().encode(errors="replace")[:1_000].replace(b"\0", b" "),
+                " ".join(message.replace("\0", " ").split()).encode(errors="replace")[:1_000],
             )
         if connection is not None:
             connection.close()
@@ -332,7 +329,7 @@ def _options(
         if isinstance(values, str):
             raise TypeError(f"{what} must hold str, not be one")
         found = [text(value, what) for value in values]
-        array = (_raw.selene_text * len(found))(*found)
+        array = (_raw.selene_text * len(found))(*(_raw.selene_text(*one) for one in found))
         kept.append(array)
         return ctypes.cast(array, ctypes.POINTER(_raw.selene_text)), len(found)
 
