@@ -86,7 +86,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-bench deps-dist targets benchmarks help
+.PHONY: all libraries wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-bench deps-dist targets benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -120,12 +120,17 @@ torture: deps-test all mutants
 mutants: deps-test
 	@.ci/suites/mutants
 
-## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour
+## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour;
+##                FORM=fleet: a fleet beside other queues on PostgreSQL
 FORM = short
 BENCH_PYTHON = build/bench/venv/bin/python
-bench: deps-bench all benchmarks
+bench: $(if $(filter fleet,$(FORM)),bench-fleet,bench-machine)
+bench-machine: deps-bench all benchmarks
 	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
+bench-fleet: deps-test libraries
+	@bindings/python/environment.sh build/bench/fleet bench-fleet || echo "what is missing is left out"
+	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py
 
 ## runtimes       what a pulled run costs in each binding, beside C
 runtimes: deps-test all
