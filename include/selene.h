@@ -3016,7 +3016,7 @@ enum {
 
 /** What processes of a user and group may do. The system says whose they are, not they themselves. Since: 0.2. */
 typedef struct selene_peer_rule {
-    /** The process's user and group; SELENE_ANYBODY: whoever. */
+    /** The process's user, and one of its groups when it connected; SELENE_ANYBODY: whoever. */
     uint32_t uid;
     uint32_t gid;
     /** SELENE_RIGHT_ bits; those of all rules that fit are added. */

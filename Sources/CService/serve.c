@@ -18,6 +18,10 @@
 // The same on all machines.
 #define SYS_pidfd_open 434
 #endif
+#ifndef SO_PEERGROUPS
+// Headers are older than the systems; where it is unknown there are no further groups.
+#define SO_PEERGROUPS 59
+#endif
 
 enum {
     EVENTS = 256,
@@ -147,15 +151,37 @@ static void answer(client *to, wire_head head, const wire_operation *operation,
 
 // ---- Rights ----
 
-static uint32_t rights_of(const server *own, const struct ucred *peer) {
+// The groups that the process has besides its first one; to be freed. How many there are, 0 where the system does not say.
+static size_t further_groups(int descriptor, gid_t **out_groups) {
+    socklen_t size = 0;
+    *out_groups = NULL;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) == 0 || errno != ERANGE)
+        return 0;
+    *out_groups = malloc(size);
+    if (*out_groups == NULL) abort();
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, *out_groups, &size) != 0) return 0;
+    return size / sizeof **out_groups;
+}
+
+static int is_of_group(uint32_t group, const struct ucred *peer, const gid_t *further,
+                       size_t count) {
+    if (group == UINT32_MAX || group == peer->gid) return 1;
+    for (size_t i = 0; i < count; i++)
+        if (further[i] == group) return 1;
+    return 0;
+}
+
+static uint32_t rights_of(const server *own, int descriptor, const struct ucred *peer) {
     uint32_t rights = 0;
+    gid_t *further = NULL;
     if (peer->uid == geteuid() || peer->uid == 0) return SELENE_RIGHT_ALL;
+    size_t count = own->rule_count > 0 ? further_groups(descriptor, &further) : 0;
     for (uint64_t i = 0; i < own->rule_count; i++) {
         const service_rule *rule = &own->rules[i];
         if (rule->uid != UINT32_MAX && rule->uid != peer->uid) continue;
-        if (rule->gid != UINT32_MAX && rule->gid != peer->gid) continue;
-        rights |= rule->rights;
+        if (is_of_group(rule->gid, peer, further, count)) rights |= rule->rights;
     }
+    free(further);
     return rights;
 }
 
@@ -647,7 +673,7 @@ static void meet(server *own) {
         made->descriptor = descriptor;
         made->process = -1;
         if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &made->peer, &size) == 0)
-            made->rights = rights_of(own, &made->peer);
+            made->rights = rights_of(own, descriptor, &made->peer);
         pthread_mutex_lock(&own->roll);
         made->next = own->clients;
         if (made->next != NULL) made->next->previous = made;

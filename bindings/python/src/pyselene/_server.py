@@ -40,7 +40,7 @@ Rights: TypeAlias = Right | RightName | Iterable[Right | RightName]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What processes of a user and group may do; None is any. The user that serves and root may do everything.
+    """What processes of a user, or of one of its groups, may do; None is any. Who serves, and root, may do everything.
 
     >>> Peer({"look", "enqueue"}, uid=33).bits
     <Right.LOOK|ENQUEUE: 5>
