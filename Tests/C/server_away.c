@@ -82,11 +82,10 @@ static selene_scheduler connect_here(void) {
 }
 
 /** A call that is not answered. */
-static void check_away(const struct handle_call *call, selene_scheduler connection,
-                       int may_be_done) {
+static void check_away(const struct handle_call *call, uint64_t handle, int may_be_done) {
     outs_reset();
     int64_t begun = check_now();
-    selene_status status = call->call(connection);
+    selene_status status = call->call(handle);
     const char *detail = selene_status_detail();
     if (status != SELENE_ERROR_OWNER_AWAY) {
         fprintf(stderr, "%s: %s (%s)\n", call->name, selene_status_name(status), detail);
@@ -154,6 +153,80 @@ static void test_during(void) {
     CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
 }
 
+/* ---- cycles, lanes and runs ---------------------------------------------------------------------- */
+
+/** What is settled here, whatever becomes of the owner. */
+static const char *const settled_here[] = {"selene_cycle_descriptor", "selene_lane_open",
+                                           "selene_lane_close", "selene_run_set_user",
+                                           "selene_run_user"};
+
+/** A member that has a run, in a window of lanes or not; *out_handle: what such a call takes. */
+static selene_scheduler take_a_run(const struct handle_call *call, uint64_t *out_handle) {
+    int has_lanes = call->type == TAKES_LANE || strcmp(call->name, "selene_cycle_wait") == 0;
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_task task = task_of("t");
+    selene_cycle cycle = 0;
+    selene_lane lane = 0;
+    int32_t step = SELENE_STEP_DONE;
+    selene_scheduler member = connect_here();
+    CHECK_OK(selene_handler_register(member, "h", -1, NULL, NULL, NULL, NULL));
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.handler = text_of("h");
+    CHECK_OK(selene_task_register(member, &task, NULL));
+    window.flags = has_lanes ? SELENE_WINDOW_LANES : 0;
+    CHECK_OK(selene_cycle_begin(member, &window, &cycle));
+    if (has_lanes) CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK_OK(has_lanes ? selene_lane_next(lane, SELENE_OUTCOME_NONE, 0, &step, &run, NULL)
+                       : selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    *out_handle = call->type == TAKES_LANE ? lane : call->type == TAKES_CYCLE ? cycle : run.run;
+    return member;
+}
+
+/** The owner is killed before each of them is asked, or stands still when it is, and is killed while the call waits. */
+static void try_work(int is_asked_before) {
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    int tried = 0, status;
+    for (size_t i = 0; i < HANDLE_CALLS; i++) {
+        const struct handle_call *call = &handle_calls[i];
+        uint64_t handle = 0;
+        if (call->type == TAKES_SCHEDULER ||
+            is_among(call->name, settled_here, COUNT(settled_here)))
+            continue;
+        pid_t owner = start_owner(), killer = 0;
+        selene_scheduler member = take_a_run(call, &handle);
+        if (is_asked_before) {
+            CHECK(kill(owner, SIGSTOP) == 0);
+            CHECK(waitpid(owner, &status, WUNTRACED) == owner && WIFSTOPPED(status));
+            killer = kill_soon(owner);
+        } else {
+            kill_owner(owner);
+        }
+        /* Whether a window is over is asked as often as one likes. */
+        check_away(call, handle, is_asked_before && strcmp(call->name, "selene_cycle_wait") != 0);
+        if (is_asked_before) {
+            CHECK(waitpid(killer, &status, 0) == killer);
+            CHECK(waitpid(owner, &status, 0) == owner);
+        }
+        CHECK_OK(selene_scheduler_close(member, 0));
+        tried++;
+    }
+    CHECK(tried > 10);
+    CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
+}
+
+static void test_work_before(void) {
+    try_work(0);
+}
+
+static void test_work_during(void) {
+    try_work(1);
+}
+
+/* ---- and the next owner ---------------------------------------------------------------------------- */
+
 /** What a call wrote there is not what outs_reset did. */
 static int is_given(const void *output) {
     return output != NULL && (uintptr_t)output != (uintptr_t)UINT64_C(0xA5A5A5A5A5A5A5A5);
@@ -215,6 +288,10 @@ int main(int argc, char **argv) {
     run_test(
         "L10 each function says whether it may have been done where the owner is killed meanwhile",
         test_during);
+    run_test("L10 each function of a run answers OWNER_AWAY where the owner was killed before it",
+             test_work_before);
+    run_test("L10 each function of a run says whether it may have been done, likewise",
+             test_work_during);
     /* The next owner is forked while the connection has its thread. */
     if (is_emulated) skip_test(after, 1, EMULATED);
     else run_test(after, test_after);

@@ -461,12 +461,7 @@ static void test_another_owner(void) {
 
 /* ---- processes that end ------------------------------------------------------------------------ */
 
-enum place { BEFORE_BEGIN, AFTER_BEGIN, WITH_A_RUN, COMPLETED, UNANSWERED, ENDED, PLACES };
-
-/** Sends the completion of a run, whose answer nobody reads. */
-static void complete_unheard(const char *file, uint64_t run) {
-    (void)file, (void)run;
-}
+enum place { BEFORE_BEGIN, AFTER_BEGIN, WITH_A_RUN, COMPLETED, ENDED, PLACES };
 
 static void work_until(const char *file, enum place place, int ready) {
     selene_cycle cycle = 0;
@@ -475,8 +470,7 @@ static void work_until(const char *file, enum place place, int ready) {
     CHECK_OK(offer(member, "h"));
     if (place > BEFORE_BEGIN) CHECK_OK(begin(member, 1, &cycle));
     if (place > AFTER_BEGIN) CHECK_INT(SELENE_STEP_RUN, next(cycle, &run));
-    if (place == UNANSWERED) complete_unheard(file, run.run);
-    else if (place > WITH_A_RUN) CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    if (place > WITH_A_RUN) CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     if (place == ENDED) CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK(write(ready, "x", 1) == 1);
     for (;;)
@@ -501,7 +495,6 @@ static pid_t start_worker(const char *file, enum place place) {
 
 static void test_killed(void) {
     for (enum place place = BEFORE_BEGIN; place < PLACES; place++) {
-        if (place == UNANSWERED) continue;
         char name[16];
         snprintf(name, sizeof name, "t%d.db", (int)place);
         const char *file = path(name);
