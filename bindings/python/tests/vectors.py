@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import pytest
 
@@ -38,12 +38,15 @@ OPTIONS = {
 #: What an option is in the library where nothing is said; pyselene has defaults of its own.
 AS_IN_C = {"max_pending_refresh": 1, "max_pending_processing": 10, "minimum_backoff": 10}
 BACKOFFS = {"none": selene.NoBackoff, "linear": selene.Linear, "exponential": selene.Exponential}
+#: How a cycle is played: pulled; in run_cycle(), whose handlers pyselene calls; or pushed, where the library calls them.
+Way: TypeAlias = Literal["pulled", "called", "pushed"]
 
 
 class Player:
-    """One scenario on a clock that begins at the epoch."""
+    """One scenario on a clock that begins at the epoch; with a socket through a connection to a scheduler served there."""
 
-    def __init__(self, scenario: dict[str, Any]) -> None:
+    def __init__(self, scenario: dict[str, Any], way: Way = "pulled", socket: Path | None = None) -> None:
+        self.way = way
         self.clock = VirtualClock(selene._time.EPOCH)
         options: dict[str, Any] = {}
         for key, value in scenario["options"].items():
@@ -51,16 +54,23 @@ class Player:
                 options[OPTIONS[key]] = milliseconds(value)
             else:
                 options[key] = None if value == "unlimited" else value
-        self.scheduler = selene.Scheduler(clock=self.clock, **(AS_IN_C | options))
+        self.owner = self.scheduler = selene.Scheduler(clock=self.clock, **(AS_IN_C | options))
+        if socket is not None:
+            self.owner.serve(socket)
+            self.scheduler = selene.connect(socket)
+            # Which it cannot know, and would wait for the outcome of a run that is not over.
+            self.scheduler._engine.stands_still = True
         self.scheduler.set_conditions(network=True, power=True)
         self.given = scenario.get("handlers")
         for name in self.given or ():
-            self.scheduler.register_handler(name, None)
+            self.handler(name)
         self.steps = scenario["steps"]
+        self.scripts: dict[str, Any] = {}
+        self.played: list[tuple[selene.Run, str]] = []
 
     def play(self) -> None:
         """Plays all steps; AssertionError where something differs."""
-        with self.scheduler:
+        with self.owner, self.scheduler:
             for step in self.steps:
                 step = dict(step)
                 at, expect = step.pop("at_ms"), step.pop("expect")
@@ -118,12 +128,13 @@ class Player:
             return {"status": "INVALID_ARGUMENT"}
         disposition = self.scheduler.register(task)
         if self.given is None:
-            self.scheduler.register_handler(task.handler or task.id, None)
+            self.handler(task.handler or task.id)
         return {"disposition": str(disposition)}
 
     def handler(self, name: str) -> dict[str, Any]:
         """A handler."""
-        self.scheduler.register_handler(name, None)
+        function = None if self.way == "pulled" else self.called
+        self.scheduler.register_handler(name, function, push=self.way == "pushed")
         return {}
 
     def conditions(self, satisfied: list[str]) -> dict[str, Any]:
@@ -270,39 +281,55 @@ class Player:
             self.clock.advance_ns(run.started_at_ns + tell * MS - self.clock.now_ns)
             run.progress(count, of=len(tells))
 
+    def run(self, run: selene.Run) -> selene.Outcome | None:
+        """A run, up to its outcome; None: there is none, since it is over."""
+        (script,) = self.scripts.get(run.id, [{}])
+        takes = script["takes_ms"] * MS if "takes_ms" in script else run.estimate_ns // MS * MS
+        if takes > run.deadline_ns - self.clock.now_ns:
+            self.clock.set(run.deadline)
+            self.played.append((run, "expired"))
+            return None
+        self.say(run, script)
+        self.clock.advance_ns(run.started_at_ns + takes - self.clock.now_ns)
+        assert str(run.stopping.reason) == script.get("stops", str(run.stopping.reason))
+        outcome = selene.Outcome.of(script.get("outcome", "new_data"), "outcome")
+        if "over_ms" in script:
+            self.played.append((run, "over"))
+            with pytest.raises(selene.StaleRun):
+                run.complete(outcome)
+            return None
+        self.played.append((run, str(outcome)))
+        return outcome
+
+    def called(self, run: selene.Run) -> object:
+        """A handler; what it returns comes too late for a run that is over."""
+        assert not self.is_expired(), run.id
+        outcome = self.run(run)
+        return selene.PENDING if outcome is None else outcome
+
+    def is_expired(self) -> bool:
+        """Whether the last run did not end in time."""
+        return bool(self.played) and self.played[-1][1] == "expired"
+
     def cycle(self, step: dict[str, Any]) -> dict[str, Any]:
-        """A whole cycle, pulled."""
-        scripts = step.get("runs", {})
-        played: list[tuple[selene.Run, str]] = []
-        with self.scheduler.begin(**self.window(step)) as cycle:
-            for run in cycle:
-                (script,) = scripts.get(run.id, [{}])
-                takes = script["takes_ms"] * MS if "takes_ms" in script else run.estimate_ns // MS * MS
-                if takes > run.deadline_ns - self.clock.now_ns:
-                    self.clock.set(run.deadline)
-                    played.append((run, "expired"))
-                    break
-                self.say(run, script)
-                self.clock.advance_ns(run.started_at_ns + takes - self.clock.now_ns)
-                assert str(run.stopping.reason) == script.get("stops", str(run.stopping.reason))
-                outcome = selene.Outcome.of(script.get("outcome", "new_data"), "outcome")
-                if "over_ms" in script:
-                    played.append((run, "over"))
-                    with pytest.raises(selene.StaleRun):
+        """A whole cycle."""
+        self.scripts, self.played = step.get("runs", {}), []
+        if self.way == "pulled":
+            with self.scheduler.begin(**self.window(step)) as cycle:
+                for run in cycle:
+                    outcome = self.run(run)
+                    if outcome is not None:
                         run.complete(outcome)
-                else:
-                    played.append((run, str(outcome)))
-                    run.complete(outcome)
-        if played and played[-1][1] == "expired":
-            try:
-                played[-1][0].complete()
-            except selene.StaleRun:
-                pass
-            else:
-                raise AssertionError("an expired run was completed")
-        report = cycle.report
-        assert [run.id for run in report.runs] == [run.id for run, _ in played]
-        assert [run.run for run in report.runs] == [run.token for run, _ in played]
+                    if self.is_expired():
+                        break
+            report = cycle.report
+        else:
+            report = self.scheduler.run_cycle(**self.window(step), inline=True, push=self.way == "pushed", check=True)
+        if self.is_expired():
+            with pytest.raises(selene.StaleRun):
+                self.played[-1][0].complete()
+        assert [run.id for run in report.runs] == [run.id for run, _ in self.played]
+        assert [run.run for run in report.runs] == [run.token for run, _ in self.played]
         return {
             "picked": [{"id": run.id, "score": run.score, "estimate_ns": run.estimate_ns} for run in report.runs],
             "outcomes": [str(run.outcome) for run in report.runs],
