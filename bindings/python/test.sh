@@ -48,10 +48,11 @@ tests() {
 # environment PYTHON: makes $out/$label with what `others` needs.
 environment() {
   rm -rf "${out:?}/$label" && "$1" -m venv "$out/$label" &&
-    "$out/$label/bin/pip" install -q pytest pytest-xdist hypothesis && touch "$out/$label/installed"
+    "$out/$label/bin/pip" install -q pytest pytest-xdist hypothesis 'django>=6; python_version >= "3.12"' \
+      'django-tasks; python_version < "3.12"' && touch "$out/$label/with-django"
 }
 
-# What depends on the interpreter most, on every other Python of this machine that can make an environment.
+# What depends on the interpreter most, and tasks of Django, which has them from 3.12 on, on every other Python of this machine that can make an environment.
 others() {
   local python label own found
   own=$("$bin/python" -c 'import sys; print("python%d.%d%s" % (*sys.version_info[:2], sys.abiflags))')
@@ -60,9 +61,9 @@ others() {
     [ "$label" != "$own" ] || continue
     "$found" -c 'import ensurepip, venv' 2>/dev/null || { echo "$label cannot make an environment"; continue; }
     python=$out/$label/bin/python
-    [ -e "$out/$label/installed" ] && "$python" -c 0 2>/dev/null || step "environment-$label" environment "$found"
-    [ -e "$out/$label/installed" ] || continue
-    tests tests/test_{vectors,cycle,asyncio,process,stop,callbacks,clock}.py \
+    [ -e "$out/$label/with-django" ] && "$python" -c 0 2>/dev/null || step "environment-$label" environment "$found"
+    [ -e "$out/$label/with-django" ] || continue
+    tests tests/test_{vectors,cycle,asyncio,process,stop,callbacks,clock,django}.py \
       --deselect tests/test_process.py::test_exits_with_tasks_running_never_crash  # which starts every Python itself
   done
 }
@@ -165,7 +166,7 @@ plugin() {
     (cd "$out/plugin" && env -u PYSELENE_LIBRARY -u PYTHONPATH "$out/empty/bin/python" -m pytest -q -p no:cacheprovider)
 }
 
-step environment ./environment.sh "$out/venv" cli cron dbus fleet web otel example test
+step environment ./environment.sh "$out/venv" cli cron dbus django fleet web otel example test
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0

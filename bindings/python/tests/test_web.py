@@ -1,4 +1,4 @@
-"""examples/web.py: three workers of a web server enqueue, others run, one has the store; all may be killed."""
+"""examples/web.py and web_async.py: three workers of a web server enqueue, others run, one has the store."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def ask(path: Path, method: str, target: str) -> tuple[int, Any]:
 
 
 @contextmanager
-def started(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(log: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=log.parent,
-            env=environment(HOME=str(log.parent)),
+            env=environment(HOME=str(log.parent), **variables),
             stdout=out,
             stderr=subprocess.STDOUT,
         )
@@ -76,18 +76,26 @@ def started(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(params=["gunicorn", "uvicorn"])
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The socket of the web server, which has three workers."""
-    for name in ("flask", "gunicorn"):
+    program = request.param
+    for name in {"gunicorn": ("flask", "gunicorn"), "uvicorn": ("fastapi", "uvicorn")}[program]:
         if importlib.util.find_spec(name) is None:
             if os.environ.get("CI"):
                 pytest.fail(f"{name} is missing: it is in the extra example")
             pytest.skip(f"{name} is missing: it is in the extra example")
-    http_socket = tmp_path / "http"
-    arguments = ["--workers", "3", "--timeout", "120", "--bind", f"unix:{http_socket}", "--chdir", str(EXAMPLE.parent)]
-    application = f"web:application({str(tmp_path / 'invoices.db')!r})"
-    with started(tmp_path / "web.log", "-m", "gunicorn", *arguments, application) as web:
+    http_socket, store = tmp_path / "http", str(tmp_path / "invoices.db")
+    arguments = {
+        "gunicorn": [
+            "--timeout", "120", "--bind", f"unix:{http_socket}", "--chdir", str(EXAMPLE.parent),
+            f"web:application({store!r})",
+        ],
+        "uvicorn": [
+            "--uds", str(http_socket), "--app-dir", str(EXAMPLE.parent), "--factory", "web_async:application",
+        ],
+    }[program]  # fmt: skip
+    with started(tmp_path / "web.log", "-m", program, "--workers", "3", *arguments, INVOICES=store) as web:
         wait_for(lambda: answers(http_socket) or web.poll() is not None, PATIENCE)
         yield http_socket
 

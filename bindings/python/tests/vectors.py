@@ -38,12 +38,12 @@ OPTIONS = {
 #: What an option is in the library where nothing is said; pyselene has defaults of its own.
 AS_IN_C = {"max_pending_refresh": 1, "max_pending_processing": 10, "minimum_backoff": 10}
 BACKOFFS = {"none": selene.NoBackoff, "linear": selene.Linear, "exponential": selene.Exponential}
-#: How a cycle is played: pulled; in run_cycle(), whose handlers pyselene calls; or pushed, where the library calls them.
+#: How a cycle is played: pulled; by run_cycle(), where pyselene calls handlers; or pushed, where the library does.
 Way: TypeAlias = Literal["pulled", "called", "pushed"]
 
 
 class Player:
-    """One scenario on a clock that begins at the epoch; with a socket through a connection to a scheduler served there."""
+    """One scenario on a clock that begins at the epoch; with a socket through a connection to who serves there."""
 
     def __init__(self, scenario: dict[str, Any], way: Way = "pulled", socket: Path | None = None) -> None:
         self.way = way
