@@ -413,7 +413,7 @@ PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/pee
 benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale build/bench/groups build/bench/conditions build/bench/waits: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
-build/bench/store build/bench/open: NEEDS = -lselene $(SQLITE)
+build/bench/store build/bench/open build/bench/clients: NEEDS = -lselene $(SQLITE)
 build/bench/instructions build/bench/neighbour build/bench/latency build/bench/member: NEEDS = -lselene -lpthread
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)
