@@ -1,10 +1,18 @@
 package selene
 
-// #include <selene.h>
+/*
+#include <selene.h>
+// Addresses of memory of C, as numbers: cgo looks at what a pointer points to, in each call.
+static inline selene_status seleneGoNext(selene_cycle cycle, uintptr_t step, uintptr_t info, uintptr_t wake) {
+	return selene_cycle_next(cycle, (int32_t *)step, (selene_run_info *)info, (int64_t *)wake);
+}
+*/
 import "C"
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"time"
 	"unsafe"
@@ -126,18 +134,33 @@ func (c *Cycle) Next() (Step, *Run, time.Time, error) {
 	defer c.scheduler.leave()
 	lent := lentPulled.Get().(*pulledOwner)
 	defer lentPulled.Put(lent)
-	err := check(func() C.selene_status { return C.selene_cycle_next(c.handle, &lent.step, &lent.info, &lent.wake) })
+	// As check does, without a function of its own.
+	runtime.LockOSThread()
+	err := failure(C.seleneGoNext(c.handle, address(&lent.step), address(&lent.info), address(&lent.wake)))
+	runtime.UnlockOSThread()
 	if err != nil {
 		return StepDone, nil, time.Time{}, err
 	}
 	if lent.step == C.SELENE_STEP_RUN {
-		return StepRun, newRun(c.scheduler, &lent.info, nil), time.Time{}, nil
+		return StepRun, newRun(c.scheduler, &lent.info), time.Time{}, nil
 	}
 	return Step(lent.step), nil, moment(lent.wake), nil
 }
 
+func address[T any](of *T) C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(of))) }
+
 // End ends it. If the store refuses, it stays open and can be ended again.
 func (c *Cycle) End() (*Report, error) { return end(c.handle) }
+
+// Close ends it without a report, if that was not done.
+func (c *Cycle) Close() error {
+	err := check(func() C.selene_status { return C.selene_cycle_end(c.handle, nil) })
+	// It may have ended by itself, or with its scheduler.
+	if errors.Is(err, ErrInvalidHandle) {
+		return nil
+	}
+	return err
+}
 
 // Report is what a window did.
 type Report struct {

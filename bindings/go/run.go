@@ -32,11 +32,18 @@ type Run struct {
 	Score float64
 	// Estimate is how long it is expected to take.
 	Estimate time.Duration
-	// StartedAt is when it was dispatched, ExpiresAt when it is asked to stop, Deadline when it is over at the latest.
-	StartedAt, ExpiresAt, Deadline time.Time
+
+	// Nanoseconds: a time.Time is three times as large.
+	startedAt, expiresAt, deadline C.int64_t
 
 	token     C.selene_run
 	scheduler *Scheduler
+	// ending is nil until somebody waits for its end, or it is over.
+	ending atomic.Pointer[ending]
+}
+
+// ending is what those share who wait for the end of a run.
+type ending struct {
 	// work is the window whose lane has it; nil where it was pulled.
 	work *work
 	lock sync.Mutex
@@ -44,6 +51,22 @@ type Run struct {
 	// isEnded: it was asked to stop; isOver: it has its outcome; isListed: it is among the runs.
 	isEnded, isOver, isListed bool
 }
+
+// unawaited is that of all that were over before anybody waited.
+var unawaited = func() *ending {
+	done := make(chan struct{})
+	close(done)
+	return &ending{done: done, isEnded: true, isOver: true}
+}()
+
+// StartedAt is when it was dispatched.
+func (r *Run) StartedAt() time.Time { return moment(r.startedAt) }
+
+// ExpiresAt is when it is asked to stop.
+func (r *Run) ExpiresAt() time.Time { return moment(r.expiresAt) }
+
+// Deadline is when it is over at the latest.
+func (r *Run) Deadline() time.Time { return moment(r.deadline) }
 
 // Runs that a stop concerns by their tokens, for the function that tells of it, and how often it was called: those of lanes,
 // and of the others those whose end somebody waits for.
@@ -95,75 +118,97 @@ func (s *Scheduler) handlerName(lent C.selene_text) string {
 	return name
 }
 
-// newRun copies what a window gave. One that was pulled is listed when somebody asks for its end.
-func newRun(s *Scheduler, info *C.selene_run_info, work *work) *Run {
-	return &Run{
-		ID: text(info.id), Handler: s.handlerName(info.handler), Input: bytes(info.input), Kind: Kind(info.kind),
-		Priority: Priority(info.priority), Attempt: uint32(info.attempt), Score: float64(info.score),
-		Estimate: time.Duration(info.estimate), StartedAt: moment(info.started_at), ExpiresAt: moment(info.expires_at),
-		Deadline: moment(info.deadline), token: info.run, scheduler: s, work: work,
-	}
+// shortRun is a run with the bytes of its id, if they are few: one piece of memory instead of two.
+type shortRun struct {
+	Run
+	id [24]byte
 }
 
-// listed is the run of a lane, whose place is taken if it does not return. before: how many stops there were before it was
+// newRun copies what a window gave.
+func newRun(s *Scheduler, info *C.selene_run_info) *Run {
+	var run *Run
+	if id := peek(info.id); len(id) <= len(shortRun{}.id) {
+		short := &shortRun{}
+		kept := short.id[:copy(short.id[:], id)]
+		// Nobody writes there again.
+		run, short.ID = &short.Run, mended(*(*string)(unsafe.Pointer(&kept)))
+	} else {
+		run = &Run{ID: text(info.id)}
+	}
+	run.Handler, run.Input = s.handlerName(info.handler), bytes(info.input)
+	run.Kind, run.Priority, run.Attempt = Kind(info.kind), Priority(info.priority), uint32(info.attempt)
+	run.Score, run.Estimate = float64(info.score), time.Duration(info.estimate)
+	run.startedAt, run.expiresAt, run.deadline = info.started_at, info.expires_at, info.deadline
+	run.token, run.scheduler = info.run, s
+	return run
+}
+
+// lent is the run of a lane, whose place is taken if it does not return. before: how many stops there were before it was
 // given.
-func (r *Run) listed(before uint64) *Run {
-	r.list()
+func (r *Run) lent(work *work, before uint64) *Run {
+	end := &ending{work: work}
+	r.ending.Store(end)
+	r.list(end)
 	if stops.Load() != before && r.Stopping() != StopNone {
 		r.stop() // it was this one, before anybody knew it
 	}
 	return r
 }
 
-// list lets a stop find it; nobody else has it yet, or its lock is held.
-func (r *Run) list() {
-	r.isListed = true
+// list lets a stop find it; nobody else has it yet, or the lock of its ending is held.
+func (r *Run) list(end *ending) {
+	end.isListed = true
 	runs.Lock()
 	runs.byToken[r.token] = r
 	runs.Unlock()
 }
 
+// awaited is its ending, which it has from now on.
+func (r *Run) awaited() *ending {
+	if r.ending.Load() == nil {
+		r.ending.CompareAndSwap(nil, &ending{})
+	}
+	return r.ending.Load()
+}
+
 // stop ends its context: it is asked to stop. A lane whose handler does not return has its place taken.
 func (r *Run) stop() {
-	if r.end() && r.work != nil {
-		go r.work.replace(r)
+	if end := r.awaited(); end.end() && end.work != nil {
+		go end.work.replace(r)
 	}
 }
 
 // end tells those who wait; whether it was the first to do so.
-func (r *Run) end() bool {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.endLocked()
+func (e *ending) end() bool {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return e.endLocked()
 }
 
-func (r *Run) endLocked() bool {
-	if r.isEnded {
+func (e *ending) endLocked() bool {
+	if e.isEnded {
 		return false
 	}
-	r.isEnded = true
-	if r.done == nil {
-		r.done = ended
+	e.isEnded = true
+	if e.done == nil {
+		e.done = unawaited.done
 	} else {
-		close(r.done)
+		close(e.done)
 	}
 	return true
 }
 
-// ended is the channel of runs that nobody waited for.
-var ended = func() chan struct{} {
-	made := make(chan struct{})
-	close(made)
-	return made
-}()
-
 // over forgets it, and ends its context.
 func (r *Run) over() {
-	r.lock.Lock()
-	r.endLocked()
-	r.isOver = true
-	wasListed := r.isListed
-	r.lock.Unlock()
+	if r.ending.CompareAndSwap(nil, unawaited) {
+		return
+	}
+	end := r.ending.Load()
+	end.lock.Lock()
+	end.endLocked()
+	end.isOver = true
+	wasListed := end.isListed
+	end.lock.Unlock()
 	if wasListed {
 		r.unlist()
 	}
@@ -188,14 +233,15 @@ func (s *Scheduler) forgetRuns() {
 	runs.Unlock()
 	// Who asks for the end of a run has its lock while it is listed.
 	for _, run := range forgotten {
-		run.end()
+		run.awaited().end()
 	}
 }
 
 func (r *Run) hasReturned() bool {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.isOver
+	end := r.awaited()
+	end.lock.Lock()
+	defer end.lock.Unlock()
+	return end.isOver
 }
 
 // Token is the number by which the header knows it.
@@ -203,26 +249,27 @@ func (r *Run) Token() uint64 { return uint64(r.token) }
 
 // Done is closed when it is asked to stop, or is over.
 func (r *Run) Done() <-chan struct{} {
-	done, isNew := r.await()
+	end := r.awaited()
+	done, isNew := end.await(r)
 	// A stop from before it was listed, or the end of its scheduler, did not find it.
 	if isNew && r.Stopping() != StopNone {
 		r.unlist()
-		r.end()
+		end.end()
 	}
 	return done
 }
 
 // await is the channel, and whether the run is listed only now.
-func (r *Run) await() (done <-chan struct{}, isNew bool) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if r.done == nil {
-		r.done = make(chan struct{})
+func (e *ending) await(run *Run) (done <-chan struct{}, isNew bool) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.done == nil {
+		e.done = make(chan struct{})
 	}
-	if isNew = !r.isListed && !r.isEnded; isNew {
-		r.list()
+	if isNew = !e.isListed && !e.isEnded; isNew {
+		run.list(e)
 	}
-	return r.done, isNew
+	return e.done, isNew
 }
 
 // Stopping is why it should stop; StopNone: go on; StopShutdown for one that is over. Cheap enough for a loop.

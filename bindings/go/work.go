@@ -144,7 +144,7 @@ func (w *work) next(lane C.selene_lane, outcome C.int32_t, lent *pulled) *Run {
 			if lent.step != C.SELENE_STEP_RUN {
 				return nil
 			}
-			return newRun(w.scheduler, &lent.info, w).listed(before)
+			return newRun(w.scheduler, &lent.info).lent(w, before)
 		}
 		if !isOfStore(err) {
 			return nil

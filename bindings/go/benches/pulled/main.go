@@ -29,8 +29,7 @@ func window(s *selene.Scheduler) (runs int) {
 		}
 		need(run.Complete(selene.OutcomeNewData))
 	}
-	_, err = cycle.End()
-	need(err)
+	need(cycle.Close())
 	return runs
 }
 
