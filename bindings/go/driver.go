@@ -118,11 +118,11 @@ func (s *Scheduler) steps(begun func(C.selene_cycle)) error {
 	for {
 		var cycle C.selene_cycle
 		err := check(func() C.selene_status { return C.selene_driver_step(s.handle, &cycle, nil) })
-		if err != nil && !isOfStore(err) {
+		if err != nil && !isOfStore(err) && !errors.Is(err, ErrOwnerAway) {
 			return over(err)
 		}
 		if err != nil {
-			// Work waits until the store takes it: its trouble is told as an event.
+			// Work waits until the store takes it, whose trouble is told as an event, or until it is served again.
 			if pause *= 2; pause > time.Second {
 				pause = time.Second
 			}
@@ -136,7 +136,7 @@ func (s *Scheduler) steps(begun func(C.selene_cycle)) error {
 		}
 		var ready C.int32_t
 		err = check(func() C.selene_status { return C.selene_driver_wait(s.handle, C.SELENE_NEVER, &ready) })
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrOwnerAway) {
 			return over(err)
 		}
 	}

@@ -772,6 +772,266 @@ func (n Condition) String() string {
 	return "unknown"
 }
 
+// Profile is what the governor asks for before it grants a window.
+type Profile int32
+
+const (
+	// ProfileOpen: Nothing but constraints.
+	ProfileOpen Profile = 0
+	// ProfileApple: What a phone's system asks for.
+	ProfileApple Profile = 1
+	// ProfileServer: What a machine under load asks for.
+	ProfileServer Profile = 2
+	// ProfileStrict: All of both, for both kinds.
+	ProfileStrict Profile = 3
+)
+
+// String is its name in the header, or unknown.
+func (n Profile) String() string {
+	switch n {
+	case ProfileOpen:
+		return "open"
+	case ProfileApple:
+		return "apple"
+	case ProfileServer:
+		return "server"
+	case ProfileStrict:
+		return "strict"
+	}
+	return "unknown"
+}
+
+// Signal is what the governor looks at.
+type Signal int32
+
+const (
+	// SignalBatteryLevel: Charge of all batteries, 0 … 1000.
+	SignalBatteryLevel Signal = 1
+	// SignalExternalPower: 1 on external power.
+	SignalExternalPower Signal = 2
+	// SignalLowPowerMode: 1 while power is to be saved.
+	SignalLowPowerMode Signal = 3
+	// SignalThermal: 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
+	SignalThermal Signal = 4
+	// SignalUserActive: 1 while a person works at the machine.
+	SignalUserActive Signal = 5
+	// SignalDisplayOn: 1 while a display is on.
+	SignalDisplayOn Signal = 6
+	// SignalUnlocked: 1 once a person has unlocked the machine since it started.
+	SignalUnlocked Signal = 7
+	// SignalNetwork: 1 while a network is reachable.
+	SignalNetwork Signal = 8
+	// SignalMetered: 1 while the network costs by volume.
+	SignalMetered Signal = 9
+	// SignalAirplane: 1 while all wireless radios are switched off.
+	SignalAirplane Signal = 10
+	// SignalBackgroundSwitch: 0 when the user does not let this host work in the background.
+	SignalBackgroundSwitch Signal = 11
+	// SignalHostPresence: A SELENE_PRESENCE_ number.
+	SignalHostPresence Signal = 12
+	// SignalCpuBusy: Share of CPU time that is not idle: in the last seconds, or at this moment where none were observed.
+	SignalCpuBusy Signal = 13
+	// SignalCpuPressure: Share of the last 10 s in which some task waited for a CPU (pressure stall information).
+	SignalCpuPressure Signal = 14
+	// SignalMemoryPressure: Likewise for memory.
+	SignalMemoryPressure Signal = 15
+	// SignalMemoryStalled: Share of the last 10 s in which all tasks waited for memory.
+	SignalMemoryStalled Signal = 16
+	// SignalIoPressure: Some task waited for input or output.
+	SignalIoPressure Signal = 17
+	// SignalIoStalled: All tasks waited for input or output.
+	SignalIoStalled Signal = 18
+	// SignalStorageFree: Free share of the file system that holds the store; without a store set by the host.
+	SignalStorageFree Signal = 19
+	// SignalDischarging: 1 while a battery of the machine is being emptied.
+	SignalDischarging Signal = 20
+	// SignalUtcOffset: Local time minus UTC in seconds, −64 800 … 64 800.
+	SignalUtcOffset Signal = 21
+	// SignalRoaming: 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+	SignalRoaming Signal = 22
+)
+
+// String is its name in the header, or unknown.
+func (n Signal) String() string {
+	switch n {
+	case SignalBatteryLevel:
+		return "battery_level"
+	case SignalExternalPower:
+		return "external_power"
+	case SignalLowPowerMode:
+		return "low_power_mode"
+	case SignalThermal:
+		return "thermal"
+	case SignalUserActive:
+		return "user_active"
+	case SignalDisplayOn:
+		return "display_on"
+	case SignalUnlocked:
+		return "unlocked"
+	case SignalNetwork:
+		return "network"
+	case SignalMetered:
+		return "metered"
+	case SignalAirplane:
+		return "airplane"
+	case SignalBackgroundSwitch:
+		return "background_switch"
+	case SignalHostPresence:
+		return "host_presence"
+	case SignalCpuBusy:
+		return "cpu_busy"
+	case SignalCpuPressure:
+		return "cpu_pressure"
+	case SignalMemoryPressure:
+		return "memory_pressure"
+	case SignalMemoryStalled:
+		return "memory_stalled"
+	case SignalIoPressure:
+		return "io_pressure"
+	case SignalIoStalled:
+		return "io_stalled"
+	case SignalStorageFree:
+		return "storage_free"
+	case SignalDischarging:
+		return "discharging"
+	case SignalUtcOffset:
+		return "utc_offset"
+	case SignalRoaming:
+		return "roaming"
+	}
+	return "unknown"
+}
+
+// Factor is what a profile can ask for.
+type Factor int32
+
+const (
+	// FactorBattery: The level while discharging, 1000 otherwise; at least.
+	FactorBattery Factor = 1
+	// FactorExternalPower: … the factors 2 to 19 have the numbers and units of SELENE_SIGNAL_EXTERNAL_POWER … _STORAGE_FREE.
+	FactorExternalPower Factor = 2
+	// FactorLowPowerMode: SELENE_FACTOR_LOW_POWER_MODE of the header.
+	FactorLowPowerMode Factor = 3
+	// FactorThermal: SELENE_FACTOR_THERMAL of the header.
+	FactorThermal Factor = 4
+	// FactorUserActive: SELENE_FACTOR_USER_ACTIVE of the header.
+	FactorUserActive Factor = 5
+	// FactorDisplayOn: SELENE_FACTOR_DISPLAY_ON of the header.
+	FactorDisplayOn Factor = 6
+	// FactorUnlocked: SELENE_FACTOR_UNLOCKED of the header.
+	FactorUnlocked Factor = 7
+	// FactorNetwork: SELENE_FACTOR_NETWORK of the header.
+	FactorNetwork Factor = 8
+	// FactorMetered: SELENE_FACTOR_METERED of the header.
+	FactorMetered Factor = 9
+	// FactorAirplane: SELENE_FACTOR_AIRPLANE of the header.
+	FactorAirplane Factor = 10
+	// FactorBackgroundSwitch: SELENE_FACTOR_BACKGROUND_SWITCH of the header.
+	FactorBackgroundSwitch Factor = 11
+	// FactorHostPresence: SELENE_FACTOR_HOST_PRESENCE of the header.
+	FactorHostPresence Factor = 12
+	// FactorCpuBusy: SELENE_FACTOR_CPU_BUSY of the header.
+	FactorCpuBusy Factor = 13
+	// FactorCpuPressure: SELENE_FACTOR_CPU_PRESSURE of the header.
+	FactorCpuPressure Factor = 14
+	// FactorMemoryPressure: SELENE_FACTOR_MEMORY_PRESSURE of the header.
+	FactorMemoryPressure Factor = 15
+	// FactorMemoryStalled: SELENE_FACTOR_MEMORY_STALLED of the header.
+	FactorMemoryStalled Factor = 16
+	// FactorIoPressure: SELENE_FACTOR_IO_PRESSURE of the header.
+	FactorIoPressure Factor = 17
+	// FactorIoStalled: SELENE_FACTOR_IO_STALLED of the header.
+	FactorIoStalled Factor = 18
+	// FactorStorageFree: SELENE_FACTOR_STORAGE_FREE of the header.
+	FactorStorageFree Factor = 19
+	// FactorBudget: A quota of the kind is spent.
+	FactorBudget Factor = 20
+	// FactorRate: ns since the kind's last window began; at least.
+	FactorRate Factor = 21
+	// FactorUsePrediction: How well the present hour suits the kind: refresh wants use, processing wants none.
+	FactorUsePrediction Factor = 22
+	// FactorRecentUse: ns since the host was last used; at most.
+	FactorRecentUse Factor = 23
+)
+
+// String is its name in the header, or unknown.
+func (n Factor) String() string {
+	switch n {
+	case FactorBattery:
+		return "battery"
+	case FactorExternalPower:
+		return "external_power"
+	case FactorLowPowerMode:
+		return "low_power_mode"
+	case FactorThermal:
+		return "thermal"
+	case FactorUserActive:
+		return "user_active"
+	case FactorDisplayOn:
+		return "display_on"
+	case FactorUnlocked:
+		return "unlocked"
+	case FactorNetwork:
+		return "network"
+	case FactorMetered:
+		return "metered"
+	case FactorAirplane:
+		return "airplane"
+	case FactorBackgroundSwitch:
+		return "background_switch"
+	case FactorHostPresence:
+		return "host_presence"
+	case FactorCpuBusy:
+		return "cpu_busy"
+	case FactorCpuPressure:
+		return "cpu_pressure"
+	case FactorMemoryPressure:
+		return "memory_pressure"
+	case FactorMemoryStalled:
+		return "memory_stalled"
+	case FactorIoPressure:
+		return "io_pressure"
+	case FactorIoStalled:
+		return "io_stalled"
+	case FactorStorageFree:
+		return "storage_free"
+	case FactorBudget:
+		return "budget"
+	case FactorRate:
+		return "rate"
+	case FactorUsePrediction:
+		return "use_prediction"
+	case FactorRecentUse:
+		return "recent_use"
+	}
+	return "unknown"
+}
+
+// Verdict is what became of a factor.
+type Verdict int32
+
+const (
+	// VerdictPassed: A veto that is not raised.
+	VerdictPassed Verdict = 1
+	// VerdictVetoed: A veto that refuses.
+	VerdictVetoed Verdict = 2
+	// VerdictWeighed: A weight; its score counts.
+	VerdictWeighed Verdict = 3
+)
+
+// String is its name in the header, or unknown.
+func (n Verdict) String() string {
+	switch n {
+	case VerdictPassed:
+		return "passed"
+	case VerdictVetoed:
+		return "vetoed"
+	case VerdictWeighed:
+		return "weighed"
+	}
+	return "unknown"
+}
+
 // Kinds is any number of kinds; 0 is the default.
 type Kinds uint32
 

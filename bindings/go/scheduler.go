@@ -18,7 +18,9 @@ import (
 type Scheduler struct {
 	handle   C.selene_scheduler
 	hasClock bool
-	handlers sync.Map
+	// isConnection: its calls are made by another process.
+	isConnection bool
+	handlers     sync.Map
 
 	isClosed atomic.Bool
 	// inside is how many copy what the library lends until the scheduler is closed.
@@ -103,8 +105,12 @@ func (s *Scheduler) Close(grace time.Duration) error {
 	return check(func() C.selene_status { return C.selene_scheduler_close(s.handle, 0) })
 }
 
-// Drain lets nothing more be dispatched and waits until nothing runs; false: something still does. Resume ends it.
+// Drain lets nothing more be dispatched and waits until nothing runs; false: something still does. Resume ends it. Of a
+// connection it is the windows that are open now.
 func (s *Scheduler) Drain(grace time.Duration) (bool, error) {
+	if s.isConnection {
+		return s.drainCycles(grace), nil
+	}
 	err := check(func() C.selene_status { return C.selene_scheduler_drain(s.handle, C.int64_t(grace)) })
 	if errors.Is(err, ErrBusy) {
 		return false, nil
@@ -114,6 +120,9 @@ func (s *Scheduler) Drain(grace time.Duration) (bool, error) {
 
 // Resume ends a drain.
 func (s *Scheduler) Resume() error {
+	if s.isConnection {
+		return nil
+	}
 	return check(func() C.selene_status { return C.selene_scheduler_resume(s.handle) })
 }
 

@@ -749,3 +749,100 @@ func TestGoroutinesShareASchedulerWhileOneClosesIt(t *testing.T) {
 		group.Wait()
 	}
 }
+
+// factors are those that refuse.
+func factors(decision *Decision) (names []string) {
+	for _, one := range decision.Findings {
+		if one.Verdict == VerdictVetoed {
+			names = append(names, one.Factor.String())
+		}
+	}
+	return names
+}
+
+func TestADriverHoldsBackWhatTheProfileRefusesAndSaysWhy(t *testing.T) {
+	s := opened(t, Options{})
+	ran := make(chan string, 1)
+	must(t, s.Handler("a", func(_ context.Context, run *Run) error { ran <- run.ID; return nil }))
+	must(t, s.SetProfile(ProfileApple))
+	must(t, s.SetSignal(SignalBackgroundSwitch, 0, 0))
+	decision, err := s.Ask(Refresh)
+	must(t, err)
+	equal(t, decision.Granted, false)
+	if names := strings.Join(factors(decision), " "); !strings.Contains(names, "background_switch") {
+		t.Fatal(names)
+	}
+	register(t, s, Once("a"))
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error)
+	go func() { over <- s.Drive(ctx, Driver{}) }()
+	select {
+	case <-ran:
+		t.Fatal("it ran")
+	case <-time.After(50 * time.Millisecond):
+	}
+	refused(t, s.SetSignal(SignalBackgroundSwitch, 7, 0), ErrInvalidArgument)
+	must(t, s.ClearSignal(SignalBackgroundSwitch))
+	must(t, s.SetProfile(ProfileOpen))
+	equal(t, <-ran, "a")
+	decision, err = s.Ask(Refresh)
+	must(t, err)
+	equal(t, decision.Granted && decision.LongestWindow < 0, true)
+	cancel()
+	<-over
+	refused(t, s.SetProfile(7), ErrInvalidArgument)
+}
+
+func TestAnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	_, err := Connect(Connection{Path: path})
+	refused(t, err, ErrOwnerAway)
+	owner := opened(t, Options{Path: path})
+	must(t, owner.Serve(""))
+	client, err := Connect(Connection{Path: path, Pool: "tests"})
+	must(t, err)
+	begun := make(chan string)
+	reasons := make(chan Stop, 1)
+	must(t, client.Handler("work", func(_ context.Context, run *Run) error {
+		return run.SetOutput([]byte("by " + run.ID))
+	}))
+	must(t, client.Handler("waits", func(ctx context.Context, run *Run) error {
+		begun <- run.ID
+		<-ctx.Done()
+		reasons <- run.Stopping()
+		return ctx.Err()
+	}))
+	refused(t, owner.Handler("work", func(context.Context, *Run) error { return nil }), ErrAlreadyExists)
+	task := Once("a")
+	task.Handler = "work"
+	register(t, client, task)
+	equal(t, info(t, owner, "a").State, StateEnqueued)
+	report := run(t, client, Window{Budget: long, Lanes: 2})
+	equal(t, report.NewData, 1)
+	output, err := owner.Output("a")
+	must(t, err)
+	equal(t, string(output), "by a")
+	// A stop of the owner's ends the context here.
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error)
+	go func() { over <- client.Drive(ctx, Driver{Ungoverned: true}) }()
+	register(t, owner, Once("waits"))
+	equal(t, <-begun, "waits")
+	_, err = owner.Cancel("waits")
+	must(t, err)
+	if reason := <-reasons; reason != StopCancelled && reason != StopShutdown {
+		t.Fatal(reason)
+	}
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	equal(t, info(t, client, "waits").State, StateCancelled)
+	must(t, owner.Close(0))
+	_, err = client.Get("a")
+	refused(t, err, ErrOwnerAway)
+	must(t, client.Close(long))
+	must(t, client.Close(0))
+	_, err = client.Now()
+	refused(t, err, ErrInvalidHandle)
+}

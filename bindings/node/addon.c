@@ -24,6 +24,9 @@ typedef struct instance {
     size_t open_capacity;
     /** JavaScript cannot be called any more. */
     bool over;
+    /** The name of the handler of the last run that was pulled. */
+    size_t handler_length;
+    char handler[256];
 } instance;
 
 /** What C gives its callbacks: whose object it is, and the object's number there. */
@@ -274,12 +277,82 @@ static napi_value js_copy(napi_env env, napi_callback_info info) {
     return nothing();
 }
 
+/** A string of UTF-8; of ASCII, which most texts are, it is quicker made. */
+static napi_value string(napi_env env, const char *data, size_t length) {
+    napi_value made = NULL;
+    unsigned char any = 0;
+    for (size_t at = 0; at < length; at++)
+        any |= (unsigned char)data[at];
+    if (any < 0x80) {
+        napi_create_string_latin1(env, data, length, &made);
+    } else {
+        napi_create_string_utf8(env, data, length, &made);
+    }
+    return made;
+}
+
 /** text(at, length): a string; length -1: up to its NUL. */
 static napi_value js_text(napi_env env, napi_callback_info info) {
-    napi_value given[2], made = NULL;
+    napi_value given[2];
     arguments(env, info, 2, given);
-    napi_create_string_utf8(env, POINTER(0), ADDRESS(1), &made);
+    const char *data = POINTER(0);
+    const int64_t length = (int64_t)ADDRESS(1);
+    return string(env, data, length < 0 ? strlen(data) : (size_t)length);
+}
+
+/** texts(at, stride, offset, count): those at an offset in each struct of an array, in one string with a NUL between. */
+static napi_value js_texts(napi_env env, napi_callback_info info) {
+    napi_value given[4];
+    arguments(env, info, 4, given);
+    const char *first = (const char *)POINTER(0) + ADDRESS(2);
+    const size_t stride = ADDRESS(1), count = ADDRESS(3);
+    size_t length = 0, end = 0;
+    for (size_t at = 0; at < count; at++)
+        length += (size_t)((const selene_text *)(const void *)(first + at * stride))->length + 1;
+    char *all = malloc(length + 1);
+    if (!all) abort();
+    for (size_t at = 0; at < count; at++) {
+        const selene_text *one = (const void *)(first + at * stride);
+        if (one->length) memcpy(all + end, one->data, (size_t)one->length);
+        end += (size_t)one->length;
+        all[end++] = '\0';
+    }
+    napi_value made = string(env, all, end ? end - 1 : 0);
+    free(all);
     return made;
+}
+
+// ---- pulled runs ------------------------------------------------------------
+
+/** What `inRoom` lends. */
+typedef struct room {
+    selene_run_info info;
+    int32_t step;
+    /** The handler is not that of the run before. */
+    int32_t has_other_handler;
+    int64_t wake_at;
+} room;
+
+/** next(cycle, room): the id of the run, 0 if there is none now, else the status of the refusal. */
+static napi_value js_next(napi_env env, napi_callback_info info) {
+    napi_value given[2];
+    arguments(env, info, 2, given);
+    room *lent = POINTER(1);
+    lent->info.struct_size = sizeof lent->info;
+    lent->info.flags = 0;
+    const selene_status status =
+        selene_cycle_next(U64(0), &lent->step, &lent->info, &lent->wake_at);
+    if (status != SELENE_OK || lent->step != SELENE_STEP_RUN) return give_i32(env, status);
+    instance *here = instance_of(env);
+    const selene_text handler = lent->info.handler;
+    lent->has_other_handler = here->handler_length != (size_t)handler.length ||
+                              memcmp(here->handler, handler.data, here->handler_length) != 0;
+    // Names have at most 255 bytes.
+    if (lent->has_other_handler && (size_t)handler.length <= sizeof here->handler) {
+        here->handler_length = (size_t)handler.length;
+        memcpy(here->handler, handler.data, here->handler_length);
+    }
+    return string(env, lent->info.id.data, (size_t)lent->info.id.length);
 }
 
 // ---- descriptors ------------------------------------------------------------
@@ -399,6 +472,8 @@ NAPI_MODULE_INIT() {
         FUNCTION(address),
         FUNCTION(copy),
         FUNCTION(text),
+        FUNCTION(texts),
+        FUNCTION(next),
         FUNCTION(watch),
         FUNCTION(arm),
         FUNCTION(disarm),

@@ -27,6 +27,8 @@ export class NativeMemory extends Memory {
   #large = [];
   // Where what is the library's is copied to, to be read.
   #copy;
+  // The name of the handler of the last run, which is that of most runs.
+  #handler = '';
 
   constructor(addon) {
     super(addon, 8);
@@ -66,6 +68,30 @@ export class NativeMemory extends Memory {
     }
     this.view = block.view;
     return at - block.at;
+  }
+
+  makeRoom(size) {
+    return new Block(this.#addon, size);
+  }
+
+  placeOf(room) {
+    this.view = room.view;
+    return 0;
+  }
+
+  pull(cycle, room) {
+    return this.#addon.next(cycle, room.at);
+  }
+
+  handlerName(place) {
+    const { size, fields } = this.layout('run_info');
+    // Behind the step the addon says whether it is another one.
+    if (this.view.getInt32(place + size + 4, true) !== 0) this.#handler = this.textAt(place + fields.handler.offset);
+    return this.#handler;
+  }
+
+  texts(at, stride, offset, count) {
+    return count === 0 ? [] : this.#addon.texts(at, stride, offset, count).split('\0');
   }
 
   decode(at, length) {

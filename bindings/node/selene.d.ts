@@ -1,4 +1,4 @@
-import { Options, Scheduler } from './scheduler.js';
+import { Connection, Options, Scheduler } from './scheduler.js';
 
 export * from './scheduler.js';
 
@@ -7,3 +7,6 @@ export const version: string;
 
 /** Opens a scheduler: with `path` on a store, else in memory. */
 export function open(options?: Options): Scheduler;
+
+/** Connects to the process that has a store open and serves it: selened, or one in another language (`serve`). */
+export function connect(connection: Connection): Scheduler;

@@ -31,3 +31,8 @@ export const { version } = selene;
 export function open(options) {
   return selene.open(options);
 }
+
+/** Connects to the process that has a store open and serves it; see Connection in scheduler.d.ts. */
+export function connect(connection) {
+  return selene.connect(connection);
+}

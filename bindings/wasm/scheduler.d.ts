@@ -67,6 +67,37 @@ export interface Options {
   waitLogEntries?: number;
 }
 
+/** How `connect` of Node.js reaches the process that has a store open. */
+export interface Connection {
+  /** The store, or the socket on which it is served. */
+  path: string;
+  /** How long a call waits for an owner while none serves the store; default 0. It blocks. */
+  wait?: number;
+  /** How long a call waits for an answer; default 30 000. */
+  timeout?: number;
+  /** Those whose handlers are the same, any of which runs its tasks; default: the name of the executable. */
+  pool?: string;
+}
+
+export type Profile = 'open' | 'apple' | 'server' | 'strict';
+/** What the governor looks at; the header says what their values mean. */
+export type Signal =
+  | 'battery_level' | 'external_power' | 'low_power_mode' | 'thermal' | 'user_active' | 'display_on' | 'unlocked' | 'network'
+  | 'metered' | 'airplane' | 'background_switch' | 'host_presence' | 'cpu_busy' | 'cpu_pressure' | 'memory_pressure'
+  | 'memory_stalled' | 'io_pressure' | 'io_stalled' | 'storage_free' | 'discharging' | 'utc_offset' | 'roaming';
+
+/** Whether a kind of work deserves a window now, and why. */
+export interface Decision {
+  granted: boolean;
+  at: number;
+  /** What budgets leave room for; Infinity: any. */
+  longestWindow: number;
+  /** When asking again is worth it, unless a signal changes before. */
+  askAgainAt: number;
+  /** What became of every factor that the profile asks for, in its unit; clearsAt Infinity: when a signal changes. */
+  findings: { factor: string; refuses: boolean; observed: number; required: number; clearsAt: number }[];
+}
+
 export interface Task {
   /** 1 to 255 bytes of UTF-8. */
   id: string;
@@ -308,6 +339,8 @@ export class Selene {
   private constructor();
   readonly version: string;
   open(options?: Options): Scheduler;
+  /** Node.js only: elsewhere it is refused. */
+  connect(connection: Connection): Scheduler;
 }
 
 export class Scheduler {
@@ -373,6 +406,13 @@ export class Scheduler {
   /** What the host knows; null gives a condition back. */
   setConditions(conditions: Partial<Record<Constraint, boolean | null>>): void;
   enable(kinds: Kind | Iterable<Kind>): void;
+  /** Says what the governor asks for from now on, before `runForever` opens a window. It is not stored. */
+  setProfile(profile: Profile): void;
+  /** Sets a signal in place of what the system says, until it is cleared, or for so many milliseconds. */
+  setSignal(signal: Signal, value: number, validFor?: number): void;
+  clearSignal(signal: Signal): void;
+  /** Whether a kind deserves a window now, and why. */
+  ask(kind: Kind): Decision;
   /** What it throws is the host's uncaught exception. */
   observe(observer: ((event: Event) => void) | null): void;
   /**
@@ -390,6 +430,8 @@ export class Cycle {
   /** Dispatches nothing more; what runs has so many milliseconds, default 0. */
   drain(grace?: number): void;
   end(): Report;
+  /** Ends it without a report, if that was not done; `using` does so. */
+  close(): void;
 }
 
 export class Run {

@@ -2,6 +2,7 @@
 // cannot block for is awaited.
 
 import { constants } from './interface.mjs';
+import { milliseconds } from './structs.mjs';
 
 const NEVER = 2n ** 63n - 1n;
 const UNLIMITED = 0xffff_ffff;
@@ -43,6 +44,9 @@ const stops = names('STOP');
 const reasons = names('REASON');
 const events = names('EVENT');
 const constraintNames = names('CONSTRAINT');
+const profiles = names('PROFILE');
+const signals = names('SIGNAL');
+const factors = names('FACTOR');
 
 /** A call that the library refused. `code` is the header's name: "INVALID_ARGUMENT", "STALE_RUN", … */
 export class SeleneError extends Error {
@@ -141,6 +145,10 @@ const DRIVER = {
   reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
   every: ['every', (value) => nanoseconds(value, 'every')],
 };
+const CONNECTION = {
+  wait: ['wait', (value) => nanoseconds(value, 'wait')],
+  timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
+};
 const WINDOW = {
   kinds: ['kinds', (value) => bits(value, kinds, 'kinds')],
   lanes: ['lanes', (value) => integer(value, 'lanes')],
@@ -225,6 +233,11 @@ export class Selene {
     return new Scheduler(this, options);
   }
 
+  /** Connects to the process that has a store open; see Connection in scheduler.d.ts. */
+  connect(options) {
+    return new Scheduler(this, options, true);
+  }
+
   check(status) {
     if (status === 0) return;
     const fault = this.memory.read('fault', this.c.selene_status_fault());
@@ -250,14 +263,24 @@ export class Scheduler {
   #selene;
   #handle = 0n;
   #handlers = new Map();
-  // The runs in flight by token, and the loops to wake when something may have become eligible.
-  #open = { runs: new Map(), bells: new Set() };
+  // The runs whose signal was asked for and that have no outcome yet, by token; why others were stopped, until none of their
+  // cycles is open; and the loops to wake when something may have become eligible.
+  #open = { runs: new Map(), stops: new Map(), cycles: 0, bells: new Set() };
   #watches = new Set();
   // The path of the tasks in the module's memory, where they are a state that the host takes out.
   #state;
+  // Its calls are made by another process.
+  #isConnection;
 
-  constructor(selene, options) {
+  constructor(selene, options, isConnection = false) {
     this.#selene = selene;
+    this.#isConnection = isConnection;
+    if (isConnection) this.#connect(options);
+    else this.#openStore(options);
+  }
+
+  #openStore(options) {
+    const selene = this.#selene;
     const { memory, c } = selene;
     const given = { maxPendingRefresh: Infinity, maxPendingProcessing: Infinity, ...options };
     memory.scope(({ room, struct, text }) => {
@@ -304,6 +327,23 @@ export class Scheduler {
         this.#dropState();
         throw error;
       }
+      this.#handle = memory.get('u64', out);
+    });
+  }
+
+  #connect(options = {}) {
+    const selene = this.#selene;
+    const { memory, c } = selene;
+    if (memory.keepState) throw new TypeError('connect: a WebAssembly module has no sockets');
+    memory.scope(({ room, struct, text }) => {
+      const at = struct('connect_options');
+      selene.defaults('connect_options', at);
+      const values = fields(options, CONNECTION, ['path', 'pool'], 'connect');
+      values.path = text(options.path ?? '');
+      if (options.pool !== undefined) values.pool = text(options.pool);
+      memory.write('connect_options', at, values);
+      const out = room(8);
+      selene.check(c.selene_scheduler_connect(at, out));
       this.#handle = memory.get('u64', out);
     });
   }
@@ -359,10 +399,11 @@ export class Scheduler {
   /** Registers a handler under a name. `work(run)` is called by `run()`; without it the name serves pulled cycles only. */
   handler(name, work = null) {
     const { c, callbacks } = this.#selene;
-    const context = this.#selene.lend(this);
+    // A stop function of a connection would be called on a thread of the library; its windows ask instead.
+    const context = this.#isConnection ? 0 : this.#selene.lend(this);
     this.#selene.memory.scope(({ text }) => {
       const { data, length } = text(name);
-      const { stop, destroy } = callbacks;
+      const { stop, destroy } = this.#isConnection ? { stop: 0, destroy: 0 } : callbacks;
       this.#selene.check(c.selene_handler_register(this.#handle, data, length, 0, stop, context, destroy));
     });
     this.#handlers.set(name, work);
@@ -646,13 +687,19 @@ export class Scheduler {
         const step = cycle.next();
         if (step.done) break;
         if (step.run) this.#work(step.run).finally(() => bell.ring());
-        else await bell.wait(step.until - this.now);
+        else await bell.wait(Math.min(step.until - this.now, this.#longestWait));
+        if (this.#isConnection) for (const run of this.#open.runs.values()) void run.stopping;
       }
     } finally {
       this.#open.bells.delete(bell);
       report = cycle.end();
     }
     return report;
+  }
+
+  /** What another process does rings no bell here. */
+  get #longestWait() {
+    return this.#isConnection ? 250 : Infinity;
   }
 
   /** A bell that rings when something may have become eligible. */
@@ -695,30 +742,47 @@ export class Scheduler {
     let trouble;
     try {
       while (this.#handle !== 0n && !signal?.aborted && !trouble) {
-        const { cycle, until } = this.#step();
+        let cycle;
+        let until;
+        try {
+          ({ cycle, until } = this.#step());
+        } catch (error) {
+          if (!this.#isAway(error)) throw error;
+          await bell.wait(1_000);
+          continue;
+        }
         if (cycle) {
           const done = this.#through(cycle)
             .then(report)
-            .catch((error) => { if (this.#handle !== 0n) trouble ??= error; })
+            .catch((error) => { if (this.#handle !== 0n && !this.#isAway(error)) trouble ??= error; })
             .finally(() => { windows.delete(cycle); bell.ring(); });
           windows.set(cycle, done);
           continue;
         }
         watch.arm();
-        await bell.wait(until - this.now);
+        await bell.wait(this.#isConnection ? 60_000 : until - this.now);
       }
     } finally {
       signal?.removeEventListener('abort', stop);
       this.#open.bells.delete(bell);
       this.#unwatch(watch);
       if (this.#handle !== 0n) {
-        this.#selene.check(c.selene_driver_stop(this.#handle, 0n));
-        for (const cycle of windows.keys()) cycle.drain(grace);
+        try {
+          this.#selene.check(c.selene_driver_stop(this.#handle, 0n));
+          for (const cycle of windows.keys()) cycle.drain(grace);
+        } catch (error) {
+          if (!this.#isAway(error)) throw error;
+        }
         this.#wake();
       }
       await Promise.all(windows.values());
     }
     if (trouble) throw trouble;
+  }
+
+  /** Nobody serves the store now, or the owner that gave a window has ended: a driver goes on with the next one. */
+  #isAway(error) {
+    return this.#isConnection && this.#handle !== 0n && ['OWNER_AWAY', 'INVALID_HANDLE'].includes(error.code);
   }
 
   #unwatch(watch) {
@@ -772,6 +836,40 @@ export class Scheduler {
     this.#wake();
   }
 
+  /** Says what the governor asks for from now on, before runForever opens a window: "open", "apple", "server", "strict". */
+  setProfile(profile) {
+    const { memory, c } = this.#selene;
+    memory.scope(({ struct }) => {
+      const at = struct('profile');
+      this.#selene.defaults('profile', at);
+      memory.write('profile', at, { base: profiles.number(profile, 'profile') });
+      this.#selene.check(c.selene_governor_set_profile(this.#handle, at));
+    });
+    this.#wake();
+  }
+
+  /** Sets a signal in place of what the system says, until it is cleared, or for so many milliseconds. */
+  setSignal(signal, value, validFor = 0) {
+    const number = BigInt(integer(value, 'value', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
+    const span = nanoseconds(validFor, 'validFor');
+    this.#selene.check(this.#selene.c.selene_signal_set(this.#handle, signals.number(signal, 'signal'), number, span));
+    this.#wake();
+  }
+
+  /** Takes that back. */
+  clearSignal(signal) {
+    this.#selene.check(this.#selene.c.selene_signal_clear(this.#handle, signals.number(signal, 'signal')));
+    this.#wake();
+  }
+
+  /** Whether a kind deserves a window now, and why. */
+  ask(kind) {
+    const { c } = this.#selene;
+    const number = kinds.number(kind, 'kind');
+    const call = (out) => this.#selene.check(c.selene_governor_ask(this.#handle, number, 0, out));
+    return this.#owned('decision', 'selene_decision_destroy', call, decision);
+  }
+
   /** Switches these kinds on, and all others off. */
   enable(wanted) {
     this.#selene.check(this.#selene.c.selene_scheduler_enable(this.#handle, bits(wanted, kinds, 'kinds')));
@@ -822,7 +920,9 @@ export class Scheduler {
 
   /** C's stop function. */
   stopRun(token, reason) {
-    this.#open.runs.get(token)?.stopped(stops.name(reason));
+    const run = this.#open.runs.get(token);
+    if (run) run.stopped(stops.name(reason));
+    else this.#open.stops.set(token, stops.name(reason));
   }
 }
 
@@ -831,30 +931,27 @@ export class Cycle {
   #selene;
   #handle;
   #open;
+  #hasEnded = false;
 
   constructor(selene, handle, open) {
     this.#selene = selene;
     this.#handle = handle;
     this.#open = open;
+    if (open.cycles === 0) open.stops.clear();
+    open.cycles += 1;
   }
 
   /** `{ run }`: work on it and give its outcome; `{ until }`: ask again after an outcome, or then; `{ done: true }`. */
   next() {
-    const { memory, c } = this.#selene;
-    const { size } = memory.layout('run_info');
-    // The struct, then the step and the instant.
-    const info = memory.reserve(size + 16);
-    try {
-      memory.set('u32', info, size);
-      memory.set('u32', info + 4, 0);
-      this.#selene.check(c.selene_cycle_next(this.#handle, info + size, info, info + size + 8));
-      const step = memory.get('i32', info + size);
-      if (step === constants.STEP_DONE) return { done: true };
-      if (step === constants.STEP_WAIT) return { until: memory.get('i64', info + size + 8) };
-      return { run: new Run(this.#selene, info, this.#open, this.#handle) };
-    } finally {
-      memory.release(info);
-    }
+    const { memory } = this.#selene;
+    return memory.inRoom((room) => {
+      const found = memory.pull(this.#handle, room);
+      if (typeof found === 'string') return { run: new Run(this.#selene, found, room, this.#open, this.#handle) };
+      this.#selene.check(found);
+      const place = memory.placeOf(room) + memory.layout('run_info').size;
+      if (memory.view.getInt32(place, true) === constants.STEP_DONE) return { done: true };
+      return { until: milliseconds(memory.view, place + 8) };
+    });
   }
 
   /** Dispatches nothing more; what runs has so many milliseconds. */
@@ -867,8 +964,9 @@ export class Cycle {
     const { memory, c } = this.#selene;
     return memory.scope(({ room }) => {
       const out = room(8);
-      this.#selene.check(c.selene_cycle_end(this.#handle, out));
-      for (const run of this.#open.runs.values()) run.over(this.#handle);
+      const status = c.selene_cycle_end(this.#handle, out);
+      if (status === 0 || status === constants.ERROR_INVALID_HANDLE) this.#over();
+      this.#selene.check(status);
       const at = memory.get('ptr', out);
       try {
         return report(memory.read('report', at), memory);
@@ -876,6 +974,26 @@ export class Cycle {
         c.selene_report_destroy(at);
       }
     });
+  }
+
+  /** Ends it without a report, if that was not done. */
+  close() {
+    if (this.#hasEnded) return;
+    const status = this.#selene.c.selene_cycle_end(this.#handle, 0);
+    // It may have ended by itself, or with its scheduler.
+    if (status !== constants.ERROR_INVALID_HANDLE) this.#selene.check(status);
+    this.#over();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.close();
+  }
+
+  #over() {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#open.cycles -= 1;
+    for (const run of this.#open.runs.values()) run.over(this.#handle);
   }
 }
 
@@ -887,35 +1005,38 @@ export class Run {
   #cycle;
   #reason;
   #controller;
+  #isOver = false;
 
-  constructor(selene, at, open, cycle) {
+  constructor(selene, id, room, open, cycle) {
     const { memory } = selene;
-    const { size, fields } = memory.layout('run_info');
-    const place = memory.place(at, size);
+    const place = memory.placeOf(room);
+    const { view } = memory;
+    const { fields } = memory.layout('run_info');
     this.#selene = selene;
     this.#open = open;
-    this.#token = memory.value(fields.run, place);
+    this.#token = view.getBigUint64(place + fields.run.offset, true);
     this.#cycle = cycle;
-    this.id = memory.value(fields.id, place);
-    this.handler = memory.value(fields.handler, place);
-    this.kind = kinds.name(memory.value(fields.kind, place));
-    this.priority = memory.value(fields.priority, place);
-    this.attempt = memory.value(fields.attempt, place);
-    this.score = memory.value(fields.score, place);
-    this.estimate = memory.value(fields.estimate, place);
-    this.startedAt = memory.value(fields.started_at, place);
-    this.expiresAt = memory.value(fields.expires_at, place);
-    this.deadline = memory.value(fields.deadline, place);
+    this.id = id;
+    this.kind = kinds.name(view.getInt32(place + fields.kind.offset, true));
+    this.priority = view.getInt32(place + fields.priority.offset, true);
+    this.attempt = view.getUint32(place + fields.attempt.offset, true);
+    this.score = view.getFloat64(place + fields.score.offset, true);
+    this.estimate = milliseconds(view, place + fields.estimate.offset);
+    this.startedAt = milliseconds(view, place + fields.started_at.offset);
+    this.expiresAt = milliseconds(view, place + fields.expires_at.offset);
+    this.deadline = milliseconds(view, place + fields.deadline.offset);
+    this.handler = memory.handlerName(place);
     /** The task's input, as bytes. */
     this.input = memory.bytesAt(place + fields.input.offset);
-    open.runs.set(this.#token, this);
   }
 
   /** Aborted when the run is asked to stop; its reason is "expiring", "cancelled", … */
   get signal() {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      this.#reason ??= this.#open.stops.get(this.#token);
       if (this.#reason) this.#controller.abort(this.#reason);
+      else if (!this.#isOver) this.#open.runs.set(this.#token, this);
     }
     return this.#controller.signal;
   }
@@ -931,16 +1052,28 @@ export class Run {
     return memory.scope(({ room }) => {
       const out = room(4);
       const status = c.selene_run_stopping(this.#token, out);
-      if (OVER.includes(status)) return this.#reason ?? 'shutdown';
+      if (OVER.includes(status)) return this.#reason ?? this.#open.stops.get(this.#token) ?? 'shutdown';
       this.#selene.check(status);
       const reason = memory.get('i32', out);
-      return reason === constants.STOP_NONE ? null : stops.name(reason);
+      if (reason === constants.STOP_NONE) return null;
+      // Of a connection nobody else tells it.
+      if (this.#controller && !this.#reason) this.stopped(stops.name(reason));
+      return stops.name(reason);
     });
   }
 
   /** Its cycle has ended: C tells nothing more of it. */
   over(cycle) {
-    if (cycle === this.#cycle) this.#open.runs.delete(this.#token);
+    if (cycle === this.#cycle) this.#leave();
+  }
+
+  #leave() {
+    this.#isOver = true;
+    if (this.#controller) this.#open.runs.delete(this.#token);
+    if (this.#open.stops.size) {
+      this.#reason ??= this.#open.stops.get(this.#token);
+      this.#open.stops.delete(this.#token);
+    }
   }
 
   /** Gives the outcome: "new_data", "no_data", "failed" or "abandoned". */
@@ -977,7 +1110,7 @@ export class Run {
   }
 
   #give(status) {
-    if (status !== constants.ERROR_INVALID_ARGUMENT) this.#open.runs.delete(this.#token);
+    if (status !== constants.ERROR_INVALID_ARGUMENT) this.#leave();
     this.#selene.check(status);
     if (this.#open.bells.size) for (const bell of this.#open.bells) bell.ring();
   }
@@ -987,7 +1120,8 @@ export class Run {
     try {
       give();
     } catch (error) {
-      if (!['STALE_RUN', 'ALREADY_COMPLETED', 'INVALID_HANDLE'].includes(error.code)) throw error;
+      // What an owner that is away did not take is given to the next one.
+      if (!['STALE_RUN', 'ALREADY_COMPLETED', 'INVALID_HANDLE', 'OWNER_AWAY'].includes(error.code)) throw error;
     }
   }
 }
@@ -1124,22 +1258,40 @@ function report(found, memory) {
 function reportRuns({ runs, run_count: count }, memory) {
   const { size, fields } = memory.layout('report_run');
   const length = Number(count);
+  const ids = memory.texts(runs, size, fields.id.offset, length);
   const first = memory.place(runs, size * length);
-  return Array.from({ length }, (_, index) => {
+  const { view } = memory;
+  return ids.map((id, index) => {
     const place = first + index * size;
-    const stop = memory.value(fields.stop_reason, place);
+    const stop = view.getInt32(place + fields.stop_reason.offset, true);
     return {
-      id: memory.value(fields.id, place),
-      outcome: outcomes.name(memory.value(fields.outcome, place)),
+      id,
+      outcome: outcomes.name(view.getInt32(place + fields.outcome.offset, true)),
       stopReason: stop === 0 ? null : stops.name(stop),
-      attempt: memory.value(fields.attempt, place),
-      priority: memory.value(fields.priority, place),
-      score: memory.value(fields.score, place),
-      estimate: memory.value(fields.estimate, place),
-      startedAt: memory.value(fields.started_at, place),
-      responseTime: memory.value(fields.response_time, place),
+      attempt: view.getUint32(place + fields.attempt.offset, true),
+      priority: view.getInt32(place + fields.priority.offset, true),
+      score: view.getFloat64(place + fields.score.offset, true),
+      estimate: milliseconds(view, place + fields.estimate.offset),
+      startedAt: milliseconds(view, place + fields.started_at.offset),
+      responseTime: milliseconds(view, place + fields.response_time.offset),
     };
   });
+}
+
+function decision(found, memory) {
+  return {
+    granted: found.granted !== 0,
+    at: found.at,
+    longestWindow: found.longest_window,
+    askAgainAt: found.ask_again_at,
+    findings: memory.readArray('finding', found.findings, found.finding_count).map((one) => ({
+      factor: factors.name(one.factor),
+      refuses: one.verdict === constants.VERDICT_VETOED,
+      observed: whole(one.observed),
+      required: whole(one.required),
+      clearsAt: one.clears_at,
+    })),
+  };
 }
 
 function event(found) {

@@ -1,11 +1,11 @@
 // Structs of the header by name, wherever the library's memory is and whatever the size of its pointers.
 
-import { structs } from './interface.mjs';
+import { constants, structs } from './interface.mjs';
 
 const WIDE = 2 ** 32;
 
-/** A time, without BigInt: 2^32 ns are 4 294 ms and 967 296 ns, and no sum here is above 2^53. */
-function milliseconds(view, at) {
+/** An i64 that is a time, without BigInt: 2^32 ns are 4 294 ms and 967 296 ns, and no sum here is above 2^53. */
+export function milliseconds(view, at) {
   const high = view.getInt32(at + 4, true);
   const low = view.getUint32(at, true);
   if (high === 0x7fff_ffff && low === 0xffff_ffff) return Infinity;
@@ -41,9 +41,12 @@ const EMPTY = new Uint8Array();
  * `reserve(size)`: room for bytes, until `release(at)`, last first;
  * `place(at, size)`: makes `view` a DataView in which these bytes can be read, and says where;
  * `decode(at, length)`, `string(at)`: texts, the second one with a NUL at its end.
+ * What a cycle gives comes often, so they may have quicker ways for it: `pull`, `handlerName` and `texts`.
  */
 export class Memory {
   #layouts = new Map();
+  // Rooms for `pull` that no call has now: an observer that a call tells may pull, too.
+  #rooms = [];
 
   constructor(calls, pointerSize) {
     this.calls = calls;
@@ -69,6 +72,47 @@ export class Memory {
     found = { size: Math.ceil(size / alignment) * alignment, alignment, fields, list: Object.values(fields) };
     this.#layouts.set(name, found);
     return found;
+  }
+
+  /** Calls `use(room)` with room for what `pull` fills in: at `room.at` the struct, then the step and the instant. */
+  inRoom(use) {
+    const room = this.#rooms.pop() ?? this.makeRoom(this.layout('run_info').size + 16);
+    try {
+      return use(room);
+    } finally {
+      this.#rooms.push(room);
+    }
+  }
+
+  makeRoom(size) {
+    return { at: this.reserve(size) };
+  }
+
+  /** Where in `view` a room is, now. */
+  placeOf(room) {
+    return this.place(room.at);
+  }
+
+  /** Asks a cycle for its next run: the run's id, 0 if there is none now, else the status of the refusal. */
+  pull(cycle, { at }) {
+    const { size, fields } = this.layout('run_info');
+    this.set('u32', at, size);
+    this.set('u32', at + 4, 0);
+    const status = this.calls.selene_cycle_next(cycle, at + size, at, at + size + 8);
+    if (status !== 0) return status;
+    const place = this.place(at);
+    return this.view.getInt32(place + size, true) === constants.STEP_RUN ? this.textAt(place + fields.id.offset) : 0;
+  }
+
+  /** The name of the handler of the run in a room. */
+  handlerName(place) {
+    return this.textAt(place + this.layout('run_info').fields.handler.offset);
+  }
+
+  /** The texts at an offset in each struct of an array. */
+  texts(at, stride, offset, count) {
+    const place = this.place(at, stride * count);
+    return Array.from({ length: count }, (_, index) => this.textAt(place + index * stride + offset));
   }
 
   /** Calls `use` with room that is freed afterwards; `room(bytes)` and `text(string)` give places in it. */
@@ -107,6 +151,7 @@ export class Memory {
   readArray(name, at, count) {
     const { size } = this.layout(name);
     const length = Number(count);
+    if (name === 'text') return this.texts(at, size, 0, length);
     const place = this.place(at, size * length);
     return Array.from({ length }, (_, index) => this.#field(name, place + index * size));
   }
@@ -123,11 +168,6 @@ export class Memory {
       else result[key] = scalar ? scalar.get(this.view, at) : this.#field(one, at);
     }
     return result;
-  }
-
-  /** A field, scalar or text, of a struct that is at a place in the view. */
-  value(field, place) {
-    return field.scalar ? field.scalar.get(this.view, place + field.offset) : this.textAt(place + field.offset);
   }
 
   /** The text whose struct is at a place in the view. */

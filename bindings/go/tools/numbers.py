@@ -31,6 +31,10 @@ FAMILIES = {
     "REASON": ("Reason", "Reason", "Reason is why a task does not run now."),
     "EVENT": ("EventType", "Event", "EventType is what an event tells."),
     "CONDITION": ("Condition", "Condition", "Condition is what a condition of the host is."),
+    "PROFILE": ("Profile", "Profile", "Profile is what the governor asks for before it grants a window."),
+    "SIGNAL": ("Signal", "Signal", "Signal is what the governor looks at."),
+    "FACTOR": ("Factor", "Factor", "Factor is what a profile can ask for."),
+    "VERDICT": ("Verdict", "Verdict", "Verdict is what became of a factor."),
 }
 #: Families of bits, of which a value has any number.
 SETS = {

@@ -18,7 +18,7 @@ function window() {
     runs += 1;
     if (runs === 500) break;
   }
-  cycle.end();
+  cycle.close();
   return runs;
 }
 
