@@ -14,7 +14,6 @@ static int window(selene::scheduler &scheduler) {
         step->complete(selene::outcome::new_data);
         runs++;
     }
-    cycle.end();
     return runs;
 }
 

@@ -502,6 +502,46 @@ struct options {
     std::optional<instant> clock{};
 };
 
+/** How scheduler::connect reaches the process that has a store open. */
+struct connection {
+    /** The store, or the socket on which it is served. */
+    std::string path{};
+    /** How long a call waits for an owner while none serves the store, and for an answer. */
+    nanoseconds wait{0};
+    nanoseconds timeout = std::chrono::seconds(30);
+    /** Those whose handlers are the same, any of which runs its tasks; empty: the name of the executable. */
+    std::string pool{};
+};
+
+/** What the governor asks for before it grants a window. */
+enum class profile : std::int32_t {
+    open = SELENE_PROFILE_OPEN,
+    apple = SELENE_PROFILE_APPLE,
+    server = SELENE_PROFILE_SERVER,
+    strict = SELENE_PROFILE_STRICT,
+};
+
+/** What became of a factor that a profile asks for, in its unit. */
+struct finding {
+    /** As selene_factor_name tells it. */
+    std::string factor;
+    bool refuses;
+    std::int64_t observed, required;
+    /** When it can be better; never: when a signal changes. */
+    instant clears_at;
+};
+
+/** Whether a kind deserves a window, and why. */
+struct decision {
+    bool granted;
+    instant at;
+    /** What budgets leave room for; forever: any. */
+    nanoseconds longest_window;
+    /** When asking again is worth it, unless a signal changes before. */
+    instant ask_again_at;
+    std::vector<finding> findings;
+};
+
 /** One dispatch of one task. Its facts are copies; it may outlive its cycle and its scheduler. */
 class run {
   public:
@@ -834,6 +874,28 @@ class scheduler {
         selene_scheduler made = 0;
         detail::check(selene_scheduler_open(&raw, &made));
         handle_ = made;
+    }
+
+    /**
+     * Connects to the process that has a store open and serves it: serve(), or selened. The scheduler is used as any other:
+     * what is added to it is kept there, and its windows and its driver run the tasks of its handlers.
+     */
+    static scheduler connect(const connection &given) {
+        selene_connect_options raw = SELENE_CONNECT_OPTIONS_INIT;
+        raw.path = detail::text(given.path);
+        raw.wait = given.wait.count();
+        raw.timeout = given.timeout.count();
+        raw.pool = detail::text(given.pool);
+        selene_scheduler made = 0;
+        detail::check(selene_scheduler_connect(&raw, &made));
+        return scheduler(connected{made});
+    }
+    /** Lets other processes of this user connect until it is closed: at a path, or at the store's and "-sock". */
+    void serve(const std::string &path = {}) {
+        selene_server_options raw = SELENE_SERVER_OPTIONS_INIT;
+        raw.path = detail::text(path);
+        selene_server server = 0;
+        detail::check(selene_server_open(handle_, &raw, &server));
     }
 
     scheduler(scheduler &&other) noexcept : handle_(other.handle_.exchange(0)) {}
@@ -1266,6 +1328,41 @@ class scheduler {
         detail::check(selene_events_close(handle_));
     }
 
+    // ---- the governor ----
+
+    /** Says what it asks for from now on, before the driver opens a window. It is not stored. */
+    void set_profile(profile base) {
+        selene_profile raw = SELENE_PROFILE_INIT;
+        raw.base = static_cast<std::int32_t>(base);
+        detail::check(selene_governor_set_profile(handle_, &raw));
+    }
+    /** Sets a SELENE_SIGNAL_, in place of what the system says: until it is cleared, or for a time (0: it stays). */
+    void set_signal(std::int32_t signal, std::int64_t value, nanoseconds valid_for = {}) {
+        detail::check(selene_signal_set(handle_, signal, value, valid_for.count()));
+    }
+    void clear_signal(std::int32_t signal) {
+        detail::check(selene_signal_clear(handle_, signal));
+    }
+    /** Whether a kind deserves a window now, and why. */
+    decision ask(kind kind) {
+        selene_decision *raw = nullptr;
+        detail::check(selene_governor_ask(handle_, static_cast<std::int32_t>(kind), 0, &raw));
+        const std::unique_ptr<selene_decision, decltype(&selene_decision_destroy)> held(
+            raw, selene_decision_destroy);
+        decision made{raw->granted != 0,
+                      detail::at(raw->at),
+                      nanoseconds(raw->longest_window),
+                      detail::at(raw->ask_again_at),
+                      {}};
+        for (std::uint64_t i = 0; i < raw->finding_count; i++) {
+            const selene_finding &one = raw->findings[i];
+            made.findings.push_back({selene_factor_name(one.factor),
+                                     one.verdict == SELENE_VERDICT_VETOED, one.observed,
+                                     one.required, detail::at(one.clears_at)});
+        }
+        return made;
+    }
+
     // ---- the driver ----
 
     /** Starts a library thread that opens windows whenever something can run. */
@@ -1297,6 +1394,11 @@ class scheduler {
     }
 
   private:
+    struct connected {
+        selene_scheduler handle;
+    };
+    explicit scheduler(connected made) noexcept : handle_(made.handle) {}
+
     /** Another thread may close it meanwhile. */
     std::atomic<selene_scheduler> handle_{0};
 

@@ -568,6 +568,83 @@ void store() {
     removed(folder);
 }
 
+void governor() {
+    selene::scheduler scheduler = opened();
+    std::atomic<int> ran{0};
+    scheduler.handler("a", [&](selene::run &) { ran++; });
+    scheduler.set_profile(selene::profile::apple);
+    scheduler.set_signal(SELENE_SIGNAL_BACKGROUND_SWITCH, 0);
+    const selene::decision refusal = scheduler.ask(selene::kind::refresh);
+    CHECK(!refusal.granted);
+    bool is_told = false;
+    for (const selene::finding &one : refusal.findings)
+        is_told = is_told || (one.refuses && one.factor == "background_switch" &&
+                              one.observed == 0 && one.clears_at == selene::never);
+    CHECK(is_told);
+    scheduler.add(once("a"));
+    scheduler.start_driver();
+    std::this_thread::sleep_for(50ms);
+    CHECK(ran == 0);
+    CHECK(refused([&] { scheduler.set_signal(SELENE_SIGNAL_BACKGROUND_SWITCH, 7); }) ==
+          SELENE_ERROR_INVALID_ARGUMENT);
+    scheduler.clear_signal(SELENE_SIGNAL_BACKGROUND_SWITCH);
+    scheduler.set_profile(selene::profile::open);
+    while (ran == 0)
+        std::this_thread::sleep_for(1ms);
+    const selene::decision grant = scheduler.ask(selene::kind::refresh);
+    CHECK(grant.granted && grant.longest_window == selene::forever && grant.findings.empty());
+}
+
+void connections() {
+    char folder[] = "/tmp/selene-cpp.XXXXXX";
+    CHECK(mkdtemp(folder) != nullptr);
+    selene::options options;
+    options.path = std::string(folder) + "/store";
+    selene::connection connection;
+    connection.path = options.path;
+    connection.pool = "tests";
+    const auto connect = [&] { selene::scheduler::connect(connection); };
+    CHECK(refused(connect) == SELENE_ERROR_OWNER_AWAY);
+    {
+        selene::scheduler owner = opened(options);
+        owner.serve();
+        selene::scheduler client = selene::scheduler::connect(connection);
+        std::atomic<bool> begun{false};
+        std::atomic<selene::stop> reason{selene::stop::none};
+        client.handler("work", [](selene::run &run) { run.set_output("by " + run.id()); });
+        client.handler("waits", [&](selene::run &run) {
+            begun = true;
+            while (run.stopping() == selene::stop::none)
+                std::this_thread::sleep_for(1ms);
+            reason = run.stopping();
+        });
+        CHECK(refused([&] { owner.handler("work", [](selene::run &) {}); }) ==
+              SELENE_ERROR_ALREADY_EXISTS);
+        selene::task task = once("a");
+        task.handler = "work";
+        client.add(task);
+        CHECK(owner.get("a").state == selene::state::enqueued);
+        CHECK(client.run_cycle().new_data == 1);
+        CHECK(owner.output("a") == "by a");
+        selene::driver driver;
+        driver.ungoverned = true;
+        client.start_driver(driver);
+        owner.add(once("waits"));
+        while (!begun)
+            std::this_thread::sleep_for(1ms);
+        CHECK(owner.cancel("waits") == 1);
+        while (reason == selene::stop::none)
+            std::this_thread::sleep_for(1ms);
+        CHECK(client.get("waits").state == selene::state::cancelled);
+        client.stop_driver();
+        owner.close();
+        CHECK(refused([&] { client.get("a"); }) == SELENE_ERROR_OWNER_AWAY);
+        client.close();
+        CHECK(refused([&] { client.now(); }) == SELENE_ERROR_INVALID_HANDLE);
+    }
+    removed(folder);
+}
+
 /** This one, to be started again. */
 const char *program = "";
 const std::vector<std::string> ids_in_flight{"computes", "fails", "sleeps", "stores"};
@@ -690,6 +767,8 @@ int main(int count, char **arguments) {
     test("a clock of a test drives the driver", told_clock);
     test("events are read, and lost ones counted", events);
     test("a store can be closed and opened again", store);
+    test("a driver holds back what the profile refuses, and says why", governor);
+    test("another process enqueues, looks and works for the owner of a store", connections);
     test("a process ends with its exit code with runs in flight, and the store tells them", exits);
     test("memory is flat over 100 000 runs and as many failures", memory);
     return failures ? 1 : 0;

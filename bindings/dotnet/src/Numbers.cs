@@ -397,4 +397,117 @@ namespace Selene
         /// <summary>Defined and satisfied.</summary>
         Satisfied = 2,
     }
+
+    /// <summary>What the governor asks for before it grants a window. A number that has no name here is of a newer library.</summary>
+    public enum Profile
+    {
+        /// <summary>Nothing but constraints.</summary>
+        Open = 0,
+        /// <summary>What a phone's system asks for.</summary>
+        Apple = 1,
+        /// <summary>What a machine under load asks for.</summary>
+        Server = 2,
+        /// <summary>All of both, for both kinds.</summary>
+        Strict = 3,
+    }
+
+    /// <summary>What the governor looks at. A number that has no name here is of a newer library.</summary>
+    public enum Signal
+    {
+        /// <summary>Charge of all batteries, 0 … 1000.</summary>
+        BatteryLevel = 1,
+        /// <summary>1 on external power.</summary>
+        ExternalPower = 2,
+        /// <summary>1 while power is to be saved.</summary>
+        LowPowerMode = 3,
+        /// <summary>0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.</summary>
+        Thermal = 4,
+        /// <summary>1 while a person works at the machine.</summary>
+        UserActive = 5,
+        /// <summary>1 while a display is on.</summary>
+        DisplayOn = 6,
+        /// <summary>1 once a person has unlocked the machine since it started.</summary>
+        Unlocked = 7,
+        /// <summary>1 while a network is reachable.</summary>
+        Network = 8,
+        /// <summary>1 while the network costs by volume.</summary>
+        Metered = 9,
+        /// <summary>1 while all wireless radios are switched off.</summary>
+        Airplane = 10,
+        /// <summary>0 when the user does not let this host work in the background.</summary>
+        BackgroundSwitch = 11,
+        /// <summary>A SELENE_PRESENCE_ number.</summary>
+        HostPresence = 12,
+        /// <summary>Share of CPU time that is not idle: in the last seconds, or at this moment where none were observed.</summary>
+        CpuBusy = 13,
+        /// <summary>Share of the last 10 s in which some task waited for a CPU (pressure stall information).</summary>
+        CpuPressure = 14,
+        /// <summary>Likewise for memory.</summary>
+        MemoryPressure = 15,
+        /// <summary>Share of the last 10 s in which all tasks waited for memory.</summary>
+        MemoryStalled = 16,
+        /// <summary>Some task waited for input or output.</summary>
+        IoPressure = 17,
+        /// <summary>All tasks waited for input or output.</summary>
+        IoStalled = 18,
+        /// <summary>Free share of the file system that holds the store; without a store set by the host.</summary>
+        StorageFree = 19,
+        /// <summary>1 while a battery of the machine is being emptied.</summary>
+        Discharging = 20,
+        /// <summary>Local time minus UTC in seconds, −64 800 … 64 800.</summary>
+        UtcOffset = 21,
+        /// <summary>1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.</summary>
+        Roaming = 22,
+    }
+
+    /// <summary>What a profile can ask for. A number that has no name here is of a newer library.</summary>
+    public enum Factor
+    {
+        /// <summary>The level while discharging, 1000 otherwise; at least.</summary>
+        Battery = 1,
+        /// <summary>… the factors 2 to 19 have the numbers and units of SELENE_SIGNAL_EXTERNAL_POWER … _STORAGE_FREE.</summary>
+        ExternalPower = 2,
+        /// <summary>SELENE_FACTOR_LOW_POWER_MODE of the header.</summary>
+        LowPowerMode = 3,
+        /// <summary>SELENE_FACTOR_THERMAL of the header.</summary>
+        Thermal = 4,
+        /// <summary>SELENE_FACTOR_USER_ACTIVE of the header.</summary>
+        UserActive = 5,
+        /// <summary>SELENE_FACTOR_DISPLAY_ON of the header.</summary>
+        DisplayOn = 6,
+        /// <summary>SELENE_FACTOR_UNLOCKED of the header.</summary>
+        Unlocked = 7,
+        /// <summary>SELENE_FACTOR_NETWORK of the header.</summary>
+        Network = 8,
+        /// <summary>SELENE_FACTOR_METERED of the header.</summary>
+        Metered = 9,
+        /// <summary>SELENE_FACTOR_AIRPLANE of the header.</summary>
+        Airplane = 10,
+        /// <summary>SELENE_FACTOR_BACKGROUND_SWITCH of the header.</summary>
+        BackgroundSwitch = 11,
+        /// <summary>SELENE_FACTOR_HOST_PRESENCE of the header.</summary>
+        HostPresence = 12,
+        /// <summary>SELENE_FACTOR_CPU_BUSY of the header.</summary>
+        CpuBusy = 13,
+        /// <summary>SELENE_FACTOR_CPU_PRESSURE of the header.</summary>
+        CpuPressure = 14,
+        /// <summary>SELENE_FACTOR_MEMORY_PRESSURE of the header.</summary>
+        MemoryPressure = 15,
+        /// <summary>SELENE_FACTOR_MEMORY_STALLED of the header.</summary>
+        MemoryStalled = 16,
+        /// <summary>SELENE_FACTOR_IO_PRESSURE of the header.</summary>
+        IoPressure = 17,
+        /// <summary>SELENE_FACTOR_IO_STALLED of the header.</summary>
+        IoStalled = 18,
+        /// <summary>SELENE_FACTOR_STORAGE_FREE of the header.</summary>
+        StorageFree = 19,
+        /// <summary>A quota of the kind is spent.</summary>
+        Budget = 20,
+        /// <summary>ns since the kind's last window began; at least.</summary>
+        Rate = 21,
+        /// <summary>How well the present hour suits the kind: refresh wants use, processing wants none.</summary>
+        UsePrediction = 22,
+        /// <summary>ns since the host was last used; at most.</summary>
+        RecentUse = 23,
+    }
 }

@@ -35,6 +35,35 @@ namespace Selene
             Handle = (options ?? throw new ArgumentNullException(nameof(options))).Open();
         }
 
+        private Scheduler(ulong handle)
+        {
+            Handle = handle;
+        }
+
+        /// <summary>
+        /// Connects to the process that has a store open and serves it (<see cref="Serve"/>, or selened). The scheduler is used
+        /// as any other: what is registered is kept there, and its windows and its driver run the tasks of its handlers.
+        /// </summary>
+        public static Scheduler Connect(Connection connection)
+        {
+            return new Scheduler((connection ?? throw new ArgumentNullException(nameof(connection))).Open());
+        }
+
+        /// <summary>
+        /// Lets other processes of this user connect until it is closed: at a path, or, null, at the store's and "-sock".
+        /// </summary>
+        public void Serve(string path = null)
+        {
+            using (var lent = new Lent())
+            {
+                Raw.ServerOptions raw;
+                SeleneException.Check(Raw.selene_server_options_init(&raw, (uint)sizeof(Raw.ServerOptions)));
+                raw.path = lent.Text(path ?? "", nameof(path));
+                ulong server;
+                SeleneException.Check(Raw.selene_server_open(Handle, &raw, &server));
+            }
+        }
+
         /// <summary>The number by which the header knows it.</summary>
         public ulong Handle { get; }
 
@@ -307,6 +336,46 @@ namespace Selene
         public void StopDriver(Duration grace)
         {
             SeleneException.Check(Raw.selene_driver_stop(Handle, grace.Nanoseconds));
+        }
+
+        // ---- the governor ----
+
+        /// <summary>
+        /// Says what the governor asks for from now on, before the driver opens a window. It is not stored.
+        /// </summary>
+        public void SetProfile(Profile profile)
+        {
+            Raw.Profile raw;
+            SeleneException.Check(Raw.selene_profile_init(&raw, (uint)sizeof(Raw.Profile)));
+            raw.@base = (int)profile;
+            SeleneException.Check(Raw.selene_governor_set_profile(Handle, &raw));
+        }
+
+        /// <summary>Sets a signal in place of what the system says, until it is cleared, or for a time.</summary>
+        public void SetSignal(Signal signal, long value, Duration? validFor = null)
+        {
+            SeleneException.Check(Raw.selene_signal_set(Handle, (int)signal, value, validFor?.Nanoseconds ?? 0));
+        }
+
+        /// <summary>Takes that back.</summary>
+        public void ClearSignal(Signal signal)
+        {
+            SeleneException.Check(Raw.selene_signal_clear(Handle, (int)signal));
+        }
+
+        /// <summary>Whether a kind deserves a window now, and why.</summary>
+        public Decision Ask(Kind kind)
+        {
+            Raw.Decision* made;
+            SeleneException.Check(Raw.selene_governor_ask(Handle, (int)kind, 0, &made));
+            try
+            {
+                return new Decision(made);
+            }
+            finally
+            {
+                Raw.selene_decision_destroy(made);
+            }
         }
 
         // ---- events ----

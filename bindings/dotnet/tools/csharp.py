@@ -47,6 +47,9 @@ FAMILIES = {
     "REASON": ("Reason", "Why a task does not run now."),
     "EVENT": ("EventType", "What an event tells."),
     "CONDITION": ("ConditionState", "What a condition of the host is."),
+    "PROFILE": ("Profile", "What the governor asks for before it grants a window."),
+    "SIGNAL": ("Signal", "What the governor looks at."),
+    "FACTOR": ("Factor", "What a profile can ask for."),
 }
 SETS = {"KIND", "CONSTRAINT"}
 

@@ -25,24 +25,29 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.selene.ConditionState;
+import org.selene.Connection;
 import org.selene.Constraint;
 import org.selene.Cycle;
+import org.selene.Decision;
 import org.selene.Disposition;
 import org.selene.Driver;
 import org.selene.Event;
 import org.selene.EventType;
 import org.selene.Events;
 import org.selene.Explanation;
+import org.selene.Factor;
 import org.selene.GroupInfo;
 import org.selene.Handler;
 import org.selene.Kind;
 import org.selene.Options;
 import org.selene.Outcome;
 import org.selene.Priority;
+import org.selene.Profile;
 import org.selene.Reason;
 import org.selene.Report;
 import org.selene.Registered;
@@ -51,6 +56,7 @@ import org.selene.Run;
 import org.selene.Scheduler;
 import org.selene.SchedulerInfo;
 import org.selene.SeleneException;
+import org.selene.Signal;
 import org.selene.State;
 import org.selene.Status;
 import org.selene.Step;
@@ -880,6 +886,77 @@ public final class Tests {
         Options others = Options.builder().path(folder.resolve("copy")).owner("org.example.others").build();
         String text = refused(Status.STORE_FOREIGN, () -> Scheduler.open(others)).getMessage();
         holds(text.contains("org.example.tests"), text);
+        remove(folder);
+    }
+
+    public static void aDriverHoldsBackWhatTheProfileRefusesAndSaysWhy() throws Exception {
+        try (Scheduler scheduler = opened()) {
+            CountDownLatch ran = new CountDownLatch(1);
+            scheduler.addHandler("a", run -> {
+                ran.countDown();
+                return Result.newData();
+            });
+            scheduler.setProfile(Profile.APPLE);
+            scheduler.setSignal(Signal.BACKGROUND_SWITCH, 0);
+            Decision refusal = scheduler.ask(Kind.REFRESH);
+            equal(refusal.isGranted(), false);
+            Decision.Finding because = refusal.findings().stream()
+                    .filter(one -> one.factor() == Factor.BACKGROUND_SWITCH).findFirst().orElseThrow();
+            equal(because.refuses() + " " + because.observed() + " " + because.clearsAt(), "true 0 null");
+            once(scheduler, "a");
+            scheduler.startDriver(Driver.builder().build());
+            equal(ran.await(50, TimeUnit.MILLISECONDS), false);
+            refused(Status.INVALID_ARGUMENT, () -> scheduler.setSignal(Signal.BACKGROUND_SWITCH, 7));
+            scheduler.clearSignal(Signal.BACKGROUND_SWITCH);
+            scheduler.setProfile(Profile.OPEN);
+            ran.await();
+            Decision grant = scheduler.ask(Kind.REFRESH);
+            equal(grant.isGranted() + " " + grant.longestWindow() + " " + grant.findings(), "true null []");
+        }
+    }
+
+    public static void anotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore() throws Exception {
+        Path folder = folder();
+        Path store = folder.resolve("störe");
+        Connection connection = Connection.to(store).pool("tests").build();
+        refused(Status.OWNER_AWAY, () -> Scheduler.connect(connection));
+        try (Scheduler owner = opened(Options.builder().path(store).build())) {
+            owner.serve();
+            Scheduler client = Scheduler.connect(connection);
+            CountDownLatch begun = new CountDownLatch(1);
+            BlockingQueue<Stop> told = new LinkedBlockingQueue<>();
+            client.addHandler("work", run -> {
+                run.setOutput(("by " + run.id()).getBytes(StandardCharsets.UTF_8));
+                return Result.newData();
+            });
+            client.addHandler("waits", run -> {
+                begun.countDown();
+                try {
+                    Thread.sleep(LONG.toMillis());
+                } finally {
+                    told.add(run.stopReason());
+                }
+                return Result.newData();
+            });
+            refused(Status.ALREADY_EXISTS, () -> owner.addHandler("work", run -> Result.newData()));
+            client.register(Task.once("a").handler("work").build());
+            equal(owner.get("a").state(), State.ENQUEUED);
+            equal(client.run(WINDOW).newData(), 1L);
+            equal(new String(owner.output("a"), StandardCharsets.UTF_8), "by a");
+            // A stop of the owner's interrupts the handler's thread here.
+            client.startDriver(Driver.builder().ungoverned().build());
+            once(owner, "waits");
+            begun.await();
+            equal(owner.cancel("waits"), 1L);
+            Stop reason = told.take();
+            holds(reason == Stop.CANCELLED || reason == Stop.SHUTDOWN, reason);
+            equal(client.get("waits").state(), State.CANCELLED);
+            client.stopDriver(LONG);
+            owner.close();
+            refused(Status.OWNER_AWAY, () -> client.get("a"));
+            client.close();
+            refused(Status.INVALID_HANDLE, client::now);
+        }
         remove(folder);
     }
 

@@ -40,6 +40,9 @@ FAMILIES = {
     "REASON": ("Reason", True, "Why a task does not run now."),
     "EVENT": ("EventType", True, "What an event tells."),
     "CONDITION": ("ConditionState", True, "What a condition of the host is."),
+    "PROFILE": ("Profile", False, "What the governor asks for before it grants a window."),
+    "SIGNAL": ("Signal", False, "What the governor looks at."),
+    "FACTOR": ("Factor", True, "What a profile can ask for."),
 }
 #: Families of bits: a value has any number of them.
 SETS = {"KIND", "CONSTRAINT"}

@@ -15,7 +15,6 @@ fn window(scheduler: &Scheduler) -> Result<u32> {
             break;
         }
     }
-    cycle.end()?;
     Ok(runs)
 }
 

@@ -5,10 +5,12 @@
 #[rustfmt::skip]
 pub mod raw;
 
+mod connect;
 mod cycle;
 mod driver;
 mod error;
 mod event;
+mod governor;
 #[rustfmt::skip]
 mod numbers;
 mod run;
@@ -16,10 +18,12 @@ mod scheduler;
 mod task;
 mod time;
 
+pub use connect::Connection;
 pub use cycle::{Cycle, Plan, PlanRun, Report, ReportRun, Step, Window};
 pub use driver::Driver;
 pub use error::{Error, Result};
 pub use event::{Event, Events};
+pub use governor::{Decision, Finding};
 pub use numbers::*;
 pub use run::{Failure, IntoVerdict, Later, Run, Verdict};
 pub use scheduler::{Options, Scheduler};

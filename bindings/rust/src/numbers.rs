@@ -1193,6 +1193,362 @@ impl fmt::Display for EventType {
     }
 }
 
+/// What the governor asks for before it grants a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Profile {
+    /// Nothing but constraints.
+    Open,
+    /// What a phone's system asks for.
+    Apple,
+    /// What a machine under load asks for.
+    Server,
+    /// All of both, for both kinds.
+    Strict,
+    /// A number of a library that is newer than this crate.
+    Other(i32),
+}
+
+impl Profile {
+    /// The number that the header has for it.
+    pub fn number(self) -> i32 {
+        match self {
+            Profile::Open => raw::SELENE_PROFILE_OPEN,
+            Profile::Apple => raw::SELENE_PROFILE_APPLE,
+            Profile::Server => raw::SELENE_PROFILE_SERVER,
+            Profile::Strict => raw::SELENE_PROFILE_STRICT,
+            Profile::Other(number) => number,
+        }
+    }
+
+    /// What a number of the header stands for.
+    pub fn of(number: i32) -> Self {
+        match number {
+            raw::SELENE_PROFILE_OPEN => Profile::Open,
+            raw::SELENE_PROFILE_APPLE => Profile::Apple,
+            raw::SELENE_PROFILE_SERVER => Profile::Server,
+            raw::SELENE_PROFILE_STRICT => Profile::Strict,
+            other => Profile::Other(other),
+        }
+    }
+
+    /// Its name in the header, or "unknown".
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Open => "open",
+            Profile::Apple => "apple",
+            Profile::Server => "server",
+            Profile::Strict => "strict",
+            Profile::Other(_) => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.name())
+    }
+}
+
+/// What the governor looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Signal {
+    /// Charge of all batteries, 0 … 1000.
+    BatteryLevel,
+    /// 1 on external power.
+    ExternalPower,
+    /// 1 while power is to be saved.
+    LowPowerMode,
+    /// 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
+    Thermal,
+    /// 1 while a person works at the machine.
+    UserActive,
+    /// 1 while a display is on.
+    DisplayOn,
+    /// 1 once a person has unlocked the machine since it started.
+    Unlocked,
+    /// 1 while a network is reachable.
+    Network,
+    /// 1 while the network costs by volume.
+    Metered,
+    /// 1 while all wireless radios are switched off.
+    Airplane,
+    /// 0 when the user does not let this host work in the background.
+    BackgroundSwitch,
+    /// A SELENE_PRESENCE_ number.
+    HostPresence,
+    /// Share of CPU time that is not idle: in the last seconds, or at this moment where none were observed.
+    CpuBusy,
+    /// Share of the last 10 s in which some task waited for a CPU (pressure stall information).
+    CpuPressure,
+    /// Likewise for memory.
+    MemoryPressure,
+    /// Share of the last 10 s in which all tasks waited for memory.
+    MemoryStalled,
+    /// Some task waited for input or output.
+    IoPressure,
+    /// All tasks waited for input or output.
+    IoStalled,
+    /// Free share of the file system that holds the store; without a store set by the host.
+    StorageFree,
+    /// 1 while a battery of the machine is being emptied.
+    Discharging,
+    /// Local time minus UTC in seconds, −64 800 … 64 800.
+    UtcOffset,
+    /// 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+    Roaming,
+    /// A number of a library that is newer than this crate.
+    Other(i32),
+}
+
+impl Signal {
+    /// The number that the header has for it.
+    pub fn number(self) -> i32 {
+        match self {
+            Signal::BatteryLevel => raw::SELENE_SIGNAL_BATTERY_LEVEL,
+            Signal::ExternalPower => raw::SELENE_SIGNAL_EXTERNAL_POWER,
+            Signal::LowPowerMode => raw::SELENE_SIGNAL_LOW_POWER_MODE,
+            Signal::Thermal => raw::SELENE_SIGNAL_THERMAL,
+            Signal::UserActive => raw::SELENE_SIGNAL_USER_ACTIVE,
+            Signal::DisplayOn => raw::SELENE_SIGNAL_DISPLAY_ON,
+            Signal::Unlocked => raw::SELENE_SIGNAL_UNLOCKED,
+            Signal::Network => raw::SELENE_SIGNAL_NETWORK,
+            Signal::Metered => raw::SELENE_SIGNAL_METERED,
+            Signal::Airplane => raw::SELENE_SIGNAL_AIRPLANE,
+            Signal::BackgroundSwitch => raw::SELENE_SIGNAL_BACKGROUND_SWITCH,
+            Signal::HostPresence => raw::SELENE_SIGNAL_HOST_PRESENCE,
+            Signal::CpuBusy => raw::SELENE_SIGNAL_CPU_BUSY,
+            Signal::CpuPressure => raw::SELENE_SIGNAL_CPU_PRESSURE,
+            Signal::MemoryPressure => raw::SELENE_SIGNAL_MEMORY_PRESSURE,
+            Signal::MemoryStalled => raw::SELENE_SIGNAL_MEMORY_STALLED,
+            Signal::IoPressure => raw::SELENE_SIGNAL_IO_PRESSURE,
+            Signal::IoStalled => raw::SELENE_SIGNAL_IO_STALLED,
+            Signal::StorageFree => raw::SELENE_SIGNAL_STORAGE_FREE,
+            Signal::Discharging => raw::SELENE_SIGNAL_DISCHARGING,
+            Signal::UtcOffset => raw::SELENE_SIGNAL_UTC_OFFSET,
+            Signal::Roaming => raw::SELENE_SIGNAL_ROAMING,
+            Signal::Other(number) => number,
+        }
+    }
+
+    /// What a number of the header stands for.
+    pub fn of(number: i32) -> Self {
+        match number {
+            raw::SELENE_SIGNAL_BATTERY_LEVEL => Signal::BatteryLevel,
+            raw::SELENE_SIGNAL_EXTERNAL_POWER => Signal::ExternalPower,
+            raw::SELENE_SIGNAL_LOW_POWER_MODE => Signal::LowPowerMode,
+            raw::SELENE_SIGNAL_THERMAL => Signal::Thermal,
+            raw::SELENE_SIGNAL_USER_ACTIVE => Signal::UserActive,
+            raw::SELENE_SIGNAL_DISPLAY_ON => Signal::DisplayOn,
+            raw::SELENE_SIGNAL_UNLOCKED => Signal::Unlocked,
+            raw::SELENE_SIGNAL_NETWORK => Signal::Network,
+            raw::SELENE_SIGNAL_METERED => Signal::Metered,
+            raw::SELENE_SIGNAL_AIRPLANE => Signal::Airplane,
+            raw::SELENE_SIGNAL_BACKGROUND_SWITCH => Signal::BackgroundSwitch,
+            raw::SELENE_SIGNAL_HOST_PRESENCE => Signal::HostPresence,
+            raw::SELENE_SIGNAL_CPU_BUSY => Signal::CpuBusy,
+            raw::SELENE_SIGNAL_CPU_PRESSURE => Signal::CpuPressure,
+            raw::SELENE_SIGNAL_MEMORY_PRESSURE => Signal::MemoryPressure,
+            raw::SELENE_SIGNAL_MEMORY_STALLED => Signal::MemoryStalled,
+            raw::SELENE_SIGNAL_IO_PRESSURE => Signal::IoPressure,
+            raw::SELENE_SIGNAL_IO_STALLED => Signal::IoStalled,
+            raw::SELENE_SIGNAL_STORAGE_FREE => Signal::StorageFree,
+            raw::SELENE_SIGNAL_DISCHARGING => Signal::Discharging,
+            raw::SELENE_SIGNAL_UTC_OFFSET => Signal::UtcOffset,
+            raw::SELENE_SIGNAL_ROAMING => Signal::Roaming,
+            other => Signal::Other(other),
+        }
+    }
+
+    /// Its name in the header, or "unknown".
+    pub fn name(self) -> &'static str {
+        match self {
+            Signal::BatteryLevel => "battery_level",
+            Signal::ExternalPower => "external_power",
+            Signal::LowPowerMode => "low_power_mode",
+            Signal::Thermal => "thermal",
+            Signal::UserActive => "user_active",
+            Signal::DisplayOn => "display_on",
+            Signal::Unlocked => "unlocked",
+            Signal::Network => "network",
+            Signal::Metered => "metered",
+            Signal::Airplane => "airplane",
+            Signal::BackgroundSwitch => "background_switch",
+            Signal::HostPresence => "host_presence",
+            Signal::CpuBusy => "cpu_busy",
+            Signal::CpuPressure => "cpu_pressure",
+            Signal::MemoryPressure => "memory_pressure",
+            Signal::MemoryStalled => "memory_stalled",
+            Signal::IoPressure => "io_pressure",
+            Signal::IoStalled => "io_stalled",
+            Signal::StorageFree => "storage_free",
+            Signal::Discharging => "discharging",
+            Signal::UtcOffset => "utc_offset",
+            Signal::Roaming => "roaming",
+            Signal::Other(_) => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.name())
+    }
+}
+
+/// What a profile can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Factor {
+    /// The level while discharging, 1000 otherwise; at least.
+    Battery,
+    /// … the factors 2 to 19 have the numbers and units of SELENE_SIGNAL_EXTERNAL_POWER … _STORAGE_FREE.
+    ExternalPower,
+    /// SELENE_FACTOR_LOW_POWER_MODE of the header.
+    LowPowerMode,
+    /// SELENE_FACTOR_THERMAL of the header.
+    Thermal,
+    /// SELENE_FACTOR_USER_ACTIVE of the header.
+    UserActive,
+    /// SELENE_FACTOR_DISPLAY_ON of the header.
+    DisplayOn,
+    /// SELENE_FACTOR_UNLOCKED of the header.
+    Unlocked,
+    /// SELENE_FACTOR_NETWORK of the header.
+    Network,
+    /// SELENE_FACTOR_METERED of the header.
+    Metered,
+    /// SELENE_FACTOR_AIRPLANE of the header.
+    Airplane,
+    /// SELENE_FACTOR_BACKGROUND_SWITCH of the header.
+    BackgroundSwitch,
+    /// SELENE_FACTOR_HOST_PRESENCE of the header.
+    HostPresence,
+    /// SELENE_FACTOR_CPU_BUSY of the header.
+    CpuBusy,
+    /// SELENE_FACTOR_CPU_PRESSURE of the header.
+    CpuPressure,
+    /// SELENE_FACTOR_MEMORY_PRESSURE of the header.
+    MemoryPressure,
+    /// SELENE_FACTOR_MEMORY_STALLED of the header.
+    MemoryStalled,
+    /// SELENE_FACTOR_IO_PRESSURE of the header.
+    IoPressure,
+    /// SELENE_FACTOR_IO_STALLED of the header.
+    IoStalled,
+    /// SELENE_FACTOR_STORAGE_FREE of the header.
+    StorageFree,
+    /// A quota of the kind is spent.
+    Budget,
+    /// ns since the kind's last window began; at least.
+    Rate,
+    /// How well the present hour suits the kind: refresh wants use, processing wants none.
+    UsePrediction,
+    /// ns since the host was last used; at most.
+    RecentUse,
+    /// A number of a library that is newer than this crate.
+    Other(i32),
+}
+
+impl Factor {
+    /// The number that the header has for it.
+    pub fn number(self) -> i32 {
+        match self {
+            Factor::Battery => raw::SELENE_FACTOR_BATTERY,
+            Factor::ExternalPower => raw::SELENE_FACTOR_EXTERNAL_POWER,
+            Factor::LowPowerMode => raw::SELENE_FACTOR_LOW_POWER_MODE,
+            Factor::Thermal => raw::SELENE_FACTOR_THERMAL,
+            Factor::UserActive => raw::SELENE_FACTOR_USER_ACTIVE,
+            Factor::DisplayOn => raw::SELENE_FACTOR_DISPLAY_ON,
+            Factor::Unlocked => raw::SELENE_FACTOR_UNLOCKED,
+            Factor::Network => raw::SELENE_FACTOR_NETWORK,
+            Factor::Metered => raw::SELENE_FACTOR_METERED,
+            Factor::Airplane => raw::SELENE_FACTOR_AIRPLANE,
+            Factor::BackgroundSwitch => raw::SELENE_FACTOR_BACKGROUND_SWITCH,
+            Factor::HostPresence => raw::SELENE_FACTOR_HOST_PRESENCE,
+            Factor::CpuBusy => raw::SELENE_FACTOR_CPU_BUSY,
+            Factor::CpuPressure => raw::SELENE_FACTOR_CPU_PRESSURE,
+            Factor::MemoryPressure => raw::SELENE_FACTOR_MEMORY_PRESSURE,
+            Factor::MemoryStalled => raw::SELENE_FACTOR_MEMORY_STALLED,
+            Factor::IoPressure => raw::SELENE_FACTOR_IO_PRESSURE,
+            Factor::IoStalled => raw::SELENE_FACTOR_IO_STALLED,
+            Factor::StorageFree => raw::SELENE_FACTOR_STORAGE_FREE,
+            Factor::Budget => raw::SELENE_FACTOR_BUDGET,
+            Factor::Rate => raw::SELENE_FACTOR_RATE,
+            Factor::UsePrediction => raw::SELENE_FACTOR_USE_PREDICTION,
+            Factor::RecentUse => raw::SELENE_FACTOR_RECENT_USE,
+            Factor::Other(number) => number,
+        }
+    }
+
+    /// What a number of the header stands for.
+    pub fn of(number: i32) -> Self {
+        match number {
+            raw::SELENE_FACTOR_BATTERY => Factor::Battery,
+            raw::SELENE_FACTOR_EXTERNAL_POWER => Factor::ExternalPower,
+            raw::SELENE_FACTOR_LOW_POWER_MODE => Factor::LowPowerMode,
+            raw::SELENE_FACTOR_THERMAL => Factor::Thermal,
+            raw::SELENE_FACTOR_USER_ACTIVE => Factor::UserActive,
+            raw::SELENE_FACTOR_DISPLAY_ON => Factor::DisplayOn,
+            raw::SELENE_FACTOR_UNLOCKED => Factor::Unlocked,
+            raw::SELENE_FACTOR_NETWORK => Factor::Network,
+            raw::SELENE_FACTOR_METERED => Factor::Metered,
+            raw::SELENE_FACTOR_AIRPLANE => Factor::Airplane,
+            raw::SELENE_FACTOR_BACKGROUND_SWITCH => Factor::BackgroundSwitch,
+            raw::SELENE_FACTOR_HOST_PRESENCE => Factor::HostPresence,
+            raw::SELENE_FACTOR_CPU_BUSY => Factor::CpuBusy,
+            raw::SELENE_FACTOR_CPU_PRESSURE => Factor::CpuPressure,
+            raw::SELENE_FACTOR_MEMORY_PRESSURE => Factor::MemoryPressure,
+            raw::SELENE_FACTOR_MEMORY_STALLED => Factor::MemoryStalled,
+            raw::SELENE_FACTOR_IO_PRESSURE => Factor::IoPressure,
+            raw::SELENE_FACTOR_IO_STALLED => Factor::IoStalled,
+            raw::SELENE_FACTOR_STORAGE_FREE => Factor::StorageFree,
+            raw::SELENE_FACTOR_BUDGET => Factor::Budget,
+            raw::SELENE_FACTOR_RATE => Factor::Rate,
+            raw::SELENE_FACTOR_USE_PREDICTION => Factor::UsePrediction,
+            raw::SELENE_FACTOR_RECENT_USE => Factor::RecentUse,
+            other => Factor::Other(other),
+        }
+    }
+
+    /// Its name in the header, or "unknown".
+    pub fn name(self) -> &'static str {
+        match self {
+            Factor::Battery => "battery",
+            Factor::ExternalPower => "external_power",
+            Factor::LowPowerMode => "low_power_mode",
+            Factor::Thermal => "thermal",
+            Factor::UserActive => "user_active",
+            Factor::DisplayOn => "display_on",
+            Factor::Unlocked => "unlocked",
+            Factor::Network => "network",
+            Factor::Metered => "metered",
+            Factor::Airplane => "airplane",
+            Factor::BackgroundSwitch => "background_switch",
+            Factor::HostPresence => "host_presence",
+            Factor::CpuBusy => "cpu_busy",
+            Factor::CpuPressure => "cpu_pressure",
+            Factor::MemoryPressure => "memory_pressure",
+            Factor::MemoryStalled => "memory_stalled",
+            Factor::IoPressure => "io_pressure",
+            Factor::IoStalled => "io_stalled",
+            Factor::StorageFree => "storage_free",
+            Factor::Budget => "budget",
+            Factor::Rate => "rate",
+            Factor::UsePrediction => "use_prediction",
+            Factor::RecentUse => "recent_use",
+            Factor::Other(_) => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.name())
+    }
+}
+
 /// Any number of kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Kinds(pub(crate) u32);

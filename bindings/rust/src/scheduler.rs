@@ -4,7 +4,8 @@ use crate::cycle::{Cycle, Plan, Report, Window};
 use crate::driver::Driver;
 use crate::error::{bytes, check, defaults, length, slice, string, text, Error, Result};
 use crate::event::Events;
-use crate::numbers::{Constraints, Disposition, Kinds, State};
+use crate::governor::Decision;
+use crate::numbers::{Constraints, Disposition, Kind, Kinds, Profile, Signal, State};
 use crate::raw;
 use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
 use crate::task::{Explanation, GroupInfo, Task, TaskInfo, Waits};
@@ -167,17 +168,16 @@ impl Options {
         }
         let mut handle = 0;
         check(unsafe { raw::selene_scheduler_open(&raw, &mut handle) })?;
-        let core = Core { handle, is_closed: AtomicBool::new(false), copying: AtomicUsize::new(0) };
-        Ok(Scheduler { core: Arc::new(core) })
+        Ok(Scheduler::owning(handle))
     }
 }
 
 #[cfg(unix)]
-fn path_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
     std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec()
 }
 #[cfg(not(unix))]
-fn path_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
@@ -250,6 +250,25 @@ impl Scheduler {
     /// Opens one with a store, with all defaults besides.
     pub fn open(path: impl AsRef<Path>) -> Result<Scheduler> {
         Options::new().path(path).open()
+    }
+
+    /// What was opened, or connected.
+    pub(crate) fn owning(handle: raw::selene_scheduler) -> Scheduler {
+        let core = Core { handle, is_closed: AtomicBool::new(false), copying: AtomicUsize::new(0) };
+        Scheduler { core: Arc::new(core) }
+    }
+
+    /// Lets other processes of this user connect ([`Connection`]) until it is closed, at the store's path and "-sock".
+    pub fn serve(&self) -> Result<()> {
+        self.serve_at("")
+    }
+    /// The same at a path.
+    pub fn serve_at(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path_bytes(path.as_ref());
+        let mut raw = defaults!(selene_server_options, selene_server_options_init);
+        raw.path = raw::selene_text { data: path.as_ptr().cast(), length: length(&path) };
+        let mut server = 0;
+        check(unsafe { raw::selene_server_open(self.handle(), &raw, &mut server) })
     }
 
     /// The number by which the header knows it, for calls that have no name here.
@@ -579,6 +598,35 @@ impl Scheduler {
     /// and counted.
     pub fn events(&self, capacity: usize) -> Result<Events> {
         Events::new(self.handle(), capacity)
+    }
+
+    // ---- the governor ----
+
+    /// Says what it asks for from now on, before the driver opens a window. It is not stored.
+    pub fn set_profile(&self, profile: Profile) -> Result<()> {
+        let mut raw = defaults!(selene_profile, selene_profile_init);
+        raw.base = profile.number();
+        check(unsafe { raw::selene_governor_set_profile(self.handle(), &raw) })
+    }
+    /// Sets a signal in place of what the system says, until it is cleared, or for a time.
+    pub fn set_signal(&self, signal: Signal, value: i64, valid_for: Option<Duration>) -> Result<()> {
+        let valid_for = valid_for.map_or(0, nanoseconds);
+        check(unsafe { raw::selene_signal_set(self.handle(), signal.number(), value, valid_for) })
+    }
+    /// Takes that back.
+    pub fn clear_signal(&self, signal: Signal) -> Result<()> {
+        check(unsafe { raw::selene_signal_clear(self.handle(), signal.number()) })
+    }
+    /// Whether a kind deserves a window now, and why.
+    pub fn ask(&self, kind: Kind) -> Result<Decision> {
+        let mut raw = ptr::null_mut();
+        // Sound: the answer is read before it is freed.
+        unsafe {
+            check(raw::selene_governor_ask(self.handle(), kind.number(), 0, &mut raw))?;
+            let made = Decision::new(&*raw);
+            raw::selene_decision_destroy(raw);
+            Ok(made)
+        }
     }
 
     // ---- the driver ----

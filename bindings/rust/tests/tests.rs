@@ -597,3 +597,66 @@ fn a_task_waits_for_conditions_of_the_host() {
     scheduler.undefine_condition("vpn").unwrap();
     assert!(run.complete(()).is_err());
 }
+
+#[test]
+fn a_driver_holds_back_what_the_profile_refuses_and_says_why() {
+    let scheduler = opened(Options::new());
+    let (sender, ids) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    scheduler.handler("a", move |run| sender.lock().unwrap().send(run.id().to_string()).unwrap()).unwrap();
+    scheduler.set_profile(Profile::Apple).unwrap();
+    scheduler.set_signal(Signal::BackgroundSwitch, 0, None).unwrap();
+    let refusal = scheduler.ask(Kind::Refresh).unwrap();
+    assert!(!refusal.granted);
+    let because = refusal.findings.iter().find(|one| one.factor == Factor::BackgroundSwitch).unwrap();
+    assert_eq!((because.refuses, because.observed, because.clears_at), (true, 0, None));
+    scheduler.register(&Task::once("a")).unwrap();
+    scheduler.start_driver(&Driver::new()).unwrap();
+    assert!(ids.recv_timeout(Duration::from_millis(50)).is_err());
+    let error = scheduler.set_signal(Signal::BackgroundSwitch, 7, None).unwrap_err();
+    assert_eq!(error.status(), Status::InvalidArgument);
+    scheduler.clear_signal(Signal::BackgroundSwitch).unwrap();
+    scheduler.set_profile(Profile::Open).unwrap();
+    assert_eq!(ids.recv_timeout(LONG).unwrap(), "a");
+    let grant = scheduler.ask(Kind::Refresh).unwrap();
+    assert_eq!((grant.granted, grant.longest_window, grant.findings), (true, None, vec![]));
+}
+
+#[test]
+fn another_process_enqueues_looks_and_works_for_the_owner_of_a_store() {
+    let folder = Folder::new("connect");
+    let store = folder.0.join("store");
+    let connection = Connection::to(&store).pool("tests");
+    assert_eq!(connection.open().unwrap_err().status(), Status::OwnerAway);
+    let owner = opened(Options::new().path(&store));
+    owner.serve().unwrap();
+    let client = connection.open().unwrap();
+    let (sender, told) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    client.handler("work", |run: &Run| run.set_output(format!("by {}", run.id()).as_bytes())).unwrap();
+    client
+        .handler("waits", move |run| {
+            sender.lock().unwrap().send(None).unwrap();
+            let reason = run.wait(LONG);
+            sender.lock().unwrap().send(reason).unwrap();
+        })
+        .unwrap();
+    assert_eq!(owner.handler("work", |_| ()).unwrap_err().status(), Status::AlreadyExists);
+    client.register(&Task::once("a").handler("work")).unwrap();
+    assert_eq!(owner.get("a").unwrap().unwrap().state, State::Enqueued);
+    assert_eq!(client.run(&Window::new(LONG)).unwrap().new_data, 1);
+    assert_eq!(owner.output("a").unwrap(), b"by a");
+    // A stop of the owner's wakes the handler here.
+    client.start_driver(&Driver::new().ungoverned()).unwrap();
+    owner.register(&Task::once("waits")).unwrap();
+    assert_eq!(told.recv_timeout(LONG).unwrap(), None);
+    assert_eq!(owner.cancel("waits"), Ok(1));
+    let reason = told.recv_timeout(LONG).unwrap();
+    assert!(matches!(reason, Some(Stop::Cancelled | Stop::Shutdown)), "{reason:?}");
+    assert_eq!(client.get("waits").unwrap().unwrap().state, State::Cancelled);
+    client.stop_driver(LONG).unwrap();
+    owner.close(Duration::ZERO).unwrap();
+    assert_eq!(client.get("a").unwrap_err().status(), Status::OwnerAway);
+    client.close(Duration::ZERO).unwrap();
+    assert_eq!(client.now().unwrap_err().status(), Status::InvalidHandle);
+}

@@ -42,6 +42,9 @@ FAMILIES = {
     "STOP": ("Stop", "Why a run is asked to stop."),
     "REASON": ("Reason", "Why a task does not run now."),
     "EVENT": ("EventType", "What an event tells."),
+    "PROFILE": ("Profile", "What the governor asks for before it grants a window."),
+    "SIGNAL": ("Signal", "What the governor looks at."),
+    "FACTOR": ("Factor", "What a profile can ask for."),
 }
 #: Families of bits, of which a value has any number.
 SETS = {"KIND": ("Kinds", "Any number of kinds."), "CONSTRAINT": ("Constraints", "Conditions that a task may ask for.")}

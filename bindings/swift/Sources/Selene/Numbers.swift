@@ -682,6 +682,204 @@ public struct ConditionState: RawRepresentable, Hashable, Sendable, CustomString
   }
 }
 
+/// What the governor asks for before it grants a window. One that has no name here is of a newer library.
+public struct Profile: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// Its number in the header.
+  public let rawValue: Int32
+
+  /// The one with this number.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// Nothing but constraints.
+  public static let open = Profile(rawValue: 0)
+  /// What a phone's system asks for.
+  public static let apple = Profile(rawValue: 1)
+  /// What a machine under load asks for.
+  public static let server = Profile(rawValue: 2)
+  /// All of both, for both kinds.
+  public static let strict = Profile(rawValue: 3)
+
+  /// Its name in the header, or its number.
+  public var description: String {
+    switch rawValue {
+    case 0: "open"
+    case 1: "apple"
+    case 2: "server"
+    case 3: "strict"
+    default: "\(rawValue)"
+    }
+  }
+}
+
+/// What the governor looks at. One that has no name here is of a newer library.
+public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// Its number in the header.
+  public let rawValue: Int32
+
+  /// The one with this number.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// Charge of all batteries, 0 … 1000.
+  public static let batteryLevel = Signal(rawValue: 1)
+  /// 1 on external power.
+  public static let externalPower = Signal(rawValue: 2)
+  /// 1 while power is to be saved.
+  public static let lowPowerMode = Signal(rawValue: 3)
+  /// 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
+  public static let thermal = Signal(rawValue: 4)
+  /// 1 while a person works at the machine.
+  public static let userActive = Signal(rawValue: 5)
+  /// 1 while a display is on.
+  public static let displayOn = Signal(rawValue: 6)
+  /// 1 once a person has unlocked the machine since it started.
+  public static let unlocked = Signal(rawValue: 7)
+  /// 1 while a network is reachable.
+  public static let network = Signal(rawValue: 8)
+  /// 1 while the network costs by volume.
+  public static let metered = Signal(rawValue: 9)
+  /// 1 while all wireless radios are switched off.
+  public static let airplane = Signal(rawValue: 10)
+  /// 0 when the user does not let this host work in the background.
+  public static let backgroundSwitch = Signal(rawValue: 11)
+  /// A SELENE_PRESENCE_ number.
+  public static let hostPresence = Signal(rawValue: 12)
+  /// Share of CPU time that is not idle: in the last seconds, or at this moment where none were observed.
+  public static let cpuBusy = Signal(rawValue: 13)
+  /// Share of the last 10 s in which some task waited for a CPU (pressure stall information).
+  public static let cpuPressure = Signal(rawValue: 14)
+  /// Likewise for memory.
+  public static let memoryPressure = Signal(rawValue: 15)
+  /// Share of the last 10 s in which all tasks waited for memory.
+  public static let memoryStalled = Signal(rawValue: 16)
+  /// Some task waited for input or output.
+  public static let ioPressure = Signal(rawValue: 17)
+  /// All tasks waited for input or output.
+  public static let ioStalled = Signal(rawValue: 18)
+  /// Free share of the file system that holds the store; without a store set by the host.
+  public static let storageFree = Signal(rawValue: 19)
+  /// 1 while a battery of the machine is being emptied.
+  public static let discharging = Signal(rawValue: 20)
+  /// Local time minus UTC in seconds, −64 800 … 64 800.
+  public static let utcOffset = Signal(rawValue: 21)
+  /// 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+  public static let roaming = Signal(rawValue: 22)
+
+  /// Its name in the header, or its number.
+  public var description: String {
+    switch rawValue {
+    case 1: "battery_level"
+    case 2: "external_power"
+    case 3: "low_power_mode"
+    case 4: "thermal"
+    case 5: "user_active"
+    case 6: "display_on"
+    case 7: "unlocked"
+    case 8: "network"
+    case 9: "metered"
+    case 10: "airplane"
+    case 11: "background_switch"
+    case 12: "host_presence"
+    case 13: "cpu_busy"
+    case 14: "cpu_pressure"
+    case 15: "memory_pressure"
+    case 16: "memory_stalled"
+    case 17: "io_pressure"
+    case 18: "io_stalled"
+    case 19: "storage_free"
+    case 20: "discharging"
+    case 21: "utc_offset"
+    case 22: "roaming"
+    default: "\(rawValue)"
+    }
+  }
+}
+
+/// What a profile can ask for. One that has no name here is of a newer library.
+public struct Factor: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// Its number in the header.
+  public let rawValue: Int32
+
+  /// The one with this number.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// The level while discharging, 1000 otherwise; at least.
+  public static let battery = Factor(rawValue: 1)
+  /// … the factors 2 to 19 have the numbers and units of SELENE_SIGNAL_EXTERNAL_POWER … _STORAGE_FREE.
+  public static let externalPower = Factor(rawValue: 2)
+  /// SELENE_FACTOR_LOW_POWER_MODE of the header.
+  public static let lowPowerMode = Factor(rawValue: 3)
+  /// SELENE_FACTOR_THERMAL of the header.
+  public static let thermal = Factor(rawValue: 4)
+  /// SELENE_FACTOR_USER_ACTIVE of the header.
+  public static let userActive = Factor(rawValue: 5)
+  /// SELENE_FACTOR_DISPLAY_ON of the header.
+  public static let displayOn = Factor(rawValue: 6)
+  /// SELENE_FACTOR_UNLOCKED of the header.
+  public static let unlocked = Factor(rawValue: 7)
+  /// SELENE_FACTOR_NETWORK of the header.
+  public static let network = Factor(rawValue: 8)
+  /// SELENE_FACTOR_METERED of the header.
+  public static let metered = Factor(rawValue: 9)
+  /// SELENE_FACTOR_AIRPLANE of the header.
+  public static let airplane = Factor(rawValue: 10)
+  /// SELENE_FACTOR_BACKGROUND_SWITCH of the header.
+  public static let backgroundSwitch = Factor(rawValue: 11)
+  /// SELENE_FACTOR_HOST_PRESENCE of the header.
+  public static let hostPresence = Factor(rawValue: 12)
+  /// SELENE_FACTOR_CPU_BUSY of the header.
+  public static let cpuBusy = Factor(rawValue: 13)
+  /// SELENE_FACTOR_CPU_PRESSURE of the header.
+  public static let cpuPressure = Factor(rawValue: 14)
+  /// SELENE_FACTOR_MEMORY_PRESSURE of the header.
+  public static let memoryPressure = Factor(rawValue: 15)
+  /// SELENE_FACTOR_MEMORY_STALLED of the header.
+  public static let memoryStalled = Factor(rawValue: 16)
+  /// SELENE_FACTOR_IO_PRESSURE of the header.
+  public static let ioPressure = Factor(rawValue: 17)
+  /// SELENE_FACTOR_IO_STALLED of the header.
+  public static let ioStalled = Factor(rawValue: 18)
+  /// SELENE_FACTOR_STORAGE_FREE of the header.
+  public static let storageFree = Factor(rawValue: 19)
+  /// A quota of the kind is spent.
+  public static let budget = Factor(rawValue: 20)
+  /// ns since the kind's last window began; at least.
+  public static let rate = Factor(rawValue: 21)
+  /// How well the present hour suits the kind: refresh wants use, processing wants none.
+  public static let usePrediction = Factor(rawValue: 22)
+  /// ns since the host was last used; at most.
+  public static let recentUse = Factor(rawValue: 23)
+
+  /// Its name in the header, or its number.
+  public var description: String {
+    switch rawValue {
+    case 1: "battery"
+    case 2: "external_power"
+    case 3: "low_power_mode"
+    case 4: "thermal"
+    case 5: "user_active"
+    case 6: "display_on"
+    case 7: "unlocked"
+    case 8: "network"
+    case 9: "metered"
+    case 10: "airplane"
+    case 11: "background_switch"
+    case 12: "host_presence"
+    case 13: "cpu_busy"
+    case 14: "cpu_pressure"
+    case 15: "memory_pressure"
+    case 16: "memory_stalled"
+    case 17: "io_pressure"
+    case 18: "io_stalled"
+    case 19: "storage_free"
+    case 20: "budget"
+    case 21: "rate"
+    case 22: "use_prediction"
+    case 23: "recent_use"
+    default: "\(rawValue)"
+    }
+  }
+}
+
 /// Any number of kinds.
 public struct Kinds: OptionSet, Hashable, Sendable {
   /// Its bits in the header.

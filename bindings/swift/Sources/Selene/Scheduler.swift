@@ -49,7 +49,23 @@ public final class Scheduler: Sendable {
   /// Opens a scheduler.
   public init(_ options: Options = Options()) throws(SeleneError) { core = Core(try options.open()) }
 
+  /// Connects to the process that has a store open and serves it (`serve`, or selened). The scheduler is used as any other:
+  /// what is registered is kept there, and its windows and its driver run the tasks of its handlers.
+  public init(_ connection: Connection) throws(SeleneError) { core = Core(try connection.open()) }
+
   deinit { try? core.close(.zero) }
+
+  /// Lets other processes of this user connect until it is closed: at a path, or at the store's and "-sock".
+  public func serve(at path: String? = nil) throws(SeleneError) {
+    let lent = Lent()
+    var raw = selene_server_options()
+    try check(selene_server_options_init(&raw, size(of: selene_server_options.self)))
+    raw.path = lent.text(path ?? "")
+    var server: selene_server = 0
+    let status = selene_server_open(handle, &raw, &server)
+    withExtendedLifetime(lent) {}
+    try check(status)
+  }
 
   /// The number by which the header knows it, for calls that have no name here.
   public var handle: UInt64 { core.handle }
@@ -215,7 +231,7 @@ public final class Scheduler: Sendable {
   }
 
   /// What a call made, copied and freed.
-  private func owned<Raw, Made>(
+  func owned<Raw, Made>(
     _ raw: UnsafeMutablePointer<Raw>?, _ destroy: (UnsafeMutablePointer<Raw>?) -> Void, _ made: (Raw) -> Made
   ) throws(SeleneError) -> Made {
     defer { destroy(raw) }

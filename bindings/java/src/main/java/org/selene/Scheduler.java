@@ -47,6 +47,36 @@ public final class Scheduler implements AutoCloseable {
         }
     }
 
+    /**
+     * Connects to the process that has a store open and serves it ({@link #serve}, or selened). The scheduler is used as any
+     * other: what is registered is kept there, and its windows and its driver run the tasks of its handlers.
+     */
+    public static Scheduler connect(Connection connection) {
+        try (Lent lent = new Lent()) {
+            Lent.Block out = lent.room(8);
+            Raw.selene_scheduler_connect(connection.lend(lent).address, out.address);
+            return new Scheduler(out.getLong(0));
+        }
+    }
+
+    /** Lets other processes of this user connect until it is closed, at the store's path and "-sock". */
+    public void serve() {
+        serve(null);
+    }
+
+    /** The same at a path. */
+    public void serve(java.nio.file.@Nullable Path path) {
+        try (Lent lent = new Lent()) {
+            Lent.Block raw = lent.room(Layout.ServerOptions.SIZE);
+            Lent.Block out = lent.room(8);
+            Raw.selene_server_options_init(raw.address, Layout.ServerOptions.SIZE);
+            if (path != null) {
+                raw.put(Layout.ServerOptions.PATH, lent.text(path.toFile().getPath()));
+            }
+            Raw.selene_server_open(handle, raw.address, out.address);
+        }
+    }
+
     /** The number by which the header knows it. */
     public long handle() {
         return handle;
@@ -263,6 +293,39 @@ public final class Scheduler implements AutoCloseable {
     /** Stops it; runs in its windows are stopped and have the grace to return. Without a driver it does nothing. */
     public void stopDriver(Duration grace) {
         Raw.selene_driver_stop(handle, Time.nanoseconds(grace));
+    }
+
+    // ---- the governor ----
+
+    /** Says what the governor asks for from now on, before the driver opens a window. It is not stored. */
+    public void setProfile(Profile profile) {
+        try (Lent lent = new Lent()) {
+            Lent.Block raw = lent.room(Layout.Profile.SIZE);
+            Raw.selene_profile_init(raw.address, Layout.Profile.SIZE);
+            raw.put(Layout.Profile.BASE, profile.number());
+            Raw.selene_governor_set_profile(handle, raw.address);
+        }
+    }
+
+    /** Sets a signal in place of what the system says, until it is cleared. */
+    public void setSignal(Signal signal, long value) {
+        Raw.selene_signal_set(handle, signal.number(), value, 0);
+    }
+
+    /** The same for a time, after which it is unknown. */
+    public void setSignal(Signal signal, long value, Duration validFor) {
+        Raw.selene_signal_set(handle, signal.number(), value, Time.nanoseconds(validFor));
+    }
+
+    /** Takes that back. */
+    public void clearSignal(Signal signal) {
+        Raw.selene_signal_clear(handle, signal.number());
+    }
+
+    /** Whether a kind deserves a window now, and why. */
+    public Decision ask(Kind kind) {
+        long made = number(out -> Raw.selene_governor_ask(handle, kind.number(), 0, out));
+        return owned(made, at -> Decision.of(Struct.at(at, Layout.Decision.SIZE)), Raw::selene_decision_destroy);
     }
 
     // ---- events ----
