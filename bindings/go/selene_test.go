@@ -846,3 +846,56 @@ func TestAnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore(t *testing.T) {
 	_, err = client.Now()
 	refused(t, err, ErrInvalidHandle)
 }
+
+func TestAPeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes(t *testing.T) {
+	start := time.Unix(3_600_000, 0)
+	s := opened(t, Options{Clock: start, NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	task := Periodic("a", time.Hour)
+	register(t, s, task)
+	pull := func() {
+		cycle, err := s.Begin(Window{})
+		must(t, err)
+		step, run, _, err := cycle.Next()
+		must(t, err)
+		equal(t, step, StepRun)
+		now, err := s.Now()
+		must(t, err)
+		equal(t, run.StartedAt().Equal(now), true)
+		equal(t, run.Deadline().Sub(now), 30*time.Second)
+		equal(t, run.ExpiresAt().Sub(now), 28500*time.Millisecond)
+		equal(t, run.Token() != 0, true)
+		must(t, run.Complete(OutcomeNewData))
+		must(t, cycle.Close())
+		must(t, cycle.Close())
+		equal(t, info(t, s, "a").EarliestBegin.Sub(now), time.Hour)
+	}
+	pull()
+	must(t, s.SetClock(start.Add(time.Hour)))
+	drained, err := s.Drain(0)
+	must(t, err)
+	equal(t, drained, true)
+	must(t, s.Resume())
+	pull()
+}
+
+func TestIdsOfAllLengthsComeWhole(t *testing.T) {
+	s := opened(t, Options{Clock: time.Unix(0, 0), NoThreads: true})
+	must(t, s.PulledHandler("a"))
+	for length := 1; length <= 255; length += 1 + length/4 {
+		id := strings.Repeat("ä", length/2) + strings.Repeat("b", length%2)
+		task := Once(id)
+		task.Handler = "a"
+		register(t, s, task)
+		cycle, err := s.Begin(Window{})
+		must(t, err)
+		_, run, _, err := cycle.Next()
+		must(t, err)
+		runtime.GC()
+		equal(t, run.ID, id)
+		must(t, run.Complete(OutcomeNewData))
+		report, err := cycle.End()
+		must(t, err)
+		equal(t, report.Runs[0].ID, id)
+	}
+}

@@ -568,6 +568,56 @@ void store() {
     removed(folder);
 }
 
+void times() {
+    selene::options options;
+    const selene::instant start{hours(1000)};
+    options.clock = start;
+    options.no_threads = true;
+    options.max_pending_refresh = selene::unlimited;
+    selene::scheduler scheduler = opened(options);
+    scheduler.handler("a");
+    selene::task task;
+    task.id = "a";
+    task.schedule = selene::schedule::periodic;
+    task.period = hours(1);
+    scheduler.add(task);
+    const auto first = [&] {
+        selene::cycle cycle = scheduler.begin();
+        const selene::step step = cycle.next();
+        CHECK(step);
+        return std::pair(std::move(cycle), *step);
+    };
+    {
+        const auto [cycle, run] = first();
+        CHECK(run.started_at() == start && run.deadline() == start + 30s);
+        CHECK(run.expires_at() == start + 28500ms && run.priority() == selene::priority::normal);
+        run.complete();
+    }
+    CHECK(scheduler.get("a").earliest_begin == start + hours(1));
+    scheduler.set_clock(start + hours(1));
+    CHECK(scheduler.drain());
+    scheduler.resume();
+    {
+        const auto [cycle, run] = first();
+        run.complete_until(start + hours(9));
+    }
+    CHECK(scheduler.get("a").earliest_begin == start + hours(9));
+    scheduler.add(once("b"));
+    scheduler.handler("b");
+    {
+        const auto [cycle, run] = first();
+        run.give_up("of no use");
+    }
+    CHECK(scheduler.get("b").state == selene::state::failed);
+    scheduler.remove_handler("b");
+    CHECK(refused([&] { scheduler.remove_handler("b"); }) == SELENE_ERROR_NOT_FOUND);
+    scheduler.enable_none();
+    scheduler.set_clock(start + hours(9));
+    CHECK(refused([&] { scheduler.begin(); }) == SELENE_ERROR_UNAVAILABLE);
+    scheduler.enable(selene::kind::refresh);
+    first().second.complete();
+}
+
 void governor() {
     selene::scheduler scheduler = opened();
     std::atomic<int> ran{0};
@@ -767,6 +817,7 @@ int main(int count, char **arguments) {
     test("a clock of a test drives the driver", told_clock);
     test("events are read, and lost ones counted", events);
     test("a store can be closed and opened again", store);
+    test("a periodic task is due again after its period, and a run knows its times", times);
     test("a driver holds back what the profile refuses, and says why", governor);
     test("another process enqueues, looks and works for the owner of a store", connections);
     test("a process ends with its exit code with runs in flight, and the store tells them", exits);

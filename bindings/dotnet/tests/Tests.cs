@@ -479,6 +479,43 @@ internal static class Tests
         }
     }
 
+    private static void APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes()
+    {
+        Instant start = new DateTimeOffset(2001, 2, 3, 4, 5, 6, TimeSpan.Zero);
+        Duration hour = TimeSpan.FromHours(1);
+        using (Scheduler scheduler = Pulled(start))
+        {
+            scheduler.Register(TaskRequest.Periodic("a", hour));
+            foreach (Instant now in new[] { start, start + hour })
+            {
+                scheduler.SetClock(now);
+                Check(scheduler.Drain(Duration.Zero), "nothing runs");
+                scheduler.Resume();
+                using (Cycle cycle = scheduler.Begin())
+                {
+                    Run run = cycle.Next().Run;
+                    Same(run.StartedAt, now);
+                    Same(run.Deadline, now + TimeSpan.FromSeconds(30));
+                    Same(run.ExpiresAt, now + TimeSpan.FromMilliseconds(28500));
+                    run.Complete(Outcome.NewData);
+                }
+                Same(scheduler.Get("a").EarliestBegin, now + hour);
+            }
+        }
+        using (Scheduler scheduler = Opened(new Options { BackgroundThreads = true }))
+        using (var ran = new ManualResetEvent(false))
+        {
+            scheduler.AddHandler("b", run =>
+            {
+                ran.Set();
+                return Result.NewData;
+            });
+            scheduler.Register(TaskRequest.Once("b").With(task => task.InitialDelay = hour));
+            scheduler.Launch("b");
+            Wait(ran);
+        }
+    }
+
     private static void ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy()
     {
         using (Scheduler scheduler = Opened())
@@ -751,7 +788,8 @@ internal static class Tests
             WhatIsThrownIsAFailureWithItsText, WhatAHandlerReturnsIsTheOutcomeAndWhatItLeavesIsKept,
             AStopCancelsTheTokenOfARun, AWindowEndsByItsDeadlineAndACloseAtOnceWhateverAHandlerDoes, AWindowEndsWithItsToken,
             WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ATestsClockSaysWhatIsDueAndWhy,
-            ADriverRunsWhatIsRegisteredAndEventsTellIt, ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
+            ADriverRunsWhatIsRegisteredAndEventsTellIt, APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes,
+            ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
             AnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore, AStoreCanBeClosedAndOpenedAgain,
             ThreadsShareASchedulerWhileOneClosesIt, WhatIsReleasedIsCollected,
             MemoryIsFlatOver100000RunsAndAsManyFailuresWhileThreadsCollect,

@@ -889,6 +889,36 @@ public final class Tests {
         remove(folder);
     }
 
+    public static void aPeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes() throws Exception {
+        Instant start = Instant.ofEpochSecond(3_600_000);
+        try (Scheduler scheduler = pulled(start)) {
+            scheduler.register(Task.periodic("a", Duration.ofHours(1)).build());
+            for (Instant now : List.of(start, start.plusSeconds(3600))) {
+                scheduler.setClock(now);
+                equal(scheduler.drain(Duration.ZERO), true);
+                scheduler.resume();
+                try (Cycle cycle = scheduler.begin(Window.of(Duration.ofSeconds(30)))) {
+                    Run run = (Run) cycle.next();
+                    equal(run.startedAt(), now);
+                    equal(run.deadline(), now.plusSeconds(30));
+                    equal(run.expiresAt(), now.plusMillis(28_500));
+                    run.complete(Outcome.NEW_DATA);
+                }
+                equal(scheduler.get("a").earliestBegin(), now.plusSeconds(3600));
+            }
+        }
+        try (Scheduler scheduler = opened(Options.builder().backgroundThreads().threadStackSize(1 << 24).build())) {
+            CountDownLatch ran = new CountDownLatch(1);
+            scheduler.addHandler("b", run -> {
+                ran.countDown();
+                return Result.newData();
+            });
+            scheduler.register(Task.once("b").initialDelay(LONG).build());
+            scheduler.launch("b");
+            ran.await();
+        }
+    }
+
     public static void aDriverHoldsBackWhatTheProfileRefusesAndSaysWhy() throws Exception {
         try (Scheduler scheduler = opened()) {
             CountDownLatch ran = new CountDownLatch(1);

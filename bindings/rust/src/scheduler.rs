@@ -399,7 +399,7 @@ impl Scheduler {
     }
     /// The ids of all tasks.
     pub fn ids(&self) -> Result<Vec<String>> {
-        self.ids_with_tag("")
+        listed(|out| unsafe { raw::selene_task_list(self.handle(), ptr::null(), 0, out) })
     }
     /// Of those with a tag.
     pub fn ids_with_tag(&self, tag: &str) -> Result<Vec<String>> {

@@ -429,6 +429,7 @@ fn a_store_can_be_closed_and_opened_again() {
     for _ in 0..3 {
         let scheduler = opened(options.clone());
         assert_eq!(scheduler.ids_with_tag("ä").unwrap(), ["a"]);
+        assert_eq!(scheduler.ids().unwrap(), ["a"]);
         let info = scheduler.get("a").unwrap().unwrap();
         assert_eq!((&info.input[..], info.has_handler), (&b"in\0put"[..], false));
     }
@@ -629,7 +630,9 @@ fn another_process_enqueues_looks_and_works_for_the_owner_of_a_store() {
     let connection = Connection::to(&store).pool("tests");
     assert_eq!(connection.open().unwrap_err().status(), Status::OwnerAway);
     let owner = opened(Options::new().path(&store));
+    owner.serve_at(folder.0.join("socket")).unwrap();
     owner.serve().unwrap();
+    assert!(Connection::to(folder.0.join("socket")).open().is_ok());
     let client = connection.open().unwrap();
     let (sender, told) = mpsc::channel();
     let sender = Mutex::new(sender);
@@ -644,6 +647,7 @@ fn another_process_enqueues_looks_and_works_for_the_owner_of_a_store() {
     assert_eq!(owner.handler("work", |_| ()).unwrap_err().status(), Status::AlreadyExists);
     client.register(&Task::once("a").handler("work")).unwrap();
     assert_eq!(owner.get("a").unwrap().unwrap().state, State::Enqueued);
+    assert_eq!(client.ids().unwrap(), ["a"]);
     assert_eq!(client.run(&Window::new(LONG)).unwrap().new_data, 1);
     assert_eq!(owner.output("a").unwrap(), b"by a");
     // A stop of the owner's wakes the handler here.
@@ -659,4 +663,35 @@ fn another_process_enqueues_looks_and_works_for_the_owner_of_a_store() {
     assert_eq!(client.get("a").unwrap_err().status(), Status::OwnerAway);
     client.close(Duration::ZERO).unwrap();
     assert_eq!(client.now().unwrap_err().status(), Status::InvalidHandle);
+}
+
+#[test]
+fn a_periodic_task_is_due_again_after_its_period_and_a_run_knows_its_times() {
+    let start = UNIX_EPOCH + 1000 * HOUR;
+    let options = Options::new().clock(start).no_threads().permitted(["p.*"]).max_input_size(4).backoff_jitter(500);
+    let options = options.backoff_range(Duration::from_secs(20), HOUR).expedited_quota(HOUR).wait_log_entries(64);
+    let scheduler = opened(options.thread_stack_size(1 << 24).background_threads().relaxed().freshness());
+    scheduler.pulled_handler("a").unwrap();
+    let register = |task: Task| scheduler.register(&task.handler("a")).map_err(|error| error.status());
+    assert_eq!(register(Task::standing("q")), Err(Status::NotPermitted));
+    assert_eq!(register(Task::once("p.b").input(&b"12345"[..])), Err(Status::TooLarge));
+    assert_eq!(register(Task::periodic("p.a", HOUR).steady()), Ok(Disposition::Added));
+    let next = || {
+        let mut cycle = scheduler.begin(&Window::default()).unwrap();
+        let run = run_of(cycle.next().unwrap());
+        (cycle, run)
+    };
+    let (cycle, run) = next();
+    assert_eq!((run.started_at(), run.deadline()), (start, start + Duration::from_secs(30)));
+    assert_eq!(run.expires_at(), start + Duration::from_millis(28_500));
+    run.complete(()).unwrap();
+    drop(cycle);
+    let due = |after| scheduler.get("p.a").unwrap().unwrap().earliest_begin.duration_since(start + after).unwrap();
+    assert_eq!(due(Duration::ZERO), HOUR);
+    scheduler.set_clock(start + HOUR).unwrap();
+    assert_eq!(scheduler.drain(Duration::ZERO), Ok(true));
+    scheduler.resume().unwrap();
+    let (_cycle, run) = next();
+    run.complete(Failure::new("again")).unwrap();
+    assert!((Duration::from_secs(10)..=Duration::from_secs(30)).contains(&due(HOUR)), "{:?}", due(HOUR));
 }

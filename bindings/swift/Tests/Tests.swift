@@ -341,6 +341,32 @@ struct Broken: Error, CustomStringConvertible { let description: String }
     withExtendedLifetime(folder) {}
   }
 
+  @Test("a periodic task is due again after its period, and a run knows its times") func times() throws {
+    let start = Instant(nanosecondsSinceEpoch: 3_600_000_000_000_000)
+    let scheduler = try pulled(start)
+    try scheduler.register(.periodic("a", every: .seconds(3600)))
+    try scheduler.defineCondition("vpn")
+    #expect(try scheduler.conditionNames() == ["vpn"])
+    #expect(try scheduler.condition("vpn") == .unsatisfied)
+    try scheduler.limitGroup("uploads", to: 1)
+    #expect(try scheduler.groups() == ["uploads"])
+    for now in [start, start.advanced(by: .seconds(3600))] {
+      try scheduler.setClock(now)
+      #expect(try scheduler.drain())
+      try scheduler.resume()
+      let cycle = try scheduler.begin()
+      guard case .run(let run) = try cycle.next() else {
+        Issue.record("no run")
+        return
+      }
+      #expect(run.startedAt == now && run.deadline == now.advanced(by: .seconds(30)))
+      #expect(run.expiresAt == now.advanced(by: .milliseconds(28_500)))
+      try run.complete(.newData)
+      _ = try cycle.end()
+      #expect(try scheduler.task("a").earliestBegin == now.advanced(by: .seconds(3600)))
+    }
+  }
+
   @Test("a driver holds back what the profile refuses, and says why") func governor() async throws {
     let scheduler = try opened()
     let log = Log()
