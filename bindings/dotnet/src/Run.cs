@@ -18,8 +18,12 @@ namespace Selene
         private readonly byte[] texts;
         private string id;
 
-        // Both guarded by the lock of this.
+        /// <summary>That of all that were over before anybody asked for their token.</summary>
+        private static readonly CancellationTokenSource Unasked = new CancellationTokenSource();
+
+        /// <summary>null until somebody asks for its token, or it is over; set once.</summary>
         private CancellationTokenSource source;
+        /// <summary>Of one whose token was asked for; guarded by the lock of the texts.</summary>
         private bool isOver;
 
         internal Run(Scheduler scheduler, Raw.RunInfo* info)
@@ -148,21 +152,18 @@ namespace Selene
         {
             get
             {
-                CancellationTokenSource made;
-                lock (texts)
+                CancellationTokenSource found = Volatile.Read(ref source);
+                if (found == null)
                 {
-                    if (source != null)
+                    var made = new CancellationTokenSource();
+                    found = Interlocked.CompareExchange(ref source, made, null);
+                    if (found == null)
                     {
-                        return source.Token;
-                    }
-                    made = source = new CancellationTokenSource();
-                    if (isOver)
-                    {
+                        Watch();
                         return made.Token;
                     }
                 }
-                Watch();
-                return made.Token;
+                return found.Token;
             }
         }
 
@@ -188,18 +189,16 @@ namespace Selene
         /// <summary>It is asked to stop.</summary>
         internal void Stop()
         {
-            CancellationTokenSource told;
             lock (texts)
             {
                 if (isOver)
                 {
                     return;
                 }
-                told = source;
             }
             try
             {
-                told.Cancel();
+                source.Cancel();
             }
             catch (AggregateException)
             {
@@ -210,16 +209,15 @@ namespace Selene
         /// <summary>It is not worked on any more.</summary>
         internal void End()
         {
-            bool isWatched;
+            if (Interlocked.CompareExchange(ref source, Unasked, null) == null)
+            {
+                return;
+            }
             lock (texts)
             {
                 isOver = true;
-                isWatched = source != null;
             }
-            if (isWatched)
-            {
-                scheduler.Forget(Token);
-            }
+            scheduler.Forget(Token);
         }
 
         /// <summary>Tells how far it has come, and lets its task's stall limit begin anew. total: 0: it is not known.</summary>
