@@ -1244,7 +1244,7 @@ namespace Selene
         internal static extern int selene_node_close(ulong scheduler);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_run_fence(ulong run, long* out_fence);
+        internal static extern int selene_run_fence(ulong run, long* out_fence, long* out_task);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_run_decided_by_host(ulong run);

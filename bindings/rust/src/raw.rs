@@ -1145,7 +1145,7 @@ extern "C" {
     pub fn selene_node_get(scheduler: selene_scheduler, out_info: *mut selene_node_info) -> selene_status;
     pub fn selene_node_leave(scheduler: selene_scheduler, grace: i64) -> selene_status;
     pub fn selene_node_close(scheduler: selene_scheduler) -> selene_status;
-    pub fn selene_run_fence(run: selene_run, out_fence: *mut i64) -> selene_status;
+    pub fn selene_run_fence(run: selene_run, out_fence: *mut i64, out_task: *mut i64) -> selene_status;
     pub fn selene_run_decided_by_host(run: selene_run) -> selene_status;
     pub fn selene_kind_name(kind: i32) -> *const c_char;
     pub fn selene_schedule_name(schedule: i32) -> *const c_char;

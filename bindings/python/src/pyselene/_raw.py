@@ -1308,7 +1308,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_node_get": (c_int32, (c_uint64, POINTER(selene_node_info))),
     "selene_node_leave": (c_int32, (c_uint64, c_int64)),
     "selene_node_close": (c_int32, (c_uint64,)),
-    "selene_run_fence": (c_int32, (c_uint64, POINTER(c_int64))),
+    "selene_run_fence": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
     "selene_run_decided_by_host": (c_int32, (c_uint64,)),
     "selene_kind_name": (c_char_p, (c_int32,)),
     "selene_schedule_name": (c_char_p, (c_int32,)),

@@ -454,7 +454,7 @@ final class Raw {
     static native void selene_node_close(long scheduler);
 
     /** Tells the number of a run in its fleet. */
-    static native void selene_run_fence(long run, long outFence);
+    static native void selene_run_fence(long run, long outFence, long outTask);
 
     /** Says that the host tells the fleet itself how a run ends, by its function complete in a transaction of the handler, which so has its effect in that database exactly once. */
     static native void selene_run_decided_by_host(long run);
