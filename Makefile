@@ -34,8 +34,8 @@ LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
 SWIFT_SOURCES := $(sort $(shell find Sources -name '*.swift'))
-C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CService/*.c))
-C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/include/*.h Sources/CService/*.h Sources/CService/include/*.h)
+C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CPlatform/linux/*.c Sources/CService/*.c))
+C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/linux/*.h Sources/CPlatform/include/*.h Sources/CService/*.h Sources/CService/include/*.h)
 SYMBOLS = Sources/SeleneABI/symbols.txt
 # TARGET: another machine or C library to build for, by the name with which its tools begin; everything is in build/TARGET
 # then. glibc is that of Debian's cross compilers, musl that of its packages, which are unpacked into a folder of their own as
@@ -108,7 +108,7 @@ test: deps-test
 check: deps-test
 	@.ci/test swift "python check" "c check" "store check" interface format
 
-## test-targets   the tests of what is built for other machines: arm64 on an emulator, WebAssembly
+## test-targets   the tests of what is built for others: arm64 on an emulator, musl, an old glibc, WebAssembly
 test-targets: deps-test
 	@.ci/test targets wasm
 
@@ -179,8 +179,10 @@ else
 endif
 
 FROM_C = mkdir -p $(COMPILED) && $(QUIETLY) clang $(CLANG_TARGET) -std=gnu17 -Os -Wall -Wextra -Werror $(FOR_C) \
-	-Iinclude -ISources/CPlatform/include -ISources/CService/include
+	-Iinclude -ISources/CPlatform -ISources/CPlatform/include -ISources/CService/include
 $(COMPILED)/%.o: Sources/CPlatform/%.c $(PACKAGES) $(C_HEADERS) Makefile
+	@$(FROM_C) -c $< -o $@
+$(COMPILED)/%.o: Sources/CPlatform/linux/%.c $(PACKAGES) $(C_HEADERS) Makefile
 	@$(FROM_C) -c $< -o $@
 $(COMPILED)/glibc/%.o: Sources/CPlatform/glibc/%.c $(PACKAGES) Makefile
 	@mkdir -p $(@D)

@@ -3,11 +3,11 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include "system.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <locale.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +54,8 @@ int64_t platform_read_head(const char *path, uint8_t *bytes, int64_t size) {
 }
 
 static platform_file_facts facts_of(const struct stat *found) {
-    return (platform_file_facts){
-        (uint64_t)found->st_dev, (uint64_t)found->st_ino, (int64_t)found->st_size,
-        (int64_t)found->st_mtim.tv_sec * 1000000000 + found->st_mtim.tv_nsec};
+    return (platform_file_facts){(uint64_t)found->st_dev, (uint64_t)found->st_ino,
+                                 (int64_t)found->st_size, system_written(found)};
 }
 
 int32_t platform_file_look(const char *path, platform_file_facts *facts) {
@@ -118,7 +117,7 @@ int64_t platform_memory(void) {
 
 int32_t platform_cut(int32_t descriptor, int64_t size) {
     if (ftruncate(descriptor, size) != 0) return errno;
-    return fsync(descriptor) != 0 ? -errno : 0;
+    return system_sync(descriptor) != 0 ? -errno : 0;
 }
 
 int64_t platform_file_size(const char *path) {
@@ -155,7 +154,7 @@ int32_t platform_sync_directory(const char *path) {
     free(directory);
     if (file < 0) return errno;
     // Some file systems cannot sync a directory; they say so with EINVAL.
-    int error = fsync(file) != 0 && errno != EINVAL ? errno : 0;
+    int error = system_sync(file) != 0 && errno != EINVAL ? errno : 0;
     close(file);
     return error;
 }
@@ -169,7 +168,7 @@ int32_t platform_create_file(const char *path, const uint8_t *bytes, int64_t siz
     int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int error = file < 0 ? errno : 0;
     if (file >= 0) {
-        if (write_fully(file, bytes, (size_t)size) != 0 || fsync(file) != 0) error = errno;
+        if (write_fully(file, bytes, (size_t)size) != 0 || system_sync(file) != 0) error = errno;
         if (close(file) != 0 && error == 0) error = errno;
         // A link never replaces what is there; where links do not exist, a rename must do.
         if (error == 0 && link(temporary, path) != 0) {
@@ -195,29 +194,13 @@ int32_t platform_finish_file(const char *path, int64_t offset, const uint8_t *by
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return errno;
     int error = pwrite(file, bytes, (size_t)size, offset) != size ? errno : 0;
-    if (error == 0 && fsync(file) != 0) error = errno;
+    if (error == 0 && system_sync(file) != 0) error = errno;
     close(file);
     return error != 0 ? error : platform_sync_directory(path);
 }
 
 void platform_remove_file(const char *path) {
     unlink(path);
-}
-
-// The texts of the C locale, whatever the host's is. Whichever thread comes first leaves the locale for all others.
-const char *platform_error_text(int32_t error) {
-    static _Atomic(locale_t) plain;
-    locale_t locale = plain;
-    if (locale == NULL) {
-        locale_t none = NULL;
-        locale = newlocale(LC_ALL_MASK, "C", NULL);
-        if (locale == NULL) return "unknown error";
-        if (!atomic_compare_exchange_strong(&plain, &none, locale)) {
-            freelocale(locale);
-            locale = none;
-        }
-    }
-    return strerror_l(error, locale);
 }
 
 void platform_keep_log(sqlite3 *database, int32_t keep) {

@@ -3,15 +3,14 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include "system.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,13 +30,9 @@ platform_monitor *platform_monitor_create(void) {
 }
 
 void platform_monitor_renew(platform_monitor *monitor) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&monitor->mutex, NULL);
-    pthread_cond_init(&monitor->changed, &attributes);
+    system_condition_init(&monitor->changed);
     pthread_cond_init(&monitor->work, NULL);
-    pthread_condattr_destroy(&attributes);
     monitor->waiting = 0;
 }
 
@@ -50,14 +45,8 @@ void platform_monitor_unlock(platform_monitor *monitor) {
 }
 
 void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds) {
-    if (nanoseconds <= 0) nanoseconds = 1;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t sum = until.tv_nsec + nanoseconds % 1000000000;
-    until.tv_sec += (time_t)(nanoseconds / 1000000000 + sum / 1000000000);
-    until.tv_nsec = (long)(sum % 1000000000);
     monitor->waiting++;
-    pthread_cond_timedwait(&monitor->changed, &monitor->mutex, &until);
+    system_condition_wait(&monitor->changed, &monitor->mutex, nanoseconds <= 0 ? 1 : nanoseconds);
     monitor->waiting--;
 }
 
@@ -222,26 +211,17 @@ struct start {
     int32_t is_background;
 };
 
-// Gives way: to threads that wake, and to others that use the disk. Where the system refuses one of them, all stays as it is.
-static void step_back(void) {
-    // By its number: some C libraries have this function and refuse it.
-    const struct sched_param none = {0};
-    syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &none);
-    // This thread, and the idle class, as <linux/ioprio.h> has them, which is younger than some systems.
-    syscall(SYS_ioprio_set, 1, 0, 3 << 13);
-}
-
 static void *begin_thread(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
-    prctl(PR_SET_NAME, start.name);
-    if (start.is_background) step_back();
+    system_thread_name(start.name);
+    if (start.is_background) system_thread_step_back();
     start.body(start.context);
     return NULL;
 }
 
 void platform_thread_rename(const char *name) {
-    prctl(PR_SET_NAME, name);
+    system_thread_name(name);
 }
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -360,15 +340,10 @@ __attribute__((constructor)) static void make_frames_key(void) {
 }
 
 static void find_stack(void) {
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-        frames.low = (uintptr_t)low;
-        frames.high = (uintptr_t)low + size;
-    }
-    pthread_attr_destroy(&attributes);
+    uintptr_t low, high;
+    if (!system_thread_stack(&low, &high)) return;
+    frames.low = low;
+    frames.high = high;
 }
 
 static void grow_frames(void) {
@@ -458,16 +433,8 @@ char *platform_detail(void) {
 
 // ---- Clocks ----
 
-static int64_t read_clock(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 int64_t platform_wall_clock(void) {
-    return read_clock(CLOCK_REALTIME);
-}
-
-int64_t platform_boot_clock(void) {
-    return read_clock(CLOCK_BOOTTIME);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

@@ -94,16 +94,11 @@ static int leave_host(connection *own, worker *by, const platform_mark *mark, ui
 
 // Waits for something to happen here, at most until an instant of the boot clock. The lock of calls is held.
 static void await_calls(connection *own, int64_t until) {
-    struct timespec at;
     int64_t left = until - platform_boot_clock();
     // Outcomes that were given elsewhere are asked for, too.
     if (left > 100000000) left = 100000000;
     if (left <= 0) return;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += (long)left;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&own->called, &own->calling, &at);
+    system_condition_wait(&own->called, &own->calling, left);
 }
 
 void calls_news(connection *own) {

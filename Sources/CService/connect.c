@@ -16,12 +16,8 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout) {
     own->wait = wait;
     own->timeout = timeout;
     own->descriptor = own->bell = -1;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&own->woken, &monotonic);
-    pthread_cond_init(&own->called, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    system_condition_init(&own->woken);
+    system_condition_init(&own->called);
     pthread_mutex_init(&own->waiting, NULL);
     pthread_mutex_init(&own->calling, NULL);
     pthread_mutex_init(&own->turn, NULL);
@@ -79,10 +75,9 @@ static int ready(connection *own, short what, int64_t until) {
 static int transfer(connection *own, unsigned char *bytes, size_t length, int is_sending,
                     int64_t until, size_t *done) {
     for (*done = 0; *done < length;) {
-        ssize_t count =
-            is_sending
-                ? send(own->descriptor, bytes + *done, length - *done, MSG_NOSIGNAL | MSG_DONTWAIT)
-                : recv(own->descriptor, bytes + *done, length - *done, MSG_DONTWAIT);
+        ssize_t count = is_sending
+                            ? system_send(own->descriptor, bytes + *done, length - *done)
+                            : recv(own->descriptor, bytes + *done, length - *done, MSG_DONTWAIT);
         if (count > 0) {
             *done += (size_t)count;
             continue;
@@ -386,7 +381,7 @@ int32_t service_connect(const char *path, uint64_t path_length, const char *pool
     connection *own = connection_new(socket_path(path, path_length), wait, timeout);
     own->entry.destroy = free_entry;
     if (pool_length > 0) own->pool = strndup(pool, pool_length);
-    else own->pool = strdup(program_invocation_short_name);
+    else own->pool = strdup(system_program_name());
     if (own->pool == NULL) abort();
     int32_t status = connection_reach(own, failure);
     if (status == SELENE_OK) status = wire_enter(&own->entry, WIRE_CONNECTION, failure);

@@ -57,7 +57,7 @@ static int keep_descriptor(int descriptor) {
 
 int wire_socket(void) {
     pthread_mutex_lock(&table);
-    int made = keep_descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    int made = keep_descriptor(system_socket());
     int error = errno;
     pthread_mutex_unlock(&table);
     errno = error;
@@ -66,7 +66,7 @@ int wire_socket(void) {
 
 int wire_accept(int listener) {
     pthread_mutex_lock(&table);
-    int made = keep_descriptor(accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    int made = keep_descriptor(system_accept(listener));
     int error = errno;
     pthread_mutex_unlock(&table);
     errno = error;
@@ -194,8 +194,9 @@ int32_t wire_address(const char *path, struct sockaddr_un *address, int *folder,
                          "the name of a socket is at most 79 bytes, or 107 with its folder");
     memcpy(name, path, before);
     name[before] = 0;
-    *folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char brief[32];
+    *folder = system_short_folder(name, brief, sizeof brief);
     if (*folder < 0) return -1;
-    snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d%s", *folder, slash);
+    snprintf(address->sun_path, sizeof address->sun_path, "%s%s", brief, slash);
     return SELENE_OK;
 }

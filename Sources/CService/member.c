@@ -117,11 +117,8 @@ void member_lost(connection *own) {
 
 void member_leave(connection *own) {
     service_failure failure;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
     // While another thread waits for an answer the end of the connection has to say it.
-    if (pthread_mutex_timedlock(&own->turn, &until) != 0) return;
+    if (!system_mutex_lock(&own->turn, 1000000000)) return;
     if (own->is_joined && own->descriptor >= 0) {
         int64_t timeout = own->timeout;
         if (own->timeout > 1000000000) own->timeout = 1000000000;

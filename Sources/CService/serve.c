@@ -8,20 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SYS_pidfd_open
-// The same on all machines.
-#define SYS_pidfd_open 434
-#endif
-#ifndef SO_PEERGROUPS
-// Headers are older than the systems; where it is unknown there are no further groups.
-#define SO_PEERGROUPS 59
-#endif
 
 enum {
     EVENTS = 256,
@@ -44,7 +32,7 @@ typedef struct client {
     uint32_t library;
     atomic_uint_fast64_t requests;
     uint32_t rights;
-    struct ucred peer;
+    system_peer peer;
     atomic_int is_welcome;
     // It is over as soon as what was said to it is sent.
     int is_ending;
@@ -79,7 +67,7 @@ typedef struct server {
     // It is ours, and goes with us.
     int has_made_socket;
     // The bell rings when there is news for members.
-    int listener, epoll, wake, bell;
+    int listener, set, wake, bell;
     uint64_t thread;
     uint32_t max_clients;
     uint64_t max_frame;
@@ -151,34 +139,22 @@ static void answer(client *to, wire_head head, const wire_operation *operation,
 
 // ---- Rights ----
 
-// The groups that the process has besides its first one; to be freed. How many there are, 0 where the system does not say.
-static size_t further_groups(int descriptor, gid_t **out_groups) {
-    socklen_t size = 0;
-    *out_groups = NULL;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) == 0 || errno != ERANGE)
-        return 0;
-    *out_groups = malloc(size);
-    if (*out_groups == NULL) abort();
-    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, *out_groups, &size) != 0) return 0;
-    return size / sizeof **out_groups;
-}
-
-static int is_of_group(uint32_t group, const struct ucred *peer, const gid_t *further,
+static int is_of_group(uint32_t group, const system_peer *peer, const gid_t *further,
                        size_t count) {
-    if (group == UINT32_MAX || group == peer->gid) return 1;
+    if (group == UINT32_MAX || group == peer->group) return 1;
     for (size_t i = 0; i < count; i++)
         if (further[i] == group) return 1;
     return 0;
 }
 
-static uint32_t rights_of(const server *own, int descriptor, const struct ucred *peer) {
+static uint32_t rights_of(const server *own, int descriptor, const system_peer *peer) {
     uint32_t rights = 0;
     gid_t *further = NULL;
-    if (peer->uid == geteuid() || peer->uid == 0) return SELENE_RIGHT_ALL;
-    size_t count = own->rule_count > 0 ? further_groups(descriptor, &further) : 0;
+    if (peer->user == geteuid() || peer->user == 0) return SELENE_RIGHT_ALL;
+    size_t count = own->rule_count > 0 ? system_groups_of(descriptor, &further) : 0;
     for (uint64_t i = 0; i < own->rule_count; i++) {
         const service_rule *rule = &own->rules[i];
-        if (rule->uid != UINT32_MAX && rule->uid != peer->uid) continue;
+        if (rule->uid != UINT32_MAX && rule->uid != peer->user) continue;
         if (is_of_group(rule->gid, peer, further, count)) rights |= rule->rights;
     }
     free(further);
@@ -220,7 +196,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     else if (from->rights == 0)
         status = wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
                            "%u has no rights at process %d, which belongs to user %u",
-                           from->peer.uid, (int)getpid(), geteuid());
+                           from->peer.user, (int)getpid(), geteuid());
     else if (own->client_count > own->max_clients)
         status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
                            "%u are connected to process %d, which is the most", own->max_clients,
@@ -247,11 +223,6 @@ static void blank_input(wire_word word) {
     info->input.length = 0;
 }
 
-static void watch_tap(server *own, int what) {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &own->tap};
-    epoll_ctl(own->epoll, what, own->tap, &event);
-}
-
 // A client wants to be told of events, as many of which may wait for it.
 static void begin_to_tell(server *own, client *to, wire_head head, uint64_t capacity) {
     service_failure failure;
@@ -273,7 +244,7 @@ static void begin_to_tell(server *own, client *to, wire_head head, uint64_t capa
     }
     if (own->telling == NULL) {
         own->telling = telling_new();
-        watch_tap(own, EPOLL_CTL_ADD);
+        system_set_add(own->set, own->tap, SYSTEM_READ, &own->tap);
     }
     // What waits for it is here, where it is bounded, rather than in the system.
     int bytes = TELL_MOST * 2;
@@ -290,7 +261,7 @@ static void stop_telling(server *own, client *to) {
     if (to->told.capacity == 0) return;
     to->told.capacity = 0;
     if (--own->listeners > 0) return;
-    watch_tap(own, EPOLL_CTL_DEL);
+    system_set_remove(own->set, own->tap);
     own->taps.close(own->scheduler, own->entry.handle);
     telling_free(own->telling);
     own->telling = NULL;
@@ -337,7 +308,7 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
     uint64_t member = from->member;
     int32_t status = SELENE_OK;
     if (member == 0 && own->crews.join(own->scheduler, pool[0].pointer, pool[1].number,
-                                       from->peer.pid, &member) != SELENE_OK)
+                                       from->peer.process, &member) != SELENE_OK)
         status = wire_told(&failure);
     else if (from->member != 0 &&
              (pool[0].pointer == NULL || strcmp(from->pool, pool[0].pointer) != 0))
@@ -358,13 +329,12 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
         pthread_mutex_unlock(&own->roll);
         own->members++;
         // A process of another namespace, or an old system, has none: then the socket's end is its end.
-        from->process = from->peer.pid > 0 ? (int)syscall(SYS_pidfd_open, from->peer.pid, 0) : -1;
-        if (from->process < 0 && from->peer.pid > 0 && errno == ESRCH) {
+        from->process = from->peer.process > 0 ? system_process_watch(from->peer.process) : -1;
+        if (from->process < 0 && from->peer.process > 0 && errno == ESRCH) {
             from->is_dead = 1;
             own->dead++;
         } else if (from->process >= 0) {
-            struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark_of(from)};
-            epoll_ctl(own->epoll, EPOLL_CTL_ADD, from->process, &event);
+            system_set_add(own->set, from->process, SYSTEM_READ, mark_of(from));
         }
     }
     answer_begin(from, head);
@@ -373,7 +343,7 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
 
 static void leave(server *own, client *from) {
     if (from->process >= 0) {
-        epoll_ctl(own->epoll, EPOLL_CTL_DEL, from->process, NULL);
+        system_set_remove(own->set, from->process);
         close(from->process);
         from->process = -1;
     }
@@ -425,9 +395,7 @@ static void tell_news(void *context, uint64_t member, uint64_t run, int32_t reas
 
 // The engine's lock is not held while anything is sent.
 static void tell_members(server *own) {
-    uint64_t count;
-    while (read(own->bell, &count, sizeof count) < 0 && errno == EINTR) {
-    }
+    system_bell_quiet(own->bell);
     own->crews.news(own->scheduler, own->bell, tell_news, own);
     for (client *each = own->clients; each != NULL; each = each->next)
         if (each->news_request != 0 && each->out.length > each->sent) send_out(own, each);
@@ -464,7 +432,7 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     if ((from->rights & operation->right) == 0) {
         atomic_fetch_add(&own->refused, 1);
         wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
-                  "%u has not the right that this needs at process %d: %s", from->peer.uid,
+                  "%u has not the right that this needs at process %d: %s", from->peer.user,
                   (int)getpid(), right_name(operation->right));
         refuse(from, head, &failure);
         return;
@@ -533,11 +501,6 @@ static void commit(server *own) {
 
 // ---- Clients ----
 
-static void watch(server *own, client *of, int what, uint32_t events) {
-    struct epoll_event event = {.events = events, .data.ptr = of};
-    epoll_ctl(own->epoll, what, of->descriptor, &event);
-}
-
 static void part(server *own, client *from) {
     stop_telling(own, from);
     leave(own, from);
@@ -555,7 +518,7 @@ static void part(server *own, client *from) {
     pthread_mutex_unlock(&own->roll);
     atomic_store(&own->census_clients, own->client_count);
     // A child that is just being forked may hold it for a moment more, and then closing it does not do this.
-    epoll_ctl(own->epoll, EPOLL_CTL_DEL, from->descriptor, NULL);
+    system_set_remove(own->set, from->descriptor);
     wire_close(from->descriptor, 1);
     free(from->in);
     free(from->out.data);
@@ -623,12 +586,12 @@ static int hear(server *own, client *from) {
 
 static void send_out(server *own, client *to) {
     while (to->sent < to->out.length) {
-        ssize_t count = send(to->descriptor, to->out.data + to->sent, to->out.length - to->sent,
-                             MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t count =
+            system_send(to->descriptor, to->out.data + to->sent, to->out.length - to->sent);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && errno == EAGAIN) {
             // Nothing more is read of it until it has taken this.
-            watch(own, to, EPOLL_CTL_MOD, EPOLLOUT);
+            system_set_change(own->set, to->descriptor, SYSTEM_WRITE, to);
             return;
         }
         if (count < 0) {
@@ -662,17 +625,15 @@ static void meet(server *own) {
             if (errno == EINTR || errno == ECONNABORTED) continue;
             if (errno == EAGAIN) return;
             // Without a descriptor for it a client waits until another has left.
-            struct epoll_event none = {.events = 0, .data.ptr = &own->listener};
-            epoll_ctl(own->epoll, EPOLL_CTL_MOD, own->listener, &none);
+            system_set_change(own->set, own->listener, 0, &own->listener);
             own->is_deaf = 1;
             return;
         }
         client *made = calloc(1, sizeof *made);
         if (made == NULL) abort();
-        socklen_t size = sizeof made->peer;
         made->descriptor = descriptor;
         made->process = -1;
-        if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &made->peer, &size) == 0)
+        if (system_peer_of(descriptor, &made->peer))
             made->rights = rights_of(own, descriptor, &made->peer);
         pthread_mutex_lock(&own->roll);
         made->next = own->clients;
@@ -682,14 +643,13 @@ static void meet(server *own) {
         pthread_mutex_unlock(&own->roll);
         atomic_store(&own->census_clients, own->client_count);
         atomic_fetch_add(&own->accepted, 1);
-        watch(own, made, EPOLL_CTL_ADD, EPOLLIN);
+        system_set_add(own->set, descriptor, SYSTEM_READ, made);
     }
 }
 
 static void listen_again(server *own) {
     if (!own->is_deaf) return;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &own->listener};
-    epoll_ctl(own->epoll, EPOLL_CTL_MOD, own->listener, &event);
+    system_set_change(own->set, own->listener, SYSTEM_READ, &own->listener);
     own->is_deaf = 0;
 }
 
@@ -722,10 +682,11 @@ static void make_round(server *own) {
 }
 
 static void attend(server *own, client *of, uint32_t events) {
-    if (events & EPOLLOUT) {
+    if (events & SYSTEM_WRITE) {
         send_out(own, of);
         tell(own, of);
-        if (of->out.length == of->sent && !of->is_ending) watch(own, of, EPOLL_CTL_MOD, EPOLLIN);
+        if (of->out.length == of->sent && !of->is_ending)
+            system_set_change(own->set, of->descriptor, SYSTEM_READ, of);
     } else if (!hear(own, of)) {
         part(own, of);
         return;
@@ -762,30 +723,30 @@ static int until_due(const server *own) {
 
 static void run(void *context) {
     server *own = context;
-    struct epoll_event events[EVENTS];
+    system_ready ready[EVENTS];
     serving = own;
     while (!atomic_load(&own->is_stopping)) {
-        int count = epoll_wait(own->epoll, events, EVENTS,
-                               own->ready != NULL                     ? 0
-                               : own->is_deaf                         ? 100
-                               : own->members > 0 || own->is_awaiting ? until_due(own)
-                                                                      : -1);
+        int count = system_set_wait(own->set, ready, EVENTS,
+                                    own->ready != NULL                     ? 0
+                                    : own->is_deaf                         ? 100
+                                    : own->members > 0 || own->is_awaiting ? until_due(own)
+                                                                           : -1);
         listen_again(own);
         for (int i = 0; i < count; i++) {
-            client *ended = marked(events[i].data.ptr);
+            client *ended = marked(ready[i].what);
             if (ended == NULL || ended->is_dead) continue;
             ended->is_dead = 1;
             own->dead++;
         }
         for (int i = 0; i < count; i++) {
-            void *what = events[i].data.ptr;
+            void *what = ready[i].what;
             if (marked(what) != NULL || (is_of_client(own, what) && ((client *)what)->is_dead))
                 continue;
             if (what == &own->wake) continue;
             if (what == &own->listener) meet(own);
             else if (what == &own->tap) tell_all(own);
             else if (what == &own->bell) tell_members(own);
-            else attend(own, what, events[i].events);
+            else attend(own, what, ready[i].events);
         }
         bury(own);
         if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
@@ -804,7 +765,7 @@ static void run(void *context) {
 
 static void free_server(wire_entry *entry) {
     server *own = (server *)(void *)entry;
-    if (own->epoll >= 0) close(own->epoll);
+    if (own->set >= 0) close(own->set);
     if (own->wake >= 0) close(own->wake);
     if (own->bell >= 0) close(own->bell);
     pthread_mutex_destroy(&own->roll);
@@ -838,7 +799,7 @@ static int32_t default_path(uint64_t scheduler, char **out_path, service_failure
 
 // Whether somebody answers at an address.
 static int is_served(const struct sockaddr_un *address) {
-    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int probe = system_socket();
     int answers = probe >= 0 &&
                   (connect(probe, (const void *)address, sizeof *address) == 0 || errno == EAGAIN);
     if (probe >= 0) close(probe);
@@ -906,25 +867,20 @@ static int32_t take_socket(server *own, int descriptor, service_failure *failure
 }
 
 static void stop_thread(server *own) {
-    uint64_t one = 1;
     atomic_store(&own->is_stopping, 1);
-    while (write(own->wake, &one, sizeof one) < 0 && errno == EINTR) {
-    }
+    platform_ring(own->wake);
     platform_thread_join(own->thread);
 }
 
 static int32_t start(server *own, service_failure *failure) {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &own->listener};
-    own->epoll = epoll_create1(EPOLL_CLOEXEC);
-    own->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    own->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (own->epoll < 0 || own->wake < 0 || own->bell < 0 ||
-        epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->listener, &event) != 0)
+    own->set = system_set_open();
+    own->wake = system_bell_open();
+    own->bell = system_bell_open();
+    if (own->set < 0 || own->wake < 0 || own->bell < 0 ||
+        !system_set_add(own->set, own->listener, SYSTEM_READ, &own->listener))
         return fail_path(failure, own->path, "it cannot be watched");
-    event.data.ptr = &own->wake;
-    epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->wake, &event);
-    event.data.ptr = &own->bell;
-    epoll_ctl(own->epoll, EPOLL_CTL_ADD, own->bell, &event);
+    system_set_add(own->set, own->wake, SYSTEM_READ, &own->wake);
+    system_set_add(own->set, own->bell, SYSTEM_READ, &own->bell);
     own->thread =
         platform_thread_start("selene/server", run, own, platform_signals_of_processes(), 0, 0);
     if (own->thread == 0)
@@ -953,7 +909,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     own->scheduler = scheduler;
     own->taps = *taps;
     own->crews = *crews;
-    own->listener = own->epoll = own->wake = own->bell = -1;
+    own->listener = own->set = own->wake = own->bell = -1;
     // Until it has asked.
     own->is_awaiting = 1;
     pthread_mutex_init(&own->roll, NULL);
@@ -1033,8 +989,8 @@ static void count_clients(wire_entry *entry, void *context) {
         }
         selene_client *made = &into->found[into->count];
         memset(made, 0, sizeof *made);
-        made->process = (uint32_t)each->peer.pid;
-        made->user = each->peer.uid;
+        made->process = (uint32_t)each->peer.process;
+        made->user = each->peer.user;
         made->rights = each->rights;
         made->version = each->library;
         made->requests = each->requests;
@@ -1048,11 +1004,8 @@ static void count_clients(wire_entry *entry, void *context) {
 
 // The command of a process, its arguments parted by spaces.
 static char *command_of(uint32_t process) {
-    char path[64], text[256];
-    snprintf(path, sizeof path, "/proc/%u/cmdline", process);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = descriptor >= 0 ? read(descriptor, text, sizeof text - 1) : 0;
-    if (descriptor >= 0) close(descriptor);
+    char text[256];
+    ssize_t length = system_process_command((int32_t)process, text, sizeof text - 1);
     if (length < 0) length = 0;
     while (length > 0 && text[length - 1] == 0)
         length--;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,11 +33,7 @@ void news_came(connection *own) {
     atomic_fetch_add(&own->news, 1);
     pthread_cond_broadcast(&own->woken);
     driver_wake(own);
-    if (own->is_read) {
-        uint64_t one = 1;
-        while (write(own->bell, &one, sizeof one) < 0 && errno == EINTR) {
-        }
-    }
+    if (own->is_read) platform_ring(own->bell);
     pthread_mutex_unlock(&own->waiting);
 }
 
@@ -84,13 +79,12 @@ static void read_news(connection *own, uint64_t seen, int64_t until) {
     // take half of their time.
     if (polled[0].revents == 0 && polled[1].revents != 0 && is_answer(own, asked))
         poll(polled, 1, 1);
-    uint64_t count;
-    if (polled[0].revents != 0 && read(own->bell, &count, sizeof count) < 0) return;
+    if (polled[0].revents != 0) system_bell_quiet(own->bell);
 }
 
 void news_await(connection *own, uint64_t seen, int64_t until) {
     pthread_mutex_lock(&own->waiting);
-    if (own->bell < 0) own->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (own->bell < 0) own->bell = system_bell_open();
     while (atomic_load(&own->news) == seen && !atomic_load(&own->is_closed)) {
         int64_t left = until - platform_boot_clock();
         if (left <= 0) break;
@@ -105,15 +99,10 @@ void news_await(connection *own, uint64_t seen, int64_t until) {
                 pthread_cond_broadcast(&own->woken);
             continue;
         }
-        struct timespec at;
-        clock_gettime(CLOCK_MONOTONIC, &at);
         // Where the system gives no descriptor nobody can be woken: they ask again.
         if (own->bell < 0 && left > 100000000) left = 100000000;
         if (left > HOUR) left = HOUR;
-        at.tv_nsec += (long)left;
-        at.tv_sec += at.tv_nsec / 1000000000;
-        at.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&own->woken, &own->waiting, &at);
+        system_condition_wait(&own->woken, &own->waiting, left);
         if (own->bell < 0) break;
     }
     pthread_mutex_unlock(&own->waiting);

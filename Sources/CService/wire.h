@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 #include "CService.h"
+#include "system.h"
 
 #include <selene.h>
 #include <stdarg.h>

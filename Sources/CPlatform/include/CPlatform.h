@@ -222,7 +222,7 @@ platform_watch *_Nullable platform_watch_open(int32_t wanted);
 void platform_watch_close(platform_watch *_Nonnull watch);
 int32_t platform_watch_descriptor(const platform_watch *_Nonnull watch);
 void platform_watch_poke(const platform_watch *_Nonnull watch);
-// Makes a descriptor of eventfd() readable.
+// Makes a bell readable: one that system.h opens, or what a host gave as one.
 void platform_ring(int32_t descriptor);
 // Wakes after this many nanoseconds of CLOCK_BOOTTIME; −1: never.
 void platform_watch_set_timer(const platform_watch *_Nonnull watch, int64_t nanoseconds);

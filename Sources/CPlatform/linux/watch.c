@@ -78,12 +78,6 @@ int32_t platform_watch_descriptor(const platform_watch *watch) {
     return watch->all;
 }
 
-void platform_ring(int32_t descriptor) {
-    uint64_t one = 1;
-    while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {
-    }
-}
-
 void platform_watch_poke(const platform_watch *watch) {
     uint64_t one = 1;
     // It fails only when it is full of pokes.
