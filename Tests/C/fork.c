@@ -538,6 +538,45 @@ static void test_busy_stores(void) {
     CHECK_INT(0, system(command));
 }
 
+/** With locks that let those in who come again before one who waits a fork may wait for ever; some C libraries have such. */
+static void test_many_writers(void) {
+    enum { THREADS = 16 };
+    selene_scheduler schedulers[THREADS];
+    pthread_t threads[THREADS];
+    char command[128];
+    int64_t total = 0, worst = 0;
+    int i, count = rounds(20) < 20 ? 5 : 20;
+    snprintf(stores, sizeof stores, "/tmp/selene-fork.XXXXXX");
+    CHECK(mkdtemp(stores) != NULL);
+    for (i = 0; i < THREADS; i++) {
+        schedulers[i] = open_stored("store", i);
+        CHECK_INT(0, pthread_create(&threads[i], NULL, busy_with_tasks, &schedulers[i]));
+    }
+    for (i = 0; i < count; i++) {
+        int64_t begun = check_now(), took;
+        pid_t child = fork();
+        int status = 0;
+        if (child == 0) _exit(0);
+        took = check_now() - begun;
+        total += took;
+        if (took > worst) worst = took;
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        CHECK(child > 0 && WIFEXITED(status));
+    }
+    stop_busy = 1;
+    for (i = 0; i < THREADS; i++) {
+        CHECK_INT(0, pthread_join(threads[i], NULL));
+        CHECK_OK(selene_scheduler_close(schedulers[i], 0));
+    }
+    printf("%d forks beside %d threads that write: %.1f ms on average, %.1f ms at most\n", count,
+           (int)THREADS, (double)total / count / 1e6, (double)worst / 1e6);
+    fflush(stdout);
+    snprintf(command, sizeof command, "rm -rf '%s'", stores);
+    CHECK_INT(0, system(command));
+    CHECK_BETWEEN(0, worst, 10 * SELENE_SECOND + check_slack());
+}
+
 static pthread_barrier_t first_barrier;
 
 static void *use_first(void *context) {
@@ -652,6 +691,7 @@ int main(int argc, char **argv) {
              test_busy);
     run_test("P4 a fork while other threads are in a store leaves nothing locked",
              test_busy_stores);
+    run_test("X2 a fork comes to its turn beside 16 threads that write", test_many_writers);
     run_test("P4 a fork at the moment of the first call leaves nothing locked", test_first_use);
     run_test("P4 many children at a time do not disturb each other or the parent",
              test_many_children);

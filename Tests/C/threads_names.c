@@ -269,6 +269,39 @@ static void test_stack(void) {
     CHECK(stack_of(64 << 10) >= 64 << 10);
 }
 
+/** Uses 64 KiB of the stack for each level. */
+static int64_t go_deep(int levels) {
+    volatile char bytes[64 << 10];
+    int64_t i, sum = 0;
+    for (i = 0; i < (int64_t)sizeof bytes; i += 1024)
+        bytes[i] = 1;
+    if (levels > 1) sum = go_deep(levels - 1);
+    for (i = 0; i < (int64_t)sizeof bytes; i += 1024)
+        sum += bytes[i];
+    return sum;
+}
+
+/** Half of what a main thread has by default; some C libraries would give a thread 128 KiB. */
+static void use_stack(selene_run run, const selene_run_info *info, void *context) {
+    (void)info, (void)context;
+    CHECK_INT(64 * 64, go_deep(64));
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+}
+
+static void test_use_of_stack(void) {
+    selene_scheduler scheduler = 0;
+    selene_report *report = NULL;
+    selene_task task = SELENE_TASK_INIT;
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, use_stack, NULL, NULL, NULL));
+    task.id = SELENE_TEXT("a");
+    CHECK_OK(selene_task_register(scheduler, &task, NULL));
+    CHECK_OK(selene_cycle_run(scheduler, NULL, &report));
+    CHECK_INT(1, report->new_data);
+    selene_report_destroy(report);
+    CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
+}
+
 static _Atomic(void *) found, stopped;
 
 static void find_own(selene_run run, const selene_run_info *info, void *context) {
@@ -356,6 +389,7 @@ int main(int argc, char **argv) {
              test_priority);
     run_test("W12 P5 they give way where the host wants that", test_quality);
     run_test("W12 P5 their stacks are as large as the host says", test_stack);
+    run_test("X2 a handler has as much stack as in a main thread", test_use_of_stack);
     run_test("W12 a run has a pointer of the host's until it has come back", test_user);
     run_test("W12 pulled runs have one each", test_user_of_pulled);
     return check_end();
