@@ -25,7 +25,8 @@ let package = Package(
     .target(
       name: "CService", dependencies: ["CPlatform"],
       cSettings: [
-        .headerSearchPath("../../include"), .headerSearchPath("../CPlatform"), .enableWarning("all"), .enableWarning("extra"),
+        .headerSearchPath("../../include"), .headerSearchPath("../CPlatform"), .enableWarning("all"),
+        .enableWarning("extra"),
         .treatAllWarnings(as: .error),
       ]),
     // The policy: the task table and its indexes, rules as values and pure functions; decisions are fast.
