@@ -272,6 +272,8 @@ export interface Explanation {
   eligible: number;
   score: number;
   estimate: number;
+  /** What was left when the last window of its kind stopped picking; null before the first. */
+  lastRoom: number | null;
   /** The last instant at which it may begin, while it waits; null: there is none. */
   latestBegin: number | null;
   /** It goes before others, because that is near, or because it is expedited and something of the quota is left. */

@@ -1192,6 +1192,8 @@ function explanation(found, missingConditions) {
     eligible: Number(found.eligible),
     score: found.score,
     estimate: found.estimate,
+    // −1 ns before the first window of its kind.
+    lastRoom: found.last_room < 0 ? null : found.last_room,
     latestBegin: found.latest_begin === 0 ? null : found.latest_begin,
     urgent: found.urgent !== 0,
     expedited: found.expedited !== 0,

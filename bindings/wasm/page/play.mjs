@@ -11,9 +11,11 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const DEFAULTS = {
-  rule: 'selene', budget: 10, lanes: 1, strict: false, speed: 60, every: 15,
-  tasks: [['upload calendar', 3, 2, 45], ['download contacts', 4, 4, 120], ['feature flags', 5, 1.5, 240], ['refresh news', 3, 5, 10], ['sync photos', 2, 8, 180], ['index mail', 3, 3, 20]],
+  rule: 'selene', budget: 10, lanes: 1, strict: false, network: true, speed: 60, every: 15, drawn: 'age',
+  tasks: [['upload calendar', 3, 2, 45, 1], ['download contacts', 4, 4, 120, 1], ['feature flags', 5, 1.5, 240, 1], ['refresh news', 3, 5, 10, 1], ['sync photos', 2, 8, 180, 1], ['index mail', 3, 3, 20, 0]],
 };
+// What a window keeps free unless it says otherwise (selene_window).
+const RESERVE = 0.05;
 const element = (id) => document.getElementById(id);
 const make = (name, properties = {}, ...children) => {
   const { data = {}, ...rest } = properties;
@@ -24,6 +26,9 @@ const make = (name, properties = {}, ...children) => {
 };
 
 // ---- What is shared by its address ----
+
+/** Of tasks of one name the first. */
+const once = (tasks) => tasks.filter(([id], index) => tasks.findIndex(([other]) => other === id) === index);
 
 /** The settings that an address asks for; what it does not say, or says wrongly, is as usual. */
 function readAddress() {
@@ -38,8 +43,10 @@ function readAddress() {
   return {
     rule: Object.hasOwn(RULES, asked.get('rule')) ? asked.get('rule') : DEFAULTS.rule,
     budget: number('budget', 0.1, 600), lanes: Math.round(number('lanes', 1, 4)), strict: asked.get('strict') === '1',
-    speed: number('speed', 0, 900), every: number('every', 1, 240),
-    tasks: (tasks.length ? tasks : DEFAULTS.tasks).slice(0, 40).map(([id, priority, takes, changes]) => ({ id, priority, takes, changes })),
+    network: asked.get('network') !== '0', speed: number('speed', 0, 900), every: number('every', 1, 240),
+    drawn: asked.get('drawn') === 'outdated' ? 'outdated' : DEFAULTS.drawn,
+    tasks: once(tasks.length ? tasks : DEFAULTS.tasks).slice(0, 40)
+      .map(([id, priority, takes, changes, online]) => ({ id, priority, takes, changes, online: online === 1 })),
     // For who wants to show one moment: the clock stands so many seconds after the start, after so many windows.
     at: Math.max(0, Number(asked.get('at')) || 0), windows: Math.min(100, Math.max(0, Number(asked.get('windows')) || 0)),
     day: asked.get('day') === '1',
@@ -47,28 +54,37 @@ function readAddress() {
 }
 
 function writeAddress(state) {
-  const asked = new URLSearchParams({ rule: state.rule, budget: state.budget, lanes: state.lanes, strict: state.strict ? 1 : 0, speed: state.speed, every: state.every });
-  for (const { id, priority, takes, changes } of state.tasks) asked.append('task', [id.replaceAll('~', '-'), priority, takes, changes].join('~'));
+  const { rule, budget, lanes, speed, every, drawn } = state;
+  const asked = new URLSearchParams({ rule, budget, lanes, strict: Number(state.strict), network: Number(state.network), speed, every, drawn });
+  for (const { id, priority, takes, changes, online } of state.tasks) asked.append('task', [id, priority, takes, changes, Number(online)].join('~'));
   history.replaceState(null, '', `#${asked}`);
+  element('link').href = location.href;
 }
 
 // ---- Worlds: a scheduler with its sources, on a clock of its own ----
 
 class World {
-  constructor(selene, rule, tasks, now = 0) {
-    this.now = now;
-    this.begin = now;
+  constructor(selene, rule, { tasks, network }) {
+    this.now = 0;
     this.tasks = new Map();
+    this.handlers = new Set();
     this.scheduler = selene.open({ clock: () => this.now, seed: 7, ...RULES[rule].options });
+    this.connect(network);
     for (const task of tasks) this.add(task);
+  }
+
+  connect(network) {
+    this.scheduler.setConditions({ network });
   }
 
   /** Registers a task, or what has changed of it. */
   add(task) {
     const known = this.tasks.get(task.id);
     this.tasks.set(task.id, { ...known, ...task, lastRun: known?.lastRun ?? this.now });
-    if (!known) this.scheduler.handler(task.id);
-    this.scheduler.register({ id: task.id, priority: task.priority });
+    // One that was removed may come again.
+    if (!this.handlers.has(task.id)) this.scheduler.handler(task.id);
+    this.handlers.add(task.id);
+    this.scheduler.register({ id: task.id, priority: task.priority, requires: task.online ? ['network'] : [] });
   }
 
   remove(id) {
@@ -132,20 +148,38 @@ class World {
 
 function span(milliseconds) {
   if (milliseconds < 100 * SECOND) return `${(milliseconds / SECOND).toFixed(1)} s`;
-  const minutes = milliseconds / MINUTE;
-  if (minutes < 100) return `${minutes.toFixed(0)} min`;
-  return `${Math.floor(minutes / 60)} h ${String(Math.round(minutes % 60)).padStart(2, '0')} min`;
+  const minutes = Math.round(milliseconds / MINUTE);
+  return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
 const ordinal = (number) => `${number}${{ 1: 'st', 2: 'nd', 3: 'rd' }[number % 100 > 10 && number % 100 < 14 ? 0 : number % 10] ?? 'th'}`;
 
+const SAID = { running: 'is running', handler_stuck: 'its last run has not come back' };
+
+/** What keeps a task from running, whatever room there is. */
+function obstacles(explained) {
+  // That a task did not fit into the last window keeps it out of no other.
+  return explained.reasons.filter(({ reason }) => reason !== 'did_not_fit')
+    .map(({ reason, missing }) => (missing.length ? `needs the ${missing.join(', the ').replaceAll('_', ' ')}` : SAID[reason] ?? reason.replaceAll('_', ' ')))
+    .join('; ');
+}
+
 /** Why a task runs in the next window, or waits. */
 function words(explained, place, room) {
   if (place) return `runs ${ordinal(place.index)}, ${place.after < 50 ? 'at once' : `after ${span(place.after)}`}`;
-  // That a task did not fit into the last window keeps it out of no other.
-  const reasons = explained.reasons.filter((one) => one.reason !== 'did_not_fit');
-  if (reasons.length) return reasons.map((one) => one.reason.replaceAll('_', ' ')).join(', ');
-  return `does not fit: takes ${span(explained.estimate)}, ${span(room)} left`;
+  return obstacles(explained) || `does not fit: takes ${span(explained.estimate)}, ${span(room)} left`;
+}
+
+/** Where the runs of a plan would stand, and how much room is left behind them in the emptiest lane. */
+function layOut(plan, now, window) {
+  const free = Array(window.lanes).fill(0);
+  const runs = plan.runs.map(({ id, score, startsAt, estimate }) => {
+    const start = startsAt - now;
+    const lane = free.indexOf(Math.min(...free));
+    free[lane] = start + estimate;
+    return { id, score, lane, start, took: estimate, outcome: 'planned' };
+  });
+  return { runs, room: Math.max(0, window.budget * (1 - RESERVE) - Math.min(...free)) };
 }
 
 function story(report, runs, rule) {
@@ -156,22 +190,22 @@ function story(report, runs, rule) {
 
 // ---- Drawings ----
 
-function drawWindow(place, { report, runs }, lanes) {
-  const percent = (milliseconds) => `${(milliseconds / report.budget) * 100}%`;
+function drawWindow(place, { runs, budget, reserve, lanes }) {
+  const percent = (milliseconds) => `${(milliseconds / budget) * 100}%`;
   place.style.setProperty('--lanes', lanes);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const tick = make('span', { className: `tick ${{ 0: 'begin', 1: 'end' }[part] ?? ''}`, textContent: span(report.budget * part) });
+    const tick = make('span', { className: `tick ${{ 0: 'begin', 1: 'end' }[part] ?? ''}`, textContent: span(budget * part) });
     tick.style.left = `${part * 100}%`;
     return tick;
   });
-  const reserve = make('span', { className: 'reserve' });
-  reserve.style.width = percent(report.reserve);
+  const free = make('span', { className: 'reserve' });
+  free.style.width = percent(reserve);
   const blocks = runs.map((run) => {
     const block = make('span', { className: `run ${run.outcome}`, textContent: run.id, title: `${run.id}: score ${run.score.toFixed(3)}, ${span(run.took)}` });
     Object.assign(block.style, { left: percent(run.start), width: percent(run.took), top: `${run.lane * 2.1 + 0.15}rem` });
     return block;
   });
-  place.replaceChildren(reserve, ...blocks, ...ticks);
+  place.replaceChildren(free, ...blocks, ...ticks);
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -186,18 +220,17 @@ function path(points, className) {
 
 // ---- A day ----
 
-/** The day under one rule: for each task how long it was outdated, at each window's begin and end. */
+/** The day under one rule: for each task its age, and how long it was out of date, at each window's begin and end. */
 function liveDay(selene, rule, state) {
-  const world = new World(selene, rule, state.tasks);
-  const ages = new Map(state.tasks.map(({ id }) => [id, []]));
-  const totals = { outdated: 0, oldest: 0, runs: 0, news: 0, cut: 0 };
+  const world = new World(selene, rule, state);
+  const points = new Map(state.tasks.map(({ id }) => [id, []]));
+  const totals = { age: 0, outdated: 0, oldest: 0, runs: 0, news: 0, cut: 0 };
   const note = () => {
     for (const task of world.tasks.values()) {
-      const age = world.outdated(task, world.now);
-      ages.get(task.id).push([world.now, age]);
-      totals.oldest = Math.max(totals.oldest, age);
+      points.get(task.id).push({ at: world.now, age: world.now - task.lastRun, outdated: world.outdated(task, world.now) });
     }
   };
+  note();
   const interval = state.every * MINUTE;
   for (let begin = interval; begin < DAY; begin += interval) {
     world.now = Math.max(world.now, begin);
@@ -210,16 +243,19 @@ function liveDay(selene, rule, state) {
   }
   world.now = Math.max(world.now, DAY);
   note();
-  for (const points of ages.values()) {
-    for (let index = 1; index < points.length; index += 1) {
-      const [[from, before], [to, after]] = [points[index - 1], points[index]];
-      // An age grows with time from when its source changed, until the source was fetched.
-      totals.outdated += before > 0 ? ((before + after) / 2) * (to - from) : (after * after) / 2;
+  for (const all of points.values()) {
+    for (let index = 1; index < all.length; index += 1) {
+      const [from, to] = [all[index - 1], all[index]];
+      totals.age += ((from.age + to.age) / 2) * (to.at - from.at);
+      // It grows with time from when its source changed, until the source was fetched.
+      totals.outdated += from.outdated > 0 ? ((from.outdated + to.outdated) / 2) * (to.at - from.at) : to.outdated ** 2 / 2;
+      totals.oldest = Math.max(totals.oldest, to.outdated);
     }
   }
   world.close();
+  totals.age /= DAY * state.tasks.length;
   totals.outdated /= DAY * state.tasks.length;
-  return { ages, totals };
+  return { points, totals };
 }
 
 function windowOf(state) {
@@ -248,12 +284,16 @@ export async function start(bytes) {
   function renew() {
     for (const world of Object.values(worlds ?? {})) world.close();
     ahead = state.at * SECOND;
-    worlds = Object.fromEntries(Object.keys(RULES).map((rule) => [rule, new World(selene, rule, state.tasks)]));
+    lastLook = performance.now();
+    worlds = Object.fromEntries(Object.keys(RULES).map((rule) => [rule, new World(selene, rule, state)]));
   }
 
   function changed() {
     writeAddress(state);
     draw();
+    // The day that is shown is that of what is chosen.
+    clearTimeout(day.again);
+    if (day.isShown) day.again = setTimeout(day, 300, true);
   }
 
   function row(task) {
@@ -269,6 +309,18 @@ export async function start(bytes) {
       return input;
     };
     select.onchange = () => update(task, { priority: Number(select.value) });
+    const online = make('input', { type: 'checkbox', checked: task.online, ariaLabel: `${task.id} needs the network` });
+    online.onchange = () => update(task, { online: online.checked });
+    const name = make('input', { type: 'text', value: task.id, maxLength: 60, spellcheck: false, ariaLabel: `name of ${task.id}` });
+    name.onchange = () => {
+      const id = name.value.replaceAll('~', '-').trim();
+      if (!id || state.tasks.some((other) => other !== task && other.id === id)) return void (name.value = task.id);
+      for (const world of Object.values(worlds)) world.remove(task.id);
+      task.id = id;
+      tell(task);
+      rows();
+      changed();
+    };
     const remove = make('button', { type: 'button', textContent: '×', ariaLabel: `remove ${task.id}`, title: 'remove' });
     remove.onclick = () => {
       if (state.tasks.length === 1) return;
@@ -277,9 +329,10 @@ export async function start(bytes) {
       rows();
       changed();
     };
-    const labels = ['Task', 'Priority', 'Really takes, s', 'Changes, min', 'Average', 'Age', 'Score', 'Rank', 'Next window', ''];
-    const cells = [task.id, select, number('takes', 'seconds', 0.1), number('changes', 'minutes between changes', 0.1), '', '', '', '', '', remove];
-    task.cells = cells.map((content, index) => make('td', { className: labels[index] === 'Next window' ? 'words' : '', data: { label: labels[index] } }, content));
+    const labels = ['Task', 'Priority', 'Takes, s', 'Changes, min', 'Network', 'Average', 'Age', 'Score', 'Rank', 'In the next window', ''];
+    const classes = { 4: 'check', 9: 'words' };
+    const cells = [name, select, number('takes', 'seconds', 0.1), number('changes', 'minutes between changes', 0.1), online, '', '', '', '', '', remove];
+    task.cells = cells.map((content, index) => make('td', { className: classes[index] ?? '', data: { label: labels[index] } }, content));
     return make('tr', {}, ...task.cells);
   }
 
@@ -287,44 +340,51 @@ export async function start(bytes) {
     body.replaceChildren(...state.tasks.map(row));
   }
 
+  /** Every world hears what a task is now. */
+  function tell({ id, priority, takes, changes, online }) {
+    for (const world of Object.values(worlds)) world.add({ id, priority, takes, changes, online });
+  }
+
   function update(task, changes) {
-    Object.assign(task, changes);
-    const { id, priority, takes, changes: every } = task;
-    for (const world of Object.values(worlds)) world.add({ id, priority, takes, changes: every });
+    tell(Object.assign(task, changes));
     changed();
   }
 
   function draw() {
     const now = clock();
     for (const world of Object.values(worlds)) world.now = now;
-    const { scheduler } = worlds[state.rule];
     const window = windowOf(state);
-    const plan = scheduler.plan(window);
-    const places = new Map(plan.runs.map((run, index) => [run.id, { index: index + 1, after: run.startsAt - now }]));
-    const last = plan.runs.at(-1);
-    const room = window.budget * 0.95 - (last ? last.startsAt - now + last.estimate : 0);
+    const plans = Object.fromEntries(Object.entries(worlds).map(([rule, { scheduler }]) => [rule, scheduler.plan(window)]));
+    const { scheduler } = worlds[state.rule];
+    const places = new Map(plans[state.rule].runs.map((run, index) => [run.id, { index: index + 1, after: run.startsAt - now }]));
+    const { room } = layOut(plans[state.rule], now, window);
     for (const task of state.tasks) {
       const explained = scheduler.explain(task.id);
-      const [, , , , average, age, score, rank, next] = task.cells;
+      const [, , , , , average, age, score, rank, next] = task.cells;
       average.textContent = span(explained.estimate);
       age.textContent = span(now - (state.rule === 'freshness' ? explained.freshSince : scheduler.get(task.id).lastRun));
       const bar = make('span', { className: 'bar' });
-      bar.style.width = `${Math.round(explained.score * 3.2 * 100) / 100}rem`;
+      bar.style.width = `${Math.round(explained.score * 1000) / 10}%`;
       score.replaceChildren(make('span', { className: 'track' }, bar), explained.score.toFixed(3));
       rank.textContent = explained.rank || '–';
-      next.textContent = words(explained, places.get(task.id), Math.max(0, room));
+      next.textContent = words(explained, places.get(task.id), room);
       task.cells[0].parentElement.className = places.has(task.id) ? 'first' : '';
     }
-    element('side').replaceChildren(...Object.entries(RULES).map(([rule, { name }]) => {
-      const picked = worlds[rule].scheduler.plan(window).runs;
-      const rest = state.tasks.filter((task) => !picked.some((run) => run.id === task.id));
-      return make('div', { className: rule },
-        make('h3', { textContent: name }),
-        make('ol', {}, ...picked.map((run) => make('li', { textContent: `${run.id} (${span(run.estimate)})` })),
-          ...(rest.length ? [make('li', { className: 'out', textContent: `not: ${rest.map((task) => task.id).join(', ')}` })] : [])));
-    }));
+    element('side').replaceChildren(...Object.entries(plans).map(([rule, plan]) => side(rule, plan, now, window)));
     element('meaning').textContent = RULES[state.rule].meaning;
     element('pace').textContent = { 0: 'stands', 1: 'runs as yours does' }[state.speed] ?? `runs ${state.speed} times as fast as yours`;
+  }
+
+  /** What one of the rules would run now, drawn and in words. */
+  function side(rule, plan, now, window) {
+    const { runs, room } = layOut(plan, now, window);
+    const rest = state.tasks.filter((task) => !runs.some((run) => run.id === task.id));
+    const why = rest.map((task) => `${task.id} (${words(worlds[rule].scheduler.explain(task.id), undefined, room)})`).join(', ');
+    const picture = make('div', { className: 'window', ariaLabel: runs.length ? runs.map((run) => `${run.id} after ${span(run.start)}`).join(', ') : 'nothing would run' });
+    picture.setAttribute('role', 'img');
+    drawWindow(picture, { runs, budget: window.budget, reserve: window.budget * RESERVE, lanes: window.lanes });
+    return make('div', { className: rule === state.rule ? `${rule} chosen` : rule }, make('h3', { textContent: RULES[rule].name }), picture,
+      make('p', { textContent: why ? `Waiting: ${why}.` : 'Nothing waits.' }));
   }
 
   function execute() {
@@ -332,13 +392,18 @@ export async function start(bytes) {
     const window = windowOf(state);
     for (const [rule, world] of Object.entries(worlds)) {
       world.now = now;
-      const done = world.execute(window);
+      const { report, runs } = world.execute(window);
       if (rule !== state.rule) continue;
-      const told = story(done.report, done.runs, rule);
-      drawWindow(element('window'), done, state.lanes);
+      const told = story(report, runs, rule);
+      drawWindow(element('window'), { runs, budget: report.budget, reserve: report.reserve, lanes: state.lanes });
       element('window').ariaLabel = told;
       element('log').prepend(make('li', { textContent: told }));
       while (element('log').children.length > 8) element('log').lastChild.remove();
+      const rest = state.tasks.filter((task) => !runs.some((run) => run.id === task.id));
+      element('waiting').replaceChildren(...rest.map((task) => {
+        const explained = world.scheduler.explain(task.id);
+        return make('li', {}, make('strong', { textContent: task.id }), ` waits: ${obstacles(explained) || `it takes ${span(explained.estimate)}, and ${span(explained.lastRoom)} were left`}.`);
+      }));
     }
     // The window is over when its time is up, whatever of it was used: the same moment under each rule.
     ahead = now + window.budget;
@@ -347,28 +412,35 @@ export async function start(bytes) {
   }
 
   function day(atOnce) {
-    const days = Object.entries(RULES).map(([rule]) => [rule, liveDay(selene, rule, state)]);
+    day.isShown = true;
+    const days = Object.keys(RULES).map((rule) => [rule, liveDay(selene, rule, state)]);
+    const most = (all, what) => Math.max(...all.map((point) => point[what]));
     const pictures = state.tasks.map((task) => {
-      const greatest = Math.max(MINUTE, ...days.flatMap(([, { ages }]) => ages.get(task.id).map(([, age]) => age)));
+      const lines = days.map(([rule, { points }]) => [rule, points.get(task.id)]);
+      const greatest = Math.max(MINUTE, ...lines.map(([, all]) => most(all, state.drawn)));
       const svg = document.createElementNS(SVG, 'svg');
       svg.setAttribute('viewBox', '0 0 1000 44');
       svg.setAttribute('preserveAspectRatio', 'none');
       svg.setAttribute('role', 'img');
-      svg.setAttribute('aria-label', `${task.id}: ${days.map(([rule, { ages }]) => `${RULES[rule].name} at most ${span(Math.max(...ages.get(task.id).map(([, age]) => age)))} outdated`).join(', ')}`);
-      return { task, svg, greatest };
+      svg.setAttribute('aria-label', `${task.id}: ${lines.map(([rule, all]) => `${RULES[rule].name} at most ${span(most(all, 'age'))} old, ${span(most(all, 'outdated'))} out of date`).join('; ')}`);
+      return { task, svg, greatest, lines };
     });
-    element('ages').replaceChildren(...pictures.flatMap(({ task, svg, greatest }) =>
-      [make('span', { textContent: task.id }), svg, make('span', { className: 'dim', textContent: span(greatest) })]),
-    make('span'), make('span', { className: 'axis' }, ...[0, 6, 12, 18, 24].map((hour) => make('span', { textContent: `${hour} h` }))), make('span'));
+    const line = (...children) => make('div', { className: 'row' }, ...children);
+    element('ages').replaceChildren(
+      ...pictures.map(({ task, svg, greatest }) => line(make('span', { className: 'task', textContent: task.id }), svg, make('span', { className: 'dim most', textContent: span(greatest) }))),
+      line(make('span', { className: 'gap' }), make('span', { className: 'axis', ariaHidden: 'true' }, ...[0, 6, 12, 18, 24].map((hour) => make('span', { textContent: `${hour} h` }))), make('span', { className: 'gap' })));
     element('summary').hidden = false;
     element('summary').tBodies[0].replaceChildren(...days.map(([rule, { totals }]) => make('tr', { className: rule },
-      ...[RULES[rule].name, span(totals.outdated), span(totals.oldest), totals.runs, totals.news, totals.cut].map((text, index) => make('td', { className: index ? '' : 'rule', textContent: text })))));
+      ...[RULES[rule].name, span(totals.age), span(totals.outdated), span(totals.oldest), totals.runs, totals.news, totals.cut].map((text, index) => make('td', { className: index ? '' : 'rule', textContent: text })))));
     const paint = (until) => {
-      for (const { task, svg, greatest } of pictures) {
-        svg.replaceChildren(...days.map(([rule, { ages }]) => path(ages.get(task.id).filter(([at]) => at <= until).map(([at, age]) => [at / DAY, age / greatest]), rule)));
+      for (const { svg, greatest, lines } of pictures) {
+        const drawn = lines.map(([rule, all]) => path(all.filter(({ at }) => at <= until).map((point) => [point.at / DAY, point[state.drawn] / greatest]), rule === state.rule ? `${rule} chosen` : rule));
+        // The chosen one on top.
+        svg.replaceChildren(...drawn.filter((one) => !one.classList.contains('chosen')), ...drawn.filter((one) => one.classList.contains('chosen')));
       }
     };
     cancelAnimationFrame(day.frame);
+    element('hour').textContent = '';
     if (atOnce || matchMedia('(prefers-reduced-motion: reduce)').matches) {
       paint(DAY);
       return;
@@ -376,7 +448,9 @@ export async function start(bytes) {
     const first = performance.now();
     const step = () => {
       const until = ((performance.now() - first) / MINUTE) * DAY;
+      const minutes = Math.floor(until / MINUTE);
       paint(until);
+      element('hour').textContent = until < DAY ? `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}` : '';
       if (until < DAY) day.frame = requestAnimationFrame(step);
     };
     step();
@@ -394,6 +468,22 @@ export async function start(bytes) {
   }
   element('strict').checked = state.strict;
   element('strict').onchange = () => { state.strict = element('strict').checked; changed(); };
+  element('network').checked = state.network;
+  element('network').onchange = () => {
+    state.network = element('network').checked;
+    for (const world of Object.values(worlds)) world.connect(state.network);
+    changed();
+  };
+  element('drawn').value = state.drawn;
+  element('drawn').onchange = () => { state.drawn = element('drawn').value; changed(); };
+  element('again').onclick = () => {
+    renew();
+    element('log').replaceChildren();
+    element('waiting').replaceChildren();
+    element('window').replaceChildren(make('span', { className: 'empty', textContent: 'Nothing has run yet: press Execute.' }));
+    element('window').ariaLabel = 'No window has run yet.';
+    draw();
+  };
   if (![...element('speed').options].some((option) => Number(option.value) === state.speed)) element('speed').add(new Option(`${state.speed} times`, state.speed));
   element('speed').value = state.speed;
   element('speed').onchange = () => { clock(); state.speed = Number(element('speed').value); changed(); };
@@ -406,9 +496,9 @@ export async function start(bytes) {
     if (state.tasks.length >= 40) return;
     let number = state.tasks.length + 1;
     while (state.tasks.some((task) => task.id === `task ${number}`)) number += 1;
-    const task = { id: `task ${number}`, priority: 3, takes: 3, changes: 60 };
+    const task = { id: `task ${number}`, priority: 3, takes: 3, changes: 60, online: false };
     state.tasks.push(task);
-    update(task, {});
+    tell(task);
     rows();
     changed();
   };
@@ -422,9 +512,16 @@ export async function start(bytes) {
 
   renew();
   rows();
+  element('link').href = location.href;
   draw();
   for (let number = 0; number < state.windows; number += 1) execute();
   if (state.day) day(true);
+  // Who comes down there sees a day, and can play it.
+  else new IntersectionObserver((seen, observer) => {
+    if (!seen.some((one) => one.isIntersecting)) return;
+    observer.disconnect();
+    if (!day.isShown) day(true);
+  }).observe(element('days'));
   element('execute').disabled = false;
   element('foot').textContent = `Selene ${selene.version}, compiled to WebAssembly: ${Math.round(bytes.byteLength / 1024)} KiB, started in ${Math.round(performance.now() - began)} ms. The address holds what you chose.`;
   if (state.speed) setInterval(draw, 500);

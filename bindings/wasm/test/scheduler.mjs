@@ -296,6 +296,26 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('explain says how much was left where a task did not fit', () => {
+    const { scheduler, clock } = virtual(selene);
+    for (const [id, expected] of [['long', 7_000], ['longer', 9_000]]) {
+      scheduler.handler(id);
+      scheduler.register({ id, expected });
+    }
+    assert.equal(scheduler.explain('longer').lastRoom, null);
+    const cycle = scheduler.begin({ budget: 10_000, reserve: 0 });
+    const { run } = cycle.next();
+    assert.equal(run.id, 'long');
+    clock.now += 7_000;
+    run.complete('new_data');
+    assert.equal(cycle.next().done, true);
+    cycle.end();
+    const { reasons, lastRoom } = scheduler.explain('longer');
+    assert.deepEqual(reasons.map((one) => one.reason), ['did_not_fit']);
+    assert.equal(lastRoom, 3_000);
+    scheduler.close();
+  });
+
   test('an observer hears each change once', () => {
     const { scheduler } = virtual(selene);
     const heard = [];
