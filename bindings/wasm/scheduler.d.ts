@@ -272,7 +272,7 @@ export interface Explanation {
   eligible: number;
   score: number;
   estimate: number;
-  /** What was left when the last window of its kind stopped picking; null before the first. */
+  /** What was left when the last window of its kind stopped picking; null before the first since the scheduler was opened. */
   lastRoom: number | null;
   /** The last instant at which it may begin, while it waits; null: there is none. */
   latestBegin: number | null;
