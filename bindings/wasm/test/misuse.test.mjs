@@ -19,7 +19,7 @@ const FLAGS = constant('OPTIONS_NO_THREADS') | constant('OPTIONS_SET_CLOCK');
 
 // What a module has not: files, threads, descriptors, other processes. These are called in a world of their own, where it is
 // enough that the answer is a status of the header.
-const APART = /^selene_(driver_|server_|client_|store_|trace_|events_|scheduler_connect|cycle_run_async|cycle_descriptor)/;
+const APART = /^selene_(driver_|server_|client_|store_|trace_|events_|node_|scheduler_connect|cycle_run_async|cycle_descriptor)/;
 const SEED = Number(process.env.SELENE_TEST_SEED) || 20_140_601;
 const ROUNDS = Number(process.env.SELENE_TEST_ROUNDS) || 60;
 
