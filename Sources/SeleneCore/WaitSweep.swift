@@ -62,7 +62,8 @@ private struct WaitCursor {
   var next: UInt16 { ring.map { $0[place].new } ?? value }
 
   mutating func advance(to now: Instant) {
-    while nextAt <= now, let ring {
+    // A clock may stand at the end of time, where nothing comes.
+    while nextAt <= now, nextAt != Time.never, let ring {
       (value, changedAt) = (ring[place].new, ring[place].at)
       place += 1
       find()
@@ -215,7 +216,7 @@ struct WaitSweep {
     for place in handlers.indices { handlers[place].cursor.advance(to: now) }
     lookWhoHasIt()
     // A dispatch that filled its group was preferred to it before that.
-    let isFilled = group.nextAt <= now && group.value == 0 && group.next != 0
+    let isFilled = group.nextAt <= now && group.nextAt != Time.never && group.value == 0 && group.next != 0
     if !isFilled { group.advance(to: now) }
     while lifePlace + 1 < log.lives.count && log.lives[lifePlace + 1].at <= now { lifePlace += 1 }
     closeWindows()

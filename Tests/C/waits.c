@@ -305,6 +305,29 @@ static void test_length(void) {
     }
 }
 
+/** A host's clock may be set to the last instant that there is, which stands for never elsewhere. */
+static void test_end_of_time(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    options.flags = SELENE_OPTIONS_SET_CLOCK | SELENE_OPTIONS_NO_THREADS;
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
+    selene_task task = job("a");
+    task.group = SELENE_TEXT("g");
+    add(scheduler, task);
+    add(scheduler, job("b"));
+    next(begin(scheduler, window_of(60 * S, 0, 1)), "a");
+    for (int64_t left = 1; left >= 0; left--) {
+        CHECK_OK(selene_clock_set(scheduler, INT64_MAX - left));
+        selene_waits *waits = waits_of(scheduler, "a");
+        CHECK_INT(INT64_MAX - left, waits->until);
+        selene_waits_destroy(waits);
+        selene_waits_destroy(waits_of(scheduler, "b"));
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_windows(void) {
     selene_scheduler scheduler = open_for_work(NULL);
     selene_task big = job("big"), first = job("first"), second = job("second");
@@ -997,6 +1020,7 @@ int main(int argc, char **argv) {
     run_test("W8 W2 what a condition's number meant earlier is not told as what it means now",
              test_redefined);
     run_test("W8 a host says how far back it is known", test_length);
+    run_test("W8 at the end of time nothing comes any more", test_end_of_time);
     run_test("W8 windows that it did not fit, and those that preferred others, whom it names",
              test_windows);
     run_test("W8 a periodic task tells the period that was last due", test_periods);
