@@ -208,8 +208,14 @@ extension Scheduler {
     node.machine.ended(node.claimed.remove(at: place).key.run, .returned, at: clock.last)
   }
 
+  private func hasRecord(_ task: ClaimedTask) -> Bool {
+    table.slots.contains(task.slot) && table.sequence(task.slot) == task.sequence
+  }
+
+  private func isPending(_ task: ClaimedTask) -> Bool { hasRecord(task) && table[task.slot].isLive }
+
   private func forget(_ task: ClaimedTask, at now: Instant) {
-    guard table.slots.contains(task.slot), table.sequence(task.slot) == task.sequence else { return }
+    guard hasRecord(task) else { return }
     table.forget(task.slot, at: now)
     accept()
   }
@@ -291,18 +297,19 @@ extension Scheduler {
     }
   }
 
-  /// What was not begun goes back when its kind has no window and is to have none, and when none has come.
+  /// What was not begun goes back when its kind has no window and is to have none, when none has come, and when the host has
+  /// cancelled it.
   private func giveBackWhatWaits(_ node: SchedulerNode, at now: Instant) {
     guard !node.claimed.isEmpty else { return }
     for task in node.claimed where task.run == 0 {
       let isWanted = node.offered?.kinds.contains(task.kind) == true
       let isOpen = node.offered?.open.contains(task.kind) == true
       let until = task.since.adding(Self.patience)
-      if isWanted && (isOpen || now < until) {
+      if isWanted && isPending(task) && (isOpen || now < until) {
         if !isOpen { node.looksAt = min(node.looksAt, until) }
         continue
       }
-      if isWanted { node.aheadFrom[task.kind] = now.adding(Time.minute) }
+      if isWanted && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
       giveBack(task, node, at: now)
     }
   }

@@ -21,6 +21,7 @@ from pyselene.fleet import Fleet, WorkerState
 
 from conftest import Fleet as Looked
 from cutter import Cutter
+from server import ROOT
 
 PATIENCE = 60
 
@@ -186,6 +187,24 @@ def test_c8_a_run_that_is_stopped_here_is_as_before_it_for_the_fleet(
         let_go.set()
         worker_closes.join(PATIENCE)
     assert fleet.rows("select id, state, attempts from live") == [("a", "enqueued", 0)]
+
+
+def test_c8_what_the_host_cancels_goes_back_to_the_fleet(own: Fleet, fleet: Looked) -> None:
+    with pyselene.Scheduler() as scheduler:
+
+        @scheduler.handler("h")
+        def handle(run: pyselene.Run) -> None:
+            run.stopping.wait(PATIENCE)
+
+        fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 4) i")
+        with own.worker(scheduler, poll=0.05) as worker:
+            thread = threading.Thread(target=scheduler.run_cycle, kwargs={"budget": 60, "lanes": 3, "rolling": True})
+            thread.start()
+            wait(lambda: worker.info().working == 3)
+            scheduler.cancel_all()
+            scheduler.drain(0)
+            thread.join(PATIENCE)
+        assert fleet.rows("select distinct state, attempts from live") == [("enqueued", 0)]
 
 
 def test_n21_what_does_not_begin_in_a_window_goes_back(own: Fleet, fleet: Looked) -> None:
@@ -416,6 +435,20 @@ def test_a_database_that_is_not_there_is_a_trouble_and_no_end(fleet: Looked, sch
         begin = time.monotonic()
         worker.close(0.2)
         assert time.monotonic() - begin < PATIENCE
+
+
+def test_the_example_is_a_worker_until_a_signal(own: Fleet, fleet: Looked) -> None:
+    example = ROOT / "bindings/python/examples/fleet_worker.py"
+    command = [sys.executable, str(example), fleet.server.dsn(fleet.name)]
+    own.enqueue("mail-1", handler="mail", input=b"to you")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("mail-1: to you (attempt 1, fence ")
+        wait(ended(fleet, 1))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+    assert fleet.rows("select id, state, attempts from ended") == [("mail-1", "succeeded", 1)]
+    assert fleet.rows("select * from nodes") == []
 
 
 PROGRAM = """
