@@ -4026,7 +4026,7 @@ SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler,
  *
  *  Windows have to roll (SELENE_WINDOW_ROLLING), as those of drivers do: what is claimed was not there at their begin. A
  *  window does not end while the node asks for more to do in it. A driver, or run_forever, opens windows only for what it
- *  has: so the node claims one task of each kind before. It goes back if no window comes within 10 s, or the governor
+ *  has: so the node claims one task before. It goes back if no window comes within 10 s, or the governor
  *  refuses it one.
  *
  *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when it has

@@ -96,7 +96,7 @@ public func selene_node_leave(_ scheduler: selene_scheduler, _ grace: Int64) -> 
 @_cdecl("selene_node_close") @implementation
 public func selene_node_close(_ scheduler: selene_scheduler) -> selene_status {
   attempt { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in scheduler.closeNode(at: moment) }
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in scheduler.closeNode(at: moment.now) }
   }
 }
 
@@ -274,25 +274,27 @@ public func selene_node_get(
 public func selene_run_fence(
   _ run: selene_run, _ out_fence: UnsafeMutablePointer<Int64>!, _ out_task: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  attempt { () throws(SeleneError) in
-    let out = try require(out_fence, "out_fence")
-    try refuseConnection(run)
+  guard let out_fence = out_fence as UnsafeMutablePointer? else { return fail(.null("out_fence")) }
+  guard service_is_run(run) == 0 else { return refuse(ofConnection: run) }
+  return attempt { () throws(SeleneError) in
     let key = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.key(number) }
-    out.pointee = key.run
+    out_fence.pointee = key.run
     (out_task as UnsafeMutablePointer?)?.pointee = key.task
   }
 }
 
 @_cdecl("selene_run_decided_by_host") @implementation
 public func selene_run_decided_by_host(_ run: selene_run) -> selene_status {
-  attempt { () throws(SeleneError) in
-    try refuseConnection(run)
+  guard service_is_run(run) == 0 else { return refuse(ofConnection: run) }
+  return attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.letHostDecide(number) }
   }
 }
 
-private func refuseConnection(_ run: selene_run) throws(SeleneError) {
-  guard service_is_run(run) == 0 else {
-    throw SeleneError(.unsupported, "run", "taken through a connection; only its owner is joined to a fleet")
-  }
+/// The status of what a token of a connection is asked; one that is no run there has its own.
+private func refuse(ofConnection run: selene_run) -> selene_status {
+  var user: UnsafeMutableRawPointer?
+  let status = attempt { service_run_user(run, 0, &user, $0) }
+  guard status == 0 else { return status }
+  return fail(SeleneError(.unsupported, "run", "taken through a connection; only its owner can be joined to a fleet"))
 }

@@ -23,6 +23,18 @@ extension TaskTable {
     }
   }
 
+  /// Adds a task that was taken from a fleet: limits were looked at there (T6), and here no live task has its id.
+  ///
+  /// - Throws: `notPermitted`, `unavailable`.
+  package func receive(
+    _ new: TaskDefinition, at now: Instant, enabled: KindSet, _ changes: inout Changes
+  ) throws(SeleneError) -> Int {
+    try refuse(new, unlessIn: enabled)
+    let hash = TextIndex.hash(new.id)
+    if let old = find(new.id, hash) { remove(old) }
+    return introduce(new, hash, .enqueued, .added, at: now, &changes)
+  }
+
   /// Enqueues a failed task again, as if it were registered with what it was, and lets it begin at once (R7).
   ///
   /// - Throws: `notFound`, `invalidArgument` (it has not failed), `notPermitted`, `unavailable`, `tooManyPending`.
@@ -148,15 +160,17 @@ extension TaskTable {
   }
 
   /// Adds a record and shows it; its id, of this hash, shows nothing.
+  @discardableResult
   private func introduce(
     _ new: TaskDefinition, _ hash: UInt32, _ state: TaskState, _ disposition: Disposition, at now: Instant,
     isMoved: Bool = true, _ changes: inout Changes
-  ) {
+  ) -> Int {
     let slot = add(new, state, at: now, isMoved: isMoved)
     show(slot, firstOf: hash)
     if new.afterCount > 0 { connect(slot, at: now) }
     changes.add(Change(.registered, self[slot], detail: disposition.rawValue))
     if state == .held { changes.add(Change(.held, self[slot])) }
+    return slot
   }
 
   /// Whether a new record finds a place, waits for one, or is refused (T6).

@@ -151,6 +151,7 @@ extension Scheduler {
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
   private func shutDown(at now: Instant) {
     letDriverGo()
+    closeNode(at: now)
     closeEvents()
     // Other calls come in while the store is at work.
     while !cycles.isEmpty || saver.isAtWork {

@@ -261,13 +261,21 @@ extension Scheduler {
     }
     if cycle.openRuns > 0 { return .wait(until: nextChange(of: cycle, after: now)) }
     guard let wakeAt = awaitsGroup(cycle, at: now) else {
-      // What the fleet may have for it is asked for just now.
-      guard let node, node.machine.isLooking, cycle.isRolling, now < cycle.time.expiresAt else {
-        return .done
-      }
-      return .wait(until: min(nextChange(of: cycle, after: now), now.adding(Self.askAgain)))
+      guard let node, cycle.isRolling, now < cycle.time.expiresAt else { return .done }
+      return wait(for: node, in: cycle, at: now)
     }
     return .wait(until: min(nextChange(of: cycle, after: now), wakeAt))
+  }
+
+  /// A window waits while what the fleet may have for it is asked for.
+  @inline(never)
+  private func wait(for node: SchedulerNode, in cycle: Cycle, at now: Instant) -> Step {
+    let before = table.stamp
+    // It may not know yet what just became free.
+    followNode(node)
+    guard table.stamp == before else { return .wait(until: now) }
+    guard node.machine.isLooking else { return .done }
+    return .wait(until: min(nextChange(of: cycle, after: now), now.adding(Self.askAgain)))
   }
 
   /// How soon a host that pulls looks again for what a fleet may have; threads of the library are woken.

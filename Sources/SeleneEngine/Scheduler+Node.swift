@@ -15,7 +15,8 @@ extension Scheduler {
     guard node == nil else { throw SeleneError(.busy, "a node is open; close it first") }
     guard !store.isDurable else {
       throw SeleneError(
-        .unsupported, "the scheduler has a store; one whose tasks come from a fleet, which keeps them, is opened without a path")
+        .unsupported,
+        "the scheduler has a store; one whose tasks come from a fleet, which keeps them, is opened without a path")
     }
     try Self.check(draft.schema, "schema", atMost: 63)
     try Self.check(draft.name, "name", atMost: Identifier.longest)
@@ -56,12 +57,12 @@ extension Scheduler {
   }
 
   /// The scheduler has no node any more; what its incarnations still have, others take when the lease is over.
-  package func closeNode(at moment: Moment) {
+  package func closeNode(at now: Instant) {
     guard let node else { return }
-    for task in node.claimed where task.run == 0 { forget(task, at: moment.now) }
+    for task in node.claimed where task.run == 0 { forget(task, at: now) }
     self.node = nil
     node.watch.poke()
-    troubleEnds(.fleet, at: moment.now)
+    troubleEnds(.fleet, at: now)
     lookAgainInLanes()
     log(.info, "the node was closed")
   }
@@ -77,7 +78,9 @@ extension Scheduler {
   /// The next call to make, if one is due.
   ///
   /// - Throws: `unsupported` without a node.
-  package func stepNode(at moment: Moment) throws(SeleneError) -> (node: SchedulerNode, request: NodeRequest?, wakeAt: Instant) {
+  package func stepNode(at moment: Moment) throws(SeleneError) -> (
+    node: SchedulerNode, request: NodeRequest?, wakeAt: Instant
+  ) {
     let node = try openedNode()
     if let probe = moment.probe { absorb(probe.readings, at: moment.now) }
     _ = node.watch.drain()
@@ -168,7 +171,8 @@ extension Scheduler {
 
   /// A run has an outcome that counts.
   func noteOutcome(
-    of run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, for node: SchedulerNode, at now: Instant
+    of run: Run, _ outcome: Outcome, retryDelay: Span?, because message: Bytes?, for node: SchedulerNode,
+    at now: Instant
   ) {
     let number = Token(rawValue: run.token).number
     guard let place = node.place(ofRun: number) else { return }
@@ -233,6 +237,7 @@ extension Scheduler {
       node.offered = room
       if let room { node.machine.offer(nodeRoom(room, node), at: now) } else { node.machine.withdraw(at: now) }
     }
+    takeAwaiting(node, at: now)
     giveBackWhatWaits(node, at: now)
     act(for: node, at: now)
     tellTrouble(of: node, at: now)
@@ -248,10 +253,6 @@ extension Scheduler {
   private func room(for node: SchedulerNode, at now: Instant) -> OfferedRoom? {
     node.looksAt = Time.never
     guard !isDrained, !isLeaving, !node.isLeaving else { return nil }
-    guard now >= node.restsUntil else {
-      node.looksAt = node.restsUntil
-      return nil
-    }
     var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
     for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
       room.open.formUnion(cycle.kinds)
@@ -262,19 +263,26 @@ extension Scheduler {
       room.until = max(room.until, cycle.time.expiresAt)
     }
     var ahead: KindSet = []
-    forEachDriver { driver in
-      for kind in Kind.allCases where driver.terms.kinds.intersection(offered).contains(kind) {
-        guard !room.open.contains(kind) else { continue }
-        let at = windowAt(kind, driver, node)
-        if at <= now { ahead.formUnion(KindSet(kind)) } else { node.looksAt = min(node.looksAt, at) }
-      }
-    }
+    let mayOpen = offered.subtracting(room.open)
+    forEachDriver { ahead.formUnion(self.ahead(of: $0, mayOpen, node, at: now)) }
     if !ahead.isEmpty {
-      if room.lanes == 0 { room.until = Time.never }
+      // Without a window no more than that one waits for it.
+      if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
       room.kinds.formUnion(ahead)
       room.lanes += 1
     }
     return room.lanes > 0 ? room : nil
+  }
+
+  /// The kinds among some that a driver may open a window for now.
+  @inline(never)
+  private func ahead(of driver: Driver, _ kinds: KindSet, _ node: SchedulerNode, at now: Instant) -> KindSet {
+    var ahead: KindSet = []
+    for kind in Kind.allCases where driver.terms.kinds.intersection(kinds).contains(kind) {
+      let at = windowAt(kind, driver, node)
+      if at <= now { ahead.formUnion(KindSet(kind)) } else { node.looksAt = min(node.looksAt, at) }
+    }
+    return ahead
   }
 
   /// When a driver may open a window for a kind: not before its pace, nor while the governor refuses it. What would make that
@@ -290,7 +298,7 @@ extension Scheduler {
   private func nodeRoom(_ room: OfferedRoom, _ node: SchedulerNode) -> NodeRoom {
     let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
     nonisolated(unsafe) let table = Unmanaged.passUnretained(table)
-    return NodeRoom(lanes: room.lanes, until: room.until) { one in
+    return NodeRoom(lanes: room.lanes, until: room.until, isBare: room.isAhead) { one in
       kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
         && table._withUnsafeGuaranteedRef { $0.isOffered(handler: one.handler.buffer) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
@@ -324,7 +332,10 @@ extension Scheduler {
     guard let trouble = node.machine.trouble else { return troubleEnds(.fleet, at: now) }
     var told: Detail = "the database of the fleet does not answer"
     if case .refused(let state) = trouble {
-      told = "the database of the fleet refuses what its node asks, SQLSTATE \(said: state.text.buffer)"
+      let text = state.text
+      told = withExtendedLifetime(text) {
+        "the database of the fleet refuses what its node asks, SQLSTATE \(said: text.buffer)"
+      }
     }
     if let refusal = node.refusal { told = "\(told): \(said: refusal.buffer)" }
     troubleBegins(.fleet, SeleneError(.unavailable, told), at: now)
@@ -343,7 +354,9 @@ extension Scheduler {
         case .decided(let fence, let counts):
           if !counts { log(.info, "the fleet had given up run \(fence) before it heard how it ended") }
         case .clocksDiffer(let span):
-          log(.warning, "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat")
+          log(
+            .warning,
+            "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat")
         case .tookBack(let count): log(.info, "\(count) runs of nodes that are dead were taken back")
         case .refused: break
         case .unreadable:
@@ -359,19 +372,39 @@ extension Scheduler {
       return node.machine.ended(run.key.run, .returned, at: now)
     }
     do throws(SeleneError) {
-      let slot = try register(run, fleetClass, at: now)
+      var slot = -1
+      if isAtWork(run, node) { node.awaiting.append(run) } else { slot = try register(run, fleetClass, at: now) }
       node.claimed.append(
         ClaimedTask(
-          key: run.key, kind: fleetClass.kind, slot: slot, sequence: table.sequence(slot), since: now))
+          key: run.key, kind: fleetClass.kind, slot: slot, sequence: slot < 0 ? 0 : table.sequence(slot), since: now))
     } catch {
+      // The kind was switched off meanwhile.
+      guard error.code != .unavailable else { return node.machine.ended(run.key.run, .returned, at: now) }
       log(.warning, "a task of the fleet cannot run here: \(error.detail)")
-      guard error.code == .tooManyPending || error.code == .unavailable else {
-        let message = error.detail.bytes.withUnsafeBytes { Bytes(copying: $0) }
-        return node.machine.ended(
-          run.key.run, .decided(NodeDecision(failedAfter: 0, because: message)), at: now)
+      let message = error.detail.bytes.withUnsafeBytes { Bytes(copying: $0) }
+      node.machine.ended(run.key.run, .decided(NodeDecision(failedAfter: 0, because: message)), at: now)
+    }
+  }
+
+  /// Whether an earlier run of a task is at work here that was lost (N13): its task comes after it.
+  private func isAtWork(_ run: NodeRun, _ node: SchedulerNode) -> Bool {
+    guard let slot = table.find(run.id.buffer), table[slot].isLive else { return false }
+    return node.claimed.contains { $0.slot == slot && $0.sequence == table.sequence(slot) }
+  }
+
+  /// What waited for an earlier run of its task is one here when that is over.
+  private func takeAwaiting(_ node: SchedulerNode, at now: Instant) {
+    guard !node.awaiting.isEmpty else { return }
+    let awaiting = node.awaiting
+    node.awaiting = []
+    for run in awaiting {
+      guard let place = node.place(ofFence: run.key.run) else { continue }
+      guard !isAtWork(run, node) else {
+        node.awaiting.append(run)
+        continue
       }
-      node.restsUntil = now.adding(Time.second)
-      node.machine.ended(run.key.run, .returned, at: now)
+      node.claimed.remove(at: place)
+      take(run, for: node, at: now)
     }
   }
 
@@ -388,10 +421,10 @@ extension Scheduler {
     draft.numbers.expectedResponse = min(run.estimate, Time.longestRun)
     let definition = try TaskDefinition.checked(
       draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+    var slot = -1
     try change(at: now) { (changes) throws(SeleneError) in
-      _ = try table.register(definition, at: now, enabled: enabled, &changes)
+      slot = try table.receive(definition, at: now, enabled: enabled, &changes)
     }
-    guard let slot = table.find(run.id.buffer) else { throw SeleneError(.inconsistent, "a new task is not there") }
     table.modify(slot) {
       $0.attempts = UInt32(max(run.attempt, 1)) - 1
       $0.generation = UInt32(max(run.generation, 0))

@@ -18,11 +18,11 @@ package struct NodeDraft {
 }
 
 /// A run that was claimed, as a task of this scheduler.
-struct ClaimedTask {
+final class ClaimedTask {
   /// Its number in the fleet, and its task's (N9).
   let key: RunKey
   let kind: Kind
-  /// Its record, and the number by which that is known again.
+  /// Its record, and the number by which that is known again; −1 while it has none.
   let slot: Int
   let sequence: UInt64
   let since: Instant
@@ -32,6 +32,11 @@ struct ClaimedTask {
   var end: NodeEnd?
   /// The host tells the fleet itself how it ends, in a transaction of its own (N16).
   var isDecidedByHost = false
+
+  init(key: RunKey, kind: Kind, slot: Int, sequence: UInt64, since: Instant) {
+    (self.key, self.kind) = (key, kind)
+    (self.slot, self.sequence, self.since) = (slot, sequence, since)
+  }
 }
 
 /// What windows leave for runs of the fleet.
@@ -40,6 +45,8 @@ struct OfferedRoom: Equatable {
   /// Those of them that have a window.
   var open: KindSet = []
   var lanes = 0
+  /// There is no window yet.
+  var isAhead = false
   var until: Instant
   let satisfied: Constraints
   /// How often anything of the handlers had changed.
@@ -48,7 +55,7 @@ struct OfferedRoom: Equatable {
 
 /// A node. Guarded by the scheduler's lock.
 package final class SchedulerNode {
-  var machine: FleetNode
+  let machine: FleetNode
   package let statements: NodeStatements
   let labels: [Bytes]
   /// What wakes who steps it.
@@ -59,8 +66,8 @@ package final class SchedulerNode {
   var aheadFrom = PerKind<Instant>(repeating: .min)
   /// When what it offers changes by time alone.
   var looksAt: Instant = Time.never
-  /// Until when it offers nothing, since the scheduler took no more tasks.
-  var restsUntil: Instant = .min
+  /// Of these an earlier run is at work here; they are claimed tasks without a record.
+  var awaiting: [NodeRun] = []
   /// It takes nothing more.
   var isLeaving = false
   /// Why the database refused, in its own words.

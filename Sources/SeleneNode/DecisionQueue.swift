@@ -27,7 +27,11 @@ struct DecisionQueue {
 
   /// Those that the next turn takes, in order of task, as everybody takes several (N8).
   func next() -> [OpenDecision] {
-    nextWaiting.sorted { $0.key.task < $1.key.task }
+    let next = nextWaiting
+    var order: [Ordered] = []
+    for place in next.indices { order.append(Ordered(next[place].key.task, place)) }
+    Ordered.sort(&order)
+    return order.map { next[$0.slot] }
   }
 
   private var nextWaiting: ArraySlice<OpenDecision> { waiting.prefix(isSearching ? 1 : Self.most) }
@@ -90,7 +94,7 @@ struct DecisionQueue {
     var known: [DecidedRun] = []
     for fate in fates {
       guard let place = unknown.firstIndex(where: { $0.key.run == fate.run }) else { continue }
-      var decision = unknown.remove(at: place)
+      let decision = unknown.remove(at: place)
       if fate.fate == .open {
         decision.isSentAgain = true
         add(decision, at: now)

@@ -4,7 +4,7 @@ import SeleneCore
 
 extension FleetNode {
   /// An answer to the call that was under way.
-  mutating func take(_ answer: NodeAnswer, to call: CallUnderWay) {
+  func take(_ answer: NodeAnswer, to call: CallUnderWay) {
     switch (call.call, answer) {
     case (_, .hello(let worker, let database)):
       var one = Incarnation(worker, sent: call.sent, options)
@@ -19,12 +19,12 @@ extension FleetNode {
       classesAt = now.adding(options.poll)
     case (.turn(let turn), .turn(let answer)): take(answer, to: turn)
     case (_, .fate(let fates)): tell(decisions.settle(fates, at: now))
-    case (.bye(let worker), _): incarnations.removeAll { $0.worker == worker }
+    case (.bye(let worker), _): forget(worker)
     default: break
     }
   }
 
-  private mutating func take(_ answer: BeatAnswer, to beat: NodeBeat, sent: Instant) {
+  private func take(_ answer: BeatAnswer, to beat: NodeBeat, sent: Instant) {
     times.settle()
     if let difference = answer.difference { actions.append(.clocksDiffer(difference)) }
     if answer.tookBack > 0 { actions.append(.tookBack(answer.tookBack)) }
@@ -38,12 +38,12 @@ extension FleetNode {
     answer.lost.forEach { lose($0) }
   }
 
-  private mutating func take(_ answer: TurnAnswer, to turn: NodeTurn) {
+  private func take(_ answer: TurnAnswer, to turn: NodeTurn) {
     tell(decisions.settle(answer.decided))
     returned.removeAll { one in turn.back.contains(one.key) }
     answer.lost.forEach { lose($0) }
     guard let claim = turn.claim else { return }
-    for var run in answer.claimed {
+    for run in answer.claimed {
       run.worker = turn.worker
       accept(run)
     }
@@ -65,14 +65,14 @@ extension FleetNode {
     claimAt = .min
   }
 
-  private mutating func tell(_ decided: [DecidedRun]) {
+  private func tell(_ decided: [DecidedRun]) {
     for one in decided { actions.append(.decided(run: one.run, counts: one.counts)) }
   }
 
   // MARK: No answer
 
   /// The call that was under way has none.
-  mutating func fail(_ failure: NodeFailure) {
+  func fail(_ failure: NodeFailure) {
     guard let call = underWay?.call else { return }
     (underWay, trouble) = (nil, failure == .refused(.overIncarnation) ? trouble : failure)
     pause.begin(at: now)
@@ -103,7 +103,7 @@ extension FleetNode {
     for place in incarnations.indices { incarnations[place].takes = false }
   }
 
-  private mutating func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
+  private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
     switch failure {
     case .maybeSent: decisions.lose()
     case .notSent: decisions.takeBack(at: now)

@@ -29,7 +29,7 @@ extension FleetNode {
   }
 
   /// The first call that is due.
-  mutating func nextCall() -> NodeCall? {
+  func nextCall() -> NodeCall? {
     switch firstDue({ $0 <= now }) {
     case nil: nil
     case .bye(let worker): .bye(worker: worker)
@@ -61,17 +61,25 @@ extension FleetNode {
 
   // MARK: Values
 
-  private mutating func beat(of one: Incarnation) -> NodeBeat {
-    let held = (ready + working).filter { $0.worker == one.worker && !$0.isStopped }.map { $0.key.run }
+  private func beat(of one: Incarnation) -> NodeBeat {
+    let held = numbers(of: ready, one.worker) + numbers(of: working, one.worker)
     return NodeBeat(
       worker: one.worker, elapsed: one.judges ? now.subtracting(one.beatSent) : nil, held: held,
       serves: one.takes ? serves : [], times: times.send())
   }
 
+  /// The runs that an incarnation has of these.
+  @inline(never)
+  private func numbers(of runs: [NodeRun], _ worker: Int64) -> [Int64] {
+    var numbers: [Int64] = []
+    for run in runs where run.worker == worker && !run.isStopped { numbers.append(run.key.run) }
+    return numbers
+  }
+
   /// What ended, what is given back, and a claim: also one that nothing else calls for now (N8).
   private func turn() -> NodeTurn {
     let taking = incarnations.first { $0.takes }
-    let held = working.filter { $0.worker == taking?.worker && !$0.isStopped }.map { $0.key.run }
+    let held = taking.map { numbers(of: working, $0.worker) } ?? []
     var claim = decisions.isSearching ? nil : claim(of: serves)
     // What is given back may have an older last run than what was claimed since (N7).
     let lines = returned.isEmpty ? marks.usable(at: now, for: options.poll) : []
@@ -101,15 +109,17 @@ extension FleetNode {
     else { return nil }
     return room.claim(
       of: classes, at: now, working: working.count,
-      ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate, horizon: ratio.expected(in: options.reach))
+      ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate,
+      horizon: ratio.expected(in: options.reach))
   }
 
   /// Which of the classes that are known the room serves.
-  mutating func lookAtClasses() {
+  func lookAtClasses() {
     guard let room else { return }
-    let before = serves
-    serves = classes.filter { room.serves($0) }.map { $0.number }
-    if serves != before { marks.forget() }
+    var served: [Int32] = []
+    for one in classes where room.serves(one) { served.append(one.number) }
+    if served != serves { marks.forget() }
+    serves = served
   }
 
   // MARK: Incarnations

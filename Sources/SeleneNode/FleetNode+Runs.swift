@@ -4,7 +4,7 @@ import SeleneCore
 
 extension FleetNode {
   /// Everything that follows from time alone, and then what can be begun.
-  mutating func advance(to instant: Instant) {
+  func advance(to instant: Instant) {
     now = max(now, instant)
     guard !isClosed else { return }
     if let underWay, now >= underWay.deadline { fail(.maybeSent) }
@@ -21,7 +21,7 @@ extension FleetNode {
 
   /// Begins what the lanes are free for. A suspect waits until it is alone in this process, whichever incarnations claimed the
   /// others; nothing is claimed until it is over, so nothing waits behind it (N15).
-  private mutating func beginReady() {
+  private func beginReady() {
     guard let room, now < room.until else { return }
     while let next = ready.first, working.count < room.lanes {
       guard !next.isSuspect || working.isEmpty else { return }
@@ -33,52 +33,62 @@ extension FleetNode {
 
   /// A run that a claim gave: it is begun when a lane is free, or goes back if the window is over. A call is given up long before
   /// belief could end meanwhile.
-  mutating func accept(_ run: NodeRun) {
+  func accept(_ run: NodeRun) {
     if room != nil { ready.append(run) } else { giveBack(run) }
   }
 
   /// The task is to be as before the run. Of an incarnation that is over, the database has done that.
-  mutating func giveBack(_ run: NodeRun) {
+  func giveBack(_ run: NodeRun) {
     guard incarnations.contains(where: { $0.worker == run.worker }) else { return }
     returned.append(ReturnedRun(key: run.key, worker: run.worker))
   }
 
-  mutating func endRoom() {
+  func endRoom() {
     room = nil
-    giveBackReady { _ in true }
+    for run in ready { giveBack(run) }
+    ready = []
   }
 
-  private mutating func giveBackReady(where isGiven: (NodeRun) -> Bool) {
-    for run in ready where isGiven(run) { giveBack(run) }
-    ready.removeAll(where: isGiven)
+  /// Takes the runs of an incarnation out of those that are ready.
+  @inline(never)
+  private func takeReady(of worker: Int64) -> [NodeRun] {
+    var (taken, left): ([NodeRun], [NodeRun]) = ([], [])
+    for run in ready { if run.worker == worker { taken.append(run) } else { left.append(run) } }
+    ready = left
+    return taken
   }
 
   // MARK: Losing runs
 
   /// An incarnation's lease can be believed in no longer: what it runs is to stop, nothing of it is begun. It goes on beating
   /// until all has come back, which counts if nobody took it (N13).
-  private mutating func endBelief(at place: Int) {
+  private func endBelief(at place: Int) {
     let worker = incarnations[place].worker
     incarnations[place].isOver = true
     incarnations[place].takes = false
-    giveBackReady { $0.worker == worker }
+    for run in takeReady(of: worker) { giveBack(run) }
     stopWorking(of: worker)
   }
 
   /// The database does not know an incarnation any more: what it ran is somebody else's.
-  mutating func end(_ worker: Int64) {
-    incarnations.removeAll { $0.worker == worker }
-    ready.removeAll { $0.worker == worker }
+  func end(_ worker: Int64) {
+    forget(worker)
+    _ = takeReady(of: worker)
     returned.removeAll { $0.worker == worker }
     stopWorking(of: worker)
   }
 
-  private mutating func stopWorking(of worker: Int64) {
+  /// It is an incarnation no more.
+  @inline(never)
+  func forget(_ worker: Int64) { incarnations.removeAll { $0.worker == worker } }
+
+  @inline(never)
+  private func stopWorking(of worker: Int64) {
     for place in working.indices where working[place].worker == worker { stop(at: place, .leaseLost) }
   }
 
   /// The database has given a run up. Its end is told all the same: its id is taken until then (C4, N25).
-  mutating func lose(_ lost: LostRun) {
+  func lose(_ lost: LostRun) {
     if let place = working.firstIndex(where: { $0.key.run == lost.run }) {
       stop(at: place, .taken(lost.reason))
     } else if let place = ready.firstIndex(where: { $0.key.run == lost.run }) {
@@ -86,7 +96,7 @@ extension FleetNode {
     }
   }
 
-  private mutating func stop(at place: Int, _ why: NodeStop) {
+  private func stop(at place: Int, _ why: NodeStop) {
     guard !working[place].isStopped else { return }
     working[place].isStopped = true
     actions.append(.stop(run: working[place].key.run, why))

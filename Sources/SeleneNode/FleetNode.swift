@@ -4,8 +4,9 @@
 import SeleneCore
 
 /// A node. Every call says the time of the node's own clock, which counts what the machine sleeps; what is to be done in the
-/// process is taken with `takeActions` after each call.
-package struct FleetNode {
+/// process is taken with `takeActions` after each call. What calls and runs are made of are objects, whose copies cost little
+/// code.
+package final class FleetNode {
   package let options: NodeOptions
   var now: Instant = .min
 
@@ -59,7 +60,7 @@ package struct FleetNode {
   // MARK: Calls
 
   /// The call to make now; nil if one is under way, or none is due before `nextWake`.
-  package mutating func step(at instant: Instant) -> NodeRequest? {
+  package func step(at instant: Instant) -> NodeRequest? {
     advance(to: instant)
     guard underWay == nil, !isClosed, now >= pause.until, let call = nextCall() else { return nil }
     lastNumber += 1
@@ -70,7 +71,7 @@ package struct FleetNode {
   }
 
   /// What the call of a number answered, which is of the same name; nothing happens if the node waits for it no longer.
-  package mutating func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
+  package func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
     (underWay, trouble) = (nil, nil)
@@ -80,7 +81,7 @@ package struct FleetNode {
   }
 
   /// The same from the rows of its statement.
-  package mutating func answered(_ number: UInt64, rows: [[NodeValue]], at instant: Instant) {
+  package func answered(_ number: UInt64, rows: [[NodeValue]], at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
     if let answer = NodeAnswer(to: call.call, rows: rows) { return answered(number, answer, at: instant) }
@@ -90,7 +91,7 @@ package struct FleetNode {
   }
 
   /// The call of a number has no answer; nothing happens if the node waits for it no longer.
-  package mutating func failed(_ number: UInt64, _ failure: NodeFailure, at instant: Instant) {
+  package func failed(_ number: UInt64, _ failure: NodeFailure, at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
     fail(failure)
@@ -98,7 +99,7 @@ package struct FleetNode {
   }
 
   /// Something is due, or was cancelled (N28).
-  package mutating func hint(at instant: Instant) {
+  package func hint(at instant: Instant) {
     advance(to: instant)
     (claimAt, classesAt) = (.min, .min)
     marks.forget()
@@ -107,7 +108,7 @@ package struct FleetNode {
   // MARK: Runs
 
   /// A window is open, or another one than before: runs are begun in its lanes.
-  package mutating func offer(_ room: NodeRoom, at instant: Instant) {
+  package func offer(_ room: NodeRoom, at instant: Instant) {
     var room = room
     room.isFresh = self.room?.isFresh ?? true
     if self.room == nil { claimAt = .min }
@@ -117,13 +118,13 @@ package struct FleetNode {
   }
 
   /// The window is over, or is not to begin anything more: what was not begun is given back (N22).
-  package mutating func withdraw(at instant: Instant) {
+  package func withdraw(at instant: Instant) {
     endRoom()
     advance(to: instant)
   }
 
   /// A run that was begun has come back.
-  package mutating func ended(_ run: Int64, _ end: NodeEnd, at instant: Instant) {
+  package func ended(_ run: Int64, _ end: NodeEnd, at instant: Instant) {
     now = max(now, instant)
     guard let place = working.firstIndex(where: { $0.key.run == run }) else { return }
     let ended = working.remove(at: place)
@@ -141,7 +142,7 @@ package struct FleetNode {
 
   /// Takes nothing more, gives back what was not begun, and ends its incarnations once all runs have come back; after `grace`
   /// without having told the database.
-  package mutating func close(at instant: Instant, grace: Span) {
+  package func close(at instant: Instant, grace: Span) {
     advance(to: instant)
     endRoom()
     closesAt = min(closesAt ?? Time.never, now.adding(max(grace, 0)))
@@ -185,7 +186,7 @@ package struct FleetNode {
   }
 
   /// What is to be done in the process, in this order.
-  package mutating func takeActions() -> [NodeAction] {
+  package func takeActions() -> [NodeAction] {
     defer { actions = [] }
     return actions
   }

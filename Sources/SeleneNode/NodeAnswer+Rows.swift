@@ -15,15 +15,21 @@ extension NodeAnswer {
       guard let answer = BeatAnswer(rows) else { return nil }
       self = .beat(answer)
     case .classes:
-      let found = rows.compactMap { FleetClass($0) }
-      guard found.count == rows.count else { return nil }
+      var found: [FleetClass] = []
+      for row in rows {
+        guard let one = FleetClass(row) else { return nil }
+        found.append(one)
+      }
       self = .classes(found)
     case .turn:
       guard let answer = TurnAnswer(rows) else { return nil }
       self = .turn(answer)
     case .fate:
-      let fates = rows.compactMap { RunFate($0) }
-      guard fates.count == rows.count else { return nil }
+      var fates: [RunFate] = []
+      for row in rows {
+        guard let one = RunFate(row) else { return nil }
+        fates.append(one)
+      }
       self = .fate(fates)
     case .bye: self = .bye
     }
@@ -72,7 +78,7 @@ extension TurnAnswer {
 }
 
 extension NodeRun {
-  fileprivate init?(_ row: [NodeValue]) {
+  fileprivate convenience init?(_ row: [NodeValue]) {
     guard let run = row[1].integer, let task = row[4].integer, let id = row[5].text, let handler = row[6].text,
       let fleetClass = row[7].small, let input = row[8].bytes, let estimate = row[9].integer,
       let attempt = row[10].small, let generation = row[11].small, let line = row[12].small,

@@ -24,7 +24,7 @@ package enum NodeCall: Sendable {
 }
 
 /// A lease begins anew (N10).
-package struct NodeBeat: Sendable {
+package final class NodeBeat: Sendable {
   package let worker: Int64
   /// What the own clock ran since the last beat was sent; nil for an incarnation that judges nobody (N12).
   package let elapsed: Span?
@@ -34,16 +34,26 @@ package struct NodeBeat: Sendable {
   package let serves: [Int32]
   /// What runs took since the last beat (N23).
   package let times: [ClassTime]
+
+  init(worker: Int64, elapsed: Span?, held: [Int64], serves: [Int32], times: [ClassTime]) {
+    (self.worker, self.elapsed) = (worker, elapsed)
+    (self.held, self.serves, self.times) = (held, serves, times)
+  }
 }
 
 /// What ended, what is given back, and what comes next, in one commit (N8).
-package struct NodeTurn: Sendable {
+package final class NodeTurn: Sendable {
   package let worker: Int64
   /// In order of task.
   package let decisions: [OpenDecision]
   package let back: [RunKey]
   package let held: [Int64]
   package let claim: NodeClaim?
+
+  init(worker: Int64, decisions: [OpenDecision], back: [RunKey], held: [Int64], claim: NodeClaim?) {
+    (self.worker, self.decisions, self.back) = (worker, decisions, back)
+    (self.held, self.claim) = (held, claim)
+  }
 }
 
 /// What a claim may take (N22).

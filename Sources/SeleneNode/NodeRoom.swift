@@ -8,13 +8,17 @@ package struct NodeRoom: Sendable {
   package var lanes: Int
   /// Nothing is begun from then on, and nothing is claimed that is expected to end later; own clock.
   package var until: Instant
+  /// Nothing is claimed but for a lane that is free now.
+  var isBare: Bool
   /// The classes that can be served in it: by handler, labels, constraints and kind (N4).
   package var serves: @Sendable (FleetClass) -> Bool
   /// Nothing was claimed in it yet.
   var isFresh = true
 
-  package init(lanes: Int, until: Instant, serves: @escaping @Sendable (FleetClass) -> Bool) {
-    (self.lanes, self.until, self.serves) = (lanes, until, serves)
+  package init(
+    lanes: Int, until: Instant, isBare: Bool = false, serves: @escaping @Sendable (FleetClass) -> Bool
+  ) {
+    (self.lanes, self.until, self.isBare, self.serves) = (lanes, until, isBare, serves)
   }
 }
 
@@ -35,7 +39,7 @@ extension NodeRoom {
         ? NodeClaim(classes: classes, most: 1, room: left, total: Time.never, isFirst: true) : nil
     }
     // By the horizon only where the last claim says how many tasks that is: of tasks nobody has seen, one a lane.
-    let goal = horizon.multiplied(by: lanes)
+    let goal = isBare ? 0 : horizon.multiplied(by: lanes)
     if let mean, ready.time < goal / 2 {
       let missing = Int(clamping: (goal - ready.time) / max(mean, 1))
       if missing > max(free, 0) {

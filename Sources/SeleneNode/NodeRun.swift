@@ -13,7 +13,7 @@ package struct RunKey: Equatable, Sendable {
 }
 
 /// A task as a claim hands it out.
-package struct NodeRun: Sendable {
+package final class NodeRun: @unchecked Sendable {  // its node's from the claim on
   package let key: RunKey
   package let id: Bytes
   package let handler: Bytes
@@ -106,7 +106,7 @@ package enum NodeEnd: Sendable {
 }
 
 /// A decision on its way into the database.
-package struct OpenDecision: Sendable {
+package final class OpenDecision: @unchecked Sendable {  // its node's
   package let key: RunKey
   /// The task's, by which the history is asked (N14).
   package let id: Bytes
@@ -115,4 +115,8 @@ package struct OpenDecision: Sendable {
   let worker: Int64
   /// It was sent before, and not answered.
   var isSentAgain = false
+
+  init(key: RunKey, id: Bytes, decision: NodeDecision, worker: Int64) {
+    (self.key, self.id, self.decision, self.worker) = (key, id, decision, worker)
+  }
 }

@@ -9,7 +9,7 @@ package struct NodeStatement: Sendable {
 }
 
 /// The statements of one node.
-package struct NodeStatements: Sendable {
+package final class NodeStatements: Sendable {
   private let name: Bytes
   private let version: Bytes
   private let queues: [Bytes]
@@ -70,8 +70,7 @@ package struct NodeStatements: Sendable {
         sql: beat,
         values: [
           .integer(call.worker), NodeValue(call.elapsed), .integers(call.held), .integers(call.serves),
-          .integers(call.times.map { $0.fleetClass }), .integers(call.times.map { $0.count }),
-          .integers(call.times.map { $0.total }),
+          column(.fleetClass, of: call.times), column(.count, of: call.times), column(.total, of: call.times),
         ])
     case .classes:
       NodeStatement(sql: classes, values: [queues.isEmpty ? .null : .array(queues.map { .text($0) })])
@@ -79,26 +78,71 @@ package struct NodeStatements: Sendable {
     case .fate(let decisions):
       NodeStatement(
         sql: fate,
-        values: [
-          .integers(decisions.map { $0.key.task }), .integers(decisions.map { $0.key.run }),
-          .array(decisions.map { .text($0.id) }),
-        ])
+        values: [column(.task, of: decisions), column(.run, of: decisions), column(.id, of: decisions)])
     case .bye(let worker): NodeStatement(sql: bye, values: [.integer(worker)])
     }
   }
 
   private func values(of turn: NodeTurn) -> [NodeValue] {
     let (ended, claim) = (turn.decisions, turn.claim)
+    var (tasks, runs, lines, since): ([Int64], [Int64], [Int32], [Int64]) = ([], [], [], [])
+    for key in turn.back {
+      tasks.append(key.task)
+      runs.append(key.run)
+    }
+    for mark in claim?.lines ?? [] {
+      lines.append(mark.line)
+      since.append(mark.since)
+    }
     return [
-      .integer(turn.worker), .integers(ended.map { $0.key.task }), .integers(ended.map { $0.key.run }),
-      .integers(ended.map { $0.decision.outcome.rawValue }), .integers(ended.map { $0.decision.response }),
-      .array(ended.map { NodeValue($0.decision.delay) }),
-      .array(ended.map { one in one.decision.failure.map { .text($0) } ?? .null }),
-      .array(ended.map { one in one.decision.result.map { .bytes($0) } ?? .null }),
-      .integers(turn.back.map { $0.task }), .integers(turn.back.map { $0.run }), .integers(turn.held),
-      .integers(claim?.classes ?? []), .integer(Int64(claim?.most ?? 0)), .integer(claim?.room ?? 0),
-      .integer(claim?.total ?? 0), .boolean(claim?.isFirst ?? false),
-      .integers(claim?.lines.map { $0.line } ?? []), .integers(claim?.lines.map { $0.since } ?? []),
+      .integer(turn.worker), column(.task, of: ended), column(.run, of: ended), column(.outcome, of: ended),
+      column(.response, of: ended), column(.delay, of: ended), column(.failure, of: ended), column(.result, of: ended),
+      .integers(tasks), .integers(runs), .integers(turn.held), .integers(claim?.classes ?? []),
+      .integer(Int64(claim?.most ?? 0)), .integer(claim?.room ?? 0), .integer(claim?.total ?? 0),
+      .boolean(claim?.isFirst ?? false), .integers(lines), .integers(since),
     ]
+  }
+
+  // MARK: Columns
+
+  /// What of decisions; one loop for all, because each closure that goes through them has its own.
+  private enum DecisionColumn {
+    case task, run, id, outcome, response, delay, failure, result
+  }
+
+  private func column(_ column: DecisionColumn, of decisions: [OpenDecision]) -> NodeValue {
+    var values: [NodeValue] = []
+    for one in decisions {
+      let value: NodeValue =
+        switch column {
+        case .task: .integer(one.key.task)
+        case .run: .integer(one.key.run)
+        case .id: .text(one.id)
+        case .outcome: .integer(Int64(one.decision.outcome.rawValue))
+        case .response: .integer(one.decision.response)
+        case .delay: NodeValue(one.decision.delay)
+        case .failure: one.decision.failure.map { .text($0) } ?? .null
+        case .result: one.decision.result.map { .bytes($0) } ?? .null
+        }
+      values.append(value)
+    }
+    return .array(values)
+  }
+
+  /// What of the times of classes.
+  private enum TimeColumn {
+    case fleetClass, count, total
+  }
+
+  private func column(_ column: TimeColumn, of times: [ClassTime]) -> NodeValue {
+    var values: [Int64] = []
+    for one in times {
+      switch column {
+      case .fleetClass: values.append(Int64(one.fleetClass))
+      case .count: values.append(one.count)
+      case .total: values.append(one.total)
+      }
+    }
+    return .integers(values)
   }
 }

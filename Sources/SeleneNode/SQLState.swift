@@ -17,7 +17,9 @@ package struct SQLState: Equatable, Sendable {
 
   /// The five characters.
   package var text: Bytes {
-    Bytes(count: 5) { for place in 0..<5 { $0[place] = UInt8(truncatingIfNeeded: characters >> UInt64(8 * (4 - place))) } }
+    Bytes(count: 5) {
+      for place in 0..<5 { $0[place] = UInt8(truncatingIfNeeded: characters >> UInt64(8 * (4 - place))) }
+    }
   }
 
   /// The incarnation is not known any more: it was taken for dead, or it has said bye.
