@@ -520,6 +520,46 @@ FIELD(selene_connect_options, timeout, 32, 8);
 FIELD(selene_connect_options, pool, 40, 16);
 SIZE(selene_connect_options, pool, 56);
 
+FIELD(selene_value, type, 0, 4);
+FIELD(selene_value, reserved, 4, 4);
+FIELD(selene_value, integer, 8, 8);
+FIELD(selene_value, data, 16, 8);
+FIELD(selene_value, length, 24, 8);
+SIZE(selene_value, length, 32);
+
+FIELD(selene_node_request, struct_size, 0, 4);
+FIELD(selene_node_request, flags, 4, 4);
+FIELD(selene_node_request, number, 8, 8);
+FIELD(selene_node_request, sql, 16, 16);
+FIELD(selene_node_request, values, 32, 8);
+FIELD(selene_node_request, value_count, 40, 8);
+FIELD(selene_node_request, timeout, 48, 8);
+SIZE(selene_node_request, timeout, 56);
+
+FIELD(selene_node_options, struct_size, 0, 4);
+FIELD(selene_node_options, flags, 4, 4);
+FIELD(selene_node_options, schema, 8, 16);
+FIELD(selene_node_options, name, 24, 16);
+FIELD(selene_node_options, queues, 40, 8);
+FIELD(selene_node_options, queue_count, 48, 8);
+FIELD(selene_node_options, labels, 56, 8);
+FIELD(selene_node_options, label_count, 64, 8);
+FIELD(selene_node_options, lease, 72, 8);
+FIELD(selene_node_options, horizon, 80, 8);
+FIELD(selene_node_options, poll, 88, 8);
+SIZE(selene_node_options, poll, 96);
+
+FIELD(selene_node_info, struct_size, 0, 4);
+FIELD(selene_node_info, flags, 4, 4);
+FIELD(selene_node_info, state, 8, 4);
+FIELD(selene_node_info, reserved, 12, 4);
+FIELD(selene_node_info, worker, 16, 8);
+FIELD(selene_node_info, believes_until, 24, 8);
+FIELD(selene_node_info, working, 32, 8);
+FIELD(selene_node_info, ready, 40, 8);
+FIELD(selene_node_info, undecided, 48, 8);
+SIZE(selene_node_info, undecided, 56);
+
 FIELD(selene_client, pool, 0, 16);
 FIELD(selene_client, command, 16, 16);
 FIELD(selene_client, process, 32, 4);
@@ -726,6 +766,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_STOP_TIMED_OUT, 8, "timed_out", selene_stop_name),
     NUMBER(SELENE_STOP_STALLED, 9, "stalled", selene_stop_name),
     NUMBER(SELENE_STOP_TOO_LATE, 10, "too_late", selene_stop_name),
+    NUMBER(SELENE_STOP_LEASE_LOST, 11, "lease_lost", selene_stop_name),
     NUMBER(SELENE_REPORT_NOT_STORED, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_LANES, 1, NULL, NULL),
     NUMBER(SELENE_DRIVER_STRICT_FIT, 2, NULL, NULL),
@@ -779,6 +820,17 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TROUBLE_OBSERVER, 8, "observer", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_HANDLER, 16, "handler", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_CLOCK, 32, "clock", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_FLEET, 64, "fleet", selene_trouble_name),
+    NUMBER(SELENE_VALUE_NULL, 0, NULL, NULL),
+    NUMBER(SELENE_VALUE_INTEGER, 1, NULL, NULL),
+    NUMBER(SELENE_VALUE_BOOLEAN, 2, NULL, NULL),
+    NUMBER(SELENE_VALUE_TEXT, 3, NULL, NULL),
+    NUMBER(SELENE_VALUE_BYTES, 4, NULL, NULL),
+    NUMBER(SELENE_VALUE_ARRAY, 5, NULL, NULL),
+    NUMBER(SELENE_NODE_JOINING, 0, NULL, NULL),
+    NUMBER(SELENE_NODE_WORKING, 1, NULL, NULL),
+    NUMBER(SELENE_NODE_LEAVING, 2, NULL, NULL),
+    NUMBER(SELENE_NODE_CLOSED, 3, NULL, NULL),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),
@@ -944,6 +996,20 @@ static void test_defaults(void) {
     DEFAULTS(selene_server_options, SELENE_SERVER_OPTIONS_INIT, server);
     DEFAULTS(selene_connect_options, SELENE_CONNECT_OPTIONS_INIT, peer);
     DEFAULTS(selene_server_info, SELENE_SERVER_INFO_INIT, served);
+    DEFAULTS(selene_node_request, SELENE_NODE_REQUEST_INIT, request);
+    DEFAULTS(selene_node_info, SELENE_NODE_INFO_INIT, standing);
+    selene_node_options node = SELENE_NODE_OPTIONS_INIT, made_node;
+    CHECK_OK(selene_node_options_init(&made_node, sizeof made_node));
+    CHECK_TEXT("selene", made_node.schema);
+    CHECK_TEXT("selene", node.schema);
+    CHECK_TEXT("node", made_node.name);
+    CHECK_TEXT("node", node.name);
+    node.schema = made_node.schema;
+    node.name = made_node.name;
+    CHECK(memcmp(&node, &made_node, sizeof node) == 0);
+    CHECK_INT(30 * SELENE_SECOND, node.lease);
+    CHECK_INT(250 * SELENE_MILLISECOND, node.horizon);
+    CHECK_INT(SELENE_SECOND, node.poll);
 
     CHECK_INT(0600, server.mode);
     CHECK_INT(1024, server.max_clients);

@@ -174,6 +174,20 @@ static struct function functions[] = {
     FUNCTION(selene_verdict_name, "pi"),
     FUNCTION(selene_measure_name, "pi"),
     FUNCTION(selene_profile_name, "pi"),
+    FUNCTION(selene_node_options_init, "ipu"),
+    FUNCTION(selene_node_request_init, "ipu"),
+    FUNCTION(selene_node_info_init, "ipu"),
+    FUNCTION(selene_node_open, "ihpp"),
+    FUNCTION(selene_node_step, "ihpp"),
+    FUNCTION(selene_node_wait, "ihlp"),
+    FUNCTION(selene_node_rows, "ihhphh"),
+    FUNCTION(selene_node_failed, "ihhipp"),
+    FUNCTION(selene_node_hint, "ih"),
+    FUNCTION(selene_node_get, "ihp"),
+    FUNCTION(selene_node_leave, "ihl"),
+    FUNCTION(selene_node_close, "ih"),
+    FUNCTION(selene_run_fence, "ihpp"),
+    FUNCTION(selene_run_decided_by_host, "ih"),
 };
 
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
@@ -362,6 +376,42 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     CALL_OK("selene_driver_stop", u64(threaded), i64(SELENE_SECOND));
 }
 
+/** A node: its first statement, an answer, that there is none, and a run that is none of it. */
+static void call_node(selene_scheduler scheduler, selene_run run) {
+    selene_node_options options = {0};
+    selene_node_request request = {0};
+    selene_node_info info = {0};
+    selene_value cells[2] = {{SELENE_VALUE_INTEGER, 0, 7, NULL, 0},
+                             {SELENE_VALUE_INTEGER, 0, 0, NULL, 0}};
+    int64_t at = 0;
+    int32_t descriptor = -1, ready = -1;
+    CALL_OK("selene_node_options_init", ptr(&options), u32(sizeof options));
+    CALL_OK("selene_node_request_init", ptr(&request), u32(sizeof request));
+    CALL_OK("selene_node_info_init", ptr(&info), u32(sizeof info));
+    CHECK_INT(30 * SELENE_SECOND, options.lease);
+    CALL_OK("selene_node_open", u64(scheduler), ptr(&options), ptr(&descriptor));
+    CHECK(descriptor >= 0);
+    CALL_OK("selene_node_wait", u64(scheduler), i64(0), ptr(&ready));
+    CHECK_INT(1, ready);
+    CALL_OK("selene_node_step", u64(scheduler), ptr(&request), ptr(&at));
+    CHECK_INT(1, request.number);
+    CHECK_INT(3, request.value_count);
+    CHECK(strstr(request.sql.data, "hello") != NULL);
+    CALL_OK("selene_node_rows", u64(scheduler), u64(request.number), ptr(cells), u64(1), u64(2));
+    CALL_OK("selene_node_get", u64(scheduler), ptr(&info));
+    CHECK_INT(SELENE_NODE_WORKING, info.state);
+    CHECK_INT(7, info.worker);
+    CALL_OK("selene_node_hint", u64(scheduler));
+    CALL_OK("selene_node_failed", u64(scheduler), u64(request.number), i32(1), ptr("57P01"),
+            ptr("terminating connection"));
+    CALL_STATUS(SELENE_ERROR_UNSUPPORTED, "selene_run_fence", u64(run), ptr(&at), ptr(NULL));
+    CALL_STATUS(SELENE_ERROR_UNSUPPORTED, "selene_run_decided_by_host", u64(run));
+    CALL_OK("selene_node_leave", u64(scheduler), i64(0));
+    CALL_OK("selene_node_get", u64(scheduler), ptr(&info));
+    CHECK_INT(SELENE_NODE_CLOSED, info.state);
+    CALL_OK("selene_node_close", u64(scheduler));
+}
+
 static void test_every_function(void) {
     selene_options options, default_options = SELENE_OPTIONS_INIT;
     selene_task task, default_task = SELENE_TASK_INIT;
@@ -507,6 +557,7 @@ static void test_every_function(void) {
     CHECK_TEXT("a quarter", told->progress_text);
     CALL("selene_run_info_destroy", ptr(told));
     CALL_OK("selene_run_remaining", u64(run.run), ptr(&delay));
+    call_node(scheduler, run.run);
     CHECK_INT(30 * SELENE_SECOND - 30 * SELENE_SECOND / 20, delay);
     CALL_OK("selene_run_complete", u64(run.run), i32(SELENE_OUTCOME_NEW_DATA));
     CALL_OK("selene_run_fail", u64(other.run), i32(SELENE_OUTCOME_FAILED), i64(7 * SELENE_SECOND),

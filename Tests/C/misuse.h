@@ -210,6 +210,8 @@ struct outs {
     selene_forecast forecast;
     selene_event event;
     selene_run_info *run_facts;
+    selene_node_request request;
+    selene_node_info node_info;
     selene_task_output *output;
     selene_waits *waits;
     selene_clients *clients;
@@ -236,6 +238,10 @@ CHECK_UNUSED static void outs_reset(void) {
     outs.balance.flags = 0;
     outs.event.struct_size = sizeof outs.event;
     outs.event.flags = 0;
+    outs.request.struct_size = sizeof outs.request;
+    outs.request.flags = 0;
+    outs.node_info.struct_size = sizeof outs.node_info;
+    outs.node_info.flags = 0;
     memcpy(&outs_before, &outs, sizeof outs);
 }
 
@@ -619,6 +625,39 @@ static selene_status call_client_list(uint64_t h) {
 static selene_status call_driver_wait(uint64_t h) {
     return selene_driver_wait(h, 0, &outs.number);
 }
+static selene_status call_node_open(uint64_t h) {
+    return selene_node_open(h, NULL, &outs.number);
+}
+static selene_status call_node_step(uint64_t h) {
+    return selene_node_step(h, &outs.request, &outs.instant);
+}
+static selene_status call_node_wait(uint64_t h) {
+    return selene_node_wait(h, 0, &outs.number);
+}
+static selene_status call_node_rows(uint64_t h) {
+    return selene_node_rows(h, 1, NULL, 0, 0);
+}
+static selene_status call_node_failed(uint64_t h) {
+    return selene_node_failed(h, 1, 0, NULL, NULL);
+}
+static selene_status call_node_hint(uint64_t h) {
+    return selene_node_hint(h);
+}
+static selene_status call_node_get(uint64_t h) {
+    return selene_node_get(h, &outs.node_info);
+}
+static selene_status call_node_leave(uint64_t h) {
+    return selene_node_leave(h, 0);
+}
+static selene_status call_node_close(uint64_t h) {
+    return selene_node_close(h);
+}
+static selene_status call_run_fence(uint64_t h) {
+    return selene_run_fence(h, &outs.instant, &outs.duration);
+}
+static selene_status call_run_decided_by_host(uint64_t h) {
+    return selene_run_decided_by_host(h);
+}
 
 enum handle_type { TAKES_SCHEDULER, TAKES_CYCLE, TAKES_LANE, TAKES_RUN };
 
@@ -702,6 +741,15 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
     {"selene_server_open", TAKES_SCHEDULER, call_server_open, 0},
     {"selene_client_list", TAKES_SCHEDULER, call_client_list, 0},
+    {"selene_node_open", TAKES_SCHEDULER, call_node_open, 0},
+    {"selene_node_step", TAKES_SCHEDULER, call_node_step, 0},
+    {"selene_node_wait", TAKES_SCHEDULER, call_node_wait, 0},
+    {"selene_node_rows", TAKES_SCHEDULER, call_node_rows, 0},
+    {"selene_node_failed", TAKES_SCHEDULER, call_node_failed, 0},
+    {"selene_node_hint", TAKES_SCHEDULER, call_node_hint, 0},
+    {"selene_node_get", TAKES_SCHEDULER, call_node_get, 0},
+    {"selene_node_leave", TAKES_SCHEDULER, call_node_leave, 0},
+    {"selene_node_close", TAKES_SCHEDULER, call_node_close, 0},
     {"selene_task_launch", TAKES_SCHEDULER, call_launch, 0},
     {"selene_task_expire", TAKES_SCHEDULER, call_expire, 0},
     {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},
@@ -725,6 +773,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
     {"selene_run_get", TAKES_RUN, call_run_get, 0},
+    {"selene_run_fence", TAKES_RUN, call_run_fence, 0},
+    {"selene_run_decided_by_host", TAKES_RUN, call_run_decided_by_host, 0},
 };
 
 /** A lane of a cycle of processing tasks. */

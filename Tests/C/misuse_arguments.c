@@ -127,6 +127,14 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_cycle", selene_driver_step(s, NULL, &outs.instant));
     REFUSED(invalid, "out_ready", selene_driver_wait(s, 0, NULL));
     REFUSED(invalid, "timeout", selene_driver_wait(s, -1, &outs.number));
+    REFUSED(invalid, "options", selene_node_options_init(NULL, sizeof(selene_node_options)));
+    REFUSED(invalid, "request", selene_node_request_init(NULL, sizeof(selene_node_request)));
+    REFUSED(invalid, "info", selene_node_info_init(NULL, sizeof(selene_node_info)));
+    REFUSED(invalid, "out_request", selene_node_step(s, NULL, &outs.instant));
+    REFUSED(invalid, "out_ready", selene_node_wait(s, 0, NULL));
+    REFUSED(invalid, "timeout", selene_node_wait(s, -1, &outs.number));
+    REFUSED(invalid, "cells", selene_node_rows(s, 1, NULL, 1, 1));
+    REFUSED(invalid, "out_info", selene_node_get(s, NULL));
     REFUSED(invalid, "event", selene_event_init(NULL, sizeof(selene_event)));
     REFUSED(invalid, "out_event", selene_events_next(s, 0, NULL, &outs.number, NULL));
     REFUSED(invalid, "out_found", selene_events_next(s, 0, &outs.event, NULL, NULL));
@@ -151,6 +159,9 @@ static void test_null_refused(void) {
     REFUSED(invalid, "text", selene_run_progress(run, 1, 2, NULL, 4));
     REFUSED(invalid, "output", selene_run_set_output(run, NULL, 4));
     REFUSED(invalid, "out_user", selene_run_user(run, NULL));
+    REFUSED(invalid, "out_fence", selene_run_fence(run, NULL, &outs.instant));
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "run", selene_run_fence(run, &outs.instant, NULL));
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "run", selene_run_decided_by_host(run));
     REFUSED(invalid, "length", selene_run_set_output(run, "x", -1));
     REFUSED(invalid, "length", selene_run_set_output(run, NULL, INT64_MIN));
     REFUSED(SELENE_ERROR_TOO_LARGE, "output", selene_run_set_output(run, "x", INT64_MAX));
@@ -220,6 +231,12 @@ static void test_null_accepted(void) {
     CHECK_OK(selene_driver_open(s, NULL, NULL));
     CHECK_OK(selene_driver_step(s, &outs.handle, NULL));
     CHECK_OK(selene_driver_stop(s, 0));
+    CHECK_OK(selene_node_open(s, NULL, NULL));
+    outs_reset();
+    CHECK_OK(selene_node_step(s, &outs.request, NULL));
+    CHECK_OK(selene_node_rows(s, outs.request.number, NULL, 0, 0));
+    CHECK_OK(selene_node_failed(s, outs.request.number + 1, 0, NULL, NULL));
+    CHECK_OK(selene_node_close(s));
     CHECK_OK(selene_scheduler_close(s, 0));
 
     CHECK_OK(selene_scheduler_close(0, 0));

@@ -104,4 +104,10 @@ CHECK_UNUSED static selene_status use_driver_start(selene_scheduler s, const voi
     return status;
 }
 
+CHECK_UNUSED static selene_status use_node_open(selene_scheduler s, const void *bytes) {
+    selene_status status = selene_node_open(s, bytes, &outs.number);
+    if (status == SELENE_OK) CHECK_OK(selene_node_close(s));
+    return status;
+}
+
 #endif /* MISUSE_ARGUMENTS_H */

@@ -5,11 +5,25 @@
 #include "misuse_arguments.h"
 
 /** What the owner alone can do (L16). */
-static const char *const owners_alone[] = {
-    "selene_scheduler_drain", "selene_scheduler_reset",      "selene_scheduler_observe",
-    "selene_store_backup",    "selene_governor_set_profile", "selene_governor_forecast",
-    "selene_trace_record",    "selene_trace_stop",           "selene_server_open",
-    "selene_clock_set"};
+static const char *const owners_alone[] = {"selene_scheduler_drain",
+                                           "selene_scheduler_reset",
+                                           "selene_scheduler_observe",
+                                           "selene_store_backup",
+                                           "selene_governor_set_profile",
+                                           "selene_governor_forecast",
+                                           "selene_trace_record",
+                                           "selene_trace_stop",
+                                           "selene_server_open",
+                                           "selene_clock_set",
+                                           "selene_node_open",
+                                           "selene_node_step",
+                                           "selene_node_wait",
+                                           "selene_node_rows",
+                                           "selene_node_failed",
+                                           "selene_node_hint",
+                                           "selene_node_get",
+                                           "selene_node_leave",
+                                           "selene_node_close"};
 
 /** What is a member's there, and what differs with who is connected: server_work.c, server_calls.c, server_grants.c. */
 static const char *const members[] = {

@@ -309,8 +309,91 @@ static void test_call_numbers(void) {
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "state", selene_task_list_state(s, 7, &outs.task_ids));
     CHECK_OK(selene_run_retry(run, TEN_YEARS));
     CHECK_OK(selene_cycle_end(cycle, NULL));
+    for (i = 0; i < COUNT(no_graces); i++)
+        REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "grace", selene_node_leave(s, no_graces[i]));
     CHECK_OK(selene_scheduler_enable(s, 0));
     CHECK_OK(selene_scheduler_close(s, SELENE_DAY));
+}
+
+/** What a node is told. */
+static void test_node_numbers(void) {
+    static const int64_t no_leases[] = {
+        -1, 0, SELENE_SECOND / 10 - 1, SELENE_HOUR + 1, INT64_MAX, INT64_MIN};
+    static const int64_t no_horizons[] = {-1, 10 * SELENE_SECOND + 1, INT64_MAX, INT64_MIN};
+    static const int64_t no_polls[] = {-1, 0, SELENE_SECOND / 100 - 1, SELENE_HOUR + 1, INT64_MAX};
+    static const int32_t no_types[] = {-1, 6, 255, INT32_MAX, INT32_MIN};
+    static const int64_t no_lengths[] = {-1, INT64_MIN};
+    static const int32_t no_sent[] = {-1, 2, INT32_MAX, INT32_MIN};
+    const selene_status invalid = SELENE_ERROR_INVALID_ARGUMENT;
+    selene_scheduler s = watched = open_furnished();
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_value cell = {SELENE_VALUE_NULL, 0, 0, NULL, 0}, entry = cell;
+    size_t i;
+    for (i = 0; i < COUNT(no_leases); i++) {
+        options.lease = no_leases[i];
+        REFUSED(invalid, "lease", selene_node_open(s, &options, &outs.number));
+    }
+    options.lease = SELENE_HOUR;
+    for (i = 0; i < COUNT(no_horizons); i++) {
+        options.horizon = no_horizons[i];
+        REFUSED(invalid, "horizon", selene_node_open(s, &options, &outs.number));
+    }
+    options.horizon = 10 * SELENE_SECOND;
+    for (i = 0; i < COUNT(no_polls); i++) {
+        options.poll = no_polls[i];
+        REFUSED(invalid, "poll", selene_node_open(s, &options, &outs.number));
+    }
+    options.poll = SELENE_HOUR;
+    options.queue_count = 1001;
+    REFUSED(invalid, "queues", selene_node_open(s, &options, &outs.number));
+    options.queue_count = 1;
+    REFUSED(invalid, "queues", selene_node_open(s, &options, &outs.number));
+    options.queue_count = 0;
+    options.label_count = 65;
+    REFUSED(invalid, "labels", selene_node_open(s, &options, &outs.number));
+    options.label_count = UINT64_MAX;
+    REFUSED(invalid, "labels", selene_node_open(s, &options, &outs.number));
+    options.label_count = 0;
+    CHECK_OK(selene_node_open(s, &options, NULL));
+    CHECK_OK(selene_node_close(s));
+    options.lease = SELENE_SECOND / 10;
+    options.horizon = 0;
+    options.poll = SELENE_SECOND / 100;
+    CHECK_OK(selene_node_open(s, &options, NULL));
+
+    for (i = 0; i < COUNT(no_types); i++) {
+        cell.type = no_types[i];
+        REFUSED(invalid, "cells", selene_node_rows(s, 1, &cell, 1, 1));
+    }
+    for (i = 0; i < COUNT(no_lengths); i++)
+        for (cell.type = SELENE_VALUE_TEXT; cell.type <= SELENE_VALUE_ARRAY; cell.type++) {
+            cell.length = no_lengths[i];
+            REFUSED(invalid, "cells", selene_node_rows(s, 1, &cell, 1, 1));
+        }
+    for (cell.type = SELENE_VALUE_TEXT; cell.type <= SELENE_VALUE_ARRAY; cell.type++) {
+        cell.length = 1;
+        REFUSED(invalid, "cells", selene_node_rows(s, 1, &cell, 1, 1));
+    }
+    cell.type = SELENE_VALUE_ARRAY;
+    cell.data = &entry;
+    entry.type = SELENE_VALUE_ARRAY;
+    REFUSED(invalid, "array", selene_node_rows(s, 1, &cell, 1, 1));
+    cell.length = 16777217;
+    REFUSED(invalid, "cells", selene_node_rows(s, 1, &cell, 1, 1));
+    cell.length = 0;
+    REFUSED(invalid, "rows", selene_node_rows(s, 1, &cell, 16777217, 1));
+    REFUSED(invalid, "rows", selene_node_rows(s, 1, &cell, UINT64_MAX, UINT64_MAX));
+    REFUSED(invalid, "rows", selene_node_rows(s, 1, &cell, 16777216, 2));
+    REFUSED(invalid, "columns", selene_node_rows(s, 1, &cell, 1, 1601));
+    REFUSED(invalid, "columns", selene_node_rows(s, 1, &cell, 0, UINT64_MAX));
+    CHECK_OK(selene_node_rows(s, 1, NULL, 16777216, 0));
+    for (i = 0; i < COUNT(no_sent); i++)
+        REFUSED(invalid, "sent", selene_node_failed(s, 1, no_sent[i], NULL, NULL));
+    REFUSED(invalid, "sqlstate", selene_node_failed(s, 1, 0, "", NULL));
+    REFUSED(invalid, "sqlstate", selene_node_failed(s, 1, 0, "4250", NULL));
+    REFUSED(invalid, "sqlstate", selene_node_failed(s, 1, 0, "425010", NULL));
+    CHECK_OK(selene_node_failed(s, 1, 1, "42501", ""));
+    CHECK_OK(selene_scheduler_close(s, 0));
 }
 
 /* ---- times that overflow ------------------------------------------------------------------ */
@@ -487,6 +570,8 @@ int main(int argc, char **argv) {
              test_options_numbers);
     run_test("P6 numbers of calls outside their range are refused and change nothing",
              test_call_numbers);
+    run_test("N10 N22 numbers of a node outside their range are refused, at its ends accepted",
+             test_node_numbers);
     run_test("P6 no time overflows, wherever a host clock stands", test_clock_extremes);
     run_test("P2 scheduler time never goes back, whatever a host clock says", test_clock_goes_back);
     run_test("C10 backoff saturates at the maximum backoff", test_backoff_saturates);

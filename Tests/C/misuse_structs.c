@@ -46,6 +46,11 @@ static void default_driver(void *bytes) {
     memcpy(bytes, &driver, sizeof driver);
 }
 
+static void default_node(void *bytes) {
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    memcpy(bytes, &options, sizeof options);
+}
+
 static const struct in_struct in_structs[] = {
     {"selene_options", "options", sizeof(selene_options), 8, 63, default_options, use_options},
     {"selene_task", "task", sizeof(selene_task), offsetof(selene_task, handler), 15, default_task,
@@ -60,6 +65,8 @@ static const struct in_struct in_structs[] = {
      use_driver_open},
     {"selene_driver in start", "driver", sizeof(selene_driver), 8, 31, default_driver,
      use_driver_start},
+    {"selene_node_options", "options", sizeof(selene_node_options), 8, 0, default_node,
+     use_node_open},
 };
 
 /** A block of exactly size bytes (at least those of struct_size), begun as the defaults and filled up with fill. */
@@ -285,7 +292,7 @@ struct init {
     static selene_status init_##type(void *bytes, uint32_t size) {                                 \
         return type##_init(bytes, size);                                                           \
     }                                                                                              \
-    static const type initial_##type = macro;
+    static type initial_##type = macro;
 
 INIT(selene_options, SELENE_OPTIONS_INIT)
 INIT(selene_task, SELENE_TASK_INIT)
@@ -302,20 +309,31 @@ INIT(selene_event, SELENE_EVENT_INIT)
 INIT(selene_server_options, SELENE_SERVER_OPTIONS_INIT)
 INIT(selene_server_info, SELENE_SERVER_INFO_INIT)
 INIT(selene_connect_options, SELENE_CONNECT_OPTIONS_INIT)
+INIT(selene_node_options, SELENE_NODE_OPTIONS_INIT)
+INIT(selene_node_request, SELENE_NODE_REQUEST_INIT)
+INIT(selene_node_info, SELENE_NODE_INFO_INIT)
 
 #define INIT_OF(type)                                                                              \
     { init_##type, &initial_##type, sizeof(type) }
 
 static const struct init inits[] = {
-    INIT_OF(selene_options),        INIT_OF(selene_task),        INIT_OF(selene_window),
-    INIT_OF(selene_profile),        INIT_OF(selene_driver),      INIT_OF(selene_scheduler_info),
-    INIT_OF(selene_explanation),    INIT_OF(selene_run_info),    INIT_OF(selene_store_findings),
-    INIT_OF(selene_signal),         INIT_OF(selene_balance),     INIT_OF(selene_event),
-    INIT_OF(selene_server_options), INIT_OF(selene_server_info), INIT_OF(selene_connect_options),
+    INIT_OF(selene_options),        INIT_OF(selene_task),         INIT_OF(selene_window),
+    INIT_OF(selene_profile),        INIT_OF(selene_driver),       INIT_OF(selene_scheduler_info),
+    INIT_OF(selene_explanation),    INIT_OF(selene_run_info),     INIT_OF(selene_store_findings),
+    INIT_OF(selene_signal),         INIT_OF(selene_balance),      INIT_OF(selene_event),
+    INIT_OF(selene_server_options), INIT_OF(selene_server_info),  INIT_OF(selene_connect_options),
+    INIT_OF(selene_node_options),   INIT_OF(selene_node_request), INIT_OF(selene_node_info),
 };
 
 static void test_init_functions(void) {
+    selene_node_options node;
     size_t i, size;
+    /* Texts that are defaults are the library's there, and the program's here. */
+    CHECK_OK(selene_node_options_init(&node, sizeof node));
+    CHECK_TEXT("selene", node.schema);
+    CHECK_TEXT("node", node.name);
+    initial_selene_node_options.schema = node.schema;
+    initial_selene_node_options.name = node.name;
     for (i = 0; i < COUNT(inits); i++) {
         for (size = 0; size <= inits[i].size + 2; size++) {
             unsigned char *block = malloc(size + 1), *before = malloc(size + 1);
@@ -407,6 +425,14 @@ static selene_status fill_group(void *bytes) {
     return selene_group_get(out_scheduler, "group", -1, bytes);
 }
 
+static selene_status fill_node_info(void *bytes) {
+    return selene_node_get(out_scheduler, bytes);
+}
+
+static selene_status fill_request(void *bytes) {
+    return selene_node_step(out_scheduler, bytes, NULL);
+}
+
 static const struct out_struct out_structs[] = {
     {"selene_scheduler_info", "out_info", sizeof(selene_scheduler_info), 1, fill_scheduler_info},
     {"selene_explanation", "out_explanation", sizeof(selene_explanation), 1, fill_explanation},
@@ -415,6 +441,8 @@ static const struct out_struct out_structs[] = {
     {"selene_signal", "out_signal", sizeof(selene_signal), 1, fill_signal},
     {"selene_balance", "out_balance", sizeof(selene_balance), 1, fill_balance},
     {"selene_group_info", "out_info", sizeof(selene_group_info), 1, fill_group},
+    {"selene_node_info", "out_info", sizeof(selene_node_info), 1, fill_node_info},
+    {"selene_node_request", "out_request", sizeof(selene_node_request), 0, fill_request},
 };
 
 /** A fresh scheduler with a cycle in which a run can be taken. */
@@ -422,6 +450,7 @@ static void open_out(void) {
     out_scheduler = watched = open_furnished();
     CHECK_OK(selene_signal_set(out_scheduler, SELENE_SIGNAL_THERMAL, 1, SELENE_HOUR));
     CHECK_OK(selene_cycle_begin(out_scheduler, NULL, &out_cycle));
+    CHECK_OK(selene_node_open(out_scheduler, NULL, NULL));
 }
 
 static void close_out(void) {

@@ -163,6 +163,28 @@ static selene_status text_owner(selene_scheduler s, const char *data, int64_t le
     return use_options(s, &options);
 }
 
+static selene_status text_node_name(selene_scheduler s, const char *data, int64_t length) {
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    options.name = (selene_text){data, length};
+    return use_node_open(s, &options);
+}
+
+static selene_status text_queues(selene_scheduler s, const char *data, int64_t length) {
+    const selene_text name = {data, length};
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    options.queues = &name;
+    options.queue_count = 1;
+    return use_node_open(s, &options);
+}
+
+static selene_status text_labels(selene_scheduler s, const char *data, int64_t length) {
+    const selene_text name = {data, length};
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    options.labels = &name;
+    options.label_count = 1;
+    return use_node_open(s, &options);
+}
+
 static const struct text_use text_uses[] = {
     {"id", 0, text_id},
     {"handler", 1, text_handler},
@@ -193,6 +215,9 @@ static const struct text_use text_uses[] = {
     {"name", 0, text_pause_group},
     {"name", 0, text_resume_group},
     {"name", 0, text_get_group},
+    {"name", 0, text_node_name},
+    {"queues", 0, text_queues},
+    {"labels", 0, text_labels},
 };
 
 /** Literal and its length without the NUL at its end. */

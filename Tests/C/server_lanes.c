@@ -141,6 +141,7 @@ static void test_user(void) {
     selene_lane lane = 0;
     selene_run_info run, next;
     int mine = 0;
+    int64_t fence = 77;
     void *user = &user;
     add(owner, "x");
     add(owner, "y");
@@ -153,12 +154,17 @@ static void test_user(void) {
     CHECK_OK(selene_run_user(run.run, &user));
     CHECK(user == &mine);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_user(run.run, NULL));
+    /* Only an owner has tasks of a fleet. */
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_fence(run.run, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_fence(run.run, &fence, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_decided_by_host(run.run));
     CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(SELENE_STEP_RUN, take(lane, SELENE_OUTCOME_NONE, 0, &next));
     user = &user;
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_user(run.run, &user));
     CHECK(user == &user);
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_set_user(run.run, &mine));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_fence(run.run, &fence, NULL));
     CHECK_OK(selene_run_user(next.run, &user));
     CHECK(user == NULL);
     CHECK_OK(selene_task_cancel(owner, "y", -1, NULL));
