@@ -23,7 +23,7 @@ import Testing
     #expect(
       names(0...19) { (reason: StopReason) in reason.name } == [
         "none", "expiring", "preempted", "constraint_lost", "replaced", "cancelled", "shutdown", "interrupted",
-        "timed_out", "stalled", "too_late",
+        "timed_out", "stalled", "too_late", "lease_lost",
       ])
     #expect(
       names(0...9) { (disposition: Disposition) in disposition.name }

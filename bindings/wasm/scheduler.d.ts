@@ -13,7 +13,7 @@ export type Disposition = 'added' | 'replaced' | 'updated' | 'kept' | 'appended'
 /** Why a run is asked to stop. */
 export type StopReason =
   | 'expiring' | 'preempted' | 'constraint_lost' | 'replaced' | 'cancelled' | 'shutdown' | 'interrupted' | 'timed_out'
-  | 'stalled' | 'too_late';
+  | 'stalled' | 'too_late' | 'lease_lost';
 
 /** A call that the library refused. */
 export class SeleneError extends Error {

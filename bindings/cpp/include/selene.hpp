@@ -120,6 +120,7 @@ enum class stop : std::int32_t {
     timed_out = SELENE_STOP_TIMED_OUT,
     stalled = SELENE_STOP_STALLED,
     too_late = SELENE_STOP_TOO_LATE,
+    lease_lost = SELENE_STOP_LEASE_LOST,
 };
 
 /** Bits of conditions that a task may ask for. */
