@@ -86,7 +86,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-bench deps-dist targets benchmarks help
+.PHONY: all libraries fleet fleet-library fleet-examples install-fleet wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-fleet deps-fleet-library deps-bench deps-dist targets benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -220,6 +220,69 @@ $(ARCHIVE): $(BUILD)/selene.o
 	@rm -f $@
 	@ar rcsD $@ $(BUILD)/selene-archive.o
 	@echo "$@"
+
+# ---- the fleet's library ----------------------------------------------------
+
+# C over libpq, beside libselene, which needs no more than before; the SQL of Sources/Fleet is inside.
+FLEET_SOURCES := $(sort $(wildcard Sources/CFleet/*.c))
+FLEET_SHARED = $(OUT)/libselene-fleet.so.$(VERSION)
+FLEET_ARCHIVE = $(OUT)/libselene-fleet.a
+FLEET_SONAME = libselene-fleet.so.$(MAJOR)
+FLEET_OBJECTS = $(patsubst Sources/CFleet/%.c,$(COMPILED)/fleet/%.o,$(FLEET_SOURCES)) $(COMPILED)/fleet/lines.o
+FLEET_COMPILE = $(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$(HERE) \
+	-Iinclude -I"$$(pg_config --includedir)"
+
+## fleet-library  libselene-fleet in build/: a fleet in PostgreSQL, from C (include/selene-fleet.h)
+fleet-library: deps-fleet-library libraries $(FLEET_SHARED) $(FLEET_ARCHIVE)
+
+$(COMPILED)/fleet/%.o: Sources/CFleet/%.c Sources/CFleet/fleet.h include/selene-fleet.h include/selene.h Makefile
+	@mkdir -p $(@D)
+	@$(FLEET_COMPILE) -c $< -o $@
+$(COMPILED)/fleet/lines.o: Sources/CFleet/script.awk $(wildcard Sources/Fleet/*.sql) Makefile
+	@mkdir -p $(@D)
+	@awk -v folder=Sources/Fleet -f $< Sources/Fleet/install.sql >$(@:.o=.c)
+	@$(FLEET_COMPILE) -c $(@:.o=.c) -o $@
+
+$(BUILD)/selene-fleet.o: $(FLEET_OBJECTS) include/selene-fleet.h .ci/nodes
+	@$(CROSS)ld -r -o $@ $(FLEET_OBJECTS)
+	@.ci/nodes include/selene-fleet.h | cut -d ' ' -f 1 >$(@:.o=.symbols)
+	@$(CROSS)objcopy --keep-global-symbols=$(@:.o=.symbols) -R .comment $@
+$(FLEET_SHARED): $(BUILD)/selene-fleet.o $(SHARED)
+	@.ci/nodes map include/selene-fleet.h >$(BUILD)/selene-fleet.map
+	@$(QUIETLY) $(CC) -shared -o $@ $< -Wl,-soname,$(FLEET_SONAME) -Wl,--version-script=$(BUILD)/selene-fleet.map \
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id -L$(OUT) -lselene -lpq
+	@$(CROSS)strip $@
+	@ln -sf $(notdir $@) $(OUT)/$(FLEET_SONAME)
+	@ln -sf $(FLEET_SONAME) $(OUT)/libselene-fleet.so
+	@echo "$@"
+$(FLEET_ARCHIVE): $(BUILD)/selene-fleet.o
+	@rm -f $@
+	@$(CROSS)strip --strip-debug -o $(BUILD)/selene-fleet-archive.o $<
+	@ar rcsD $@ $(BUILD)/selene-fleet-archive.o
+	@echo "$@"
+
+# The examples of the fleet, which need a database (bindings/c/examples/fleet).
+FLEET_EXAMPLES := $(patsubst bindings/c/examples/fleet/%.c,build/fleet/%,$(wildcard bindings/c/examples/fleet/*.c))
+$(FLEET_EXAMPLES): build/fleet/%: bindings/c/examples/fleet/%.c $(FLEET_SHARED)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(WARNINGS) $< -o $@ $(USE)/.. -lselene-fleet -lselene -lpthread
+fleet-examples: fleet-library $(FLEET_EXAMPLES)
+
+## fleet          a database of its own, three nodes on it, one of which is killed: what happens, in a minute
+fleet: deps-fleet fleet-examples
+	@bindings/c/examples/fleet/run.sh build/fleet/node
+
+## install-fleet  the same for libselene-fleet, with the header selene-fleet.h and its pkg-config file
+install-fleet: $(if $(wildcard $(FLEET_SHARED)),,fleet-library) $(FLEET_SHARED) $(FLEET_ARCHIVE)
+	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)'
+	@install -m 644 include/selene-fleet.h '$(DESTDIR)$(INCLUDEDIR)/selene-fleet.h'
+	@install -m 755 $(FLEET_SHARED) '$(DESTDIR)$(LIBDIR)/'
+	@ln -sf $(notdir $(FLEET_SHARED)) '$(DESTDIR)$(LIBDIR)/$(FLEET_SONAME)'
+	@ln -sf $(FLEET_SONAME) '$(DESTDIR)$(LIBDIR)/libselene-fleet.so'
+	@install -m 644 $(FLEET_ARCHIVE) '$(DESTDIR)$(LIBDIR)/libselene-fleet.a'
+	@$(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(PKGCONFIG)' '$(PREFIX)')|g" \
+	  bindings/c/selene-fleet.pc.in | install -m 644 /dev/stdin '$(DESTDIR)$(PKGCONFIG)/selene-fleet.pc'
+	@echo "libselene-fleet installed in $(DESTDIR)$(PREFIX)"
 
 ## interface      rewrites what is derived from the header: exports, api.json, the bindings' raw layers, abidiff's witness
 interface: deps-test
@@ -492,6 +555,8 @@ dist: deps-dist
 uninstall:
 	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(INCLUDEDIR)/selene.hpp' '$(DESTDIR)$(DATADIR)/api.json' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
 	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
+	  '$(DESTDIR)$(INCLUDEDIR)/selene-fleet.h' '$(DESTDIR)$(PKGCONFIG)/selene-fleet.pc' \
+	  $(addprefix '$(DESTDIR)$(LIBDIR)'/,$(notdir $(FLEET_SHARED) $(FLEET_ARCHIVE)) $(FLEET_SONAME) libselene-fleet.so) \
 	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
 	@rm -f '$(DESTDIR)$(BINDIR)/selene-run' '$(DESTDIR)$(MANDIR)/man1/selene-run.1' \
 	  '$(DESTDIR)$(BINDIR)/selened' '$(DESTDIR)$(MANDIR)/man8/selened.8' \
@@ -531,6 +596,10 @@ deps-java:
 	@.ci/deps java
 deps-dotnet:
 	@.ci/deps dotnet
+deps-fleet:
+	@.ci/deps fleet
+deps-fleet-library:
+	@.ci/deps fleet-library
 ## deps-bench     the same for measuring
 deps-bench:
 	@.ci/deps bench

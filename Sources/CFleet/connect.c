@@ -1,0 +1,137 @@
+// Making a connection: in a thread of its own, since libpq resolves names on the thread that asks for it.
+
+#include "fleet.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LEFT_AFTER = 1000 };
+
+struct attempt {
+    // One of the thread's, one of whoever waits for it.
+    atomic_int holds;
+    pthread_t thread;
+    char *dsn;
+    int64_t timeout;
+    // Readable when it is over; when it is to stop.
+    int over;
+    int stop;
+    PGconn *connection;
+    char message[1024];
+};
+
+int64_t fleet_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * SELENE_SECOND + now.tv_nsec;
+}
+
+int fleet_thread(pthread_t *out_thread, void *(*work)(void *), void *context) {
+    static const int sent_to_processes[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,   SIGALRM,
+                                            SIGTERM, SIGCHLD, SIGCONT, SIGTSTP,   SIGTTIN,
+                                            SIGTTOU, SIGIO,   SIGPROF, SIGVTALRM, SIGWINCH};
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof sent_to_processes / sizeof *sent_to_processes; i++)
+        sigaddset(&blocked, sent_to_processes[i]);
+    // It begins with what its maker blocks.
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    int error = pthread_create(out_thread, NULL, work, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+static void ignore(void *context, const PGresult *notice) {
+    (void)context;
+    (void)notice;
+}
+
+static void release(attempt *own) {
+    if (atomic_fetch_sub(&own->holds, 1) > 1) return;
+    if (own->connection != NULL) PQfinish(own->connection);
+    close(own->over);
+    close(own->stop);
+    free(own->dsn);
+    free(own);
+}
+
+static void *make(void *context) {
+    // What a dsn says goes before the first two.
+    static const char *const keywords[] = {"fallback_application_name", "keepalives_idle", "dbname",
+                                           "client_encoding", NULL};
+    attempt *own = context;
+    const char *values[] = {"selene", "60", own->dsn, "UTF8", NULL};
+    pthread_setname_np(pthread_self(), "selene/connect");
+    int64_t until = fleet_clock() + own->timeout;
+    PGconn *connection = PQconnectStartParams(keywords, values, 1);
+    if (connection == NULL) abort();
+    PQsetNoticeReceiver(connection, ignore, NULL);
+    PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+    const char *problem = NULL;
+    while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK) {
+        int64_t left = until - fleet_clock();
+        struct pollfd polled[] = {{own->stop, POLLIN, 0}, {PQsocket(connection), POLLOUT, 0}};
+        if (next == PGRES_POLLING_READING) polled[1].events = POLLIN;
+        if (left > 0) poll(polled, 2, (int)(left / SELENE_MILLISECOND) + 1);
+        if (polled[0].revents != 0) break;
+        if (polled[1].revents != 0) next = PQconnectPoll(connection);
+        if (next == PGRES_POLLING_FAILED) break;
+        if (left <= 0) {
+            problem = "no connection within the time for it";
+            break;
+        }
+    }
+    if (next == PGRES_POLLING_OK && PQsetnonblocking(connection, 1) == 0) {
+        own->connection = connection;
+    } else {
+        snprintf(own->message, sizeof own->message, "%s",
+                 problem != NULL ? problem : PQerrorMessage(connection));
+        PQfinish(connection);
+    }
+    eventfd_write(own->over, 1);
+    release(own);
+    return NULL;
+}
+
+attempt *attempt_new(const char *dsn, int64_t timeout) {
+    attempt *own = fleet_memory(sizeof *own);
+    atomic_init(&own->holds, 2);
+    own->dsn = strdup(dsn);
+    if (own->dsn == NULL) abort();
+    own->timeout = timeout;
+    own->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    own->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (own->over >= 0 && own->stop >= 0 && fleet_thread(&own->thread, make, own)) return own;
+    if (own->over >= 0) close(own->over);
+    if (own->stop >= 0) close(own->stop);
+    free(own->dsn);
+    free(own);
+    return NULL;
+}
+
+int attempt_descriptor(const attempt *own) {
+    return own->over;
+}
+
+PGconn *attempt_end(attempt *own, char *message, size_t size) {
+    pthread_join(own->thread, NULL);
+    PGconn *connection = own->connection;
+    own->connection = NULL;
+    snprintf(message, size, "%s", own->message);
+    release(own);
+    return connection;
+}
+
+void attempt_leave(attempt *own) {
+    struct pollfd over = {own->over, POLLIN, 0};
+    eventfd_write(own->stop, 1);
+    if (poll(&over, 1, LEFT_AFTER) == 1) pthread_join(own->thread, NULL);
+    else pthread_detach(own->thread);
+    release(own);
+}

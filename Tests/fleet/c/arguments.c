@@ -1,0 +1,302 @@
+/*
+ * arguments.c - every function of selene-fleet.h with wrong arguments: the status, the detail, and outputs as they were
+ */
+#include "../../C/check.h"
+
+#include <selene-fleet.h>
+
+static selene_fleet fleet;
+static selene_scheduler scheduler;
+
+/** Refused, with a detail that begins so. */
+#define REFUSED(status, begin, call)                                                               \
+    do {                                                                                           \
+        CHECK_STATUS(status, call);                                                                \
+        if (strncmp(selene_fleet_detail(), begin, strlen(begin)) != 0)                             \
+            fprintf(stderr, "detail: %s\n", selene_fleet_detail());                                \
+        CHECK(strncmp(selene_fleet_detail(), begin, strlen(begin)) == 0);                          \
+    } while (0)
+#define INVALID(begin, call) REFUSED(SELENE_ERROR_INVALID_ARGUMENT, begin, call)
+#define OLD(begin, call) REFUSED(SELENE_ERROR_UNSUPPORTED_STRUCT, begin, call)
+
+/** A struct of a newer library, by what it has behind this one's. */
+#define NEWER(type)                                                                                \
+    struct {                                                                                       \
+        type own;                                                                                  \
+        uint64_t more;                                                                             \
+    }
+
+static void begin(void) {
+    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
+    options.dsn = SELENE_TEXT("host=/nowhere");
+    CHECK_OK(selene_fleet_open(&options, &fleet));
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+}
+
+static void end(void) {
+    CHECK_OK(selene_fleet_close(fleet, 0));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** The same bytes, but that texts may lie elsewhere. */
+static int is_same(const char *one, const char *other, size_t size) {
+    for (size_t at = 0; at < size; at += 8) {
+        const char *text, *expected;
+        memcpy(&text, one + at, 8);
+        memcpy(&expected, other + at, 8);
+        if (text != expected && (!text || !expected || strcmp(text, expected) != 0)) return 0;
+    }
+    return 1;
+}
+
+#define TRY_INIT(type, function, macro)                                                            \
+    do {                                                                                           \
+        type written, expected = macro;                                                            \
+        memset(&written, 0xa5, sizeof written);                                                    \
+        INVALID("", function(NULL, sizeof written));                                               \
+        OLD("", function(&written, 7));                                                            \
+        OLD("", function(&written, sizeof written + 1));                                           \
+        CHECK_INT(0xa5, *(unsigned char *)&written);                                               \
+        CHECK_OK(function(&written, sizeof written));                                              \
+        CHECK(is_same((const char *)&written, (const char *)&expected, sizeof written));           \
+        memset(&written, 0xa5, sizeof written);                                                    \
+        CHECK_OK(function(&written, 8));                                                           \
+        CHECK_INT(8, written.struct_size);                                                         \
+        CHECK_INT(0xa5, ((unsigned char *)&written)[8]);                                           \
+    } while (0)
+
+static void test_init(void) {
+    TRY_INIT(selene_fleet_options, selene_fleet_options_init, SELENE_FLEET_OPTIONS_INIT);
+    TRY_INIT(selene_fleet_place, selene_fleet_place_init, SELENE_FLEET_PLACE_INIT);
+    TRY_INIT(selene_worker_options, selene_worker_options_init, SELENE_WORKER_OPTIONS_INIT);
+    TRY_INIT(selene_worker_info, selene_worker_info_init, SELENE_WORKER_INFO_INIT);
+}
+
+#define TRY_OPTIONS(begin, change)                                                                 \
+    do {                                                                                           \
+        selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;                                  \
+        selene_fleet opened = 7;                                                                   \
+        change;                                                                                    \
+        INVALID(begin, selene_fleet_open(&options, &opened));                                      \
+        INVALID(begin, selene_fleet_install(&options, NULL));                                      \
+        CHECK_INT(7, opened);                                                                      \
+    } while (0)
+
+static void test_open(void) {
+    NEWER(selene_fleet_options) newer = {SELENE_FLEET_OPTIONS_INIT, 0};
+    selene_fleet opened = 0;
+    char long_name[65];
+    memset(long_name, 'a', 64);
+    long_name[64] = 0;
+    CHECK(strcmp(selene_fleet_detail(), "") == 0);
+    INVALID("out_fleet: is NULL", selene_fleet_open(NULL, NULL));
+    newer.own.struct_size = sizeof newer;
+    CHECK_OK(selene_fleet_open(&newer.own, &opened));
+    CHECK_OK(selene_fleet_close(opened, 0));
+    newer.more = 1;
+    OLD("options: ", selene_fleet_open(&newer.own, &opened));
+    newer.own.struct_size = 7;
+    OLD("options: ", selene_fleet_open(&newer.own, &opened));
+    TRY_OPTIONS("flags: 1", options.flags = 1);
+    TRY_OPTIONS("dsn: ", options.dsn = SELENE_TEXT("nothing=known"));
+    TRY_OPTIONS("dsn: ", options.dsn = SELENE_TEXT("host='open"));
+    TRY_OPTIONS("dsn: is NULL", options.dsn.length = 1);
+    TRY_OPTIONS("dsn: length -2", options.dsn.length = -2);
+    TRY_OPTIONS("dsn: has a NUL", options.dsn = SELENE_TEXT("a\0b"));
+    TRY_OPTIONS("listen_dsn: ", options.listen_dsn = SELENE_TEXT("postgresql://[::1"));
+    TRY_OPTIONS("schema: 0 bytes", options.schema.length = 0);
+    TRY_OPTIONS("schema: 64 bytes", options.schema = ((selene_text){long_name, -1}));
+    TRY_OPTIONS("queue: 0 bytes", options.queue.length = 0);
+    TRY_OPTIONS("connect_timeout: 0 ", options.connect_timeout = 0);
+    TRY_OPTIONS("timeout: -1 ", options.timeout = -1);
+    CHECK_OK(selene_fleet_close(0, 0));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_close(opened, 0));
+    begin();
+    INVALID("grace: ", selene_fleet_close(fleet, -1));
+    INVALID("grace: ", selene_fleet_close(fleet, SELENE_DAY + 1));
+    end();
+}
+
+#define TRY_TASK(status, begin, change)                                                            \
+    do {                                                                                           \
+        selene_task task = SELENE_TASK_INIT;                                                       \
+        int32_t disposition = 7;                                                                   \
+        task.id = SELENE_TEXT("a");                                                                \
+        change;                                                                                    \
+        REFUSED(status, begin, selene_fleet_register(fleet, &task, NULL, &disposition));           \
+        CHECK_INT(7, disposition);                                                                 \
+    } while (0)
+#define BAD_TASK(begin, change) TRY_TASK(SELENE_ERROR_INVALID_ARGUMENT, begin, change)
+#define NOT_OF_A_FLEET(begin, change) TRY_TASK(SELENE_ERROR_UNSUPPORTED, begin, change)
+
+static void test_register(void) {
+    static const selene_text names[17] = {{"t", 1}}, none = {NULL, 0};
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    begin();
+    task.id = SELENE_TEXT("a");
+    INVALID("task: is NULL", selene_fleet_register(fleet, NULL, NULL, NULL));
+    OLD("task: ", selene_fleet_register(fleet, &(selene_task){.struct_size = 7}, NULL, NULL));
+    place.flags = 1;
+    INVALID("flags: 1", selene_fleet_register(fleet, &task, &place, NULL));
+    place.flags = 0;
+    place.label_count = 1;
+    INVALID("labels: is NULL", selene_fleet_register(fleet, &task, &place, NULL));
+    place.labels = names;
+    place.label_count = 17;
+    INVALID("labels: 17 ", selene_fleet_register(fleet, &task, &place, NULL));
+    place.labels = &none;
+    place.label_count = 1;
+    INVALID("labels: 0 bytes", selene_fleet_register(fleet, &task, &place, NULL));
+    BAD_TASK("id: 0 bytes", task.id.length = 0);
+    BAD_TASK("id: has a NUL", task.id = SELENE_TEXT("a\0b"));
+    BAD_TASK("handler: length -2", task.handler.length = -2);
+    BAD_TASK("kind: 3", task.kind = 3);
+    BAD_TASK("schedule: -1", task.schedule = -1);
+    BAD_TASK("priority: 9", task.priority = 9);
+    BAD_TASK("existing: 5", task.existing = 5);
+    BAD_TASK("recurrence: 3", task.recurrence = 3);
+    BAD_TASK("backoff: 3", task.backoff = 3);
+    BAD_TASK("response_window: 31", task.response_window = 31);
+    BAD_TASK("max_attempts: 2147483648", task.max_attempts = 2147483648U);
+    BAD_TASK("constraints: 256", task.constraints = 256);
+    BAD_TASK("expected_response: -2", task.expected_response = -2);
+    BAD_TASK("initial_delay: -1", task.initial_delay = -1);
+    BAD_TASK("period: 0", task.schedule = SELENE_SCHEDULE_PERIODIC);
+    BAD_TASK("flex: 2", (task.schedule = SELENE_SCHEDULE_PERIODIC, task.period = 1, task.flex = 2));
+    BAD_TASK("backoff_delay: -1", task.backoff_delay = -1);
+    BAD_TASK("input_length: -1", task.input_length = -1);
+    BAD_TASK("input: is NULL", task.input_length = 1);
+    BAD_TASK("tags: is NULL", task.tag_count = 1);
+    BAD_TASK("tags: 17 ", (task.tags = names, task.tag_count = 17));
+    BAD_TASK("tags: 0 bytes", (task.tags = &none, task.tag_count = 1));
+    TRY_TASK(SELENE_ERROR_TOO_LARGE, "input: ", (task.input = "", task.input_length = INT64_MAX));
+    NOT_OF_A_FLEET("flags: ", task.flags = SELENE_TASK_STEADY);
+    NOT_OF_A_FLEET("recurrence: ", task.recurrence = SELENE_RECURRENCE_CALENDAR);
+    NOT_OF_A_FLEET("timeout: ", task.timeout = 1);
+    NOT_OF_A_FLEET("stall_limit: ", task.stall_limit = 1);
+    NOT_OF_A_FLEET("jitter: ", task.jitter = 1);
+    NOT_OF_A_FLEET("group: ", task.group = SELENE_TEXT("g"));
+    NOT_OF_A_FLEET("after: ", (task.after = names, task.after_count = 1));
+    NOT_OF_A_FLEET("latest_begin: ", task.latest_begin = 1);
+    NOT_OF_A_FLEET("conditions: ", (task.conditions = names, task.condition_count = 1));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_register(0, &task, NULL, NULL));
+    end();
+}
+
+static void test_calls(void) {
+    selene_fleet_record *record = NULL;
+    selene_fleet_explanation *explanation = NULL;
+    selene_fleet_bytes *bytes = NULL;
+    selene_fleet_items *items = NULL;
+    uint64_t count = 7;
+    begin();
+    INVALID("id: is NULL", selene_fleet_cancel(fleet, NULL, -1, &count));
+    INVALID("id: 0 bytes", selene_fleet_cancel(fleet, "", -1, &count));
+    INVALID("tag: is NULL", selene_fleet_cancel_tag(fleet, NULL, 1, &count));
+    INVALID("id: length -2", selene_fleet_get(fleet, "a", -2, &record));
+    INVALID("out_record: is NULL", selene_fleet_get(fleet, "a", 1, NULL));
+    INVALID("id: has a NUL", selene_fleet_explain(fleet, "a\0b", 3, &explanation));
+    INVALID("out_explanation: is NULL", selene_fleet_explain(fleet, "a", 1, NULL));
+    INVALID("id: 0 bytes", selene_fleet_result(fleet, NULL, 0, &bytes));
+    INVALID("out_result: is NULL", selene_fleet_result(fleet, "a", 1, NULL));
+    INVALID("span: -1", selene_fleet_pause(fleet, -1));
+    INVALID("age: -1", selene_fleet_prune(fleet, -1, &count));
+    INVALID("out_items: is NULL", selene_fleet_status(fleet, NULL));
+    /* Without a database. */
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_cancel(fleet, "a", 1, &count));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_cancel_tag(fleet, "a", 1, &count));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_get(fleet, "a", 1, &record));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_explain(fleet, "a", 1, &explanation));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_result(fleet, "a", 1, &bytes));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_pause(fleet, SELENE_NEVER));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_resume(fleet));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_wake(fleet));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_prune(fleet, 0, &count));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_status(fleet, &items));
+    CHECK_INT(7, count);
+    CHECK(!record && !explanation && !bytes && !items);
+    for (selene_fleet wrong = 0; wrong < 2; wrong++) {
+        selene_fleet other = wrong * (fleet + 1);
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_cancel(other, "a", 1, &count));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE,
+                "fleet: ", selene_fleet_cancel_tag(other, "a", 1, NULL));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_get(other, "a", 1, &record));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "", selene_fleet_explain(other, "a", 1, &explanation));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_result(other, "a", 1, &bytes));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_pause(other, 0));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_resume(other));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_wake(other));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_prune(other, 0, &count));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_status(other, &items));
+    }
+    selene_fleet_record_destroy(NULL);
+    selene_fleet_explanation_destroy(NULL);
+    selene_fleet_bytes_destroy(NULL);
+    selene_fleet_items_destroy(NULL);
+    end();
+}
+
+#define BAD_WORKER(begin, change)                                                                  \
+    do {                                                                                           \
+        selene_worker_options options = SELENE_WORKER_OPTIONS_INIT;                                \
+        change;                                                                                    \
+        INVALID(begin, selene_fleet_work(fleet, scheduler, &options, &worker));                    \
+        CHECK_INT(0, worker);                                                                      \
+    } while (0)
+
+static void test_worker(void) {
+    static const selene_text none = {NULL, 0};
+    char path[] = "/tmp/arguments-XXXXXX";
+    selene_options with_store = SELENE_OPTIONS_INIT;
+    selene_scheduler stored = 0;
+    selene_worker worker = 0;
+    selene_worker_info info = SELENE_WORKER_INFO_INIT;
+    begin();
+    INVALID("out_worker: is NULL", selene_fleet_work(fleet, scheduler, NULL, NULL));
+    OLD("options: ",
+        selene_fleet_work(fleet, scheduler, &(selene_worker_options){.struct_size = 7}, &worker));
+    BAD_WORKER("flags: 2", options.flags = 2);
+    BAD_WORKER("queues: is NULL", options.queue_count = 1);
+    BAD_WORKER("queues: -1", options.queue_count = UINT64_MAX);
+    BAD_WORKER("labels: is NULL", options.label_count = 1);
+    BAD_WORKER("labels", (options.labels = &none, options.label_count = 1));
+    BAD_WORKER("lease: ", options.lease = 0);
+    BAD_WORKER("horizon: ", options.horizon = -1);
+    BAD_WORKER("poll: ", options.poll = 0);
+    BAD_WORKER("name: length -2", options.name.length = -2);
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_work(0, scheduler, NULL, &worker));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "", selene_fleet_work(fleet, 0, NULL, &worker));
+    CHECK(mkstemp(path) >= 0 && unlink(path) == 0);
+    with_store.path = (selene_text){path, -1};
+    CHECK_OK(selene_scheduler_open(&with_store, &stored));
+    REFUSED(SELENE_ERROR_UNSUPPORTED, "", selene_fleet_work(fleet, stored, NULL, &worker));
+    CHECK_OK(selene_scheduler_close(stored, 0));
+    unlink(path);
+    CHECK_OK(selene_fleet_work(fleet, scheduler, NULL, &worker));
+    INVALID("out_info: is NULL", selene_worker_get(worker, NULL));
+    info.struct_size = 7;
+    OLD("out_info: ", selene_worker_get(worker, &info));
+    info.struct_size = 12;
+    info.listens = 77;
+    CHECK_OK(selene_worker_get(worker, &info));
+    CHECK_INT(12, info.struct_size);
+    CHECK_INT(77, info.listens);
+    INVALID("grace: ", selene_worker_stop(worker, -1));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "worker: ", selene_worker_get(fleet, &info));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_wake(worker));
+    CHECK_OK(selene_worker_stop(0, 0));
+    CHECK_OK(selene_worker_stop(worker, 0));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "worker: ", selene_worker_stop(worker, 0));
+    end();
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    run_test("A2 what _init writes is what the macro writes", test_init);
+    run_test("A2 options of a fleet that are wrong", test_open);
+    run_test("A2 tasks that are wrong, and what tasks of a fleet do not have", test_register);
+    run_test("A2 calls with wrong arguments, without a database, and on no fleet", test_calls);
+    run_test("A2 options of a worker that are wrong", test_worker);
+    return check_end();
+}

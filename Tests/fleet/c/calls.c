@@ -1,0 +1,443 @@
+/*
+ * calls.c - the calls of selene-fleet.h on a fleet (FLEET_DSN), which each test finds empty
+ */
+#include "../../C/check.h"
+
+#include <libpq-fe.h>
+#include <selene-fleet.h>
+
+static const char *dsn;
+static selene_fleet fleet;
+
+/** What somebody else does in the database; the first value of the answer. */
+static const char *sql(const char *statement) {
+    static char value[256];
+    PGconn *connection = PQconnectdb(dsn);
+    PQclear(PQexec(connection, "set search_path = selene; set client_min_messages = error"));
+    PGresult *result = PQexec(connection, statement);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        fprintf(stderr, "%s", PQresultErrorMessage(result));
+    CHECK(status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK);
+    snprintf(value, sizeof value, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    PQfinish(connection);
+    return value;
+}
+
+static selene_fleet_options options(void) {
+    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
+    where.dsn = (selene_text){dsn, -1};
+    return where;
+}
+
+static void open_fleet(void) {
+    selene_fleet_options where = options();
+    where.queue = SELENE_TEXT("mail");
+    sql("truncate fleet, queue, pending, class, worker, task, slot, stray, history restart "
+        "identity; "
+        "insert into fleet (protocol, installed) values (1, now_ns())");
+    CHECK_OK(selene_fleet_open(&where, &fleet));
+}
+
+static void close_fleet(void) {
+    CHECK_OK(selene_fleet_close(fleet, 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_fleet_resume(fleet));
+}
+
+static selene_task once(const char *id) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = (selene_text){id, -1};
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    return task;
+}
+
+static int32_t disposition;
+
+static void test_register(void) {
+    static const selene_text tags[] = {{"t", 1}, {"with \"quotes\" and \\", -1}}, gpu = {"gpu", 3};
+    selene_task task = once("a");
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    selene_fleet_record *record = NULL;
+    selene_fleet_explanation *explanation = NULL;
+    uint64_t count = 9;
+    open_fleet();
+    task.handler = SELENE_TEXT("send");
+    task.tags = tags;
+    task.tag_count = 2;
+    task.priority = 4;
+    task.constraints = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_IDLE;
+    task.expected_response = 2500 * SELENE_MILLISECOND;
+    task.initial_delay = SELENE_HOUR + 1;
+    task.max_attempts = 3;
+    task.kind = SELENE_KIND_PROCESSING;
+    task.input = "\0x";
+    task.input_length = 2;
+    place.labels = &gpu;
+    place.label_count = 1;
+    CHECK_OK(selene_fleet_register(fleet, &task, &place, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
+    CHECK(strcmp(sql("select input from task"), "\\x0078") == 0);
+    CHECK(strcmp(sql("select max_attempts from task"), "3") == 0);
+    CHECK(strcmp(sql("select delay from task"), "3600000001000") == 0);
+    CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
+    CHECK(strcmp(record->id.data, "a") == 0 && strcmp(record->queue.data, "mail") == 0);
+    CHECK(strcmp(record->handler.data, "send") == 0);
+    CHECK_INT(1, record->label_count);
+    CHECK(strcmp(record->labels[0].data, "gpu") == 0);
+    CHECK_INT(2, record->tag_count);
+    CHECK(strcmp(record->tags[1].data, tags[1].data) == 0);
+    CHECK_INT(task.constraints, record->constraints);
+    CHECK_INT(SELENE_KIND_PROCESSING, record->kind);
+    CHECK_INT(SELENE_SCHEDULE_ONCE, record->schedule);
+    CHECK_INT(SELENE_STATE_ENQUEUED, record->state);
+    CHECK_INT(4, record->priority);
+    CHECK_INT(0, record->attempts);
+    CHECK_INT(0, record->stop_reason);
+    CHECK_INT(task.expected_response, record->estimate);
+    CHECK_INT(0, record->ended_at);
+    CHECK_INT(0, record->node.length);
+    CHECK_INT(0, record->failure.length);
+    int64_t due = record->earliest_begin - record->registered_at;
+    CHECK(due >= SELENE_HOUR && due <= SELENE_HOUR + 2000);
+    CHECK(llabs(record->registered_at / SELENE_SECOND - (int64_t)time(NULL)) < 3600);
+    selene_fleet_record_destroy(record);
+    CHECK_OK(selene_fleet_explain(fleet, "a", -1, &explanation));
+    CHECK_INT(2, explanation->count);
+    CHECK(strcmp(explanation->reasons[0].reason.data, "not_due") == 0);
+    CHECK(explanation->reasons[0].until > 0 && explanation->reasons[0].until < SELENE_NEVER);
+    CHECK(strcmp(explanation->reasons[1].reason.data, "no_node") == 0);
+    CHECK(strstr(explanation->reasons[1].detail.data, "with gpu and network, idle") != NULL);
+    CHECK_INT(SELENE_NEVER, explanation->reasons[1].until);
+    selene_fleet_explanation_destroy(explanation);
+    CHECK_OK(selene_fleet_register(fleet, &task, &place, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_KEPT, disposition);
+    task.existing = SELENE_EXISTING_APPEND;
+    CHECK_OK(selene_fleet_register(fleet, &task, &place, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_APPENDED, disposition);
+    CHECK_OK(selene_fleet_cancel_tag(fleet, tags[1].data, -1, &count));
+    CHECK_INT(2, count);
+    CHECK_OK(selene_fleet_cancel(fleet, "a", 1, &count));
+    CHECK_INT(0, count);
+    CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
+    CHECK_INT(SELENE_STATE_CANCELLED, record->state);
+    CHECK(record->ended_at > 0);
+    selene_fleet_record_destroy(record);
+    close_fleet();
+}
+
+static void test_every_field(void) {
+    selene_task task = SELENE_TASK_INIT;
+    selene_fleet_record *record = NULL;
+    open_fleet();
+    task.id = SELENE_TEXT("standing");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_UPDATED, disposition);
+    task.id = SELENE_TEXT("periodic");
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = SELENE_DAY;
+    task.flex = SELENE_HOUR;
+    task.recurrence = SELENE_RECURRENCE_ANCHORED;
+    task.backoff = SELENE_BACKOFF_LINEAR;
+    task.backoff_delay = SELENE_MINUTE;
+    task.response_window = 7;
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK(
+        strcmp(
+            sql("select period = 86400e9 and flex = 3600e9 and recurrence = 1 and backoff = 1 and "
+                "backoff_delay = 60e9 and response_window = 7 and learns from task where id = "
+                "'periodic'"),
+            "t") == 0);
+    CHECK_OK(selene_fleet_get(fleet, "periodic", -1, &record));
+    CHECK_INT(SELENE_SCHEDULE_PERIODIC, record->schedule);
+    CHECK_INT(23 * SELENE_HOUR / 1000, (record->earliest_begin - record->registered_at) / 1000);
+    selene_fleet_record_destroy(record);
+    /* A struct of an older library ends before these. */
+    task.struct_size = (uint32_t)offsetof(selene_task, timeout);
+    task.timeout = -1;
+    task.id = SELENE_TEXT("older");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
+    close_fleet();
+}
+
+static void refused(selene_status status, const selene_task *task, const char *detail) {
+    disposition = 77;
+    CHECK_STATUS(status, selene_fleet_register(fleet, task, NULL, &disposition));
+    if (strstr(selene_fleet_detail(), detail) == NULL)
+        fprintf(stderr, "%s\n", selene_fleet_detail());
+    CHECK(strstr(selene_fleet_detail(), detail) != NULL);
+    CHECK_INT(77, disposition);
+}
+
+static void test_refusals(void) {
+    static char large[10241];
+    selene_task task = once("a");
+    selene_fleet_record *record = NULL;
+    selene_fleet_explanation *explanation = NULL;
+    selene_fleet_bytes *result = (selene_fleet_bytes *)&record;
+    open_fleet();
+    task.input = large;
+    task.input_length = sizeof large;
+    refused(SELENE_ERROR_TOO_LARGE, &task, "input: 10241 bytes is out of range");
+    task = once("a");
+    task.existing = SELENE_EXISTING_APPEND;
+    task.schedule = SELENE_SCHEDULE_STANDING;
+    refused(SELENE_ERROR_INVALID_ARGUMENT, &task, "existing: only once tasks can be appended");
+    refused(SELENE_ERROR_INVALID_ARGUMENT, &(selene_task)SELENE_TASK_INIT, "id: ");
+    task = once("a\xff");
+    refused(SELENE_ERROR_INVALID_ARGUMENT, &task, "encoding");
+    sql("select set_queue('mail', limit_refresh => 1)");
+    task = once("a");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    task = once("b");
+    refused(SELENE_ERROR_TOO_MANY_PENDING, &task, "exceed its limit, which is 1");
+    CHECK(strcmp(sql("select count(*) from task"), "1") == 0);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_get(fleet, "none", -1, &record));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_explain(fleet, "none", -1, &explanation));
+    CHECK(strcmp(selene_fleet_detail(), "id: 'none' is not registered") == 0);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_cancel(fleet, "none", -1, NULL));
+    CHECK(record == NULL && explanation == NULL);
+    CHECK_OK(selene_fleet_result(fleet, "none", -1, &result));
+    CHECK(result == NULL);
+    close_fleet();
+}
+
+static void test_pause_status(void) {
+    selene_task task = once("a");
+    selene_fleet_items *items = NULL;
+    selene_fleet_bytes *result = NULL;
+    uint64_t count = 7;
+    int alarms = 0, nodes = 0;
+    open_fleet();
+    CHECK_OK(selene_fleet_prune(fleet, SELENE_NEVER, NULL));
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK_OK(selene_fleet_pause(fleet, SELENE_NEVER));
+    CHECK(strcmp(sql("select paused_until from queue where name = 'mail'"),
+                 "9223372036854775807") == 0);
+    CHECK_OK(selene_fleet_pause(fleet, SELENE_HOUR));
+    CHECK(strcmp(sql("select paused_until - now_ns() between 3500e9 and 3600e9 from queue where "
+                     "name = 'mail'"),
+                 "t") == 0);
+    CHECK_OK(selene_fleet_resume(fleet));
+    CHECK(strcmp(sql("select paused_until from queue where name = 'mail'"), "0") == 0);
+    CHECK_OK(selene_fleet_wake(fleet));
+    CHECK_OK(selene_fleet_status(fleet, &items));
+    for (uint64_t i = 0; i < items->count; i++) {
+        alarms += (int)items->items[i].is_alarm;
+        nodes += strcmp(items->items[i].item.data, "nodes") == 0 &&
+                 strcmp(items->items[i].value.data, "0 alive, 0 gone") == 0;
+        if (items->items[i].is_alarm)
+            CHECK(strcmp(items->items[i].value.data, "no node has handler 'a'") == 0);
+    }
+    CHECK_INT(1, alarms);
+    CHECK_INT(1, items->alarm_count);
+    CHECK_INT(1, nodes);
+    selene_fleet_items_destroy(items);
+    sql("select * from hello('n'); select * from claim(1, array(select class from class)); "
+        "select * from complete('{1}', '{1}', '{0}', '{1}', results => array['done'::bytea])");
+    CHECK_OK(selene_fleet_result(fleet, "a", -1, &result));
+    CHECK(strcmp(result->bytes.data, "done") == 0);
+    CHECK_INT(4, result->bytes.length);
+    selene_fleet_bytes_destroy(result);
+    CHECK_OK(selene_fleet_prune(fleet, SELENE_NEVER, &count));
+    CHECK_INT(0, count);
+    CHECK_OK(selene_fleet_prune(fleet, 0, &count));
+    CHECK_INT(1, count);
+    CHECK_OK(selene_fleet_result(fleet, "a", -1, &result));
+    CHECK(result == NULL);
+    close_fleet();
+}
+
+static void test_install(void) {
+    selene_fleet_options where = options();
+    selene_fleet_bytes *script = NULL;
+    selene_task task = once("a");
+    selene_fleet other = 0;
+    where.schema = SELENE_TEXT("my \"fl'eet\"");
+    open_fleet();
+    CHECK_OK(selene_fleet_open(&where, &other));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_fleet_register(other, &task, NULL, NULL));
+    CHECK(strstr(selene_fleet_detail(), "does not exist") != NULL);
+    CHECK_OK(selene_fleet_install(&where, &script));
+    CHECK(strstr(script->bytes.data, "\"my \"\"fl'eet\"\"\"") != NULL);
+    CHECK(strstr(script->bytes.data, "'my \"fl''eet\"'") != NULL);
+    CHECK_INT(strlen(script->bytes.data), script->bytes.length);
+    selene_fleet_bytes_destroy(script);
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_fleet_register(other, &task, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(selene_fleet_install(&where, NULL));
+        CHECK(strcmp(selene_fleet_detail(), "") == 0);
+    }
+    CHECK_OK(selene_fleet_register(other, &task, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
+    CHECK_OK(selene_fleet_close(other, 0));
+    CHECK(strcmp(sql("select count(*) from live"), "0") == 0);
+    sql("drop schema \"my \"\"fl'eet\"\"\" cascade");
+    close_fleet();
+}
+
+/** Whose roles it may not make, and who may do nothing in the fleet of another. */
+static void test_rights(void) {
+    selene_fleet_options where = options();
+    selene_task task = once("a");
+    selene_fleet other = 0;
+    char as_poor[512];
+    snprintf(as_poor, sizeof as_poor, "%s user=poor", dsn);
+    open_fleet();
+    sql("create role poor login; do $$ begin execute format('grant create on database %I to poor', "
+        "current_database()); end $$");
+    where.dsn = (selene_text){as_poor, -1};
+    CHECK_OK(selene_fleet_open(&where, &other));
+    CHECK_STATUS(SELENE_ERROR_REFUSED, selene_fleet_register(other, &task, NULL, NULL));
+    CHECK(strstr(selene_fleet_detail(), "permission denied") != NULL);
+    CHECK_OK(selene_fleet_close(other, 0));
+    where.schema = SELENE_TEXT("poors");
+    CHECK_OK(selene_fleet_install(&where, NULL));
+    CHECK(strstr(selene_fleet_detail(), "the role poors_enqueue is not there") != NULL);
+    sql("drop schema poors cascade; drop owned by poor; drop role poor");
+    close_fleet();
+}
+
+static void test_lost(void) {
+    selene_fleet_options where = options();
+    selene_task task = once("a");
+    selene_fleet other = 0;
+    static const char end[] = "select count(pg_terminate_backend(pid)) from pg_stat_activity where "
+                              "application_name = 'selene' and datname = current_database()";
+    open_fleet();
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK(strcmp(sql(end), "1") == 0);
+    while (strcmp(sql("select count(*) from pg_stat_activity where application_name = 'selene' and "
+                      "datname = current_database()"),
+                  "0") != 0)
+        usleep(5000);
+    /* Its end is noticed before anything is sent. */
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_KEPT, disposition);
+    close_fleet();
+    where.dsn = SELENE_TEXT("host=/nowhere dbname=app");
+    CHECK_OK(selene_fleet_open(&where, &other));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_fleet_register(other, &task, NULL, NULL));
+    CHECK(strstr(selene_fleet_detail(), "/nowhere") != NULL);
+    CHECK(strstr(selene_fleet_detail(), "; nothing was changed") != NULL);
+    CHECK_OK(selene_fleet_close(other, 0));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_fleet_install(&where, NULL));
+}
+
+/** A call that waits for a lock longer than the fleet waits for it. */
+static void test_timeout(void) {
+    selene_fleet_options where = options();
+    selene_task task = once("a");
+    selene_fleet_record *record = NULL;
+    selene_fleet other = 0;
+    where.timeout = 300 * SELENE_MILLISECOND;
+    open_fleet();
+    CHECK_OK(selene_fleet_open(&where, &other));
+    PGconn *connection = PQconnectdb(dsn);
+    PQclear(PQexec(connection, "begin; lock table selene.task"));
+    CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_fleet_register(other, &task, NULL, NULL));
+    CHECK(strstr(selene_fleet_detail(), "may have been done") != NULL);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_fleet_get(other, "a", -1, &record));
+    PQfinish(connection);
+    CHECK_OK(selene_fleet_close(other, 0));
+    close_fleet();
+}
+
+/** Other threads go on while this one forks. */
+static void *register_many(void *context) {
+    char id[32];
+    for (int i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "%s%d", (const char *)context, i);
+        selene_task task = once(id);
+        CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    }
+    return NULL;
+}
+
+static void test_fork(void) {
+    pthread_t threads[2];
+    selene_task task = once("of the child");
+    open_fleet();
+    pthread_create(&threads[0], NULL, register_many, "a");
+    pthread_create(&threads[1], NULL, register_many, "b");
+    for (int i = 0; i < 5; i++) {
+        int told = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            selene_fleet_options where = options();
+            selene_fleet own = 0;
+            CHECK_STATUS(SELENE_ERROR_FORKED, selene_fleet_register(fleet, &task, NULL, NULL));
+            CHECK(strstr(selene_fleet_detail(), "fork()") != NULL);
+            CHECK_STATUS(SELENE_ERROR_FORKED, selene_fleet_close(fleet, 0));
+            CHECK_OK(selene_fleet_open(&where, &own));
+            CHECK_OK(selene_fleet_register(own, &task, NULL, NULL));
+            CHECK_OK(selene_fleet_close(own, 0));
+            _exit(0);
+        }
+        CHECK(waitpid(child, &told, 0) == child);
+        CHECK_INT(0, told);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(strcmp(sql("select count(*) from task"), "81") == 0);
+    close_fleet();
+}
+
+/** A worker on a scheduler in this process: what its calls answer. */
+static void test_worker(void) {
+    selene_scheduler scheduler = 0;
+    selene_worker worker = 0, other = 0;
+    selene_worker_info info = SELENE_WORKER_INFO_INIT;
+    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
+    open_fleet();
+    CHECK_OK(selene_scheduler_open(NULL, &scheduler));
+    how.lease = 1;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_work(fleet, scheduler, &how, &worker));
+    CHECK(strncmp(selene_fleet_detail(), "lease: ", 7) == 0);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_fleet_work(fleet, 0, NULL, &worker));
+    CHECK_INT(0, worker);
+    CHECK_OK(selene_fleet_work(fleet, scheduler, NULL, &worker));
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_fleet_work(fleet, scheduler, NULL, &other));
+    do
+        CHECK_OK(selene_worker_get(worker, &info));
+    while (!info.listens || info.state != SELENE_NODE_WORKING);
+    CHECK(info.number > 0 && info.believes_until > 0);
+    CHECK(strcmp(sql("select count(*) from nodes where name ~ ':[0-9]+$'"), "1") == 0);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_worker_stop(worker, -1));
+    CHECK_OK(selene_worker_stop(worker, SELENE_MINUTE));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_worker_stop(worker, 0));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_worker_get(worker, &info));
+    CHECK(strcmp(sql("select count(*) from nodes"), "0") == 0);
+    /* Another one, which goes with its fleet; and one whose scheduler is closed before. */
+    CHECK_OK(selene_fleet_work(fleet, scheduler, NULL, &worker));
+    CHECK_OK(selene_fleet_close(fleet, SELENE_MINUTE));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_worker_get(worker, &info));
+    CHECK(strcmp(sql("select count(*) from nodes"), "0") == 0);
+    open_fleet();
+    CHECK_OK(selene_fleet_work(fleet, scheduler, NULL, &worker));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    CHECK_OK(selene_worker_get(worker, &info));
+    CHECK_INT(SELENE_NODE_CLOSED, info.state);
+    CHECK_OK(selene_worker_stop(worker, SELENE_MINUTE));
+    close_fleet();
+}
+
+int main(int argc, char **argv) {
+    dsn = getenv("FLEET_DSN");
+    if (dsn == NULL) return 2;
+    check_begin(argc, argv);
+    run_test("N16 a task is registered, looked at, explained and cancelled", test_register);
+    run_test("N3 every field of a task arrives, that of an older struct, too", test_every_field);
+    run_test("N16 what is refused has the status of its SQLSTATE and changes nothing",
+             test_refusals);
+    run_test("N31 pauses, status, wake and results", test_pause_status);
+    run_test("N1 it installs a fleet in a schema of any name", test_install);
+    run_test("N32 who may not is refused, and what an installation lacks is told", test_rights);
+    run_test("N29 a lost connection is made again; without one nothing is changed", test_lost);
+    run_test("N29 a call that takes too long leaves its outcome open", test_timeout);
+    run_test("N29 a child answers FORKED and touches nothing of its parent's", test_fork);
+    run_test("N21 a worker has one scheduler, and ends with its fleet", test_worker);
+    return check_end();
+}

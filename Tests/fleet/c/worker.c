@@ -1,0 +1,128 @@
+/*
+ * worker.c - a worker of a fleet that says what it does: worker DSN NAME [KEY=NUMBER]...
+ *
+ * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), timeout of connecting; times
+ * in ms. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID", "stop ID REASON",
+ * "trouble begins|ends TEXT", "listens", "stopped STATUS".
+ */
+#include "../../C/check.h"
+
+#include <poll.h>
+#include <selene-fleet.h>
+#include <stdatomic.h>
+
+static int64_t takes = 0;
+
+static void say(const char *word, const char *id, const char *rest) {
+    printf("%s %s %s\n", word, id, rest);
+    fflush(stdout);
+}
+
+/* Succeeds, after a while, and leaves its input behind the word "sent". */
+static void send_it(selene_run run, const selene_run_info *info, void *context) {
+    char rest[64], output[1024];
+    int64_t fence = 0;
+    (void)context;
+    selene_run_fence(run, &fence, NULL);
+    snprintf(rest, sizeof rest, "%" PRIu32 " %" PRId64, info->attempt, fence);
+    say("begin", info->id.data, rest);
+    if (takes > 0) usleep((useconds_t)(takes / 1000));
+    int length = snprintf(output, sizeof output, "sent %s", info->input.data);
+    selene_run_set_output(run, output, length);
+    say("end", info->id.data, "");
+    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+}
+
+static void fail(selene_run run, const selene_run_info *info, void *context) {
+    (void)context;
+    say("begin", info->id.data, "");
+    selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "no \"luck\"", -1);
+}
+
+/* Until it is asked to stop. */
+static void last(selene_run run, const selene_run_info *info, void *context) {
+    int32_t reason = 0;
+    (void)context;
+    say("begin", info->id.data, "");
+    while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
+        usleep(2000);
+    say("stop", info->id.data, selene_stop_name(reason));
+    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+}
+
+/* Whatever it is asked. */
+static void hang(selene_run run, const selene_run_info *info, void *context) {
+    (void)run;
+    (void)context;
+    say("begin", info->id.data, "");
+    for (;;)
+        pause();
+}
+
+static void tell(const selene_event *event, void *context) {
+    (void)context;
+    if (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_FLEET)
+        say("trouble", event->status != SELENE_OK ? "begins" : "ends", event->message.data);
+}
+
+static int64_t option(int argc, char **argv, const char *key, int64_t value) {
+    size_t length = strlen(key);
+    for (int i = 3; i < argc; i++)
+        if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
+            value = strtoll(argv[i] + length + 1, NULL, 10);
+    return value;
+}
+
+int main(int argc, char **argv) {
+    static const selene_text labels[] = {{"eu", 2}};
+    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
+    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
+    selene_worker_info info = SELENE_WORKER_INFO_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler = 0;
+    selene_fleet fleet = 0;
+    selene_worker worker = 0;
+    struct pollfd input = {0, POLLIN, 0};
+    char rest[16];
+    int has_said = 0;
+    if (argc < 3) return 2;
+    takes = option(argc, argv, "ms", 0) * SELENE_MILLISECOND;
+    where.dsn = (selene_text){argv[1], -1};
+    where.connect_timeout = option(argc, argv, "timeout", 10000) * SELENE_MILLISECOND;
+    how.name = (selene_text){argv[2], -1};
+    how.labels = labels;
+    how.label_count = 1;
+    how.lease = option(argc, argv, "lease", 30000) * SELENE_MILLISECOND;
+    how.poll = option(argc, argv, "poll", 50) * SELENE_MILLISECOND;
+    how.horizon = option(argc, argv, "horizon", 250) * SELENE_MILLISECOND;
+    how.flags = option(argc, argv, "polls", 0) ? SELENE_WORKER_POLLS_ONLY : 0;
+    driver.flags = SELENE_DRIVER_UNGOVERNED;
+    driver.refresh_lanes = (uint32_t)option(argc, argv, "lanes", 4);
+    options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_scheduler_observe(scheduler, tell, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "send", -1, send_it, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "fail", -1, fail, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "last", -1, last, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, NULL, NULL, NULL));
+    CHECK_OK(selene_fleet_open(&where, &fleet));
+    CHECK_OK(selene_fleet_work(fleet, scheduler, &how, &worker));
+    CHECK_OK(selene_driver_start(scheduler, &driver));
+    do {
+        CHECK_OK(selene_worker_get(worker, &info));
+        if (info.listens && !has_said) say("listens", "", "");
+        has_said = (int)info.listens;
+    } while (poll(&input, 1, 10) == 0);
+    selene_status status =
+        selene_worker_stop(worker, option(argc, argv, "grace", 30000) * SELENE_MILLISECOND);
+    snprintf(rest, sizeof rest, "%" PRId32, status);
+    say("stopped", rest, "");
+    selene_driver_stop(scheduler, 0);
+    CHECK_OK(selene_fleet_close(fleet, 0));
+    selene_scheduler_close(scheduler, 0);
+    /* A handler that hangs does not keep the process. */
+    fflush(stdout);
+    if (option(argc, argv, "hangs", 0)) _exit(0);
+    return 0;
+}

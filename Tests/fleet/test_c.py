@@ -1,0 +1,462 @@
+"""libselene-fleet: what it exports and needs, its calls, and its worker on a real server, killed, cut off and stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyselene.fleet._script import script
+
+from conftest import Fleet
+from cutter import HOW, Cutter
+from server import ROOT, Server
+
+HERE = ROOT / "Tests/fleet/c"
+BUILD = ROOT / "build"
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", f"-I{ROOT / 'include'}"]
+LIBRARIES = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lselene", "-lpq", "-lpthread"]
+
+
+def told(*command: object, **more: Any) -> str:
+    """What a program prints that succeeds."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return str(done.stdout)
+
+
+def compiled(source: Path, program: Path, *more: object) -> Path:
+    """A program that uses the library."""
+    here = f"-I{told('pg_config', '--includedir').strip()}"
+    told("cc", *FLAGS, here, source, "-o", program, *(more or ("-lselene-fleet",)), *LIBRARIES)
+    return program
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The programs beside this file."""
+    folder = tmp_path_factory.mktemp("c")
+    return {source.stem: compiled(source, folder / source.stem) for source in sorted(HERE.glob("*.c"))}
+
+
+def passed(output: str) -> int:
+    """How many tests of a C program passed, and none failed."""
+    assert "FAILED" not in output, output
+    return output.count("ok ")
+
+
+# ---- the library ----------------------------------------------------------------
+
+
+def test_it_exports_what_its_header_declares_and_needs_libselene_libpq_and_libc() -> None:
+    wanted = {tuple(line.split()) for line in told(ROOT / ".ci/nodes", "include/selene-fleet.h").splitlines()}
+    lines = told("nm", "-D", "--defined-only", BUILD / "libselene-fleet.so").splitlines()
+    found = {tuple(line.split()[2].split("@@")) for line in lines if line.split()[1] == "T"}
+    assert found == wanted
+    kept = told("nm", "-g", "--defined-only", BUILD / "libselene-fleet.a").splitlines()
+    assert {line.split()[2] for line in kept if len(line.split()) == 3} == {name for name, _ in wanted}
+    needed = re.findall(r"NEEDED.*\[(.*)\]", told("readelf", "-d", BUILD / "libselene-fleet.so"))
+    # The dynamic linker is a part of the C library.
+    assert {name for name in needed if not name.startswith("ld-linux")} == {"libselene.so.0", "libpq.so.5", "libc.so.6"}
+    assert "libpq" not in told("readelf", "-d", BUILD / "libselene.so")
+
+
+@pytest.mark.parametrize("compiler", [["cc", "-std=c99", "-xc"], ["clang", "-std=c11", "-xc"], ["c++", "-xc++"]])
+def test_its_header_stands_alone(compiler: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "host"
+    source.write_text(
+        "#include <selene-fleet.h>\nselene_fleet_options one = SELENE_FLEET_OPTIONS_INIT;\n"
+        "selene_fleet_place two = SELENE_FLEET_PLACE_INIT;\nselene_worker_options three = SELENE_WORKER_OPTIONS_INIT;\n"
+        "selene_worker_info four = SELENE_WORKER_INFO_INIT;\n"
+    )
+    warnings = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wno-missing-field-initializers"]
+    told(*compiler, *warnings, f"-I{ROOT / 'include'}", "-fsyntax-only", source)
+
+
+def test_it_is_installed_and_found_by_pkg_config(tmp_path: Path) -> None:
+    told("make", "--no-print-directory", "install-fleet", f"DESTDIR={tmp_path}", "PREFIX=/opt/selene", cwd=ROOT)
+    place = tmp_path / "opt/selene/lib"
+    names = ["selene-fleet.h", "libselene-fleet.a", "libselene-fleet.so", "libselene-fleet.so.0", "selene-fleet.pc"]
+    found = {path.name for path in tmp_path.glob("opt/**/*") if not path.is_dir()}
+    assert found - {os.path.realpath(place / "libselene-fleet.so").rsplit("/", 1)[1]} == set(names)
+    # The other library is another suite's: here it is that of the tree.
+    (tmp_path / "selene.pc").write_text(
+        f"Name: Selene\nDescription: in the tree\nVersion: 0.2.0\n"
+        f"Cflags: -I{ROOT / 'include'}\nLibs: -L{BUILD} -Wl,-rpath,{BUILD} -lselene\n"
+    )
+    env = {**os.environ, "PKG_CONFIG_PATH": f"{place / 'pkgconfig'}:{tmp_path}", "LD_LIBRARY_PATH": str(place)}
+    flags = told("pkg-config", "--cflags", "--libs", "selene-fleet", env=env).split()
+    source = tmp_path / "host.c"
+    source.write_text("#include <selene-fleet.h>\nint main(void) { return selene_fleet_detail()[0]; }\n")
+    told("cc", "-Wall", "-Werror", source, "-o", tmp_path / "host", *flags)
+    told(tmp_path / "host", env=env)
+    told("make", "--no-print-directory", "uninstall", f"DESTDIR={tmp_path}", "PREFIX=/opt/selene", cwd=ROOT)
+    assert [path for path in tmp_path.glob("opt/**/*") if not path.is_dir()] == []
+
+
+def test_the_archive_links(programs: dict[str, Path], tmp_path: Path) -> None:
+    whole = [BUILD / "libselene-fleet.a", BUILD / "libselene.a", "-lsqlite3", "-lm"]
+    compiled(HERE / "arguments.c", tmp_path / "arguments", *whole)
+    assert passed(told(tmp_path / "arguments")) == passed(told(programs["arguments"])) > 0
+
+
+def test_wrong_arguments(programs: dict[str, Path]) -> None:
+    assert passed(told(programs["arguments"])) >= 5
+
+
+def test_calls(programs: dict[str, Path], fleet: Fleet) -> None:
+    env = {**os.environ, "FLEET_DSN": fleet.server.dsn(fleet.name)}
+    assert passed(told(programs["calls"], env=env)) >= 10
+
+
+def test_the_address_sanitizer_finds_nothing(fleet: Fleet, tmp_path: Path) -> None:
+    lines = tmp_path / "lines.c"
+    lines.write_text(
+        told(
+            "awk",
+            "-v",
+            "folder=Sources/Fleet",
+            "-f",
+            "Sources/CFleet/script.awk",
+            "Sources/Fleet/install.sql",
+            cwd=ROOT,
+        )
+    )
+    own = [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        *sorted((ROOT / "Sources/CFleet").glob("*.c")),
+        lines,
+    ]
+    # What is allocated inside libselene is none of the sanitizer's business.
+    env = {**os.environ, "FLEET_DSN": fleet.server.dsn(fleet.name), "SELENE_TEST_ALARM": "180"}
+    for name in ("arguments", "calls"):
+        assert passed(told(compiled(HERE / f"{name}.c", tmp_path / name, *own), env=env)) > 0
+    compiled(HERE / "worker.c", tmp_path / "worker", *own)
+    fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 50) i")
+    fleet.rows("select register('f', handler => 'fail', max_attempts => 1)")
+    with Worker(tmp_path / "worker", fleet.server.dsn(fleet.name)):
+        wait(lambda: fleet.one("select count(*) from history") == 51)
+
+
+def test_the_program_of_the_manual(fleet: Fleet, tmp_path: Path) -> None:
+    section = (ROOT / "docs/fleet.md").read_text().split("## In C\n")[1].split("\n## ")[0]
+    (program,) = re.findall(r"```c\n(.*?)```", section, re.DOTALL)
+    (output,) = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
+    source = ROOT / "bindings/c/examples/fleet/fleet.c"
+    assert source.read_text() == program
+    assert told(compiled(source, tmp_path / "fleet"), fleet.server.dsn(fleet.name)) == output
+
+
+def test_the_demonstration_ends_and_leaves_nothing(tmp_path: Path) -> None:
+    told("make", "--no-print-directory", "fleet-examples", cwd=ROOT)
+    # The folder of its database; its name must not be too long for a socket.
+    with tempfile.TemporaryDirectory(prefix="f.") as folder:
+        Path(folder).chmod(0o755)
+        said = told(
+            ROOT / "bindings/c/examples/fleet/run.sh", ROOT / "build/fleet/node", env={**os.environ, "TMPDIR": folder}
+        )
+        assert list(Path(folder).iterdir()) == []
+    assert "node B is killed" in said
+    assert "its node ended while it ran" in said
+    assert "all 24 tasks have ended" in said
+    ends = Counter(
+        line.split()[5].strip(",") for line in said.splitlines() if line.split()[2:3] == ["node"] and " ends " in line
+    )
+    assert len(ends) == 24
+    assert "attempt 2" in said
+    assert "the nodes have said good-bye" in said
+
+
+def test_n1_its_script_is_that_of_the_sources(tmp_path: Path) -> None:
+    source = tmp_path / "script.c"
+    source.write_text(
+        "#include <selene-fleet.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n"
+        "    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;\n    selene_fleet_bytes *script;\n"
+        "    options.schema = (selene_text){argv[argc - 1], -1};\n"
+        "    if (selene_fleet_install(&options, &script)) return 1;\n    fputs(script->bytes.data, stdout);\n"
+        "    selene_fleet_bytes_destroy(script);\n    return 0;\n}\n"
+    )
+    compiled(source, tmp_path / "script")
+    for schema in ("selene", 'my "fl\'eet"'):
+        assert told(tmp_path / "script", schema) == script(schema)
+
+
+# ---- workers ----------------------------------------------------------------
+
+
+class Worker:
+    """Tests/fleet/c/worker.c in a process, and what it said."""
+
+    def __init__(self, program: Path, dsn: str, name: str = "c", **more: int) -> None:
+        options = [f"{key}={value}" for key, value in more.items()]
+        self.process = subprocess.Popen(
+            [program, dsn, name, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.said: list[list[str]] = []
+        self.errors = ""
+        self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.read_errors)]
+        for thread in self.threads:
+            thread.start()
+
+    def read(self) -> None:
+        """Line by line."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.said.append(line.split())
+
+    def read_errors(self) -> None:
+        """What a check or a sanitizer says."""
+        assert self.process.stderr
+        self.errors = self.process.stderr.read()
+
+    def words(self, *words: str) -> list[list[str]]:
+        """What it said that begins so."""
+        return [said for said in self.said if tuple(said[: len(words)]) == words]
+
+    def end(self, how: int = 0) -> None:
+        """Stops it: its input ends, or a signal."""
+        if how:
+            self.process.send_signal(how)
+        if self.process.stdin:
+            with suppress(OSError):
+                self.process.stdin.close()
+        try:
+            code = self.process.wait(90)
+        finally:
+            self.process.kill()
+            for thread in self.threads:
+                thread.join()
+            for pipe in (self.process.stdout, self.process.stderr):
+                if pipe:
+                    pipe.close()
+        assert code == -how, (code, self.said[-5:], self.errors)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None or not self.words("stopped"):
+            self.end()
+
+
+def wait(until: Callable[[], object], seconds: float = 90) -> None:
+    """Long enough."""
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def start(programs: dict[str, Path], fleet: Fleet) -> Iterator[Callable[..., Worker]]:
+    """Makes workers, none of which outlives the test."""
+    made: list[Worker] = []
+
+    def begin(name: str = "c", dsn: str = "", **more: int) -> Worker:
+        made.append(Worker(programs["worker"], dsn or fleet.server.dsn(fleet.name), name, **more))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        if one.process.poll() is None:
+            one.end(signal.SIGKILL)
+
+
+def test_n21_a_worker_runs_what_it_has_handlers_and_labels_for(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows(
+        "select register('a', handler => 'send', input => 'one', labels => '{eu}'),"
+        " register('b', handler => 'fail', max_attempts => 1), register('c', handler => 'nobody'),"
+        " register('d', handler => 'send', delay => '300 ms'), register('e', handler => 'send', labels => '{eu,gpu}')"
+    )
+    with start("c") as worker:
+        wait(lambda: fleet.one("select count(*) from history") == 3)
+        assert fleet.rows("select name from nodes") == [("c",)]
+    assert worker.words("stopped") == [["stopped", "0"]]
+    assert fleet.rows("select id, state, failure, attempts from ended order by id") == [
+        ("a", "succeeded", None, 1),
+        ("b", "failed", 'no "luck"', 1),
+        ("d", "succeeded", None, 1),
+    ]
+    assert fleet.one("select result('a')") == b"sent one"
+    # The number of the run is what its handler was told.
+    assert [int(said[3]) for said in worker.words("begin", "a")] == fleet.one(
+        "select array_agg(run) from ended where id = 'a'"
+    )
+    assert fleet.rows("select id, attempts from live order by id") == [("c", 0), ("e", 0)]
+    assert fleet.rows("select * from nodes") == []
+
+
+def test_n9_two_workers_run_each_task_once(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 500) i")
+    with start("one", ms=2) as one, start("other", ms=2) as other:
+        wait(lambda: fleet.one("select count(*) from history") == 500)
+    began = Counter(said[1] for worker in (one, other) for said in worker.words("begin"))
+    assert len(began) == 500
+    assert max(began.values()) == 1
+    assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 1)]
+
+
+def test_n25_a_run_whose_task_is_cancelled_is_asked_to_stop(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("select register('a', handler => 'last')")
+    with start(lease=1000) as worker:
+        wait(lambda: worker.words("begin", "a"))
+        fleet.rows("select cancel('a')")
+        wait(lambda: worker.words("stop", "a"))
+    assert worker.words("stop", "a") == [["stop", "a", "cancelled"]]
+
+
+def test_n28_a_worker_that_listens_need_not_look(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    with start(poll=3_600_000) as worker:
+        wait(lambda: worker.words("listens"))
+        for number in range(3):
+            fleet.rows("select register(%s, handler => 'send')", f"t{number}")
+            fleet.rows("select wake()")
+            wait(lambda: fleet.one("select count(*) from history") == number + 1)  # noqa: B023
+        # Listening goes on when the connection was lost.
+        fleet.rows("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%%'")
+        fleet.rows("select register('late', handler => 'send')")
+        wait(lambda: fleet.one("select count(*) from history") == 4)
+
+
+def test_n28_a_worker_that_does_not_listen_looks(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    with start(polls=1) as worker:
+        wait(lambda: fleet.one("select count(*) from nodes") == 1)
+        assert (
+            fleet.one(
+                "select count(*) from pg_stat_activity where query like 'listen%%' and datname = current_database()"
+            )
+            == 0
+        )
+        fleet.rows("select register('a', handler => 'send')")
+        wait(lambda: fleet.one("select count(*) from history") == 1)
+    assert not worker.words("listens")
+
+
+def test_n15_what_a_killed_worker_ran_is_suspect_and_waits(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("select count(register('t' || i, handler => 'last')) from generate_series(1, 3) i")
+    dead = start("dead", lease=1000, lanes=3)
+    wait(lambda: len(dead.words("begin")) == 3)
+    with start("judge", lease=1000) as judge:
+        dead.end(signal.SIGKILL)
+        wait(lambda: fleet.one("select count(*) from slot where stop = 7 and state = 1") == 3)
+        assert fleet.rows("select distinct attempts, line & 1, due - last_run >= 30000000000 from slot") == [
+            (1, 1, True)
+        ]
+        # They run alone, one behind the other; nobody waits for 30 s here.
+        fleet.rows("update slot set due = 0")
+        fleet.rows("update class set handler = 'send'")
+        wait(lambda: fleet.one("select count(*) from history") == 3)
+    assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 2)]
+    spoken = [said[0] for said in judge.said if said[0] in ("begin", "end")]
+    assert spoken == ["begin", "end"] * 3
+
+
+def test_c8_a_worker_that_is_stopped_waits_for_its_runs_as_long_as_its_grace(
+    fleet: Fleet, start: Callable[..., Worker]
+) -> None:
+    fleet.rows("select register('a', handler => 'send')")
+    with start(ms=700) as worker:
+        wait(lambda: worker.words("begin", "a"))
+        worker.end()
+    assert fleet.rows("select state from ended") == [("succeeded",)]
+    fleet.rows("select register('b', handler => 'hang')")
+    begun = time.monotonic()
+    with start(grace=300, hangs=1) as worker:
+        wait(lambda: worker.words("begin", "b"))
+        begun = time.monotonic()
+        worker.end()
+    assert 0.3 <= time.monotonic() - begun < 60
+    assert worker.words("stopped") == [["stopped", "0"]]
+    # It has not come back: others take it when the lease is over.
+    assert fleet.rows("select state from live") == [("running",)]
+
+
+def test_n29_a_wrong_dsn_is_a_trouble_that_says_what_is_wrong(start: Callable[..., Worker]) -> None:
+    with start(dsn="host=/nowhere dbname=app") as worker:
+        wait(lambda: worker.words("trouble", "begins"))
+        assert "/nowhere" in " ".join(worker.words("trouble", "begins")[0])
+
+
+def test_n29_a_name_that_takes_long_to_be_resolved_holds_up_nothing(start: Callable[..., Worker]) -> None:
+    # Whether it is refused at once or looked for: the worker ends when it is asked to.
+    with start(dsn="host=nobody.invalid,none.invalid dbname=app", timeout=60_000) as worker:
+        time.sleep(0.2)
+        begun = time.monotonic()
+        worker.end()
+    assert time.monotonic() - begun < 30
+
+
+def test_n33_what_the_database_refuses_is_a_trouble(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("update fleet set protocol = 2")
+    fleet.rows("select register('a', handler => 'send')")
+    with start() as worker:
+        wait(lambda: worker.words("trouble", "begins"))
+        said = " ".join(worker.words("trouble", "begins")[0])
+        assert "SQLSTATE SE019" in said
+        assert "the fleet is newer" in said
+        fleet.rows("update fleet set protocol = 1")
+        wait(lambda: worker.words("trouble", "ends"))
+        wait(lambda: fleet.one("select count(*) from history") == 1)
+
+
+def test_n11_a_database_that_is_restarted_loses_nothing(programs: dict[str, Path]) -> None:
+    server = Server()
+    try:
+        fleet = Fleet(server)
+        fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 60) i")
+        with Worker(programs["worker"], server.dsn(fleet.name), lease=30_000, ms=40, lanes=2) as worker:
+            wait(lambda: len(worker.words("end")) > 10)
+            server.stop("immediate")
+            wait(lambda: worker.words("trouble", "begins"))
+            server.start()
+            wait(lambda: worker.words("trouble", "ends"))
+            fleet.connection = fleet.another()
+            wait(lambda: fleet.one("select count(*) from history") == 60)
+        assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 1)]
+        assert fleet.one("select count(*) from slot") == 0
+        assert fleet.rows("select * from nodes") == []
+        fleet.close()
+    finally:
+        server.remove()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_run(
+    fleet: Fleet, programs: dict[str, Path], how: str
+) -> None:
+    cutter = Cutter(fleet.server)
+    try:
+        cut = 0
+        while True:
+            cut += 1
+            fleet.rows("truncate history, task, slot, stray, worker")
+            fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 6) i")
+            cutter.statements, cutter.cut_at, cutter.how = 0, cut, how
+            # Calls are given up after a tenth of the lease.
+            with Worker(
+                programs["worker"], cutter.dsn(fleet.name), lanes=2, lease=6000, horizon=0, ms=10, polls=1
+            ) as worker:
+                wait(lambda: fleet.one("select count(*) from history") == 6)
+            assert fleet.rows("select distinct state, attempts from history") == [(4, 1)]
+            assert len(worker.words("begin")) == len(worker.words("end")) == 6
+            assert fleet.one("select count(*) from slot where state = 4") == 0
+            if cutter.statements < cut:
+                break
+        assert cut > 8
+    finally:
+        cutter.close()

@@ -1,0 +1,551 @@
+/*
+ * selene-fleet.h - many machines, one queue: a fleet in PostgreSQL, from C
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A FLEET is a scheduler whose records are in a schema of PostgreSQL 13 or newer (docs/fleet.md). Any number of machines
+ * register tasks there, and any number run them. This library, libselene-fleet, registers, looks and manages; and it lets the
+ * tasks of a scheduler of selene.h come from a fleet: a WORKER. It needs libselene, libpq and the C library.
+ *
+ *     #include <selene-fleet.h>
+ *
+ *     selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
+ *     selene_task task = SELENE_TASK_INIT;
+ *     selene_fleet fleet = 0;
+ *     selene_worker worker = 0;
+ *     options.dsn = SELENE_TEXT("dbname=app");
+ *     selene_fleet_install(&options, NULL);                       once
+ *     selene_fleet_open(&options, &fleet);
+ *     task.id = SELENE_TEXT("invoice-7");
+ *     task.schedule = SELENE_SCHEDULE_ONCE;
+ *     selene_fleet_register(fleet, &task, NULL, NULL);            from any machine
+ *     selene_fleet_work(fleet, scheduler, NULL, &worker);         on those that run it
+ *     selene_driver_start(scheduler, NULL);
+ *
+ * The conventions are those of selene.h: status, time, text, ownership, structs, threads, memory. What is other:
+ *
+ * Status. selene_fleet_detail says what was wrong in this thread's last call of this library that failed. Any function that
+ *   takes a handle may answer INVALID_HANDLE and FORKED. Any that talks to the database may answer these, which are not
+ *   repeated below:
+ *     OWNER_AWAY       the database cannot be reached, or the connection was lost or silent for the option timeout; nothing
+ *                      was changed. The next call connects again
+ *     OUTCOME_UNKNOWN  the same, after something was sent that changes records: it was done, or it was not. To register the
+ *                      same id again, or to cancel it again, does no harm
+ *     REFUSED          the user of the database may not do so, or the database is read-only
+ *     UNSUPPORTED      the schema is not there, or not that of a fleet that this library knows: selene_fleet_install
+ *     BUSY             a lock, a deadlock or a limit of time of the database was in the way; nothing was changed
+ *     EXHAUSTED        the database has no resources left; STORE_FULL: its disk is full; nothing was changed
+ *     INTERNAL         anything else that the database says; nothing was changed
+ *   What the functions of the fleet refuse is the status that they name (SQLSTATE SE and its number), and the detail is theirs.
+ *   Text that the database does not take is INVALID_ARGUMENT.
+ *
+ * Connections. A fleet has one for its calls, which go one behind the other, a worker has one and one more to listen. Each is
+ *   made when it is needed, and again after it was lost. Nothing is kept in it: a pooler may hand it on after each statement,
+ *   but that to listen (listen_dsn). Whoever wants a task to be there if, and only if, a transaction of his own commits calls
+ *   the function register of the fleet on his own connection: "select selene.register($1, ...)".
+ *
+ * Time is the database's: instants that a fleet tells are those of its clock. Durations go to it in whole microseconds, rounded
+ *   up.
+ *
+ * Threads. Every function may be called from any thread. A worker has one thread, "selene/fleet"; another, "selene/connect",
+ *   lives while a connection is made, since names may take long to be resolved. They block the signals that are sent to a
+ *   process. No handler is called on them; an observer of the scheduler may be.
+ *
+ * Fork. In the child every handle of the parent answers FORKED, and nothing of the parent's connections is touched; the child
+ *   may open fleets of its own.
+ */
+#ifndef SELENE_FLEET_H
+#define SELENE_FLEET_H
+
+#include <selene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ============================================================================
+ *  FLEET
+ * ========================================================================= */
+
+/** A fleet as a program sees it that registers, looks and manages. 0 is none. */
+typedef uint64_t selene_fleet;
+
+/** Where a fleet is. Initialise with SELENE_FLEET_OPTIONS_INIT. Since: 0.2. */
+typedef struct selene_fleet_options {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** How to reach the database, as libpq takes it: "host=db dbname=app", "postgresql://…". Default: empty, what the
+     *  environment says (PGHOST …). */
+    selene_text dsn;
+    /** The same for the connection on which workers listen, which no pooler may hand on. Default: empty, that of dsn. */
+    selene_text listen_dsn;
+    /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
+    selene_text schema;
+    /** Where tasks go whose place does not say it, and what selene_fleet_pause and _resume mean, 1 … 255 bytes. Default
+     *  "default". */
+    selene_text queue;
+    /** How long making a connection may take, ns: 1 ms … 1 h; default 10 s. */
+    int64_t connect_timeout;
+    /** How long a call waits for its answer once it is sent, ns: 1 ms … 24 h; default 30 s. */
+    int64_t timeout;
+} selene_fleet_options;
+
+#define SELENE_FLEET_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        SELENE_SIZE(selene_fleet_options), 0, {NULL, 0}, {NULL, 0}, {"selene", 6}, {"default", 7}, \
+            10 * SELENE_SECOND, 30 * SELENE_SECOND                                                 \
+    }
+
+/** Bytes that a function gives; a NUL that is not counted stands behind them. Since: 0.2. */
+typedef struct selene_fleet_bytes {
+    uint32_t struct_size;
+    uint32_t flags;
+    selene_text bytes;
+} selene_fleet_bytes;
+
+/**
+ * What exactly was wrong in this thread's last call of this library that failed.
+ *
+ * What the database said is told as it said it. A successful call leaves it as it is, but for selene_fleet_install; "" if no
+ * call of this thread failed yet.
+ *
+ * Ownership: the library's; valid until this thread's next call of this library that fails. Cannot fail. Thread: any, each has
+ * its own. Since: 0.2.
+ */
+SELENE_API const char *selene_fleet_detail(void);
+
+/**
+ * Writes the defaults into options, as SELENE_FLEET_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_fleet_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_options_init(selene_fleet_options *options,
+                                                   uint32_t struct_size);
+
+/**
+ * Opens a fleet. It connects when it is first used, so the database need not be there yet.
+ *
+ * @param options    where; NULL for all defaults
+ * @param out_fleet  the handle
+ * @return INVALID_ARGUMENT (also: a dsn that libpq cannot read), UNSUPPORTED_STRUCT
+ *
+ * Ownership: selene_fleet_close closes it. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_open(const selene_fleet_options *options,
+                                           selene_fleet *out_fleet);
+
+/**
+ * Closes a fleet, and stops its workers as selene_worker_stop does; 0 is ignored.
+ *
+ * @param grace  how long, in ns, workers wait for runs in flight, all of them together: 0 … 24 h
+ * @return INVALID_ARGUMENT, REENTRANT (on the thread of one of its workers); the fleet is open then
+ *
+ * Thread: any; blocks up to the grace and some seconds, calls of other threads end as they end. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_close(selene_fleet fleet, int64_t grace);
+
+/**
+ * Makes the schema of a fleet, or brings it to this release; what is there stays. In one transaction.
+ *
+ * After OK selene_fleet_detail says what the database warned of, such as that roles are not there and it may not make them;
+ * "" if it did not.
+ *
+ * @param options     where; NULL for all defaults
+ * @param out_script  NULL: it is done. Else it is not, no connection is made, and this is what would be run, for people to
+ *                    read or for somebody else to run
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ *
+ * Ownership: the caller frees the script with selene_fleet_bytes_destroy. Thread: any; blocks up to five minutes. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_install(const selene_fleet_options *options,
+                                              selene_fleet_bytes **out_script);
+
+/** Frees bytes that a function of this library gave; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_bytes_destroy(selene_fleet_bytes *bytes);
+
+/* ============================================================================
+ *  TASK
+ * ========================================================================= */
+
+/** Where a task of a fleet goes. Initialise with SELENE_FLEET_PLACE_INIT. Since: 0.2. */
+typedef struct selene_fleet_place {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** Its queue; default: empty, that of the fleet. Its id is one in all queues. */
+    selene_text queue;
+    /** What a worker must carry to be given it, such as "gpu"; at most 16. Default: none. */
+    const selene_text *labels;
+    uint64_t label_count;
+} selene_fleet_place;
+
+#define SELENE_FLEET_PLACE_INIT                                                                    \
+    { SELENE_SIZE(selene_fleet_place), 0, {NULL, 0}, NULL, 0 }
+
+/** A task of a fleet: the live record of an id, else the last. Made by selene_fleet_get. Since: 0.2. */
+typedef struct selene_fleet_record {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** Its number, ever-growing. */
+    int64_t sequence;
+    selene_text id;
+    selene_text queue;
+    selene_text handler;
+    const selene_text *labels;
+    const selene_text *tags;
+    uint32_t label_count;
+    uint32_t tag_count;
+    /** SELENE_CONSTRAINT_ bits. */
+    uint32_t constraints;
+    /** SELENE_KIND_, SELENE_SCHEDULE_ and SELENE_STATE_ numbers; −1 for one that this library does not know. */
+    int32_t kind;
+    int32_t schedule;
+    int32_t state;
+    int32_t priority;
+    /** SELENE_STOP_ number if its last run was stopped; else 0. */
+    int32_t stop_reason;
+    /** Attempts since the last success or period, with that of the run in flight. */
+    uint32_t attempts;
+    /** How often its definition was updated. */
+    uint32_t generation;
+    /** Of how many response times the estimate is the mean. */
+    uint32_t response_time_count;
+    /** 0. */
+    uint32_t reserved;
+    int64_t registered_at;
+    int64_t earliest_begin;
+    int64_t last_run;
+    /** When it ended; 0: it has not. */
+    int64_t ended_at;
+    /** What a run is expected to take, ns. */
+    int64_t estimate;
+    /** The number of the run in flight, or of the last one of a task that has ended (selene_run_fence); 0: none. */
+    int64_t run;
+    /** The worker that runs it; empty: none. */
+    selene_text node;
+    /** Why its last run failed; empty: it did not, or did not say it. */
+    selene_text failure;
+    /** How many records wait behind it. */
+    uint64_t appended;
+} selene_fleet_record;
+
+/** Why a task does not run now. Since: 0.2. */
+typedef struct selene_fleet_reason {
+    /** "not_due", "no_node", "ready", … */
+    selene_text reason;
+    /** In words. */
+    selene_text detail;
+    /** When that may change; SELENE_NEVER: that is not known. */
+    int64_t until;
+} selene_fleet_reason;
+
+/** Every reason why a task does not run now. Made by selene_fleet_explain. Since: 0.2. */
+typedef struct selene_fleet_explanation {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    const selene_fleet_reason *reasons;
+} selene_fleet_explanation;
+
+/**
+ * Writes the defaults into place, as SELENE_FLEET_PLACE_INIT does.
+ *
+ * @param place        where to write
+ * @param struct_size  sizeof(selene_fleet_place) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_place_init(selene_fleet_place *place, uint32_t struct_size);
+
+/**
+ * Registers a task in a fleet; it is durable when this returns.
+ *
+ * @param task             what it is; copied. Note that a task is standing unless its schedule says otherwise
+ * @param place            its queue and what a worker must carry; NULL: the fleet's queue, nothing
+ * @param out_disposition  a SELENE_DISPOSITION_ number; may be NULL
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, TOO_LARGE, TOO_MANY_PENDING, UNSUPPORTED (also: what tasks of a fleet do not
+ *         have: flags, timeout, stall_limit, jitter, group, after, latest_begin, conditions, SELENE_RECURRENCE_CALENDAR)
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_register(selene_fleet fleet, const selene_task *task,
+                                               const selene_fleet_place *place,
+                                               int32_t *out_disposition);
+
+/**
+ * Cancels a task, and all that wait behind it; a run in flight is asked to stop, and no longer counts.
+ *
+ * @param id, id_length  the task; −1: NUL-terminated
+ * @param out_count      how many records became cancelled; 0 if it had ended. May be NULL
+ * @return INVALID_ARGUMENT, NOT_FOUND
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_cancel(selene_fleet fleet, const char *id, int64_t id_length,
+                                             uint64_t *out_count);
+
+/**
+ * Cancels every live task with a tag, in all queues, with what waits behind.
+ *
+ * @param tag, tag_length  the tag; −1: NUL-terminated
+ * @param out_count        how many records became cancelled; may be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_cancel_tag(selene_fleet fleet, const char *tag,
+                                                 int64_t tag_length, uint64_t *out_count);
+
+/**
+ * Reads the record of an id.
+ *
+ * @param id, id_length  the task; −1: NUL-terminated
+ * @param out_record     one block, with its texts
+ * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
+ *
+ * Ownership: the caller frees it with selene_fleet_record_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_get(selene_fleet fleet, const char *id, int64_t id_length,
+                                          selene_fleet_record **out_record);
+
+/** Frees what selene_fleet_get returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_record_destroy(selene_fleet_record *record);
+
+/**
+ * Tells every reason why a task does not run now.
+ *
+ * @param id, id_length    the task; −1: NUL-terminated
+ * @param out_explanation  one block, with its texts
+ * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
+ *
+ * Ownership: the caller frees it with selene_fleet_explanation_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_explain(selene_fleet fleet, const char *id, int64_t id_length,
+                                              selene_fleet_explanation **out_explanation);
+
+/** Frees what selene_fleet_explain returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_explanation_destroy(selene_fleet_explanation *explanation);
+
+/**
+ * Reads what the last success of a task left (selene_run_set_output).
+ *
+ * @param id, id_length  the task; −1: NUL-terminated
+ * @param out_result     NULL: it left nothing, has not ended, or is no longer known
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees it with selene_fleet_bytes_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_result(selene_fleet fleet, const char *id, int64_t id_length,
+                                             selene_fleet_bytes **out_result);
+
+/* ============================================================================
+ *  QUEUE
+ * ========================================================================= */
+
+/** A line of a fleet's status. Since: 0.2. */
+typedef struct selene_fleet_item {
+    /** "nodes", "ready", "queue 'mail'", … */
+    selene_text item;
+    selene_text value;
+    /** 1: somebody should look. */
+    uint32_t is_alarm;
+    /** 0. */
+    uint32_t reserved;
+} selene_fleet_item;
+
+/** How a fleet is. Made by selene_fleet_status. Since: 0.2. */
+typedef struct selene_fleet_items {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    /** How many of them are alarms. */
+    uint64_t alarm_count;
+    const selene_fleet_item *items;
+} selene_fleet_items;
+
+/**
+ * Lets workers be given nothing of the fleet's queue; what runs goes on.
+ *
+ * @param span  for how long, ns: 0 … 10 years; SELENE_NEVER: until selene_fleet_resume
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_pause(selene_fleet fleet, int64_t span);
+
+/** Lets workers be given tasks of the fleet's queue again. Thread: any; blocks. Since: 0.2. */
+SELENE_API selene_status selene_fleet_resume(selene_fleet fleet);
+
+/**
+ * Tells workers that listen that something of the fleet's queue is due, so that they need not wait for their next look: call
+ * it once after what was registered.
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_wake(selene_fleet fleet);
+
+/**
+ * Forgets what ended longer ago than that, in all queues, and makes and drops partitions of the history: to be called once an
+ * hour, from anywhere.
+ *
+ * @param age        ns: 0 … 10 years; SELENE_NEVER: the retention of each queue
+ * @param out_count  how many records were forgotten one by one; dropped partitions do not count. May be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_prune(selene_fleet fleet, int64_t age, uint64_t *out_count);
+
+/**
+ * Tells how a fleet is, and where somebody should look.
+ *
+ * @param out_items  one block, with its texts
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees it with selene_fleet_items_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_status(selene_fleet fleet, selene_fleet_items **out_items);
+
+/** Frees what selene_fleet_status returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_items_destroy(selene_fleet_items *items);
+
+/* ============================================================================
+ *  WORKER
+ * ========================================================================= */
+
+/** What lets the tasks of a scheduler come from a fleet. 0 is none. */
+typedef uint64_t selene_worker;
+
+enum {
+    /** It does not listen for notifications (selene_fleet_wake), which saves a connection: it looks every poll. */
+    SELENE_WORKER_POLLS_ONLY = 1
+};
+
+/** How a worker works. Initialise with SELENE_WORKER_OPTIONS_INIT. Since: 0.2. */
+typedef struct selene_worker_options {
+    uint32_t struct_size;
+    /** SELENE_WORKER_ bits; default none. */
+    uint32_t flags;
+    /** Queues whose tasks it takes; default: all. At most 1 000. */
+    const selene_text *queues;
+    uint64_t queue_count;
+    /** What this machine has that not all have, such as "gpu": it takes tasks that ask for no other labels. At most 64. */
+    const selene_text *labels;
+    uint64_t label_count;
+    /** How long, in ns, the database waits for a sign of life before others take what runs here: 100 ms … 1 h; default 30 s. A
+     *  handler may take longer; it is asked to stop when the database cannot be reached for 0.8 of it. */
+    int64_t lease;
+    /** A claim takes at most what keeps the free lanes busy for so long, ns: 0 … 10 s; default 250 ms; 0: one task a lane. */
+    int64_t horizon;
+    /** How often, in ns, it looks for work with a free lane when nothing notifies it: 10 ms … 1 h; default 1 s. */
+    int64_t poll;
+    /** For people: 1 … 255 bytes. Default: empty, the machine's name and the process. */
+    selene_text name;
+} selene_worker_options;
+
+#define SELENE_WORKER_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        SELENE_SIZE(selene_worker_options), 0, NULL, 0, NULL, 0, 30 * SELENE_SECOND,               \
+            250 * SELENE_MILLISECOND, SELENE_SECOND, {                                             \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
+
+/** How a worker stands. Filled by selene_worker_get. Since: 0.2. */
+typedef struct selene_worker_info {
+    uint32_t struct_size;
+    uint32_t flags;
+    /** A SELENE_NODE_ number; CLOSED also where its scheduler was closed. */
+    int32_t state;
+    /** 1: it hears notifications now. */
+    uint32_t listens;
+    /** Its number in the view nodes of the fleet, which is another one after each time that its lease was lost; 0: none. */
+    int64_t number;
+    /** Until when its lease is believed in, in the time of its scheduler; 0 without one. */
+    int64_t believes_until;
+    /** Runs that were begun, or wait here for a lane; that were claimed and wait for these; whose end the database has not
+     *  acknowledged. */
+    uint64_t working;
+    uint64_t ready;
+    uint64_t undecided;
+} selene_worker_info;
+
+#define SELENE_WORKER_INFO_INIT                                                                    \
+    { SELENE_SIZE(selene_worker_info), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Writes the defaults into options, as SELENE_WORKER_OPTIONS_INIT does.
+ *
+ * @param options      where to write
+ * @param struct_size  sizeof(selene_worker_options) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_worker_options_init(selene_worker_options *options,
+                                                    uint32_t struct_size);
+
+/**
+ * Writes the defaults into info, as SELENE_WORKER_INFO_INIT does.
+ *
+ * @param info         where to write
+ * @param struct_size  sizeof(selene_worker_info) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_worker_info_init(selene_worker_info *info, uint32_t struct_size);
+
+/**
+ * Lets the tasks of a scheduler in memory come from a fleet, from now on until the worker is stopped. The section NODE of
+ * selene.h says how they run: the scheduler's handlers, lanes, windows, governor and driver are what they are, and its windows
+ * have to roll, as those of drivers do. It answers at once; that the database is away is told as SELENE_TROUBLE_FLEET.
+ *
+ * What is claimed counts for the limits of pending tasks of the scheduler, whose default for refresh is one: open it with
+ * max_pending_refresh and max_pending_processing of SELENE_UNLIMITED, since the fleet has limits of its own.
+ *
+ * @param scheduler   in memory, and without a worker; it is closed after the worker was stopped
+ * @param options     how; NULL for all defaults
+ * @param out_worker  the handle
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (the scheduler has a store, or is a connection), BUSY (it has a
+ *         worker, or a node), EXHAUSTED
+ *
+ * Ownership: selene_worker_stop, or selene_fleet_close, ends it. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_work(selene_fleet fleet, selene_scheduler scheduler,
+                                           const selene_worker_options *options,
+                                           selene_worker *out_worker);
+
+/**
+ * Tells how a worker stands.
+ *
+ * @param out_info  where to write; its struct_size is set
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_worker_get(selene_worker worker, selene_worker_info *out_info);
+
+/**
+ * Stops a worker: it takes nothing more, gives back what was not begun, waits until its runs have ended, and tells the
+ * database. Windows, driver and scheduler stay as they are. 0 is ignored.
+ *
+ * @param grace  after how many ns it waits no longer, 0 … 24 h; what it still has then others take when the lease is over
+ * @return INVALID_ARGUMENT, REENTRANT (on the worker's own thread)
+ *
+ * Thread: any; blocks up to the grace, and a second more where a connection is just being made. Inside a handler of the
+ * scheduler it waits for that handler's own run until the grace is over. Since: 0.2.
+ */
+SELENE_API selene_status selene_worker_stop(selene_worker worker, int64_t grace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SELENE_FLEET_H */
