@@ -250,7 +250,7 @@ $(BUILD)/selene-fleet.o: $(FLEET_OBJECTS) include/selene-fleet.h .ci/nodes
 $(FLEET_SHARED): $(BUILD)/selene-fleet.o $(SHARED)
 	@.ci/nodes map include/selene-fleet.h >$(BUILD)/selene-fleet.map
 	@$(QUIETLY) $(CC) -shared -o $@ $< -Wl,-soname,$(FLEET_SONAME) -Wl,--version-script=$(BUILD)/selene-fleet.map \
-	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id -L$(OUT) -lselene -lpq
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id,-rpath,'$$ORIGIN' -L$(OUT) -lselene -lpq
 	@$(CROSS)strip $@
 	@ln -sf $(notdir $@) $(OUT)/$(FLEET_SONAME)
 	@ln -sf $(FLEET_SONAME) $(OUT)/libselene-fleet.so

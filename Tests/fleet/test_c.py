@@ -94,7 +94,7 @@ def test_it_is_installed_and_found_by_pkg_config(tmp_path: Path) -> None:
         f"Name: Selene\nDescription: in the tree\nVersion: 0.2.0\n"
         f"Cflags: -I{ROOT / 'include'}\nLibs: -L{BUILD} -Wl,-rpath,{BUILD} -lselene\n"
     )
-    env = {**os.environ, "PKG_CONFIG_PATH": f"{place / 'pkgconfig'}:{tmp_path}", "LD_LIBRARY_PATH": str(place)}
+    env = {**os.environ, "PKG_CONFIG_PATH": f"{place / 'pkgconfig'}:{tmp_path}", "LD_LIBRARY_PATH": f"{place}:{BUILD}"}
     flags = told("pkg-config", "--cflags", "--libs", "selene-fleet", env=env).split()
     source = tmp_path / "host.c"
     source.write_text("#include <selene-fleet.h>\nint main(void) { return selene_fleet_detail()[0]; }\n")
@@ -407,7 +407,7 @@ def test_n33_what_the_database_refuses_is_a_trouble(fleet: Fleet, start: Callabl
     with start() as worker:
         wait(lambda: worker.words("trouble", "begins"))
         said = " ".join(worker.words("trouble", "begins")[0])
-        assert "SQLSTATE SE019" in said
+        assert 'SQLSTATE "SE019"' in said
         assert "the fleet is newer" in said
         fleet.rows("update fleet set protocol = 1")
         wait(lambda: worker.words("trouble", "ends"))
