@@ -189,6 +189,21 @@ const char *connection_words(int error) {
     }
 }
 
+// The same of what a path leads to, where that may be the wrong one.
+static const char *words_of_path(const connection *own, int error) {
+    struct stat found;
+    if (error == ECONNREFUSED && stat(own->path, &found) == 0 && !S_ISSOCK(found.st_mode))
+        return "it is not a socket";
+    if (error == ENOENT && own->is_of_store) {
+        char *store = strndup(own->path, strlen(own->path) - strlen("-sock"));
+        if (store == NULL) abort();
+        int is_missing = stat(store, &found) != 0 && errno == ENOENT;
+        free(store);
+        if (is_missing) return "no process serves it, and there is no such store";
+    }
+    return connection_words(error);
+}
+
 static atomic_uint_fast64_t sessions;
 
 static int32_t greet(connection *own, service_failure *failure) {
@@ -244,7 +259,7 @@ int32_t connection_reach(connection *own, service_failure *failure) {
             else if (error == EACCES || error == EPERM)
                 status = wire_fail(failure, SELENE_ERROR_REFUSED, "path", own->path, "%s",
                                    strerror(error));
-            else status = away(own, failure, connection_words(error));
+            else status = away(own, failure, words_of_path(own, error));
         }
         connection_drop(own);
         // A full queue of clients moves on; that nobody is there, or that the owner ends, is waited for if asked.
@@ -347,7 +362,7 @@ int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b,
 // ---- Open and close ----
 
 // The socket that a path means: itself, or beside the store. It is where it is even if the process goes elsewhere.
-static char *socket_path(const char *path, uint64_t length) {
+static char *socket_path(const char *path, uint64_t length, int *is_of_store) {
     char *given, *whole, *result;
     struct stat found;
     if (asprintf(&given, "%.*s", (int)length, path) < 0) abort();
@@ -361,6 +376,7 @@ static char *socket_path(const char *path, uint64_t length) {
     }
     if (asprintf(&result, "%s%s", whole != NULL ? whole : given, is_socket ? "" : "-sock") < 0)
         abort();
+    *is_of_store = !is_socket;
     free(whole);
     free(given);
     return result;
@@ -378,7 +394,9 @@ static int32_t is_open(uint64_t handle) {
 int32_t service_connect(const char *path, uint64_t path_length, const char *pool,
                         uint64_t pool_length, int64_t wait, int64_t timeout,
                         uint64_t *out_connection, service_failure *failure) {
-    connection *own = connection_new(socket_path(path, path_length), wait, timeout);
+    int is_of_store;
+    connection *own = connection_new(socket_path(path, path_length, &is_of_store), wait, timeout);
+    own->is_of_store = is_of_store;
     own->entry.destroy = free_entry;
     if (pool_length > 0) own->pool = strndup(pool, pool_length);
     else own->pool = strdup(system_program_name());

@@ -9,7 +9,9 @@
 
 typedef struct connection {
     wire_entry entry;
+    // The socket, and whether a store was named, beside which it is.
     char *path;
+    int is_of_store;
     int64_t wait, timeout;
     atomic_int is_closed;
     // Guards what follows: one request at a time.

@@ -61,7 +61,11 @@ static void test_no_owner(void) {
     selene_scheduler connection = 0;
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_connect(path("none.db"), 0, &connection));
     DETAIL("none.db-sock");
+    DETAIL("no process serves it, and there is no such store");
     CHECK_INT(0, connection);
+    write_bytes(path("file-sock"), "mine", 4);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_connect(path("file-sock"), 0, &connection));
+    DETAIL("it is not a socket");
     CHECK(!exists(path("none.db")));
     int64_t begun = check_now();
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_connect(path("none.db"), 50 * MS, &connection));

@@ -10,10 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -495,6 +497,53 @@ def test_l11_others_may_what_they_are_allowed(rule: str, told: str) -> None:
                 capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False,
             )  # fmt: skip
         assert done.stdout.split() == told.split(), done.stderr
+    finally:
+        shutil.rmtree(place)
+
+
+OPENS_OR_CONNECTS = """
+import os, sys
+from pyselene.cli import wire
+from pyselene.cli.problem import Problem
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    with wire.open_or_connect(sys.argv[1], wire.Limits()) as scheduler:
+        print(*scheduler.ids())
+except Problem as problem:
+    print(problem)
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="another user is needed")
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_l14_who_may_not_open_a_store_asks_who_may(program: str) -> None:
+    # Where other users can go, and programs that they can read.
+    place = Path(tempfile.mkdtemp(prefix="selened.", dir="/tmp"))
+    store = str(place / "t")
+    try:
+        place.chmod(0o755)
+        for name in (RUNNER, ROOT / "build/libselene.so.0"):
+            shutil.copy(name, place)
+
+        def ask() -> str:
+            if program == "pyselene":
+                how: dict[str, Any] = {"env": environment()}
+                words = [sys.executable, "-c", OPENS_OR_CONNECTS, store]
+            else:
+                how = {"user": 65534, "group": 65534, "extra_groups": [], "env": {"LD_LIBRARY_PATH": str(place)}}
+                words = [str(place / "selene-run"), "--store", store, "--list"]
+            done = subprocess.run(
+                words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=place, **how
+            )
+            return done.stdout + done.stderr
+
+        with started("--store", store, "--allow", "uid=65534:look"), selene.connect(store) as queue:
+            queue.enqueue("a-letter", handler="mail")
+            Path(store).chmod(0o600)
+            assert "a-letter" in ask()
+        with started("--store", store, "--mode", "666"):
+            assert "65534 has no rights" in ask()
+        assert "Permission denied" in ask()
     finally:
         shutil.rmtree(place)
 

@@ -234,14 +234,16 @@ static selene_status connect_to(const struct options *options, selene_scheduler 
     return selene_scheduler_connect(&how, scheduler);
 }
 
-/* While another process has the store, what it serves is looked at. */
-static selene_status connect_to_owner(const struct options *options, selene_scheduler *scheduler) {
-    char locked[512];
+/* While another process has the store, or this user may not open it, what that process serves is looked at. */
+static selene_status connect_to_owner(const struct options *options, selene_status why,
+                                      selene_scheduler *scheduler) {
+    char refused[512];
     selene_status status;
-    snprintf(locked, sizeof locked, "%s", selene_status_detail());
+    snprintf(refused, sizeof refused, "%s", selene_status_detail());
     status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
-    fprintf(stderr, "selene-run: %s, which does not serve it\n", locked);
+    fprintf(stderr, "selene-run: %s%s\n", refused,
+            why == SELENE_ERROR_STORE_LOCKED ? ", which does not serve it" : "");
     return status;
 }
 
@@ -258,9 +260,10 @@ static int look_at_store(const struct options *options) {
     if (options->watch) return watch_store(options);
     is_live = is_socket(options->store);
     status = is_live ? connect_to(options, &scheduler) : open_scheduler(options, &scheduler);
-    if (status == SELENE_ERROR_STORE_LOCKED) {
-        status = connect_to_owner(options, &scheduler);
-        if (status == SELENE_ERROR_OWNER_AWAY) return EXIT_LOCKED;
+    if (status == SELENE_ERROR_STORE_LOCKED || status == SELENE_ERROR_STORE_CANNOT_OPEN) {
+        int exit_without = status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
+        status = connect_to_owner(options, status, &scheduler);
+        if (status == SELENE_ERROR_OWNER_AWAY) return exit_without;
         is_live = true;
     }
     if (status) return opening_failed(status);

@@ -24,6 +24,7 @@ from .. import (
     Schedule,
     Scheduler,
     SeleneError,
+    StoreCannotOpen,
     StoreError,
     StoreLocked,
     Task,
@@ -160,7 +161,8 @@ def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None
     try:
         return open_scheduler(path, limits, clock)
     except Problem as problem:
-        if path is None or problem.code != Exit.LOCKED:
+        # Another process has it; or this user may not open it, but ask who may.
+        if path is None or not isinstance(problem.__cause__, StoreLocked | StoreCannotOpen):
             raise
         with refusals(path):
             try:
