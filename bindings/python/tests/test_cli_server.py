@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,6 +115,27 @@ def test_l14_a_store_whose_owner_does_not_serve_is_locked(folder: Path) -> None:
     with Scheduler(folder / "tasks.db"):
         assert "STORE_LOCKED" in here("list", "--store", "tasks.db", code=6).stderr
     here("list", "--store", "tasks.db")
+
+
+def test_l14_an_owner_that_stands_still_is_not_one_that_does_not_serve(folder: Path) -> None:
+    calls = (
+        [sys.executable, "-m", "pyselene", "list", "--store", "tasks.db"],
+        [RUNNER, "--store", "tasks.db", "--list"],
+    )
+    with Scheduler(folder / "tasks.db"), socket.socket(socket.AF_UNIX) as silent:
+        # As the socket of one that is stopped: who connects waits there for an answer.
+        silent.bind("tasks.db-sock")
+        silent.listen(8)
+        begun = [
+            subprocess.Popen(each, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+            for each in calls
+        ]
+        for process in begun:
+            told = process.communicate(timeout=300)[1]
+            assert process.returncode == 6, told
+            assert "not answered in time" in told
+            assert f"process {os.getpid()}" in told
+            assert "does not serve" not in told
 
 
 @pytest.mark.parametrize("program", ["pyselene", "selene-run"])

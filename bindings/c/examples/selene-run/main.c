@@ -239,11 +239,15 @@ static selene_status connect_to_owner(const struct options *options, selene_stat
                                       selene_scheduler *scheduler) {
     char refused[512];
     selene_status status;
+    bool is_still;
     snprintf(refused, sizeof refused, "%s", selene_status_detail());
     status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
+    /* It may serve it, and stand still. */
+    is_still = strstr(selene_status_detail(), "not answered in time") != NULL;
+    if (is_still) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
     fprintf(stderr, "selene-run: %s%s\n", refused,
-            why == SELENE_ERROR_STORE_LOCKED ? ", which does not serve it" : "");
+            why == SELENE_ERROR_STORE_LOCKED && !is_still ? ", which does not serve it" : "");
     return status;
 }
 

@@ -60,7 +60,7 @@ class ReasonCode(Named):
 SENTENCES = {
     ReasonCode.NOT_DUE: "its earliest begin has not come",
     ReasonCode.CONSTRAINTS: "missing",
-    ReasonCode.NO_HANDLER: "no handler that can be called has the name",
+    ReasonCode.NO_HANDLER: "no handler has its name, here or in a process that is connected",
     ReasonCode.HELD: "held until a place is free",
     ReasonCode.BLOCKED: "waits for the task before it",
     ReasonCode.RUNNING: "it is running",

@@ -167,7 +167,10 @@ def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None
         with refusals(path):
             try:
                 return connect(path)
-            except OwnerAway:
+            except OwnerAway as error:
+                if "not answered in time" in str(error):
+                    # It serves it, and stands still.
+                    raise Problem(f"{error}; {problem}", problem.code) from None
                 raise problem from None
 
 
