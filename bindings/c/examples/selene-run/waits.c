@@ -19,7 +19,8 @@ static const char *sentence(int32_t reason) {
     static const char *const sentences[] = {
         [SELENE_REASON_NOT_DUE] = "its earliest begin has not come",
         [SELENE_REASON_CONSTRAINTS] = "missing",
-        [SELENE_REASON_NO_HANDLER] = "no handler has its name, here or in a process that is connected",
+        [SELENE_REASON_NO_HANDLER] =
+            "no handler has its name, here or in a process that is connected",
         [SELENE_REASON_HELD] = "held until a place is free",
         [SELENE_REASON_BLOCKED] = "waits for the task before it",
         [SELENE_REASON_RUNNING] = "it is running",
