@@ -256,11 +256,7 @@ package final class TaskTable {
   /// - Parameter hash: of the id, if it shows nothing yet.
   package func show(_ slot: Int, firstOf hash: UInt32? = nil) {
     let definition = records[slot].definition
-    if !outstanding.isEmpty && isOutstanding(definition.id) {
-      unlink(slot)
-      records[slot].isTaken = true
-      link(slot)
-    }
+    if !outstanding.isEmpty && isOutstanding(definition.id) { showTaken(slot) }
     var old: Int?
     if let hash {
       visible.add(hash, slot)
@@ -270,11 +266,23 @@ package final class TaskTable {
     if journal != nil { journal?.note(.shown(old, slot)) }
   }
 
+  /// An earlier run of its id has not come back, which its instants do not tell.
+  @inline(never)
+  private func showTaken(_ slot: Int) {
+    guard records[slot].isLive else { return touch(slot) { $0.isTaken = true } }
+    step(slot, at: now) { $0.isTaken = true }
+  }
+
   package func setWaiting(behind slot: Int, _ waiting: [Int]) {
     let old = chains[UInt64(slot) + 1]
     guard old != nil || !waiting.isEmpty else { return }
     journal?.note(.chain(slot, old))
     chains[UInt64(slot) + 1] = waiting.isEmpty ? nil : waiting
+  }
+
+  /// No stamp from now on is lower. A file may say anything: no table gets as far as the limit.
+  func raiseStamp(to least: UInt64) {
+    if least < 1 << 62 { stamp = max(stamp, least) }
   }
 
   /// Puts back what a slot had before.

@@ -314,8 +314,12 @@ package final class WaitLog {
     opensAt: PerKind<Instant>,
     stamp: UInt64, lastSequence: UInt64, pool: UInt64, at now: Instant
   ) -> UInt64 {
-    // The governor is not asked for the windows of others.
-    if pool == 0 { for kind in Kind.allCases where kinds.contains(kind) { set(refusal: nil, of: kind, at: now) } }
+    // The governor is not asked for the windows of others, and one before its time says nothing of the kind's next (W10).
+    if pool == 0 {
+      for kind in Kind.allCases where kinds.contains(kind) && !early.contains(kind) {
+        set(refusal: nil, of: kind, at: now)
+      }
+    }
     windows.append(
       WaitWindow(
         at: now, expiresAt: expiresAt, kinds: UInt8(truncatingIfNeeded: kinds.rawValue),

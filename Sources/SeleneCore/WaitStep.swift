@@ -106,6 +106,12 @@ package final class WaitTrail: Sendable {
     (self.steps, self.folded, self.ranAt) = (steps, folded, ranAt)
   }
 
+  /// Of its last change.
+  var lastStamp: UInt64 { steps.last?.stamp ?? 0 }
+
+  /// Whether an earlier run of its id had not come back.
+  var endsTaken: Bool { steps.last?.marks.contains(.taken) ?? false }
+
   package var wait: Wait { Wait(steps: steps, folded: folded, since: since, ranAt: ranAt) }
 
   func shifted(by span: Span) -> WaitTrail {
@@ -187,6 +193,13 @@ extension TaskRecord {
     trail = WaitTrail(wait)
   }
 
+  /// Its process has ended, and with it the run that had not come back.
+  mutating func noteOpening(at now: Instant) {
+    guard var wait = trail?.wait else { return }
+    wait.steps.append(WaitStep(self, at: now, stamp: .max))
+    self.trail = WaitTrail(wait)
+  }
+
   /// The last step has the stamp of its change.
   mutating func stampTrail() {
     guard let trail, let last = trail.steps.last, last.stamp == .max else { return }
@@ -222,6 +235,8 @@ extension TaskRecord {
       let kept = max(base, first)
       wait.ranAt = steps[..<kept].last { $0.state == .running }?.at ?? wait.ranAt
       wait.steps.removeFirst(kept)
+      // Its last change was before.
+      if start > wait.steps[0].at { wait.steps[0].stamp = 0 }
       wait.steps[0].at = start
       (wait.since, wait.folded) = (start, [])
       return wait
@@ -265,6 +280,8 @@ extension TaskRecord {
     guard let took = lastResponse, lastRun > registeredAt || traits.schedule != .once else { return [waiting] }
     waiting.stamp = stamp
     guard earliestBegin > now else {
+      // Its last change was before.
+      if earliestBegin > lastRun { waiting.stamp = 0 }
       waiting.at = max(earliestBegin, lastRun)
       return [waiting]
     }

@@ -163,9 +163,23 @@ struct WaitSweep {
       guard earlier >= 0 else { continue }
       let entry = log.windows[earlier]
       rooms[place].opensAt = opensAgainAt(entry)
-      if entry.end > start { rooms[place].window = (earlier, entry) }
+      if entry.end > start {
+        rooms[place].window = (earlier, entry)
+        if ranAt < entry.at { findRun(since: entry.at, in: earlier) }
+      }
     }
     lookWhoHasIt()
+  }
+
+  /// Looks whether it had its run in a window that is open as its wait begins: its record knows the last run alone.
+  private mutating func findRun(since begin: Instant, in window: Int) {
+    let number = UInt32(truncatingIfNeeded: log.windows.dropped &+ UInt64(window))
+    var place = dispatchPlace - 1
+    while place >= 0 && log.dispatches[place].at >= begin {
+      let dispatch = log.dispatches[place]
+      if dispatch.window == number && dispatch.sequence == record.sequence { return ranAt = dispatch.at }
+      place -= 1
+    }
   }
 
   /// Whose window it is, by place, if its kind and handler have to do with it.

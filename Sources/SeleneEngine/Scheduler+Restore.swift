@@ -47,6 +47,7 @@ extension Scheduler {
     table.waits.begin(
       at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse,
       isOutOfQuota: table.expedited.isUsedUp, isKept: true)
+    table.noteOpening(at: now)
     let taken = try store.loadRuns()
     var interrupted = 0
     for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {

@@ -556,9 +556,148 @@ static void test_rows(void) {
     remove_folder();
 }
 
+/** A run that had not come back holds its id up until its process ends, also where a new record has taken its place. */
+static void test_taken(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    selene_task task = job("a");
+    add(scheduler, task);
+    selene_cycle cycle = begin(scheduler, window_of(100 * S, 0, 1));
+    (void)next(cycle, "a");
+    advance(2 * S);
+    task.existing = SELENE_EXISTING_REPLACE;
+    add(scheduler, task);
+    advance(3 * S);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(4 * S);
+    SPENT(7, "a", STILL_RUNNING);
+    for (int round = 1; round <= 3; round++) {
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        /* The second time at the same instant. */
+        if (round != 2) advance(10 * S);
+        scheduler = open_for_work(file);
+        advance(S);
+        SPENT(7, "a", STILL_RUNNING);
+        SPENT(round, "a", NO_WINDOW);
+        SPENT(round == 3 ? 20 : 10, "a", NO_PROCESS);
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** What is due as a window begins is in it, however often its store was opened since it ran. */
+static void test_due_at_begin(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    selene_task task = job("p");
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = 50 * S;
+    add(scheduler, task);
+    /* It changes more often than all there is changes in the next life. */
+    for (int i = 0; i < 30; i++)
+        CHECK_OK(selene_task_set_next(scheduler, "p", -1, START + i));
+    advance(S);
+    selene_cycle cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    selene_run run = next(cycle, "p");
+    advance(S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    advance(50 * S);
+    scheduler = open_for_work(file);
+    cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    for (int round = 0; round < 3; round++) {
+        advance(2 * S);
+        SPENT(2, "p", WINDOW_OPEN);
+        if (round == 0) CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+    }
+    /* One that is cancelled keeps when it was due. */
+    CHECK_OK(selene_task_cancel(scheduler, "p", -1, NULL));
+    for (int round = 0; round < 2; round++) {
+        SPENT(2, "p", WINDOW_OPEN);
+        SPENT(0, "p", NOT_DUE);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+    }
+    task.id = SELENE_TEXT("q");
+    task.initial_delay = 2 * S;
+    add(scheduler, task);
+    advance(3 * S);
+    cycle = begin(scheduler, window_of(10 * S, 0, 1));
+    CHECK_OK(selene_run_complete(next(cycle, "q"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(20 * S);
+    CHECK_OK(selene_task_cancel(scheduler, "q", -1, NULL));
+    for (int round = 0; round < 2; round++) {
+        SPENT(1, "q", NO_WINDOW);
+        SPENT(22, "q", NOT_DUE);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** Of a window that a task had its run of before it was due again, that is known, also once it has run since. */
+static void test_had_its_run(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task task = job("p");
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = 20 * S;
+    add(scheduler, task);
+    for (int round = 0; round < 2; round++) {
+        selene_cycle cycle = begin(scheduler, window_of(100 * S, 0, 1));
+        selene_run run = next(cycle, "p");
+        advance(S);
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        if (round) SPENT(7, "p", HAD_ITS_RUN);
+        advance(27 * S);
+        SPENT(7, "p", HAD_ITS_RUN);
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+    }
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A window before its time is for expedited tasks: the others still wait for what the governor has refused. */
+static void test_refused_before_time(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.minimum_interval_refresh = 10 * S;
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    selene_scheduler scheduler = open_virtual(options);
+    selene_decision *decision = NULL;
+    CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
+    CHECK_OK(selene_cycle_end(begin(scheduler, window_of(S, 0, 1)), NULL));
+    const selene_rule rule = {
+        SELENE_FACTOR_THERMAL, SELENE_KIND_REFRESH, SELENE_RULE_VETO, 0, 1, 0};
+    selene_profile profile = SELENE_PROFILE_INIT;
+    profile.rules = &rule;
+    profile.rule_count = 1;
+    CHECK_OK(selene_governor_set_profile(scheduler, &profile));
+    CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_THERMAL, 3, 0));
+    CHECK_OK(selene_governor_ask(scheduler, SELENE_KIND_REFRESH, 0, &decision));
+    selene_decision_destroy(decision);
+    selene_task task = job("now");
+    add(scheduler, job("a"));
+    task.flags = SELENE_TASK_EXPEDITED;
+    add(scheduler, task);
+    advance(2 * S);
+    selene_cycle cycle = begin(scheduler, window_of(5 * S, 0, 1));
+    selene_run run = next(cycle, "now");
+    advance(3 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    advance(9 * S);
+    SPENT(10, "a", TOO_SOON);
+    SPENT_ON(4, "a", GOVERNOR, SELENE_FACTOR_THERMAL);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* ---- a world and its recorder ----------------------------------------------- */
 
 enum { TASKS = 10, LOOKS = 40000 };
+#define INTERVAL (50 * S)
 
 typedef struct look {
     int64_t at, detail;
@@ -583,6 +722,8 @@ typedef struct open_window {
     selene_cycle cycle;
     int64_t begun_at, expires_at, deadline;
     uint32_t kinds, flags;
+    /** Of which it takes expedited tasks alone. */
+    uint32_t early;
     int dispatches;
 } open_window;
 
@@ -593,7 +734,9 @@ static struct world {
     selene_run runs[256];
     int run_count;
     int has_handler;
-    int is_stored, paced, holds;
+    int is_stored, paced, holds, is_scarce;
+    /** When the last window for all refresh tasks began. */
+    int64_t begun_at;
     uint64_t seed;
 } world;
 
@@ -609,10 +752,32 @@ static open_window *window_over(int32_t kind) {
     return NULL;
 }
 
+static const char *const names[] = {"disk", "vpn"};
+
+/** The first condition that is missing: its number from 1. */
+static int64_t missing_condition(const char *id) {
+    selene_task_ids *missing = NULL;
+    CHECK_OK(selene_condition_missing(world.scheduler, id, -1, &missing));
+    CHECK(missing->count > 0);
+    int64_t number = strcmp(missing->ids[0].data, names[0]) == 0 ? 1 : 2;
+    selene_task_ids_destroy(missing);
+    return number;
+}
+
+/** What keeps a task from a window that is open before its time: others than expedited ones wait for that. */
+static int32_t too_early(const open_window *window, const selene_task_info *info) {
+    selene_scheduler_info all = SELENE_SCHEDULER_INFO_INIT;
+    if (!window || !(window->early & (uint32_t)info->kind)) return 0;
+    if (!(info->flags & SELENE_TASK_EXPEDITED)) return SELENE_REASON_TOO_SOON;
+    CHECK_OK(selene_scheduler_get(world.scheduler, &all));
+    return all.expedited_left > 0 ? 0 : SELENE_REASON_OUT_OF_QUOTA;
+}
+
 /** What keeps a task from running now, by the rule's own words. */
 static look reason_now(history *task, const selene_task_info *info) {
     selene_explanation why = explain(world.scheduler, task->id);
     const open_window *window = window_over(info->kind);
+    const int32_t early = too_early(window, info);
     look now = {atomic_load(&clock_now), 0, 0};
     int is_over = 0;
     for (uint32_t i = 0; i < why.reason_count && !now.reason; i++) {
@@ -622,10 +787,18 @@ static look reason_now(history *task, const selene_task_info *info) {
         else if (reason == SELENE_REASON_CONSTRAINTS) {
             now.reason = reason;
             now.detail = why.reasons[i].constraints & -why.reasons[i].constraints;
+        } else if (reason == SELENE_REASON_CONDITIONS) {
+            now.reason = reason;
+            now.detail = missing_condition(task->id);
         } else if (reason == SELENE_REASON_DID_NOT_FIT || reason == SELENE_REASON_INTERRUPTED ||
                    (window &&
-                    (reason == SELENE_REASON_TOO_SOON || reason == SELENE_REASON_GOVERNOR))) {
+                    (reason == SELENE_REASON_TOO_SOON || reason == SELENE_REASON_GOVERNOR ||
+                     reason == SELENE_REASON_OUT_OF_QUOTA))) {
             continue;
+        } else if (early &&
+                   (reason == SELENE_REASON_HAD_ITS_RUN || reason == SELENE_REASON_NEXT_CYCLE ||
+                    reason == SELENE_REASON_DRAINED)) {
+            now.reason = early;
         } else if (reason == SELENE_REASON_DRAINED && window) {
             is_over = 1;
         } else if (reason == SELENE_REASON_GOVERNOR) {
@@ -644,6 +817,7 @@ static look reason_now(history *task, const selene_task_info *info) {
                 now.reason = SELENE_REASON_NEXT_CYCLE;
         }
     }
+    if (!now.reason) now.reason = early;
     if (now.reason) return now;
     if (!window) {
         now.reason = SELENE_REASON_NO_WINDOW;
@@ -688,6 +862,16 @@ static void look_around(void) {
     }
 }
 
+/** How long a task waited for a reason, as it is told; of a condition by its name. */
+static int64_t told_of(const selene_waits *waits, int32_t reason, int64_t detail) {
+    int64_t told = 0;
+    if (reason != SELENE_REASON_CONDITIONS) return part_of(waits, reason, detail).duration;
+    for (uint64_t i = 0; i < waits->part_count; i++)
+        if (waits->parts[i].reason == reason && is_named(waits->parts[i].name, names[detail - 1]))
+            told += waits->parts[i].duration;
+    return told;
+}
+
 /** The answer about each task is what the recorder saw. */
 static void compare(void) {
     for (int i = 0; i < TASKS; i++) {
@@ -715,7 +899,7 @@ static void compare(void) {
         }
         int64_t total = 0;
         for (int k = 0; k < kinds; k++) {
-            int64_t told = part_of(waits, (int32_t)seen[k][0], seen[k][1]).duration;
+            int64_t told = told_of(waits, (int32_t)seen[k][0], seen[k][1]);
             total += seen[k][2];
             if (told == seen[k][2]) continue;
             fprintf(stderr, "%s: %s(%" PRId64 ") was seen %" PRId64 ", told %" PRId64 "\n",
@@ -747,6 +931,7 @@ static void compare(void) {
 }
 
 static void register_one(history *at) {
+    selene_text asked[] = {{names[0], -1}, {names[1], -1}}, after[2];
     selene_task task = SELENE_TASK_INIT;
     task.id = (selene_text){at->id, -1};
     task.handler = SELENE_TEXT("work");
@@ -764,8 +949,23 @@ static void register_one(history *at) {
     if (task.schedule == SELENE_SCHEDULE_PERIODIC) task.period = (int64_t)(draw(100) + 20) * S;
     if (draw(3) == 0) task.group = draw(2) ? SELENE_TEXT("one") : SELENE_TEXT("two");
     task.existing = draw(2) ? SELENE_EXISTING_KEEP : SELENE_EXISTING_REPLACE;
+    task.conditions = asked + draw(2);
+    task.condition_count = draw(4) ? 0 : task.conditions == asked ? 1 + (uint32_t)draw(2) : 1;
+    if (task.schedule == SELENE_SCHEDULE_ONCE) {
+        if (draw(4) == 0) task.latest_begin = task.initial_delay + (int64_t)(draw(200) + 1) * S;
+        /* One alone: of two that run at once the quota would be used up between two looks. */
+        if (at == world.tasks && draw(2)) task.flags = SELENE_TASK_EXPEDITED;
+        task.after_count = draw(3) ? 0 : 1 + (uint32_t)draw(2);
+        for (uint32_t i = 0; i < task.after_count; i++)
+            after[i] = (selene_text){world.tasks[draw(TASKS)].id, -1};
+        task.after = after;
+        if (draw(3) == 0) task.flags |= SELENE_TASK_AFTER_ANY_END;
+    }
     selene_status status = selene_task_register(world.scheduler, &task, NULL);
-    CHECK(status == SELENE_OK || status == SELENE_ERROR_UNAVAILABLE);
+    /* It may come after itself, after one that repeats, or after one that is not there. */
+    CHECK(status == SELENE_OK || status == SELENE_ERROR_UNAVAILABLE ||
+          (task.after_count &&
+           (status == SELENE_ERROR_NOT_FOUND || status == SELENE_ERROR_INVALID_ARGUMENT)));
 }
 
 static void open_one(void) {
@@ -780,9 +980,19 @@ static void open_one(void) {
     if (free_place->cycle || selene_cycle_begin(world.scheduler, &window, &cycle) != SELENE_OK)
         return;
     int64_t now = atomic_load(&clock_now);
-    *free_place = (open_window){
-        cycle,        now, now + window.budget - window.reserve, now + window.budget, window.kinds,
-        window.flags, 0};
+    *free_place = (open_window){cycle,
+                                now,
+                                now + window.budget - window.reserve,
+                                now + window.budget,
+                                window.kinds,
+                                window.flags,
+                                0,
+                                0};
+    if (world.paced && window.kinds & SELENE_KIND_REFRESH) {
+        if (world.begun_at && now < world.begun_at + INTERVAL)
+            free_place->early = SELENE_KIND_REFRESH;
+        else world.begun_at = now;
+    }
     for (int i = 0; i < TASKS; i++)
         if (world.tasks[i].kind & window.kinds) world.tasks[i].was_passed_over = 0;
 }
@@ -838,7 +1048,7 @@ static void do_something(void) {
     selene_scheduler scheduler = world.scheduler;
     history *task = &world.tasks[draw(TASKS)];
     int64_t now = atomic_load(&clock_now);
-    switch (draw(28)) {
+    switch (draw(30)) {
     case 0:
     case 1:
     case 2:
@@ -913,6 +1123,10 @@ static void do_something(void) {
             break;
         world.has_handler = !world.has_handler;
         break;
+    case 28:
+    case 29:
+        CHECK_OK(selene_condition_set(scheduler, names[draw(2)], -1, (int32_t)draw(2)));
+        break;
     }
 }
 
@@ -925,10 +1139,13 @@ static void open_world(void) {
     }
     options.minimum_backoff = S;
     if (world.is_stored) options.path = (selene_text){file, -1};
-    if (world.paced) options.minimum_interval_refresh = 50 * S;
+    if (world.paced) options.minimum_interval_refresh = INTERVAL;
+    if (world.is_scarce) options.expedited_quota = 40 * S;
     world.scheduler = open_virtual(options);
     CHECK_OK(selene_handler_register(world.scheduler, "work", -1, ignore_run, NULL, NULL, NULL));
     world.has_handler = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(selene_condition_define(world.scheduler, names[i], -1));
     const uint32_t each = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     const selene_rule rules[] = {{SELENE_FACTOR_LOW_POWER_MODE, each, SELENE_RULE_VETO, 0, 0, 0},
                                  {SELENE_FACTOR_THERMAL, each, SELENE_RULE_VETO, 0, 1, 0}};
@@ -953,10 +1170,16 @@ static void reopen(void) {
         task->was_passed_over = 0;
         if (selene_task_get(world.scheduler, task->id, -1, 0, &info) != SELENE_OK) continue;
         look gone = {closed_at, 0, SELENE_REASON_NO_PROCESS};
+        const int32_t before = task->count ? task->looks[task->count - 1].reason : 0;
         if (task->count && task->looks[task->count - 1].at == closed_at) task->count--;
-        if (info->state == SELENE_STATE_HELD) gone.reason = SELENE_REASON_HELD;
-        if (info->state >= SELENE_STATE_SUCCEEDED) gone.reason = SELENE_REASON_TERMINAL;
-        if (info->state == SELENE_STATE_ENQUEUED && info->earliest_begin > closed_at && away) {
+        if (before == SELENE_REASON_HELD || before == SELENE_REASON_BLOCKED ||
+            before == SELENE_REASON_TERMINAL)
+            gone.reason = before;
+        /* What was too late as it was opened has waited until then, as if it still did. */
+        const int waits =
+            info->state == SELENE_STATE_ENQUEUED || info->state == SELENE_STATE_FAILED;
+        if (waits && gone.reason == SELENE_REASON_NO_PROCESS && info->earliest_begin > closed_at &&
+            away) {
             look wait = gone;
             wait.reason = info->attempts ? SELENE_REASON_BACKING_OFF : SELENE_REASON_NOT_DUE;
             task->looks[task->count++] = wait;
@@ -990,6 +1213,7 @@ static void play(int is_stored, uint64_t worlds, int ticks) {
         world.is_stored = is_stored;
         world.paced = draw(2) == 0;
         world.holds = draw(2) == 0;
+        world.is_scarce = draw(2) == 0;
         if (is_stored) new_file();
         open_world();
         for (int i = 0; i < TASKS; i++) {
@@ -1026,6 +1250,10 @@ int main(int argc, char **argv) {
     run_test("W8 a periodic task tells the period that was last due", test_periods);
     run_test("W8 a condition that flips a million times costs no task anything", test_flips);
     run_test("W8 all of it is known across reopenings", test_reopening);
+    run_test("W8 a run that has not come back holds its id up until its process ends", test_taken);
+    run_test("W8 what is due as a window begins is in it, whoever asks later", test_due_at_begin);
+    run_test("W8 of a window it is known that a task had its run of it", test_had_its_run);
+    run_test("W8 W10 a window before its time takes no refusal back", test_refused_before_time);
     run_test("W8 what a killed process had not written is not known", test_kill);
     run_test("W8 a store of an older version opens, and tells what its tasks know", test_older);
     run_test("W8 what a store keeps of it has an end", test_rows);

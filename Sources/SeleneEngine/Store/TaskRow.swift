@@ -67,7 +67,8 @@ extension TaskRecord {
     let learnt = ranksByFreshness ? outcomes : (count: 0, news: 0)
     let trail = trail
     // Of others it follows from the rest.
-    let keepsDue = hasRun && definition.schedule == .periodic && state == .enqueued && trail == nil
+    let keepsDue =
+      hasRun && definition.schedule == .periodic && (state == .enqueued || state == .cancelled) && trail == nil
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
       || isNextSaid || isExpectationLearnt || output != nil || definition.afterCount > 0
