@@ -242,10 +242,22 @@ def test_a_task_says_how_often_its_source_changes_or_how_often_it_finds_nothing(
         (TASK + "[simulate]\nstart = 1900-01-01", "1900", "allowed is a date from 1970 to 2200"),
         (TASK + "[[simulate.outages]]\nbegin = 01:00:00", "outages", 'found an outage without "condition"'),
         (
+            TASK + "conditions = ['vpn']\n[[simulate.outages]]\ncondition='vpm'\nbegin='01:00'\nend='02:00'\n",
+            "'vpm'",
+            'found the condition "vpm"; allowed is network, power, unmetered, battery_not_low, idle, storage_not_low,'
+            " display_off, not_roaming, vpn",
+        ),
+        (
             TASK + "[[simulate.outages]]\ncondition='network'\nbegin='1'\nend='2'\n",
             "'1'",
             "allowed is a time of day, such as 22:30",
         ),
+        (
+            TASK + "group = 'uploads'\n[groups]\nuplaods = 1",
+            "uplaods",
+            'no task of this file is in the group "uplaods"; there are: uploads',
+        ),
+        (TASK + "[groups]\nuploads = 1", "uploads", 'is in the group "uploads"; there is none'),
         (TASK + "priority = 1\npriority = 2", "", "this is not TOML: "),
         (TASK + "priority = ", "", "this is not TOML: "),
     ],

@@ -14,6 +14,7 @@ from pyselene.cli.governed import Governance, GovernedSimulation, summary_of
 from pyselene.cli.reader import parse
 from pyselene.cli.report.model import Fate, History
 from pyselene.cli.usage import PAST, USAGES, Usage
+from pyselene.cli.workload import CONSTRAINTS
 
 MONDAY = 1_767_571_200 * SECOND
 
@@ -105,9 +106,9 @@ def test_days_are_local_ones() -> None:
 
 def test_an_outage_goes_before_a_usage() -> None:
     usage = Usage(0, {Signal.NETWORK: [(0, 1), (50, 0), (60, 1)]}, [])
-    usage.without(Signal.NETWORK, [(10, 20), (40, 55)])
+    usage.force(Signal.NETWORK, [(10, 20), (40, 55)], 0, 1)
     assert usage.tracks[Signal.NETWORK] == [(0, 1), (10, 0), (20, 1), (40, 0), (60, 1)]
-    usage.without(Signal.EXTERNAL_POWER, [(5, 7)])
+    usage.force(Signal.EXTERNAL_POWER, [(5, 7)], 0, 1)
     assert usage.tracks[Signal.EXTERNAL_POWER] == [(0, 1), (5, 0), (7, 1)]
 
 
@@ -166,6 +167,35 @@ def test_conditions_follow_the_signals(apple: History) -> None:
     needs = [run for run in apple.runs if "network" in apple.tasks[run.task].requires]
     assert needs
     assert not [run for run in needs if any(away.begin <= run.started_at < away.end for away in gone)]
+
+
+@pytest.mark.parametrize("usage", USAGES)
+@pytest.mark.parametrize("name", [*CONSTRAINTS, "vpn"])
+def test_w1_w2_an_outage_takes_any_constraint_and_any_condition_away(usage: str, name: str) -> None:
+    asked = f'requires = ["{name}"]' if name in CONSTRAINTS else f'conditions = ["{name}"]'
+    text = f"""
+        [[simulate.outages]]
+        condition = "{name}"
+        begin = "10:00"
+        end = "16:00"
+        [tasks.a]
+        {asked}
+        [tasks.b]
+        """
+    history = play("open", usage, days=2, text=text)
+    begin, end = (MONDAY + hour * HOUR for hour in (10, 16))
+    assert any(away.condition == name and away.begin <= begin and away.end >= end for away in history.away)
+    gone = sum(away.end - away.begin for away in history.away if away.condition == name)
+    about = {"power": "external_power"}.get(name, name)
+    assert sum(part.duration for part in history.tasks[0].spent if part.about == about) >= gone * 9 // 10
+    for away in history.away:
+        if away.condition == name:
+            assert not [run for run in history.runs_by_task[0] if away.begin <= run.started_at < away.end]
+    assert any(begin <= run.started_at < end for run in history.runs_by_task[1])
+    assert len(history.runs_by_task[0]) > 10
+    for window in history.windows:
+        if begin <= window.began_at < end:
+            assert window.fates[0] == Fate.CONDITIONS
 
 
 def test_a_server_works_at_night_and_stops_for_a_full_disk() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
@@ -18,7 +19,7 @@ from pyselene.cli.reader import parse
 from pyselene.cli.report.fresh import STEPS, Result, fresh, result
 from pyselene.cli.report.model import Away, Fate, History, Run, Task, Window
 from pyselene.cli.simulate import Actor, Simulation, Source, Weather, aways, summary
-from pyselene.cli.workload import Behaviour, Outage
+from pyselene.cli.workload import CONSTRAINTS, Behaviour, Outage
 
 MONDAY = 1_767_571_200 * SECOND
 WINDOW = wire.Window(budget=30 * SECOND, every=15 * MINUTE)
@@ -210,6 +211,60 @@ def test_a_run_that_loses_the_network_is_stopped_and_goes_on_later() -> None:
     assert later[0] == 90 * MINUTE
 
 
+@pytest.mark.parametrize("name", [*CONSTRAINTS, "vpn", "signed-in"])
+def test_w1_w2_an_outage_takes_any_constraint_and_any_condition_away(name: str) -> None:
+    asked = f'requires = ["{name}"]' if name in CONSTRAINTS else f'conditions = ["{name}"]'
+    history = play(
+        f"""
+        [tasks.a]
+        {asked}
+        [tasks.b]
+        requires = {[one for one in CONSTRAINTS if one != name]}
+        conditions = ["other"]
+        [[simulate.outages]]
+        condition = "{name}"
+        begin = "10:00"
+        end = "16:00"
+        """
+    )
+    away = Away(name, MONDAY + 10 * HOUR, MONDAY + 16 * HOUR)
+    assert history.away == [away]
+    assert not [run for run in history.runs_by_task[0] if away.begin <= run.started_at < away.end]
+    assert len(history.runs_by_task[0]) == 96 - 24
+    assert history.task_sums[0].fates[Fate.CONDITIONS] == 24
+    about = "external_power" if name == "power" else name
+    assert spent(history, 0, "constraints" if name in CONSTRAINTS else "conditions", about) == 6 * HOUR
+    # What is about a network needs one.
+    assert len(history.runs_by_task[1]) == (96 - 24 if name == "network" else 96)
+
+
+def test_w6_a_run_that_goes_on_tells_its_progress_and_one_that_hangs_stalls() -> None:
+    text = '[tasks.a]\nstall_limit = "4s"\nsimulate = { response = "20s" }\n'
+    history = play(text + '[tasks.b]\nstall_limit = "4s"\nexpected = "1s"\nsimulate = { hang = 1 }\n')
+    first, second = history.runs_by_task
+    assert {(run.outcome, run.took) for run in first} == {("new_data", 20 * SECOND)}
+    # The grace is 5 s, but ends with the window.
+    assert {(run.outcome, run.stop) for run in second} == {("expired", "stalled")}
+    assert {run.took for run in second} == {9 * SECOND}
+
+
+def test_w7_a_calendar_goes_by_the_zone_of_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        for zone, hour in (("Z", 3), ("+05:00", -2)):
+            text = f'[simulate]\nstart = 2026-01-05T00:00:00{zone}\n[tasks.a]\nat = "03:00"\non = "mon..fri"\n'
+            history = play(text + '[tasks.b]\ncron = "30 3 * * *"\n', 7)
+            begins = [(run.started_at - MONDAY) / HOUR for run in history.runs_by_task[0]]
+            assert begins == [day * 24 + hour for day in range(5)]
+            assert [(run.started_at - MONDAY) / HOUR for run in history.runs_by_task[1]] == [
+                day * 24 + hour + 0.5 for day in range(7)
+            ]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_a_run_that_hangs_expires_at_the_deadline() -> None:
     history = play("[tasks.a]\nsimulate = { hang = 1 }")
     assert {(run.outcome, run.took) for run in history.runs} == {("expired", 30 * SECOND)}
@@ -254,9 +309,12 @@ def fate(ran: bool, why: Explanation) -> str:
         return Fate.RAN
     if ReasonCode.TERMINAL in codes(why):
         return Fate.OVER
+    if codes(why) & {ReasonCode.HELD, ReasonCode.BLOCKED}:
+        return Fate.HELD
     if ReasonCode.NOT_DUE in codes(why):
         return "?"
-    return Fate.CONDITIONS if ReasonCode.CONSTRAINTS in codes(why) else Fate.DID_NOT_FIT
+    is_missing = codes(why) & {ReasonCode.CONSTRAINTS, ReasonCode.CONDITIONS}
+    return Fate.CONDITIONS if is_missing else Fate.DID_NOT_FIT
 
 
 def test_what_the_report_says_of_a_task_is_what_the_engine_explains() -> None:
@@ -268,6 +326,76 @@ def test_what_the_report_says_of_a_task_is_what_the_engine_explains() -> None:
     assert {fate for sums in history.task_sums for fate in sums.fates} == {
         Fate.RAN, Fate.DID_NOT_FIT, Fate.CONDITIONS, Fate.BACKING_OFF, Fate.NOT_DUE, Fate.OVER,
     }  # fmt: skip
+
+
+#: What else tasks can say.
+WORK = """
+[groups]
+uploads = 1
+[simulate]
+jitter = 0.3
+failure = 0.2
+[[simulate.outages]]
+condition = "idle"
+begin = "08:00"
+end = "18:00"
+[[simulate.outages]]
+condition = "vpn"
+begin = "00:30"
+end = "05:00"
+[tasks.load]
+schedule = "once"
+delay = "2h"
+[tasks.clean]
+after = ["load"]
+[tasks.send]
+after = ["clean"]
+after_any_end = true
+conditions = ["vpn"]
+[tasks.report]
+after = ["clean"]
+requires = ["idle", "power"]
+[tasks.a]
+group = "uploads"
+[tasks.b]
+group = "uploads"
+conditions = ["vpn"]
+every = "1h"
+[tasks.idle]
+requires = ["idle"]
+stall_limit = "10s"
+[tasks.late]
+schedule = "once"
+delay = "10h"
+latest_begin = "12h"
+requires = ["idle"]
+[tasks.behind]
+after = ["late"]
+[tasks.nightly]
+at = "03:00"
+[tasks.first]
+schedule = "once"
+delay = "6h"
+expedited = true
+"""
+
+
+def test_w1_to_w11_what_the_report_says_of_a_task_is_what_the_engine_explains() -> None:
+    simulation = _Watched(parse(WORK), wire.Window(budget=30 * SECOND, every=15 * MINUTE, lanes=2),
+                          wire.Limits(seed=1), 1)  # fmt: skip
+    simulation.expected = []
+    history = simulation.run()
+    found = [window.fates.replace(Fate.NOT_DUE, "?").replace(Fate.BACKING_OFF, "?") for window in history.windows]
+    assert found == simulation.expected
+    names = [task.id for task in history.tasks]
+    outcome = {name: [run.outcome for run in runs] for name, runs in zip(names, history.runs_by_task, strict=True)}
+    assert outcome["late"] == outcome["behind"] == []
+    assert outcome["report"]
+    assert outcome["nightly"]
+    # It is too late in the window that is open then, in which nothing happens for some seconds.
+    assert 12 * HOUR < spent(history, names.index("behind"), "blocked") < 12 * HOUR + 30 * SECOND
+    for task in history.tasks:
+        assert sum(part.duration for part in task.spent) == DAY, task.id
 
 
 def test_ages_are_those_of_the_engine() -> None:

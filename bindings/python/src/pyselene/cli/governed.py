@@ -5,23 +5,31 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 from typing import Final
 
-from .. import Cycle, Decision, Driver, Kind, Run, Scheduler, Signal, Wait
-from .._run import is_over
+from .. import Cycle, Decision, Driver, Kind, Scheduler, Signal, Wait
 from .._time import instant
 from ..testing import VirtualClock
 from . import wire
 from .duration import show
 from .report import model
-from .simulate import NEVER, Simulation, Weather, model_run
+from .simulate import NEVER, Lack, Simulation, model_run
 from .usage import PAST, USAGES, Usage
 from .workload import Workload
 
 _OVER, _OTHER_KIND = model.Fate.OVER.value, model.Fate.OTHER_KIND.value
-_CONDITIONS: Final = {"network": Signal.NETWORK, "power": Signal.EXTERNAL_POWER}
+#: What signals are while an outage takes a constraint away, and where nothing is known of them.
+_TAKEN: Final[dict[str, tuple[tuple[Signal, int, int], ...]]] = {
+    "network": ((Signal.NETWORK, 0, 1),),
+    "power": ((Signal.EXTERNAL_POWER, 0, 1),),
+    "unmetered": ((Signal.METERED, 1, 0),),
+    "battery_not_low": ((Signal.DISCHARGING, 1, 0), (Signal.BATTERY_LEVEL, 190, 1000)),
+    "idle": ((Signal.USER_ACTIVE, 1, 0),),
+    "storage_not_low": ((Signal.STORAGE_FREE, 40, 1000),),
+    "display_off": ((Signal.DISPLAY_ON, 1, 0),),
+    "not_roaming": ((Signal.ROAMING, 1, 0),),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +46,11 @@ class Governance:
 class _Open:
     """A window that is open."""
 
-    def __init__(self, number: int, kind: Kind, cycle: Cycle) -> None:
+    def __init__(self, number: int, kind: Kind, cycle: Cycle, lack: Lack) -> None:
         self.number = number
         self.kind = kind
         self.cycle = cycle
+        self.lack = lack
         self.wake_at = 0
 
 
@@ -57,16 +66,26 @@ class GovernedSimulation(Simulation):
         self.usage: Usage = USAGES[governance.usage](
             self.begin, self.end, round(offset.total_seconds()) * 10**9 if offset else 0, limits.seed
         )
-        for condition, signal in _CONDITIONS.items():
+        for condition, signals in _TAKEN.items():
             gone = [(away.begin, away.end) for away in self.away if away.condition == condition]
-            self.usage.without(signal, gone)
-        self.away = [away for condition, signal in _CONDITIONS.items() for away in self._away(condition, signal)]
-        self._weather = Weather(self.away)
+            for signal, value, rest in signals:
+                self.usage.force(signal, gone, value, rest)
         # The clock begins in the past, whose habits count.
         self._clock = VirtualClock(workload.start - timedelta(days=PAST))
-        self._changes = sorted(
-            (at, signal, value) for signal, points in self.usage.tracks.items() for at, value in points
-        )
+        self._changes: list[tuple[int, Signal | str, int]] = [
+            (at, signal, value) for signal, points in sorted(self.usage.tracks.items()) for at, value in points
+        ]
+        for name in workload.conditions:
+            gone = [(away.begin, away.end) for away in self.away if away.condition == name]
+            lost = {max(begin, self.begin) for begin, _ in gone}
+            self._changes += [(at, name, 1) for at in {self.begin, *(end for _, end in gone)} - lost]
+            self._changes += [(at, name, 0) for at in lost]
+        self._changes.sort(key=lambda change: change[0])
+        #: What is told of: a network and power, and what tasks ask for.
+        asked = [name for task in workload.tasks for name in (*task.requires, *task.conditions)]
+        self._told = tuple(dict.fromkeys(["network", "power", *asked]))
+        self._gone_since: dict[str, int] = {}
+        self.away = []
         self._next_change = 0
         self._next_use = 0
         self._kinds = [task.kind for task in workload.tasks]
@@ -76,12 +95,6 @@ class GovernedSimulation(Simulation):
         self._refusals: list[model.Refusal] = []
         self._refused: dict[Kind, Decision] = {}
         self._since: dict[Kind, int] = {}
-        self._ties = count()
-
-    def _away(self, condition: str, signal: Signal) -> list[model.Away]:
-        points = self.usage.tracks.get(signal, [(self.begin, 1)])
-        ends = [at for at, _ in points[1:]] + [self.end]
-        return [model.Away(condition, at, end) for (at, value), end in zip(points, ends, strict=True) if not value]
 
     def run(self) -> model.History:
         """Plays it all."""
@@ -90,8 +103,10 @@ class GovernedSimulation(Simulation):
             scheduler.governor.profile = self.governance.profile
             self._use(scheduler, self.begin)
             self._clock.advance_ns(self.begin - self._clock.now_ns)
+            for name in self.workload.conditions:
+                scheduler.define_condition(name)
             self._change(scheduler)
-            wire.register(scheduler, self.workload, None)
+            wire.register(scheduler, self.workload, None, self.workload.start.tzinfo)
             wire.enable(scheduler, self.window.kinds)
             self.standings = [self._standing(scheduler, task) for task in self.workload.tasks]
             driver = scheduler.driver(
@@ -104,6 +119,7 @@ class GovernedSimulation(Simulation):
             while self._turn(scheduler, driver):
                 pass
             self._look_at_the_end(scheduler)
+            self._take_note(Lack(), self.end)
             self._finish(scheduler)
             for kind in tuple(self._refused):
                 self._lift(kind, self.end)
@@ -115,6 +131,7 @@ class GovernedSimulation(Simulation):
         """What is open at the end goes on to its own; nothing is opened any more."""
         while self._open:
             self._advance(NEVER)
+            self._tell_progress(self._clock.now_ns)
             self._land(scheduler)
             self._pull(scheduler)
 
@@ -124,6 +141,7 @@ class GovernedSimulation(Simulation):
         changed = self._change(scheduler)
         self._use(scheduler, self._clock.now_ns)
         self._look_at_waits(scheduler)
+        self._tell_progress(self._clock.now_ns)
         self._land(scheduler)
         self._pull(scheduler)
         opened = False
@@ -146,6 +164,7 @@ class GovernedSimulation(Simulation):
         at = min(
             latest,
             self._flights[0][0] if self._flights else NEVER,
+            self._tellers[0][0] if self._tellers else NEVER,
             self._changes[self._next_change][0] if self._next_change < len(self._changes) else NEVER,
             min((window.wake_at for window in self._open), default=NEVER),
         )
@@ -157,21 +176,26 @@ class GovernedSimulation(Simulation):
         """Signals and conditions become what they are now."""
         now, first = self._clock.now_ns, self._next_change
         while self._next_change < len(self._changes) and self._changes[self._next_change][0] <= now:
-            _, signal, value = self._changes[self._next_change]
-            scheduler.signals.set(signal, value)
+            _, what, value = self._changes[self._next_change]
+            if isinstance(what, Signal):
+                scheduler.signals.set(what, value)
+            else:
+                scheduler.set_condition(what, bool(value))
             self._next_change += 1
         if self._next_change == first:
             return False
-        missing = self._weather.missing(now)
-        if missing != self._missing or not first:
-            self._missing = missing
-            scheduler.set_conditions(network="network" not in missing, power="power" not in missing)
-        # What was stopped by that comes back at once.
-        for flight in [flight for flight in self._flights if is_over(flight[2].stopping.reason)]:
-            self._flights.remove(flight)
-            self._back(scheduler, flight[2], flight[3])
-        heapq.heapify(self._flights)
+        self._take_note(Lack.of(scheduler), now)
+        self._land_what_was_stopped(scheduler)
         return True
+
+    def _take_note(self, lack: Lack, now: int) -> None:
+        """Of what is missing from now on."""
+        self._lack = lack
+        for name in self._told:
+            if lack.has(name):
+                self._gone_since.setdefault(name, now)
+            elif (since := self._gone_since.pop(name, now)) < now:
+                self.away.append(model.Away(name, since, now))
 
     def _use(self, scheduler: Scheduler, now: int) -> None:
         """The governor is told of the use that has ended."""
@@ -194,7 +218,8 @@ class GovernedSimulation(Simulation):
         if kind in self._refused:
             self._lift(kind, self._clock.now_ns)
         self._windows.append(None)
-        self._open.append(_Open(len(self._windows) - 1, kind, cycle))
+        self._look_at_standings(scheduler, self.standings)
+        self._open.append(_Open(len(self._windows) - 1, kind, cycle, self._lack))
 
     def _pull(self, scheduler: Scheduler) -> None:
         """Starts what the open windows have room for, and ends those in which nothing is left."""
@@ -206,12 +231,6 @@ class GovernedSimulation(Simulation):
                 self._start(scheduler, step)
             if step is None:
                 self._end(scheduler, window)
-
-    def _start(self, scheduler: Scheduler, run: Run) -> None:
-        self._spending[self._index[run.id]].look(scheduler)
-        draw = self._actors[run.id].draw(run.started_at_ns)
-        ends = NEVER if draw.takes is None else run.started_at_ns + draw.takes
-        heapq.heappush(self._flights, (ends, next(self._ties), run, draw.outcome))
 
     def _land(self, scheduler: Scheduler) -> None:
         """What ends now comes back."""
@@ -226,7 +245,7 @@ class GovernedSimulation(Simulation):
             self._flights.remove(flight)
             self._back(scheduler, flight[2], flight[3])
         heapq.heapify(self._flights)
-        told = self._window(report, self.standings)
+        told = self._window(report, self.standings, window.lack)
         # Of tasks of the other kind nothing was asked.
         name = str(window.kind)
         fates = "".join(
@@ -264,6 +283,7 @@ class GovernedSimulation(Simulation):
             self._refusals.append(model.Refusal(str(kind), begin, at, _reason(decision), decision.why))
 
     def _history(self) -> model.History:
+        self.away.sort(key=lambda away: (away.begin, away.condition))
         history = self.history([window for window in self._windows if window is not None], self._runs)
         tracks = [
             model.Track(str(signal), signal.unit, points, [signal.text(value) for _, value in points])

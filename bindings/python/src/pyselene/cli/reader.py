@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path as FilePath
@@ -18,6 +18,7 @@ from .problem import Exit, Problem, WorkloadProblem, printable
 from .toml_table import Table, Text, shown, wrong_name
 from .workload import (
     BACKOFFS,
+    CONSTRAINTS,
     DAYS,
     DEFAULT_START,
     KINDS,
@@ -30,15 +31,6 @@ from .workload import (
     WindowSpec,
     Workload,
 )
-
-#: What `requires` takes, and which of it an outage of a simulation can be of.
-_CONSTRAINT_NAMES: Final = {
-    name: name
-    for name in (
-        "network", "power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off", "not_roaming",
-    )
-}  # fmt: skip
-_OUTAGES: Final = ("network", "power")
 
 #: How the file of a store begins.
 _DATABASE: Final = b"SQLite format 3\0"
@@ -104,17 +96,27 @@ def parse(text: str, path: str = "workload.toml") -> Workload:
 _NOTHING_SAID: Final = WindowSpec()
 
 
+def _asked(tasks: object) -> list[str]:
+    """The conditions of the host that tasks ask for, before they are read."""
+    specs = tasks.values() if isinstance(tasks, dict) else ()
+    lists = [spec.get("conditions") for spec in specs if isinstance(spec, dict)]
+    return [name for names in lists if isinstance(names, list) for name in names if isinstance(name, str)]
+
+
 class _Reader:
     """Makes a workload of what ``tomllib`` read."""
 
     def __init__(self, file: Text) -> None:
         self.file = file
+        #: What an outage of a simulation can be of.
+        self.outages_of: tuple[str, ...] = CONSTRAINTS
 
     def workload(self, document: dict[str, Any]) -> Workload:
         root = Table(self.file, (), document)
         window = self.window(Table(self.file, ("window",), document["window"])) if root.has("window") else WindowSpec()
         simulated = window
         defaults, seed, start = Behaviour(), None, DEFAULT_START
+        self.outages_of = tuple(dict.fromkeys([*CONSTRAINTS, *_asked(document.get("tasks"))]))
         outages: tuple[Outage, ...] = ()
         if root.has("simulate"):
             table = Table(self.file, ("simulate",), document["simulate"])
@@ -129,11 +131,13 @@ class _Reader:
         root.end()
         if not document.get("tasks"):
             root.refuse(None, "found no task; allowed is at least one table [tasks.ID]")
-        tasks = Table(self.file, ("tasks",), document["tasks"])
+        table = Table(self.file, ("tasks",), document["tasks"])
+        tasks = tuple(self.task(table, name, defaults) for name in table.values)
+        self.check_groups(groups, tasks)
         return Workload(
             self.file.path,
             self.file.text,
-            self.ordered(tuple(self.task(tasks, name, defaults) for name in tasks.values)),
+            self.ordered(tasks),
             window,
             simulated,
             seed,
@@ -225,7 +229,7 @@ class _Reader:
             expedited=table.optional("expedited", table.truth, False),
             out_of_quota=table.optional("out_of_quota", table.choice(QUOTA_POLICIES), "ordinary"),
             group=table.optional("group", lambda key: self.group(table, key), None),
-            requires=table.optional("requires", table.choices(_CONSTRAINT_NAMES), ()),
+            requires=table.optional("requires", table.choices({name: name for name in CONSTRAINTS}), ()),
             tags=table.optional("tags", lambda key: self.names(table, key, "tag", 16), ()),
             conditions=table.optional("conditions", lambda key: self.names(table, key, "condition", 32), ()),
             after=after,
@@ -356,6 +360,15 @@ class _Reader:
             limits[name] = table.optional(name, table.number(0, 2**31 - 1), 0)
         return limits
 
+    def check_groups(self, limits: Mapping[str, int], tasks: Iterable[TaskSpec]) -> None:
+        """A limit of a group that no task is in is mistyped."""
+        known = list(dict.fromkeys(task.group for task in tasks if task.group is not None))
+        for name in limits:
+            if name not in known:
+                others = f"there are: {', '.join(map(printable, known))}" if known else "there is none"
+                table = Table(self.file, ("groups",), dict(limits))
+                table.refuse(name, f"no task of this file is in the group {shown(name)}; {others}", value=False)
+
     def names(self, table: Table, key: str, what: str, most: int) -> tuple[str, ...]:
         """A list of tags or of conditions."""
         values = table.values[key]
@@ -420,7 +433,7 @@ class _Reader:
             if key not in table.values:
                 table.refuse(None, f'found an outage without "{key}"; allowed is one with condition, begin and end')
         outage = Outage(
-            table.optional("condition", table.choice(_OUTAGES), "network"),
+            table.optional("condition", table.choice(self.outages_of), "network"),
             table.optional("begin", lambda key: self.time_of_day(table, key), 0),
             table.optional("end", lambda key: self.time_of_day(table, key), 0),
             frozenset(table.optional("days", lambda key: self.weekdays(table, key), range(7))),

@@ -11,24 +11,41 @@ import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from statistics import NormalDist
 from typing import Final
 
-from .. import Cycle, NotFound, Outcome, Pace, Report, ReportRun, Run, Scheduler, StaleRun, State, TaskInfo, Wait
+from .. import (
+    Constraint,
+    Cycle,
+    NotFound,
+    Outcome,
+    Pace,
+    Report,
+    ReportRun,
+    Run,
+    Scheduler,
+    StaleRun,
+    State,
+    TaskInfo,
+    Wait,
+)
+from .._run import is_over
 from ..testing import VirtualClock
 from . import wire
 from .duration import DAY, show
 from .report import model
 from .report.axis import instant
 from .spent import Spending
-from .workload import Behaviour, Outage, TaskSpec, Workload
+from .workload import CONSTRAINTS, Behaviour, Outage, TaskSpec, Workload
 
 _NORMAL: Final = NormalDist()
 NEVER: Final = 1 << 63
+#: Runs tell their progress no oftener than that, ns.
+_LEAST_STEP: Final = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +175,26 @@ class Weather:
         return self._edges[index] if index < len(self._edges) else NEVER
 
 
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What tasks may ask for and is missing."""
+
+    constraints: Constraint = field(default_factory=lambda: Constraint(0))
+    names: frozenset[str] = frozenset()
+    """Conditions of the host."""
+
+    @classmethod
+    def of(cls, scheduler: Scheduler) -> Lack:
+        """What is missing now."""
+        found = scheduler.conditions()
+        constraints = [name for name in CONSTRAINTS if Constraint.of(name) not in found.satisfied]
+        return cls(Constraint.of(constraints), frozenset(name for name, holds in found.named.items() if not holds))
+
+    def has(self, name: str) -> bool:
+        """Whether a constraint or a condition of this name is missing."""
+        return Constraint.of(name) in self.constraints if name in CONSTRAINTS else name in self.names
+
+
 class Simulation:
     """One simulation; `run` makes the history of it."""
 
@@ -179,12 +216,15 @@ class Simulation:
         )
         self._weather = Weather(self.away)
         self._missing: frozenset[str] = frozenset()
+        self._lack = Lack()
         # A seed of 0 would make the library take one from the clock.
         self._limits = replace(limits, seed=limits.seed or 1)
         self._clock = VirtualClock(workload.start)
         self._actors = {task.id: Actor(task.behaviour, limits.seed, task.id, self.begin) for task in workload.tasks}
         self._index = {task.id: index for index, task in enumerate(workload.tasks)}
         self._flights: list[tuple[int, int, Run, Outcome]] = []
+        #: When a run tells its progress next, when it ends, and in which steps it tells it.
+        self._tellers: list[tuple[int, int, Run, int, int]] = []
         self._number = count()
         self._paces: list[Pace | None] = [None] * len(workload.tasks)
         self._spending = [Spending(task.id, self.begin) for task in workload.tasks]
@@ -194,21 +234,20 @@ class Simulation:
     def run(self) -> model.History:
         """Plays all windows."""
         with wire.open_scheduler(None, self._limits, self._clock) as scheduler:
-            scheduler.set_conditions(network=True, power=True)
-            wire.register(scheduler, self.workload, None)
+            for name in self.workload.conditions:
+                scheduler.define_condition(name)
+            self._miss(scheduler, frozenset())
+            wire.register(scheduler, self.workload, None, self.workload.start.tzinfo)
             standings = [self._standing(scheduler, task) for task in self.workload.tasks]
-            refresh_all = (
-                self._limits.max_pending_refresh is not None or self._limits.max_pending_processing is not None
-            )
             windows: list[model.Window] = []
             runs: list[model.Run] = []
             for begin in self._begins():
                 self._set_clock(scheduler, begin)
                 self._look_at_waits(scheduler)
-                if refresh_all:
-                    standings = [self._standing(scheduler, task) for task in self.workload.tasks]
+                self._look_at_standings(scheduler, standings)
+                lack = self._lack
                 report = self._cycle(scheduler)
-                windows.append(self._window(report, standings))
+                windows.append(self._window(report, standings, lack))
                 for run in report.runs:
                     index = self._index[run.id]
                     runs.append(model_run(run, index, len(windows) - 1))
@@ -263,7 +302,7 @@ class Simulation:
             task.schedule,
             task.priority,
             task.every,
-            task.requires,
+            (*task.requires, *task.conditions),
             None if source is None else source.changes(self.end),
             None if pace is None else pace.per_mille,
             (0, 0) if pace is None else (pace.news, pace.runs),
@@ -274,7 +313,15 @@ class Simulation:
         record = None
         with suppress(NotFound):
             record = scheduler.get(task.id)
-        return _Standing(record, task.requires, self.window.kinds)
+        return _Standing(record, task, self.window.kinds)
+
+    def _look_at_standings(self, scheduler: Scheduler, standings: list[_Standing]) -> None:
+        """Of tasks that change without a run of their own: they get a place, start after others, are too late."""
+        limits = self._limits
+        has_limits = limits.max_pending_refresh is not None or limits.max_pending_processing is not None
+        for index, task in enumerate(self.workload.tasks):
+            if has_limits or task.after or task.latest_begin:
+                standings[index] = self._standing(scheduler, task)
 
     def _facts(self, windows: int) -> list[str]:
         lanes = f", {self.window.lanes} lanes" if self.window.lanes > 1 else ""
@@ -299,13 +346,23 @@ class Simulation:
             self._clock.advance_ns(at - self._clock.now_ns)
         missing = self._weather.missing(at)
         if missing != self._missing:
-            self._missing = missing
-            scheduler.set_conditions(network="network" not in missing, power="power" not in missing)
-            # What was stopped by that comes back at once.
-            for flight in [flight for flight in self._flights if flight[2].stopping.reason > 1]:
-                self._flights.remove(flight)
-                self._back(scheduler, flight[2], flight[3])
-            heapq.heapify(self._flights)
+            self._miss(scheduler, missing)
+            self._land_what_was_stopped(scheduler)
+
+    def _miss(self, scheduler: Scheduler, missing: frozenset[str]) -> None:
+        """Lets these conditions be missing, and no others."""
+        self._missing = missing
+        scheduler.set_conditions(**{name: name not in missing for name in CONSTRAINTS})
+        for name in self.workload.conditions:
+            scheduler.set_condition(name, name not in missing)
+        self._lack = Lack.of(scheduler)
+
+    def _land_what_was_stopped(self, scheduler: Scheduler) -> None:
+        """It comes back at once."""
+        for flight in [flight for flight in self._flights if is_over(flight[2].stopping.reason)]:
+            self._flights.remove(flight)
+            self._back(scheduler, flight[2], flight[3])
+        heapq.heapify(self._flights)
 
     def _cycle(self, scheduler: Scheduler) -> Report:
         window = self.window
@@ -336,30 +393,46 @@ class Simulation:
     def _play(self, scheduler: Scheduler, cycle: Cycle) -> None:
         while (step := cycle.next()) is not None:
             if isinstance(step, Run):
-                self._spending[self._index[step.id]].look(scheduler)
-                draw = self._actors[step.id].draw(step.started_at_ns)
-                ends = NEVER if draw.takes is None else step.started_at_ns + draw.takes
-                heapq.heappush(self._flights, (ends, next(self._number), step, draw.outcome))
+                self._start(scheduler, step)
                 continue
             self._wait(scheduler, step)
 
+    def _start(self, scheduler: Scheduler, run: Run) -> None:
+        """A run begins. If its task has a stall limit it tells its progress in time, unless it hangs."""
+        index = self._index[run.id]
+        self._spending[index].look(scheduler)
+        draw = self._actors[run.id].draw(run.started_at_ns)
+        ends = NEVER if draw.takes is None else run.started_at_ns + draw.takes
+        heapq.heappush(self._flights, (ends, next(self._number), run, draw.outcome))
+        limit = self.workload.tasks[index].stall_limit
+        if draw.takes is not None and 0 < limit <= draw.takes:
+            step = max(limit // 2, _LEAST_STEP)
+            heapq.heappush(self._tellers, (run.started_at_ns + step, next(self._number), run, ends, step))
+
+    def _tell_progress(self, now: int) -> None:
+        while self._tellers and self._tellers[0][0] <= now:
+            at, _, run, ends, step = heapq.heappop(self._tellers)
+            run.progress(at - run.started_at_ns, of=ends - run.started_at_ns)
+            if at + step < ends and not is_over(run.stopping.reason):
+                heapq.heappush(self._tellers, (at + step, next(self._number), run, ends, step))
+
     def _wait(self, scheduler: Scheduler, step: Wait) -> None:
-        """Lets time pass to what happens first: a run's end, a change of conditions, an expiry."""
+        """Lets time pass to what happens first: a run's end or progress, a change of conditions, an expiry."""
         now = self._clock.now_ns
         ends = self._flights[0][0] if self._flights else NEVER
-        at = min(ends, self._weather.next_edge(now), step.wake_at_ns)
+        tells = self._tellers[0][0] if self._tellers else NEVER
+        at = min(ends, tells, self._weather.next_edge(now), step.wake_at_ns)
         self._set_clock(scheduler, max(at, now))
+        self._tell_progress(self._clock.now_ns)
         while self._flights and self._flights[0][0] <= at:
             _, _, run, outcome = heapq.heappop(self._flights)
             self._back(scheduler, run, outcome)
 
-    def _window(self, report: Report, standings: Sequence[_Standing]) -> model.Window:
+    def _window(self, report: Report, standings: Sequence[_Standing], lack: Lack) -> model.Window:
         ran = {self._index[run.id] for run in report.runs}
         begin = report.began_at_ns
-        missing = self._weather.missing(begin)
         fates = [
-            model.Fate.RAN if index in ran else standing.fate(begin, missing)
-            for index, standing in enumerate(standings)
+            model.Fate.RAN if index in ran else standing.fate(begin, lack) for index, standing in enumerate(standings)
         ]
         return model.Window(
             begin,
@@ -375,9 +448,9 @@ class Simulation:
 class _Standing:
     """Where a task stands after its last run: enough to tell why it does not run in a window."""
 
-    __slots__ = ("_always", "_earliest", "_later", "_requires")
+    __slots__ = ("_always", "_conditions", "_earliest", "_later", "_requires")
 
-    def __init__(self, record: TaskInfo | None, requires: Sequence[str], kinds: Sequence[str]) -> None:
+    def __init__(self, record: TaskInfo | None, task: TaskSpec, kinds: Sequence[str]) -> None:
         self._always = None
         if record is None:
             # It has ended, so long ago that it is forgotten.
@@ -391,15 +464,17 @@ class _Standing:
             self._always = model.Fate.HELD
         self._earliest = record.earliest_begin_ns
         self._later = model.Fate.BACKING_OFF if record.attempts else model.Fate.NOT_DUE
-        self._requires = frozenset(requires)
+        self._requires = Constraint.of(task.requires)
+        self._conditions = frozenset(task.conditions)
 
-    def fate(self, begin: int, missing: frozenset[str]) -> model.Fate:
+    def fate(self, begin: int, lack: Lack) -> model.Fate:
         """Why it did not run in a window: what the engine's own explanation says, without asking it each time."""
         if self._always is not None:
             return self._always
         if self._earliest > begin:
             return self._later
-        return model.Fate.CONDITIONS if missing & self._requires else model.Fate.DID_NOT_FIT
+        is_missing = self._requires & lack.constraints or self._conditions & lack.names
+        return model.Fate.CONDITIONS if is_missing else model.Fate.DID_NOT_FIT
 
 
 def summary(history: model.History) -> dict[str, object]:

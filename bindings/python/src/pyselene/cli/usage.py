@@ -32,13 +32,13 @@ class Usage:
     uses: list[Span]
     """In order, from a number of days before the begin."""
 
-    def without(self, signal: Signal, spans: Iterable[Span]) -> None:
-        """Lets a signal be 0 at these times, whatever it would be."""
+    def force(self, signal: Signal, spans: Iterable[Span], value: int, rest: int) -> None:
+        """Lets a signal have a value at these times, whatever it would be; rest: what it is where nothing is known."""
         for begin, end in spans:
-            points = self.tracks.setdefault(signal, [(self.begin, 1)])
-            before = [value for at, value in points if at <= end]
-            kept = [(at, value) for at, value in points if not begin <= at <= end]
-            self.tracks[signal] = _thinned([*kept, (begin, 0), (end, before[-1] if before else 1)])
+            points = self.tracks.setdefault(signal, [(self.begin, rest)])
+            before = [old for at, old in points if at <= end]
+            kept = [(at, old) for at, old in points if not begin <= at <= end]
+            self.tracks[signal] = _thinned([*kept, (begin, value), (end, before[-1] if before else rest)])
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -94,8 +95,8 @@ class Limits:
         return RULES[2] if self.freshness else RULES[1] if self.observed_range else RULES[0]
 
 
-def definition(spec: TaskSpec, handler: str) -> Task:
-    """The library's definition of a task; its input is its command."""
+def definition(spec: TaskSpec, handler: str, zone: tzinfo | None = None) -> Task:
+    """The library's definition of a task; its input is its command, its calendar is in the zone or in local time."""
     backoff = None
     if spec.backoff is not None:
         backoff = _BACKOFFS[spec.backoff](spec.backoff_delay / SECOND)
@@ -120,6 +121,7 @@ def definition(spec: TaskSpec, handler: str) -> Task:
         anchored=spec.anchored,
         at=" ".join(spec.at) or None,
         on=" ".join(spec.on) or None,
+        zone=zone if spec.at or spec.cron else None,
         jitter=spec.jitter,
         backoff=backoff,
         max_attempts=spec.max_attempts or None,
@@ -190,15 +192,20 @@ def serving(scheduler: Scheduler, wanted: bool) -> Iterator[None]:
             server.close()
 
 
-def register(scheduler: Scheduler, workload: Workload, handler: Callable[[Run], Outcome] | None) -> None:
-    """Registers a workload's tasks and what runs them."""
+def register(
+    scheduler: Scheduler,
+    workload: Workload,
+    handler: Callable[[Run], Outcome] | None,
+    zone: tzinfo | None = None,
+) -> None:
+    """Registers a workload's tasks and what runs them; calendars are in the zone or in local time."""
     name = handler_of(workload)
     scheduler.register_handler(name, handler)
     for group, limit in workload.groups.items():
         scheduler.group(group, limit=limit or None)
     note_finished(scheduler, workload)
     specs = left_to_do(scheduler, workload)
-    tasks = [scheduler.winning(definition(spec, name)) for spec in specs]
+    tasks = [scheduler.winning(definition(spec, name, zone)) for spec in specs]
     for spec, found in zip(specs, scheduler.register_all(tasks), strict=True):
         if isinstance(found, SeleneError):
             raise workload.problem(f"the scheduler refused the task: {found}", "tasks", spec.id)

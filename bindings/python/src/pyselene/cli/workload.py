@@ -17,6 +17,9 @@ PRIORITIES: Final = ("very_low", "low", "normal", "high", "very_high")
 QUOTA_POLICIES: Final = ("ordinary", "refuse")
 BACKOFFS: Final = ("none", "linear", "exponential")
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+CONSTRAINTS: Final = (
+    "network", "power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off", "not_roaming",
+)  # fmt: skip
 
 DEFAULT_START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 """When a simulation begins by default: a Monday, always the same, so that it can be repeated."""
@@ -91,6 +94,7 @@ class Outage:
     """A part of each day in which a condition does not hold."""
 
     condition: str
+    """A constraint, or a condition of the host that tasks ask for."""
     begin: int
     """ns since midnight."""
     end: int
@@ -126,6 +130,11 @@ class Workload:
     outages: tuple[Outage, ...] = ()
     groups: Mapping[str, int] = field(default_factory=dict)
     """The most runs at a time of each group; 0 is no limit."""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions of the host that tasks ask for."""
+        return tuple(dict.fromkeys(name for task in self.tasks for name in task.conditions))
 
     def task(self, id: str) -> TaskSpec | None:
         """The task of this id."""

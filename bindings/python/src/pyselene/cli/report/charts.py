@@ -13,6 +13,7 @@ from html import escape
 from typing import Final
 
 from ..duration import MINUTE, SECOND, show
+from ..workload import CONSTRAINTS
 from .axis import instant, marks
 from .fresh import Result
 from .model import OUTCOMES, Fate, History, Spent, Track, Window
@@ -71,7 +72,7 @@ def runs(history: History) -> str:
         spans = "".join(
             f"M{frame.x(away.begin)} {y:g}H{frame.x(away.end)}" for away in history.away if away.condition == condition
         )
-        parts.append(_stroke(f"gone {condition}", spans, 7))
+        parts.append(_stroke(f"gone {_known(condition)}", spans, 7))
     parts.extend(_misses(history, frame, top, lane))
     middle = (lane - 4) / 2
     for outcome in OUTCOMES:
@@ -272,12 +273,18 @@ def fate_legend(history: History) -> str:
 
 def spent_class(part: Spent) -> str:
     """The class of a reason; what the governor refused for and constraints have colours of their own elsewhere, too."""
-    return f"spent {part.reason} {part.about}".strip()
+    is_ours = part.reason in ("constraints", "governor")
+    return f"spent {part.reason} {part.about}".strip() if is_ours else f"spent {part.reason}"
 
 
 def spent_legend(history: History) -> str:
     """The legend of where the time went: the reasons that came."""
     return legend((spent_class(part), part.label) for part in history.spent)
+
+
+def _known(condition: str) -> str:
+    """The class of a condition; those of the host have none of their own."""
+    return condition if condition in CONSTRAINTS else "named"
 
 
 def _conditions(history: History) -> list[str]:
@@ -348,7 +355,7 @@ def _stroke(name: str, path: str, width: float) -> str:
 
 def _backdrop(history: History, frame: Frame, height: int, bands: bool = True) -> str:
     away = "".join(
-        f'<rect class="band {away.condition}" x="{frame.x(away.begin)}" y="0" '
+        f'<rect class="band {_known(away.condition)}" x="{frame.x(away.begin)}" y="0" '
         f'width="{(away.end - away.begin) / SECOND:g}" height="{height}"/>'
         for away in history.away
         if bands
