@@ -69,6 +69,33 @@ def test_l14_a_live_store_is_changed_through_its_owner(served: Scheduler) -> Non
     assert here("cancel", "--all", "--store", "tasks.db").stdout == "cancelled 2 tasks\n"
 
 
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_w2_a_condition_of_a_live_store_is_met_and_lost_by_both_programs(
+    served: Scheduler, folder: Path, program: str
+) -> None:
+    def change(verb: str, name: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "pyselene", verb] if program == "pyselene" else [str(RUNNER), f"--{verb}"]
+        return subprocess.run(
+            [*words, name, "--store", "tasks.db"], cwd=folder, env=environment(), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    told = change("meet", "vpn")
+    assert told.returncode == 2
+    assert 'meet: no task asks for the condition "vpn"; there is none' in told.stderr
+    served.enqueue("upload", handler="h", conditions=["vpn", "disk"])
+    served.define_condition("disk", True)
+    for verb, done, holds in (("meet", "met", True), ("lose", "lost", False), ("meet", "met", True)):
+        told = change(verb, "vpn")
+        assert (told.returncode, told.stdout) == (0, f"{done} condition vpn\n")
+        assert served.conditions().named == {"disk": True, "vpn": holds}
+        assert bool(served.explain("upload").reasons) is not holds
+    told = change("lose", "vnp")
+    assert told.returncode == 2
+    assert 'lose: no task asks for the condition "vnp"; there are: disk' in told.stderr
+    assert served.conditions().named == {"disk": True, "vpn": True}
+
+
 MEMBER = """
 import sys, pyselene
 member = pyselene.connect("tasks.db", pool="mailer")

@@ -445,15 +445,26 @@ selene_status keep_retry(selene_scheduler scheduler, const char *id) {
 static const char *done_with(const char *option) {
     return strncmp(option, "pause", 5) == 0    ? "paused"
            : strncmp(option, "resume", 6) == 0 ? "resumed"
+           : strcmp(option, "meet") == 0       ? "met"
+           : strcmp(option, "lose") == 0       ? "lost"
                                                : "cancelled";
 }
 
-selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause) {
+selene_status keep_pause(selene_scheduler scheduler, const struct options *options) {
+    const struct pause_option *pause = &options->pause;
     uint64_t count = 0;
     selene_status status = pause->function(scheduler, pause->name, -1, &count);
     if (status) return status;
-    if (strstr(pause->option, "group"))
-        printf("%s group %s\n", done_with(pause->option), printable(pause->name, -1).text);
+    if (!options->changes_condition && strstr(pause->option, "group")) {
+        selene_group_info info = SELENE_GROUP_INFO_INIT;
+        status = selene_group_get(scheduler, pause->name, -1, &info);
+        if (status && status != SELENE_ERROR_NOT_FOUND) return status;
+        printf("%s group %s: %" PRIu64 " of its tasks wait%s\n", done_with(pause->option),
+               printable(pause->name, -1).text, info.waiting, info.waiting == 1 ? "s" : "");
+        return SELENE_OK;
+    }
+    if (options->changes_condition)
+        printf("%s condition %s\n", done_with(pause->option), printable(pause->name, -1).text);
     else printf("%s %" PRIu64 " task%s\n", done_with(pause->option), count, count == 1 ? "" : "s");
     return SELENE_OK;
 }

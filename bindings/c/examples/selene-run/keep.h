@@ -37,8 +37,8 @@ selene_status keep_clients(selene_scheduler scheduler);
 /** Enqueues a failed task again; that it is finished is noted no more. */
 selene_status keep_retry(selene_scheduler scheduler, const char *id);
 
-/** Pauses tasks, or lets them go on, and says how many. */
-selene_status keep_pause(selene_scheduler scheduler, const struct pause_option *pause);
+/** Pauses tasks, or lets them go on, and says how many; or changes a condition. */
+selene_status keep_pause(selene_scheduler scheduler, const struct options *options);
 
 /** Enqueues a task that runs once, and says what came of it. */
 selene_status keep_enqueue(selene_scheduler scheduler, const struct options *options);

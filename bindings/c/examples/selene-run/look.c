@@ -38,6 +38,56 @@ bool look_knows(const struct workload *workload, const char *option, const char 
     return false;
 }
 
+static bool is_text(selene_text text, const char *name, size_t length) {
+    return (size_t)text.length == length && memcmp(text.data, name, length) == 0;
+}
+
+/* Says the names that tasks ask for, or are in; how many they are. */
+static size_t say_names(const struct workload *workload, bool are_groups) {
+    size_t count = 0;
+    for (size_t i = 0; i < workload->count; i++) {
+        const struct workload_task *task = &workload->tasks[i];
+        const size_t names =
+            are_groups ? task->definition.group.length > 0 : task->definition.condition_count;
+        for (size_t k = 0; k < names; k++) {
+            const selene_text name = are_groups ? task->definition.group : task->conditions[k];
+            fprintf(stderr, "%s %s",
+                    count++ ? "," : " there are:", printable(name.data, name.length).text);
+        }
+    }
+    return count;
+}
+
+static bool refuse_name(const struct workload *workload, const char *option, const char *words,
+                        const char *name, size_t length, bool is_group) {
+    fprintf(stderr, "selene-run: %s: no task of %s %s \"%s\";", option, workload->path, words,
+            printable(name, (int64_t)length).text);
+    if (say_names(workload, is_group) == 0) fputs(" there is none", stderr);
+    fputc('\n', stderr);
+    return false;
+}
+
+bool look_knows_names(const struct workload *workload, const struct options *options) {
+    for (size_t n = 0; n < options->condition_name_count; n++) {
+        const char *name = options->condition_names[n];
+        bool is_known = false;
+        for (size_t i = 0; i < workload->count; i++)
+            for (size_t k = 0; k < workload->tasks[i].definition.condition_count; k++)
+                is_known |= is_text(workload->tasks[i].conditions[k], name, strlen(name));
+        if (!is_known)
+            return refuse_name(workload, "--condition", "asks for", name, strlen(name), false);
+    }
+    for (size_t n = 0; n < options->group_limit_count; n++) {
+        const char *name = options->group_limits[n];
+        const size_t length = (size_t)(strrchr(name, '=') - name);
+        bool is_known = false;
+        for (size_t i = 0; i < workload->count; i++)
+            is_known |= is_text(workload->tasks[i].definition.group, name, length);
+        if (!is_known) return refuse_name(workload, "--group-limit", "is in", name, length, true);
+    }
+    return true;
+}
+
 /* A handler that is never called stands in for each, so that plans and reasons are as in the program that has them. */
 static selene_status stand_in(selene_scheduler scheduler, selene_text id) {
     selene_task_info *info;
@@ -54,7 +104,7 @@ static selene_status prepare(const struct session *session, const selene_task_id
     selene_status status =
         selene_conditions_set(session->scheduler, options->conditions, options->satisfied);
     if (!status && options->retry) status = keep_retry(session->scheduler, options->retry);
-    if (!status && options->pause.option) status = keep_pause(session->scheduler, &options->pause);
+    if (!status && options->pause.option) status = keep_pause(session->scheduler, options);
     if (!status && options->enqueue) status = keep_enqueue(session->scheduler, options);
     for (uint64_t i = 0; i < ids->count && !status; i++)
         status = stand_in(session->scheduler, ids->ids[i]);
@@ -79,7 +129,7 @@ static selene_status look_live(const struct session *session) {
     selene_status status = SELENE_OK;
     if (session->options->retry) status = keep_retry(session->scheduler, session->options->retry);
     if (!status && session->options->pause.option)
-        status = keep_pause(session->scheduler, &session->options->pause);
+        status = keep_pause(session->scheduler, session->options);
     if (!status && session->options->enqueue)
         status = keep_enqueue(session->scheduler, session->options);
     if (!status && session->options->now)
@@ -94,6 +144,27 @@ static bool knows_paused(const struct workload *stored, const struct options *op
     if (pause->function == selene_task_resume) return look_knows(stored, "--resume", pause->name);
     if (pause->function == selene_task_cancel) return look_knows(stored, "--cancel", pause->name);
     return true;
+}
+
+/* Conditions that nobody asks for and nobody defined are mistyped. */
+static bool knows_condition(selene_scheduler scheduler, const struct options *options) {
+    const char *name = options->pause.name;
+    selene_task_ids *names = NULL;
+    bool is_known = false;
+    if (!options->changes_condition) return true;
+    /* What is wrong is then told as the condition is changed. */
+    if (selene_condition_list(scheduler, &names)) return true;
+    for (uint64_t i = 0; i < names->count && !is_known; i++)
+        is_known = strcmp(names->ids[i].data, name) == 0;
+    if (!is_known) {
+        fprintf(stderr, "selene-run: --%s: no task asks for the condition \"%s\"; there %s",
+                options->pause.option, printable(name, -1).text, names->count ? "are:" : "is none");
+        for (uint64_t i = 0; i < names->count; i++)
+            fprintf(stderr, " %s", printable(names->ids[i].data, names->ids[i].length).text);
+        fputc('\n', stderr);
+    }
+    selene_task_ids_destroy(names);
+    return is_known;
 }
 
 int look_stored(const struct options *options, selene_scheduler scheduler, bool is_live) {
@@ -111,12 +182,20 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
             printable(options->store, -1).text, printable(options->now, -1).text);
         return EXIT_REFUSED;
     }
+    if (!is_live && options->changes_condition) {
+        fprintf(stderr,
+                "selene-run: %s: no process serves it, and a store keeps no conditions; allowed is "
+                "--condition \"%s\" with WORKLOAD\n",
+                printable(options->store, -1).text, printable(options->pause.name, -1).text);
+        return EXIT_REFUSED;
+    }
     status = selene_task_list(scheduler, NULL, 0, &ids);
     if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
     if (!status && (!look_knows(&stored, "--explain", options->explain) ||
                     !look_knows(&stored, "why", options->waits) ||
                     !look_knows(&stored, "--retry", options->retry) ||
-                    !look_knows(&stored, "--now", options->now) || !knows_paused(&stored, options)))
+                    !look_knows(&stored, "--now", options->now) ||
+                    !knows_paused(&stored, options) || !knows_condition(scheduler, options)))
         exit_code = EXIT_USAGE;
     else if (!status) status = is_live ? look_live(&session) : prepare(&session, ids);
     if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());

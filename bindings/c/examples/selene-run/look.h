@@ -14,4 +14,7 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
 /** True if the id of an option is NULL or in the workload; else says on stderr which ids are. */
 bool look_knows(const struct workload *workload, const char *option, const char *id);
 
+/** True if tasks ask for the conditions of the options, and are in their groups; else says on stderr which there are. */
+bool look_knows_names(const struct workload *workload, const struct options *options);
+
 #endif

@@ -328,7 +328,7 @@ int main(int count, char **arguments) {
     if (!workload_read(&workload, options.workload)) exit_code = EXIT_WORKLOAD;
     else if (!look_knows(&workload, "--now", options.now) ||
              !look_knows(&workload, "--explain", options.explain) ||
-             !look_knows(&workload, "why", options.waits))
+             !look_knows(&workload, "why", options.waits) || !look_knows_names(&workload, &options))
         exit_code = EXIT_USAGE;
     else if (workspace_open(&workspace, options.logs)) {
         exit_code = run_session(&options, &workload, &workspace);

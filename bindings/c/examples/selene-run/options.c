@@ -74,6 +74,9 @@ static const char help[] =
     "                     let them go on; as --retry\n"
     "  --pause-group GROUP, --resume-group GROUP\n"
     "                     the same of a group, with what joins it later; as --retry\n"
+    "  --meet NAME, --lose NAME\n"
+    "                     the condition NAME holds from now on, or does not, in the process that\n"
+    "                     serves FILE; as --retry\n"
     "\n";
 /* More than one text, since a string may be too long for a compiler. */
 static const char help_on_more[] =
@@ -185,6 +188,8 @@ enum option_number {
     RESUME_GROUP,
     GROUP_LIMIT,
     CONDITION,
+    MEET,
+    LOSE,
     HELP,
     VERSION
 };
@@ -240,6 +245,8 @@ static const struct option table[] = {
     {"resume-group", required_argument, NULL, RESUME_GROUP},
     {"group-limit", required_argument, NULL, GROUP_LIMIT},
     {"condition", required_argument, NULL, CONDITION},
+    {"meet", required_argument, NULL, MEET},
+    {"lose", required_argument, NULL, LOSE},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -283,6 +290,30 @@ static selene_status resume_group(selene_scheduler scheduler, const char *name, 
                                   uint64_t *out_count) {
     *out_count = 0;
     return selene_group_resume(scheduler, name, length);
+}
+
+/* Tasks may ask for one that nobody has defined. */
+static selene_status change_condition(selene_scheduler scheduler, const char *name, int64_t length,
+                                      int32_t satisfied) {
+    selene_status status = selene_condition_define(scheduler, name, length);
+    return status ? status : selene_condition_set(scheduler, name, length, satisfied);
+}
+
+static selene_status meet(selene_scheduler scheduler, const char *name, int64_t length,
+                          uint64_t *out_count) {
+    *out_count = 0;
+    return change_condition(scheduler, name, length, 1);
+}
+
+static selene_status lose(selene_scheduler scheduler, const char *name, int64_t length,
+                          uint64_t *out_count) {
+    *out_count = 0;
+    return change_condition(scheduler, name, length, 0);
+}
+
+static bool set_met(struct options *options, const char *name, pause_function *function) {
+    options->changes_condition = true;
+    return set_pause(options, name, function);
 }
 
 static bool add_condition(struct options *options) {
@@ -422,6 +453,10 @@ static bool read_option(struct options *options, int option, const char *name) {
         return add_group_limit(options);
     case CONDITION:
         return add_condition(options);
+    case MEET:
+        return set_met(options, name, meet);
+    case LOSE:
+        return set_met(options, name, lose);
     case HELP:
     case VERSION:
         break;

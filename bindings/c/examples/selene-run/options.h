@@ -9,7 +9,7 @@
 
 #include "arguments.h"
 
-/** Pauses tasks by what their id or tag is, or lets them go on. */
+/** Pauses tasks by what their id or tag is, lets them go on, or changes what they wait for. */
 typedef selene_status pause_function(selene_scheduler scheduler, const char *name, int64_t length,
                                      uint64_t *out_count);
 
@@ -67,6 +67,8 @@ struct options {
     /** What happens in a store that another process has open is shown as it happens. */
     bool watch;
     struct pause_option pause;
+    /** What `pause` changes is a condition. */
+    bool changes_condition;
     /** Conditions that hold. */
     const char *condition_names[CONDITION_NAMES];
     size_t condition_name_count;

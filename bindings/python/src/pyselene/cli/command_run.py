@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ from .reader import load
 from .runner import Runner
 from .session import Plan, Session, session_time
 from .toml_table import shown, wrong_name
+from .workload import Workload
 from .workspace import Workspace
 
 
@@ -153,6 +155,7 @@ def run_command(
     if now is not None:
         refuse_unknown(work, now)
         lanes = 1
+    _refuse_conditions(work, condition or ())
     window = o.window_of(work, budget, reserve, every, lanes, kinds, strict_fit)
     console = new_console()
     is_live = console.is_terminal if live is None else live
@@ -175,8 +178,6 @@ def run_command(
         runner = Runner(workspace, grace / 1e9, None if quiet else show_output, guard)
         scheduler.set_conditions(network=network, power=power)
         for name in condition or ():
-            if wrong := wrong_name("--condition", name):
-                raise Problem(wrong, Exit.USAGE)
             scheduler.define_condition(name, True)
         if store is not None:
             leave_to_others(scheduler, store, work, adopt)
@@ -216,6 +217,17 @@ def _run_there(now: str | None, store: Path | None) -> None:
             raise Problem(str(error)) from error
     name = printable(now)
     typer.echo(f"began {name}" if begun else f"{name} is due now; if it does not run, explain says why")
+
+
+def _refuse_conditions(work: Workload, names: Sequence[str]) -> None:
+    """Refuses conditions that no task asks for: they are mistyped."""
+    for name in names:
+        if wrong := wrong_name("--condition", name):
+            raise Problem(wrong, Exit.USAGE)
+        if name not in work.conditions:
+            known = ", ".join(map(printable, work.conditions))
+            others = f"there are: {known}" if known else "there is none"
+            raise Problem(f"--condition: no task of {work.path} asks for {shown(name)}; {others}", Exit.USAGE)
 
 
 def _refuse_together(

@@ -256,13 +256,47 @@ def resume(
     _pause("resume", store, ids, tag, group)
 
 
+@command()
+def meet(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The condition.")],
+    store: Annotated[Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that is served.")],
+) -> None:
+    """Let a condition of the host hold from now on, in the process that serves a store."""
+    _change_condition("meet", name, store)
+
+
+@command()
+def lose(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The condition.")],
+    store: Annotated[Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that is served.")],
+) -> None:
+    """Let a condition of the host hold no longer, in the process that serves a store; runs that need it are stopped."""
+    _change_condition("lose", name, store)
+
+
+def _change_condition(verb: str, name: str, store: Path) -> None:
+    with _looking(None, store) as scheduler:
+        if not scheduler.connected:
+            raise Problem(
+                f"{store_path(store)}: no process serves it, and a store keeps no conditions; allowed is"
+                f" --condition {shown(name)} with WORKLOAD"
+            )
+        known = scheduler.conditions().named
+        if name not in known:
+            others = "is none" if not known else f"are: {' '.join(map(printable, known))}"
+            raise Problem(f"{verb}: no task asks for the condition {shown(name)}; there {others}", Exit.USAGE)
+        # Tasks may ask for one that nobody has defined.
+        scheduler.define_condition(name, verb == "meet")
+    typer.echo(f"{'met' if verb == 'meet' else 'lost'} condition {printable(name)}")
+
+
 def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None, group: str | None) -> None:
     if bool(ids) + (tag is not None) + (group is not None) != 1:
         raise Problem(f"{verb} needs ids, or --tag, or --group", Exit.USAGE)
     with _looking(None, store) as scheduler:
         if group is not None:
-            (scheduler.pause if verb == "pause" else scheduler.resume)(group=group)
-            typer.echo(f"{verb}d group {printable(group)}")
+            count = (scheduler.pause if verb == "pause" else scheduler.resume)(group=group)
+            typer.echo(f"{verb}d group {printable(group)}: {count} of its tasks wait{'s' if count == 1 else ''}")
             return
         change = scheduler.pause if verb == "pause" else scheduler.resume
         for name in ids or ():
