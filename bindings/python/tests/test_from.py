@@ -23,7 +23,7 @@ def test_the_programs_run() -> None:
 
 def test_every_name_of_c_is_in_the_header() -> None:
     header = (ROOT / "include/selene.h").read_text()
-    names = set(re.findall(r"\b(?:selene|SELENE)_[A-Za-z_]+[a-z]\b|\bSELENE_[A-Z_]+\b", TEXT))
+    names = set(re.findall(r"(?<![$\w])(?:(?:selene|SELENE)_[A-Za-z_]+[a-z]\b|SELENE_[A-Z_]+\b)", TEXT))
     assert len(names) > 30
     missing = {name for name in names if not re.search(rf"\b{name}\b", header)}
     assert missing == set()
@@ -48,5 +48,38 @@ def test_every_name_of_python_exists() -> None:
         assert hasattr(Scheduler, method), method
     for method in re.findall(r"`run\.(\w+)", TEXT):
         assert hasattr(Run, method), method
-    for name in ("Abandon", "Retry", "Exponential", "PENDING"):
+    for name in ("Abandon", "Retry", "Exponential", "PENDING", "TooManyPending", "ImmediateRunIneligible"):
         assert hasattr(selene, name)
+
+
+def column(table: str, number: int) -> str:
+    """What stands in code in a column of the table below a heading."""
+    rows = TEXT.split(f"## {table}\n", 1)[1].split("\n## ", 1)[0].splitlines()
+    cells = [row[1:-1].split("|")[number] for row in rows if row.startswith("| ")]
+    return "\n".join(code for cell in cells for code in re.findall(r"`([^`]+)`", cell))
+
+
+def test_what_is_called_in_the_columns_of_pyselene_can_be_called() -> None:
+    found = "".join(column(table, 2) + "\n" for table in ("WorkManager", "BGTaskScheduler"))
+    found += column("APScheduler and huey", 2)
+    called = set(re.findall(r"(?<![\w.])(?:(?:scheduler|run)\.)?([A-Za-z_]+)\(", found))
+    assert len(called) > 30
+    assert {name for name in called if not any(hasattr(one, name) for one in (Scheduler, Run, selene))} == set()
+    keywords = set(re.findall(r"\b([a-z_]+)=", found))
+    known = set(TaskRow.__dataclass_fields__) | {"on_stop"}
+    for name in ("enqueue", "task", "pause", "cancel_tag", "group", "driver", "run_cycle", "tasks", "drain", "close"):
+        known |= set(inspect.signature(getattr(Scheduler, name)).parameters)
+    known |= set(inspect.signature(Scheduler).parameters) | set(inspect.signature(Run.progress).parameters)
+    known |= set(inspect.signature(selene.Retry).parameters)
+    assert keywords - known == set()
+
+
+def test_what_is_said_of_command_lines_is_an_option_or_a_key() -> None:
+    options_c = (ROOT / "bindings/c/examples/selene-run/options.c").read_text()
+    found = column("cron and systemd timers", 2)
+    options = set(re.findall(r"--[a-z-]+", found)) - {"--scope"}
+    assert len(options) > 10
+    assert {option for option in options if f'{{"{option[2:]}",' not in options_c} == set()
+    keys = (ROOT / "bindings/c/examples/selene-run/keys.c").read_text()
+    for key in re.findall(r"\b([a-z_]+) ?=", found):
+        assert f'{{"{key}",' in keys or key in ("cron", "zone"), key
