@@ -476,7 +476,7 @@ BENCHMARKS := $(patsubst Benchmarks/%.c,build/bench/%,$(wildcard Benchmarks/*.c)
 PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/peers/*.c))
 
 benchmarks: $(BENCHMARKS) $(PEERS)
-build/bench/scale build/bench/groups build/bench/conditions build/bench/waits: NEEDS = -lselene
+build/bench/scale build/bench/groups build/bench/conditions build/bench/graphs build/bench/waits: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
 build/bench/store build/bench/open build/bench/clients: NEEDS = -lselene $(SQLITE)
 build/bench/instructions build/bench/neighbour build/bench/latency build/bench/member: NEEDS = -lselene -lpthread
