@@ -648,3 +648,21 @@ def test_a_retry_that_is_impossible_fails_its_run_and_not_the_window() -> None:
     report = scheduler.run_cycle(budget=30)
     assert outcomes(report) == {"wrong": "failed", "right": "new_data"}
     assert [str(error) for error in report.errors] == ["after is -1 s; allowed: 0 … 10 years"]
+
+
+def test_w12_what_a_host_keeps_with_a_run_is_found_by_its_stop_function() -> None:
+    found: list[object] = []
+    with selene.Scheduler(clock=VirtualClock()) as scheduler:
+        scheduler.register_handler("h", None, on_stop=lambda run, _reason: found.append(run.user))
+        for key in ("a", "b"):
+            scheduler.enqueue(key, handler="h")
+        cycle = scheduler.begin(budget=30, lanes=2)
+        for kept in ("a session", None):
+            run = cycle.next()
+            assert isinstance(run, selene.Run)
+            assert run.user is None
+            if kept is not None:
+                run.user = kept
+        assert scheduler.cancel_all() == 2
+        cycle.end()
+    assert found == ["a session", None]

@@ -201,6 +201,7 @@ class Run:
     """One dispatch of one task; given to its handler, and by Cycle.next().
 
     - `input`: the bytes that the task was registered with. `token`: the number of the run.
+    - `user`: None, or whatever the host keeps with the run.
     - Of the task, as it was dispatched: `id`, `handler`, `kind`, `priority`, `attempt`, `generation`. The rest, such as
       its tags, is in `scheduler.get(run.id)`.
     """
@@ -222,6 +223,9 @@ class Run:
     _taker = 0
     #: Called when the outcome was given, by the code that waits for it.
     _came_back: Callable[[], None] | None = None
+
+    #: Whatever the host keeps with it: set where `Cycle.next()` gave it, found by whoever has the run, its stop function too.
+    user: Any = None
 
     #: The fields of the library's structure, once one is asked for that was not read at once.
     _read: tuple[Any, ...] | None = None
