@@ -109,8 +109,10 @@ struct character {
     uint64_t seed;
     /** Chooses its calls. */
     uint64_t script;
-    /** Its windows are long and its waits short, so that nothing expires; no task of it has a latest begin. */
+    /** Its windows are long and its waits short, so that nothing expires; no task of it has a latest begin, unless it is
+     *  hurried. */
     int patient;
+    int hurried;
     int relaxed;
     /** 1: some batches are big. 2: each fifth call is a batch so big that the log is copied into the file now and then,
      *  and the last calls of each PLAY_ROUND end its cycles, so that it can close. */
@@ -149,7 +151,7 @@ static selene_options play_options(struct character character) {
 
 /** Whether some tasks have a latest begin: where the delay of a retry is chosen by chance, it decides whether they fail. */
 static int play_hurries(struct character character) {
-    return !character.patient && play_options(character).backoff_jitter == 0;
+    return (!character.patient || character.hurried) && play_options(character).backoff_jitter == 0;
 }
 
 /** Opens; file NULL: in memory. The player must stay where it is. */
@@ -277,7 +279,9 @@ static void play_condition(struct player *player, uint64_t *random, const char *
     default:
         deed->status = selene_condition_define(player->scheduler, name, -1);
     }
-    (void)selene_condition_get(player->scheduler, name, -1, &after);
+    /* What was refused has said why, and changed nothing. */
+    if (deed->status) after = before;
+    else (void)selene_condition_get(player->scheduler, name, -1, &after);
     deed->value = (uint64_t)(after > 0);
     deed->seals = deed->status == SELENE_OK && !known && (before > 0) != (after > 0);
 }
@@ -301,7 +305,8 @@ static void play_group(struct player *player, uint64_t *random, const char *name
     default:
         deed->status = selene_group_resume(player->scheduler, name, -1);
     }
-    known |= selene_group_get(player->scheduler, name, -1, &after);
+    if (deed->status) after = before;
+    else known |= selene_group_get(player->scheduler, name, -1, &after);
     deed->value = digest_of(digest_of(0, after.limit), after.paused);
     deed->seals = deed->status == SELENE_OK && !known &&
                   (before.limit != after.limit || before.paused != after.paused);
