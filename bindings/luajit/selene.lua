@@ -64,14 +64,24 @@ local kept = setmetatable({}, { __mode = 'k' })
 --- What the library lends, as a string.
 function selene.string(text) return ffi.string(text.data, text.length) end
 
---- A struct with its defaults: selene.new 'task'. Fields that are given are set; strings are texts, or the input of a task.
+--- What each list of texts is counted by.
+local counts = { tags = 'tag_count', conditions = 'condition_count' }
+
+--- A struct with its defaults: selene.new 'task'. Fields that are given are set; strings are texts, or the input of a task,
+--- tables of strings lists of texts.
 function selene.new(name, fields)
   local made = ffi.new('selene_' .. name)
   selene.check(library['selene_' .. name .. '_init'](made, ffi.sizeof(made)))
-  kept[made] = fields
+  local lists = { fields }
+  kept[made] = lists
   for field, value in pairs(fields or {}) do
     if field == 'input' then
       made.input, made.input_length = value, #value
+    elseif type(value) == 'table' then
+      local list = ffi.new('selene_text[?]', #value + 1)
+      for place, one in ipairs(value) do list[place - 1] = selene.text(one) end
+      lists[#lists + 1] = list
+      made[field], made[counts[field] or field .. '_count'] = list, #value
     else
       made[field] = type(value) == 'string' and selene.text(value) or value
     end

@@ -87,6 +87,20 @@ test('another process has the store: what is enqueued there is worked on here', 
   end)
 end)
 
+test('lists of texts and inputs come as they went in', function()
+  local scheduler = selene.open { permitted = { 'a', 'b.*' } }
+  local task = selene.new('task', { id = 'b.1', tags = { 'x', 'ä' }, conditions = { 'vpn' }, input = 'in\0put' })
+  selene.check(selene.task_register(scheduler, task, nil))
+  refused('NOT_PERMITTED', function() selene.check(selene.task_register(scheduler, selene.new('task', { id = 'c' }), nil)) end)
+  collectgarbage()
+  local record = selene.get('selene_task_info *', 'task_get', scheduler, 'b.1', 3, 0)
+  equal(record.tag_count, 2)
+  equal(selene.string(record.tags[0]) .. selene.string(record.tags[1]) .. selene.string(record.conditions[0]), 'xävpn')
+  equal(selene.string(record.input), 'in\0put')
+  selene.task_info_destroy(record)
+  selene.check(selene.scheduler_close(scheduler, 0))
+end)
+
 local function resident()
   local file = assert(io.open '/proc/self/statm')
   local pages = tonumber(file:read '*a':match '%d+ (%d+)')

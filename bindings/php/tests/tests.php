@@ -103,6 +103,19 @@ test('another process has the store: what is enqueued there is worked on here', 
     refused('OWNER_AWAY', fn () => $connect($argv[1] . '-nobody'));
 });
 
+test('lists of texts and inputs come as they went in', function () {
+    $scheduler = open(['permitted' => ['a', 'b.*']]);
+    $task = new Struct('task', ['id' => 'b.1', 'tags' => ['x', 'ä'], 'conditions' => ['vpn'], 'input' => "in\0put"]);
+    call('task_register', $scheduler, $task, null);
+    refused('NOT_PERMITTED', fn () => call('task_register', $scheduler, new Struct('task', ['id' => 'c']), null));
+    $record = get('selene_task_info *', 'task_get', $scheduler, 'b.1', 3, 0);
+    equal($record->tag_count, 2);
+    equal(text($record->tags[0]) . text($record->tags[1]) . text($record->conditions[0]), 'xävpn');
+    equal(text($record->input), "in\0put");
+    Selene\Library::load()->c->selene_task_info_destroy($record);
+    call('scheduler_close', $scheduler, 0);
+});
+
 function resident(): int
 {
     return (int) explode(' ', file_get_contents('/proc/self/statm'))[1];

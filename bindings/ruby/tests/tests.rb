@@ -91,6 +91,19 @@ test('another process has the store: what is enqueued there is worked on here') 
   refused('OWNER_AWAY') { connect.call("#{ARGV[0]}-nobody") }
 end
 
+test('lists of texts and inputs come as they went in') do
+  scheduler = Selene.open(permitted: ['a', 'b.*'])
+  task = Selene::Struct.make('task', id: 'b.1', tags: %w[x ä], conditions: ['vpn'], input: "in\0put")
+  Selene.call('task_register', scheduler, task, nil)
+  refused('NOT_PERMITTED') { Selene.call('task_register', scheduler, Selene::Struct.make('task', id: 'c'), nil) }
+  GC.start
+  Selene.lend('task_info', 'task_get', scheduler, 'b.1', 3, 0) do |record|
+    equal(record.texts(:tags, :tag_count) + record.texts(:conditions, :condition_count), %w[x ä vpn])
+    equal(record[:input], "in\0put")
+  end
+  Selene.call('scheduler_close', scheduler, 0)
+end
+
 def resident
   File.read('/proc/self/statm').split[1].to_i
 end
