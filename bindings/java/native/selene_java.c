@@ -6,6 +6,7 @@
  * even that throws (no memory, no stack) is a failure of the run.
  */
 #include <jni.h>
+#include <pthread.h>
 #include <selene.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,37 +23,42 @@ enum { OPEN = -1 };
 
 // ---- threads --------------------------------------------------------------------------------------------------------
 
-/* The VM's side of this thread, which is attached if it is not; NULL: the VM ends. */
-static JNIEnv *attach(int *was_attached) {
+/* What a thread that was attached here has, so that it is detached when it ends. */
+static pthread_key_t attached;
+
+static void detach(void *value) {
+    (void)value;
+    (*machine)->DetachCurrentThread(machine);
+}
+
+/*
+ * The VM's side of this thread, which is attached once if it is not; NULL: the VM ends. Callbacks come on threads of the
+ * library and of hosts, all of which are attached, and on those of a server or a connection, which no hook tells of.
+ */
+static JNIEnv *enter(void) {
     void *vm = NULL;
     char name[32] = "selene";
     JavaVMAttachArgs arguments = {JNI_VERSION_10, name, NULL};
-    *was_attached = 1;
     if ((*machine)->GetEnv(machine, &vm, JNI_VERSION_10) == JNI_OK) return vm;
-    *was_attached = 0;
     prctl(PR_GET_NAME, name);
-    return (*machine)->AttachCurrentThreadAsDaemon(machine, &vm, &arguments) == JNI_OK ? vm : NULL;
+    if ((*machine)->AttachCurrentThreadAsDaemon(machine, &vm, &arguments) != JNI_OK) return NULL;
+    pthread_setspecific(attached, &attached);
+    return vm;
 }
 
 static void thread_begin(void *context) {
-    int was_attached;
     (void)context;
-    attach(&was_attached);
+    enter();
 }
 
 static void thread_end(void *context) {
     (void)context;
+    pthread_setspecific(attached, NULL);
     (*machine)->DetachCurrentThread(machine);
 }
 
-/* Callbacks come on threads of the library and of hosts, all of which are attached, and on those of a server. */
-static JNIEnv *enter(int *was_attached) {
-    return attach(was_attached);
-}
-
-static void leave(JNIEnv *vm, int was_attached) {
+static void leave(JNIEnv *vm) {
     if ((*vm)->ExceptionCheck(vm)) (*vm)->ExceptionClear(vm);
-    if (!was_attached) (*machine)->DetachCurrentThread(machine);
 }
 
 // ---- what is refused ------------------------------------------------------------------------------------------------
@@ -114,8 +120,7 @@ static jbyteArray run_facts(JNIEnv *vm, const selene_run_info *info) {
 }
 
 static void run_handler(selene_run run, const selene_run_info *info, void *context) {
-    int was_attached;
-    JNIEnv *vm = enter(&was_attached);
+    JNIEnv *vm = enter();
     jint outcome = OPEN;
     jbyteArray given;
     if (!vm) return; // the process ends
@@ -131,48 +136,44 @@ static void run_handler(selene_run run, const selene_run_info *info, void *conte
         selene_run_complete(run, outcome);
     }
     (*vm)->DeleteLocalRef(vm, given);
-    leave(vm, was_attached);
+    leave(vm);
 }
 
 static void stop_handler(selene_run run, int32_t reason, void *context) {
-    int was_attached;
-    JNIEnv *vm = enter(&was_attached);
+    JNIEnv *vm = enter();
     if (!vm) return;
     (*vm)->CallStaticVoidMethod(vm, upcalls, upcall_stop, (jobject)context, (jlong)run,
                                 (jint)reason);
-    leave(vm, was_attached);
+    leave(vm);
 }
 
 static void report_window(const selene_report *report, void *context) {
-    int was_attached;
-    JNIEnv *vm = enter(&was_attached);
+    JNIEnv *vm = enter();
     if (!vm) return;
     (*vm)->CallStaticVoidMethod(vm, upcalls, upcall_report, (jobject)context,
                                 (jlong)(intptr_t)report);
-    leave(vm, was_attached);
+    leave(vm);
 }
 
 static void tell_event(const selene_event *event, void *context) {
     const selene_text texts[] = {event->id, event->message};
-    int was_attached;
-    JNIEnv *vm = enter(&was_attached);
+    JNIEnv *vm = enter();
     jbyteArray given;
     if (!vm) return;
     given = facts(vm, event, sizeof *event, texts, 2);
     if (given) (*vm)->CallStaticVoidMethod(vm, upcalls, upcall_event, (jobject)context, given);
     if ((*vm)->ExceptionCheck(vm)) (*vm)->ExceptionClear(vm);
     (*vm)->DeleteLocalRef(vm, given);
-    leave(vm, was_attached);
+    leave(vm);
 }
 
 static void release(void *context) {
-    int was_attached;
-    JNIEnv *vm = enter(&was_attached);
+    JNIEnv *vm = enter();
     if (!vm) return;
     (*vm)->CallStaticVoidMethod(vm, upcalls, upcall_release, (jobject)context);
     if ((*vm)->ExceptionCheck(vm)) (*vm)->ExceptionClear(vm);
     (*vm)->DeleteGlobalRef(vm, (jobject)context);
-    leave(vm, was_attached);
+    leave(vm);
 }
 
 // ---- Native.java ----------------------------------------------------------------------------------------------------
@@ -285,6 +286,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *loaded, void *reserved) {
     (void)reserved;
     machine = loaded;
     if ((*machine)->GetEnv(machine, &made, JNI_VERSION_10) != JNI_OK) return JNI_ERR;
+    if (pthread_key_create(&attached, detach)) return JNI_ERR;
     vm = made;
     found = (*vm)->FindClass(vm, "org/selene/Upcalls");
     if (!found) return JNI_ERR;
