@@ -352,6 +352,7 @@ def test_what_an_address_says_wrongly_is_as_usual(tab: Tab, page: str) -> None:
 
 def test_a_screen_reader_is_told_everything(tab: Tab, page: str) -> None:
     """What it reads: headings, the tables' heads, each thing that can be used with its name, and drawings in words."""
+    tab.size(1280, 900)
     open_page(tab, page + still(at=600, windows=1, day=1))
     nodes = [node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     by_role: dict[str, list[str]] = {}
