@@ -21,9 +21,14 @@ settings.register_profile(
 )
 settings.load_profile("selene")
 
-# Shells start what runs in the background with SIGINT ignored, and processes of tests would inherit that.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Shells start what runs in the background with SIGINT ignored, nohup with SIGHUP; what tests start would inherit that.
+for number, usual in (
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session")
