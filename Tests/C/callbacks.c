@@ -23,7 +23,9 @@ static atomic_int blocked;
 
 static void wait_at_gate(void) {
     atomic_fetch_add(&blocked, 1);
-    wait_for("the gate", &gate, 1);
+    /* However long it takes: the alarm of the test ends one that hangs. */
+    while (!atomic_load(&gate))
+        check_sleep(MS);
     atomic_fetch_sub(&blocked, 1);
 }
 
