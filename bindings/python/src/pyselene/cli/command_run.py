@@ -106,7 +106,7 @@ def run_command(
         typer.Option(
             parser=o.time(0, duration.HOUR),
             metavar=o.TIME,
-            help="On SIGINT or SIGTERM: what runs may end by itself for so long.",
+            help="On SIGINT or SIGTERM: how long what runs may take to end by itself.",
             rich_help_panel="Commands",
         ),
     ] = "2s",  # type: ignore[assignment]

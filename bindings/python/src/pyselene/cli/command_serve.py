@@ -116,7 +116,7 @@ def serve(
         typer.Option(
             parser=o.time(0, duration.HOUR),
             metavar=o.TIME,
-            help="When it is asked to end: what clients run may end by itself for so long.",
+            help="When it is asked to end: how long what clients run may take to end by itself.",
         ),
     ] = "10s",  # type: ignore[assignment]
     adopt: Annotated[
@@ -124,7 +124,7 @@ def serve(
         typer.Option(
             parser=o.time(0, 24 * duration.HOUR),
             metavar=o.TIME,
-            help="Where the owner before ended without closing: how long processes that had runs may come for them.",
+            help="Where the owner before ended without closing: how long processes that had runs may take to return.",
         ),
     ] = "10s",  # type: ignore[assignment]
     web: Annotated[
