@@ -79,7 +79,8 @@ private final class Subject {
             + "\(sight.responseTimes) \(String(describing: sight.lastOutcome)) \(sight.stopReason) "
             + "\(String(describing: sight.failedAt)) \(String(describing: sight.failedAttempt)) "
             + "\(sight.run & Token.numberMask) \(record.isTaken) \(record.isSpent) \(record.handler) "
-            + "\(sight.definition.priority) \(table.waiting(behind: slot).map { table[$0].sequence })")
+            + "\(sight.definition.priority) \(table.waiting(behind: slot).map { table[$0].sequence }) "
+            + "\(sight.isPaused) \(sight.isNextSaid) \(sight.definition.needs.rawValue >> 32 != 0)")
       }
       lines.sort()
       for raw: UInt8 in 0...6 { lines.append("\(TaskState(rawValue: raw).map { table.count($0) } ?? 0)") }
@@ -87,6 +88,13 @@ private final class Subject {
         lines.append("\(kind) \(table.freePlaces(kind)) \(String(describing: scheduler.pace[kind].lastBegin))")
       }
       lines.append("\(table.lastSequence) \(table.generator.state) \(scheduler.runs.last)")
+      for name in scheduler.groupNames {
+        let group = try scheduler.group(name.buffer)
+        lines.append("group \(name.buffer.text) \(group.limit) \(group.isPaused) \(group.running) \(group.waiting)")
+      }
+      for name in scheduler.conditionNames {
+        lines.append("condition \(name.buffer.text) \(try scheduler.condition(name.buffer))")
+      }
       let governor = scheduler.governance.governor
       lines.append("\(governor.ledger.numbers) \(governor.prediction.numbers) \(governor.profile.numbers)")
       Signal.forEach { signal in
@@ -149,6 +157,14 @@ private final class Subject {
     case .clear(let signal): try host.enter { try $0.clearSignal(Int32(signal.rawValue), at: $1) }
     case .profile(let profile): try host.enter { try $0.setProfile(profile.profile, at: $1) }
     case .use(let bytes): try host.enter { try $0.reportUse(of: 1, cpuTime: Time.second, bytes: bytes, at: $1) }
+    case .pause(let isPaused, let id): return "\(try host.pause(isPaused, id))"
+    case .pauseTag(let isPaused): return "\(try host.pause(isPaused, tag: "t"))"
+    case .due(let id, let delay): try host.setNext(id, host.now + delay)
+    case .limit(let limit):
+      try "g".withBytes { name in try host.enter { try $0.limit(group: name, to: limit, at: $1) } }
+    case .pauseGroup(let isPaused): try host.pause(isPaused, group: "g")
+    case .define(let isDefined): try host.define(condition: "c", isDefined)
+    case .meet(let isSatisfied): try host.set(condition: "c", isSatisfied)
     case .used: try host.enter { try $0.reportUse(from: $1.now - Time.minute, to: $1.now, at: $1) }
     }
     return "done"
@@ -180,6 +196,13 @@ private final class Subject {
     case profile(BuiltInProfile)
     case use(Int64)
     case used
+    case pause(Bool, String)
+    case pauseTag(Bool)
+    case due(String, Span)
+    case limit(UInt32)
+    case pauseGroup(Bool)
+    case define(Bool)
+    case meet(Bool)
   }
 }
 
@@ -187,7 +210,7 @@ private final class Subject {
   private static let ids = ["a", "b", "c", "d", "e", "f"]
 
   private static func step(_ chance: inout Chance) -> Subject.Step {
-    switch chance.below(25) {
+    switch chance.below(32) {
     case 0...4:
       let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
       let existing = chance.pick([ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
@@ -202,9 +225,18 @@ private final class Subject {
           $0.constraints = UInt32(chance.below(4))
           $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
           $0.jitter = chance.pick([0, 100])
+          $0.group = chance.once(in: 3) ? "g" : ""
+          $0.conditions = chance.once(in: 5) ? ["c"] : []
           $0.latestBegin = schedule == .once && chance.once(in: 3) ? chance.pick([Time.minute, Time.hour]) : 0
         })
     case 5: return chance.once(in: 3) ? .cancelAll : .cancel(chance.pick(ids))
+    case 25: return .pause(chance.once(in: 2), chance.pick(ids))
+    case 26: return chance.once(in: 3) ? .pauseTag(chance.once(in: 2)) : .pause(false, chance.pick(ids))
+    case 27: return .due(chance.pick(ids), chance.pick([0, Time.second, Time.hour]))
+    case 28: return .limit(UInt32(chance.below(3)))
+    case 29: return .pauseGroup(chance.once(in: 3))
+    case 30: return .define(!chance.once(in: 3))
+    case 31: return .meet(!chance.once(in: 3))
     case 24: return .retry(chance.pick(ids))
     case 6: return chance.once(in: 3) ? .cancelTag : .prune
     case 7: return chance.once(in: 3) ? .reset : .used
