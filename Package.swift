@@ -46,7 +46,9 @@ let package = Package(
       exclude: ["symbols.txt"],
       swiftSettings: settings),
     // The rules one by one.
-    .testTarget(name: "SeleneCoreTests", dependencies: ["SeleneCore", "SeleneGovernor"], swiftSettings: settings),
+    .testTarget(name: "SeleneCoreTests", dependencies: ["SeleneCore"], swiftSettings: settings),
+    .testTarget(
+      name: "SeleneGovernorTests", dependencies: ["SeleneCore", "SeleneGovernor"], swiftSettings: settings),
     // A node by itself, and many of them on a model of the database.
     .testTarget(name: "SeleneNodeTests", dependencies: ["SeleneNode"], swiftSettings: settings),
     // A node as a process, for the tests of the fleet.

@@ -44,8 +44,7 @@ import Testing
   func constraints() {
     #expect(Constraints.network.name.map { "\($0)" } == "network")
     #expect(Constraints.externalPower.name.map { "\($0)" } == "external_power")
-    var names: [String] = []
-    Constraints.all.forEach { names.append($0.name.map { "\($0)" } ?? "none") }
+    let names = (0..<8).map { bit in Constraints(rawValue: 1 << bit).name.map { "\($0)" } ?? "none" }
     #expect(
       names == [
         "network", "external_power", "unmetered", "battery_not_low", "idle", "storage_not_low", "display_off",

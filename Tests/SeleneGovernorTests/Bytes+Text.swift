@@ -1,0 +1,1 @@
+../SeleneCoreTests/Bytes+Text.swift

@@ -1,0 +1,1 @@
+../SeleneCoreTests/Literal+Text.swift

@@ -1,0 +1,1 @@
+../SeleneCoreTests/Seed.swift
