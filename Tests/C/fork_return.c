@@ -23,13 +23,18 @@ static struct {
     atomic_int is_done;
 } * shared;
 
-enum { TASKS = 6, LATE = 50 };
+enum { TASKS = 6 };
+
+/** Tasks that are registered behind the fork. */
+static int late(void) {
+    return check_tasks(50, 10);
+}
 
 static char store[64];
 static pid_t host;
 static enum where fork_where;
 static enum how fork_how;
-static atomic_int has_forked, runs, reports, destroyed;
+static atomic_int has_forked, is_child_over, runs, reports, destroyed;
 static selene_scheduler scheduler;
 
 /** Whether a child ends by itself; not all that it should do takes longer than this. */
@@ -56,7 +61,9 @@ static void come_by(enum where where) {
     if (where != fork_where || atomic_exchange(&has_forked, 1)) return;
     child = fork();
     CHECK(child >= 0);
-    if (child > 0) await_child(child);
+    if (child == 0) return;
+    await_child(child);
+    is_child_over = 1;
 }
 
 /** Behind every call of the host: for a child that came back from it this is the end. */
@@ -234,16 +241,16 @@ static void be_host(void) {
         use_driver(fork_how == DRIVEN);
         break;
     case CLOSING:
-        register_tasks("late", LATE);
+        register_tasks("late", late());
         HOST_OK(selene_scheduler_close(scheduler, SELENE_MINUTE));
         break;
     }
     if (fork_how != CLOSING) {
-        register_tasks("late", LATE);
+        register_tasks("late", late());
         HOST_OK(selene_handler_unregister(scheduler, "handler", -1));
     }
-    /* Its observer, on another thread, may be the last to come by. */
-    while (!has_forked)
+    /* Its observer, on another thread, may be the last to come by; and a child has the lock of the store while it lives. */
+    while (!is_child_over)
         check_sleep(SELENE_MILLISECOND);
     shared->is_done = 1;
     kill(host, SIGKILL);
@@ -281,7 +288,7 @@ static void test_return(void) {
     options.path = text_of(store);
     options.max_pending_processing = SELENE_UNLIMITED;
     CHECK_OK(selene_scheduler_open(&options, &found));
-    for (i = 0; i < LATE; i++) {
+    for (i = 0; i < late(); i++) {
         char id[16];
         selene_task_info *info = NULL;
         snprintf(id, sizeof id, "late%d", i);
