@@ -70,8 +70,8 @@ def aims(results: Results) -> Iterator[Aim]:
         "memory of a task that has not run, 1 000 000", 200, "bytes", figure("memory", "Selene, defaults", MILLION)
     )
     bare = figure("dispatch", "bare call", THOUSAND)
-    yield Aim("a run in C, inline, above the bare call", 200, "ns", above(figure("dispatch", "inline", THOUSAND), bare))
-    yield Aim("a run in Python", 3_000, "ns", figure("dispatch in Python", "pyselene", THOUSAND))
+    yield Aim("a run in C, inline, above the bare call", 300, "ns", above(figure("dispatch", "inline", THOUSAND), bare))
+    yield Aim("a run in Python", 2_500, "ns", figure("dispatch in Python", "pyselene", THOUSAND))
     yield Aim("commits of a durable cycle of 10 runs", 12, "", figure("commits", "a cycle of 10 runs"))
     yield Aim("commits of a batch of 10 000 tasks", 1, "", figure("commits", "a batch of 10 000 tasks"))
     yield Aim(
@@ -86,7 +86,7 @@ def aims(results: Results) -> Iterator[Aim]:
     registered = figure("memory", "Selene, the same registered", 100 * THOUSAND)
     yield Aim("memory of a store opened : registered, 100 000", 1, "times", ratio(opened, registered))
     yield Aim("loading, above SQLite", 1_000_000, "ns", figure("load", "libselene.so above it"))
-    yield Aim("libselene.so, stripped", 300_000, "bytes", figure("size", "libselene.so, stripped"))
+    yield Aim("libselene.so, stripped", 355_000, "bytes", figure("size", "libselene.so, stripped"))
 
 
 def lines(results: Results) -> Iterator[str]:
