@@ -21,7 +21,7 @@ from psycopg import sql
 
 from server import ROOT
 
-PROGRAM = ROOT / ".build/debug/fleet-node"
+PROGRAM = ROOT / ".build/tests/debug/fleet-node"
 SECOND = 1_000_000_000
 
 
