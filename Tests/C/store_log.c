@@ -85,6 +85,7 @@ static void test_log_damaged_within(void) {
     static struct tree before;
     selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
     uint64_t refused = 0, opened = 0;
+    const size_t step = (size_t)check_tasks(1, 3);
     size_t frame;
     new_folder();
     CHECK_INT(KILLED, in_child(leave_log_behind));
@@ -93,6 +94,8 @@ static void test_log_damaged_within(void) {
     frame = 24 + page_size_of(&file);
     for (size_t at = 32; at + frame <= log.size; at += frame) {
         size_t bit = at + (at / frame * 97) % frame;
+        /* The last ones each, since those of the last commit are among them. */
+        if (at / frame % step != 0 && at + 12 * frame < log.size) continue;
         write_bytes(path("store"), file.data, file.size);
         log.data[bit] ^= 16;
         write_bytes(path("store-wal"), log.data, log.size);
@@ -114,7 +117,7 @@ static void test_log_damaged_within(void) {
         CHECK_TREE(&before);
         tree_free(&before);
     }
-    CHECK(refused > 20 && opened > 0 && opened < 8);
+    CHECK(refused > 20 / step && opened > 0 && opened < 8);
     free(log.data);
     free(file.data);
 }
