@@ -19,6 +19,10 @@ python() {
 [ $# -gt 0 ] || { python; exit; }
 folder=$1
 shift
+# One at a time makes it; who comes meanwhile finds it.
+mkdir -p "$(dirname "$folder")"
+exec 9>"$folder.lock"
+! command -v flock >/dev/null || flock 9
 wanted=$(echo "$*" | cat - "$project" | cksum)
 [ "$(cat "$folder/installed" 2>/dev/null)" = "$wanted" ] && "$folder/bin/python" -c 0 2>/dev/null && exit
 newest=$(python) || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest (without arguments: these), address,
-# core (what needs no other process, no browser and no simulated week: half a minute) and long (what `make torture` plays).
-# The step pytest ends with others (other Pythons) and example, which are steps of their own, too.
+# Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest, others (other Pythons), example
+# (without arguments: these), address, core (what needs no other process, no browser and no simulated week: half a minute)
+# and long (what `make torture` plays).
 # Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -29,10 +29,11 @@ step() {
 
 # tests ARGUMENT...: pytest with these; a skipped test counts as one that failed, and says why. $python and $label say
 # which Python it is if it is not the environment's own. Twice as many at a time as a small machine has cores: they wait.
+# Half of that where $workers says so: steps that go on beside the step pytest.
 tests() {
-  local label=${label:-} log=$out/log/tests${label:+-$label}
+  local label=${label:-} log=$out/log/$name${label:+-$label}
   PYTHONDEVMODE=1 PYSELENE_LIBRARY=${library:-$root/build/libselene.so} PYTHONPATH=src "${python:-$bin/python}" -B -m pytest \
-    -q -rpfEs --tb=short --no-header --numprocesses 4 --dist worksteal "$@" >"$log" 2>&1
+    -q -rpfEs --tb=short --no-header --numprocesses "${workers:-4}" --dist worksteal "$@" >"$log" 2>&1
   local code=$? failed="FAILED ${label:+$label: }"
   sed -n -e "s/^PASSED /ok ${label:+$label: }/p" -e "s/^FAILED /$failed/p" -e "s/^ERROR /$failed/p" \
     -e "s/^SKIPPED /${failed}skipped /p" "$log"
@@ -54,7 +55,7 @@ environment() {
 
 # What depends on the interpreter most, and tasks of Django, which has them from 3.12 on, on every other Python of this machine that can make an environment.
 others() {
-  local python label own found
+  local python label own found workers=2
   own=$("$bin/python" -c 'import sys; print("python%d.%d%s" % (*sys.version_info[:2], sys.abiflags))')
   for found in $("$bin/python" tests/pythons.py); do
     label=$("$found" -c 'import sys; print("python%d.%d%s" % (*sys.version_info[:2], sys.abiflags))')
@@ -90,7 +91,7 @@ exits=tests/test_process.py::test_exits_with_tasks_running_never_crash
 under_address() {
   (cd "$root" && .ci/quietly swift build --sanitize=address --scratch-path .build/address --product selene \
     --manifest-cache local -Xlinker -fuse-ld=lld) || { echo "FAILED swift build --sanitize=address"; status=1; return; }
-  local library=$root/.build/address/debug/libselene.so
+  local library=$root/.build/address/debug/libselene.so workers=2
   ASAN_OPTIONS=detect_leaks=0:exitcode=98 PYTHONMALLOC=malloc PYSELENE_EXITS=${PYSELENE_EXITS:-5} \
     LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so") tests -m 'not forks' "$@"
 }
@@ -170,7 +171,7 @@ step environment ./environment.sh "$out/venv" cli cron dbus django fleet web ote
 [ $status -eq 0 ] || exit 1
 [ -e "$root/build/libselene.so" ] || step library make --no-print-directory -C "$root" libraries
 [ "$*" != environment ] || exit 0
-[ $# -gt 0 ] || set -- stale ruff mypy wheel pytest
+[ $# -gt 0 ] || set -- stale ruff mypy wheel pytest others example
 for name in "$@"; do
   case $name in
     stale)
@@ -182,11 +183,7 @@ for name in "$@"; do
       step ruff-format "$bin/ruff" format --no-cache --check . "$root/bindings/tools" "$root/Tests/conformance" "$root/bindings/wasm" "$root/bindings/"{rust,go,java,dotnet,swift,node} "$root/Benchmarks/python"
       ;;
     mypy) step mypy "$bin/mypy" --cache-dir "$out/mypy" ;;
-    pytest)
-      tests
-      others
-      step example example
-      ;;
+    pytest) tests ;;
     others) others ;;
     example) step example example ;;
     core) tests tests "${no_commands[@]}" --ignore tests/test_readme.py --deselect $exits ;;
