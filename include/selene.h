@@ -4279,8 +4279,8 @@ SELENE_API selene_status selene_node_get(selene_scheduler scheduler, selene_node
 SELENE_API selene_status selene_node_leave(selene_scheduler scheduler, int64_t grace);
 
 /**
- * Closes the node of a scheduler; without one it does nothing. What it has not told the database that does not hear: call
- * selene_node_leave before.
+ * Closes the node of a scheduler; without one it does nothing. What it has not told the database that does not hear, and its
+ * runs in flight are stopped (SELENE_STOP_SHUTDOWN): call selene_node_leave before.
  *
  * @return INVALID_HANDLE
  *

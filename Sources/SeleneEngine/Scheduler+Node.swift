@@ -59,7 +59,11 @@ extension Scheduler {
   /// The scheduler has no node any more; what its incarnations still have, others take when the lease is over.
   package func closeNode(at now: Instant) {
     guard let node else { return }
-    for task in node.claimed where task.run == 0 { forget(task, at: now) }
+    for task in node.claimed {
+      // Nobody hears how it ends, and its task is not to be tried again here.
+      if task.run != 0, let run = runs[task.run], run.isOpen { stop(run, .shutdown, at: now) }
+      forget(task, at: now)
+    }
     self.node = nil
     node.watch.poke()
     troubleEnds(.fleet, at: now)
@@ -216,7 +220,8 @@ extension Scheduler {
     table.slots.contains(task.slot) && table.sequence(task.slot) == task.sequence
   }
 
-  private func isPending(_ task: ClaimedTask) -> Bool { hasRecord(task) && table[task.slot].isLive }
+  /// One that waits for a lost run of its task has no record yet.
+  private func isPending(_ task: ClaimedTask) -> Bool { task.slot < 0 || (hasRecord(task) && table[task.slot].isLive) }
 
   private func forget(_ task: ClaimedTask, at now: Instant) {
     guard hasRecord(task) else { return }

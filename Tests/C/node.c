@@ -862,10 +862,11 @@ static void test_close(void) {
     int64_t fence = 0;
     CHECK_INT(job->run, fence_of(run));
     CHECK_OK(selene_node_close(scheduler));
+    check_gone(scheduler, "job");
     check_gone(scheduler, "second");
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_fence(run, &fence, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_node_hint(scheduler));
-    complete(run);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_FAILED));
     CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     close_all(scheduler);

@@ -157,7 +157,7 @@ def test_n25_a_run_whose_task_is_cancelled_is_stopped_and_the_next_one_waits_for
             seen.append(run.stopping.reason)
 
     own.enqueue("a", handler="h")
-    with working(own, scheduler, lease=1):
+    with working(own, scheduler, lease=6):
         assert begun.wait(PATIENCE)
         own.cancel("a")
         own.enqueue("a", handler="h", input=b"again")
