@@ -249,6 +249,24 @@ CHECK_UNUSED static int outs_untouched(void) {
     return memcmp(&outs, &outs_before, sizeof outs) == 0;
 }
 
+/** Frees what a call gave since they were filled. */
+CHECK_UNUSED static void outs_free(void) {
+#define FREE(field, destroy)                                                                       \
+    if (outs.field != outs_before.field) destroy(outs.field)
+    FREE(task_info, selene_task_info_destroy);
+    FREE(task_ids, selene_task_ids_destroy);
+    FREE(report, selene_report_destroy);
+    FREE(plan, selene_plan_destroy);
+    FREE(store_info, selene_store_info_destroy);
+    FREE(decision, selene_decision_destroy);
+    FREE(output, selene_task_output_destroy);
+    FREE(waits, selene_waits_destroy);
+    FREE(clients, selene_clients_destroy);
+    FREE(run_facts, selene_run_info_destroy);
+#undef FREE
+    outs_reset();
+}
+
 /* ---- refused calls ------------------------------------------------------------- */
 
 /** The scheduler that a refused call must leave as it is; 0: none. */

@@ -231,25 +231,6 @@ static void test_work_during(void) {
 
 /* ---- and the next owner ---------------------------------------------------------------------------- */
 
-/** What a call wrote there is not what outs_reset did. */
-static int is_given(const void *output) {
-    return output != NULL && (uintptr_t)output != (uintptr_t)UINT64_C(0xA5A5A5A5A5A5A5A5);
-}
-
-/** Frees what calls gave, one of each kind. */
-static void outs_free(void) {
-    if (is_given(outs.task_info)) selene_task_info_destroy(outs.task_info);
-    if (is_given(outs.task_ids)) selene_task_ids_destroy(outs.task_ids);
-    if (is_given(outs.report)) selene_report_destroy(outs.report);
-    if (is_given(outs.plan)) selene_plan_destroy(outs.plan);
-    if (is_given(outs.store_info)) selene_store_info_destroy(outs.store_info);
-    if (is_given(outs.decision)) selene_decision_destroy(outs.decision);
-    if (is_given(outs.output)) selene_task_output_destroy(outs.output);
-    if (is_given(outs.waits)) selene_waits_destroy(outs.waits);
-    if (is_given(outs.clients)) selene_clients_destroy(outs.clients);
-    outs_reset();
-}
-
 /** What was answered went well, and the same handle has the next owner. */
 static void test_after(void) {
     CHECK(mkdtemp(folder) != NULL);

@@ -172,24 +172,6 @@ static int is_among(const char *name, const char *const *names, size_t count) {
     return 0;
 }
 
-/** What calls gave is freed, one of each kind. */
-static void outs_free(void) {
-#define FREE(field, destroy)                                                                       \
-    if (outs.field != outs_before.field) destroy(outs.field)
-    FREE(task_info, selene_task_info_destroy);
-    FREE(task_ids, selene_task_ids_destroy);
-    FREE(report, selene_report_destroy);
-    FREE(plan, selene_plan_destroy);
-    FREE(store_info, selene_store_info_destroy);
-    FREE(decision, selene_decision_destroy);
-    FREE(output, selene_task_output_destroy);
-    FREE(waits, selene_waits_destroy);
-    FREE(clients, selene_clients_destroy);
-    FREE(run_facts, selene_run_info_destroy);
-#undef FREE
-    outs_reset();
-}
-
 static void fails(const char *name, enum way way, long cut, selene_status status) {
     fprintf(stderr, "%s, cut at byte %ld to the %s: %s (%s)%s\n", name, cut,
             way == TO_OWNER ? "owner" : "client", selene_status_name(status),

@@ -16,8 +16,8 @@ static char *own_name;
 
 /** A folder under another name, as containers have them; in a place of its own for file systems, which goes with the process. */
 static int can_mount(const char *from, const char *to) {
-    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount(from, to, NULL, MS_BIND, NULL) == 0;
+    return unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
+           mount(from, to, "", MS_BIND, "") == 0;
 }
 
 static const char *real_folder, *bound_folder;

@@ -164,6 +164,7 @@ static void ask_all(void) {
                     selene_status_name(status), selene_status_detail());
             check_fail();
         }
+        outs_free();
         tried++;
     }
     CHECK(tried > 50);
