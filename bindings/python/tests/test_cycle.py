@@ -666,3 +666,24 @@ def test_w12_what_a_host_keeps_with_a_run_is_found_by_its_stop_function() -> Non
         assert scheduler.cancel_all() == 2
         cycle.end()
     assert found == ["a session", None]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is Linux that has such a class")
+def test_w12_threads_that_run_handlers_give_way_where_the_host_wants_that() -> None:
+    def seen(quality: Any) -> set[int]:
+        found: set[int] = set()
+        with selene.Scheduler(thread_quality=quality) as scheduler:
+            scheduler.register_handler("h", lambda _run: found.add(os.sched_getscheduler(0)))
+            for key in ("a", "b", "c"):
+                scheduler.enqueue(key, handler="h")
+            assert len(scheduler.run_cycle(budget=30, lanes=2).runs) == 3
+        return found
+
+    own = os.sched_getscheduler(0)
+    assert seen("as_host") == {own}
+    assert seen("background") == {os.SCHED_BATCH}
+    assert os.sched_getscheduler(0) == own
+    with pytest.raises(ValueError, match="thread_quality is 'idle'; allowed: as_host, background"):
+        seen("idle")
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="thread_quality and executor"):
+        selene.Scheduler(executor=pool, thread_quality="background")

@@ -638,7 +638,7 @@ def _after_fork() -> None:
         engine.changed = threading.Condition()
         # Where a worker forked, it is the only thread here: it ends behind its handler, and the process with it.
         engine.workers.close()
-        engine.workers = Workers()
+        engine.workers = Workers(engine.workers.begin)
         for drive in engine.drives:
             drive.forked()
         engine.drives.clear()

@@ -224,7 +224,7 @@ class Run:
     #: Called when the outcome was given, by the code that waits for it.
     _came_back: Callable[[], None] | None = None
 
-    #: Whatever the host keeps with it: set where `Cycle.next()` gave it, found by whoever has the run, its stop function too.
+    #: Whatever the host keeps with it: set where `Cycle.next()` gave it, found by its stop function, too.
     user: Any = None
 
     #: The fields of the library's structure, once one is asked for that was not read at once.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias, get_args
 
 from . import _callbacks, _raw
 from ._conditions import Conditions, Constraint, names_of
@@ -25,9 +25,14 @@ from ._store import Path, StoreInfo, path_bytes, store_info
 from ._terms import Kinds, kind_bits, raw_texts
 from ._time import Duration, duration_ns, instant, maybe_instant, never_is_none, seconds
 from ._trace import Trace
+from ._workers import Workers, give_way
 
 if TYPE_CHECKING:
     from .testing import VirtualClock
+
+
+#: How the threads that run handlers compete with others.
+ThreadQuality: TypeAlias = Literal["as_host", "background"]
 
 
 class Scheduler(CycleCalls):
@@ -55,6 +60,8 @@ class Scheduler(CycleCalls):
     - `owner`: the application's name. A store keeps the first one, and opens under another with StoreForeign; without a
       name anything opens it.
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
+    - `thread_quality`: "background" lets the threads that run handlers give way to all others, by the processor and the
+      disk (Linux); by default they are as the thread that starts them.
 
     Opening raises InvalidArgument, or a StoreError that says what is wrong with the file, which stays as it is. A
     scheduler is safe from any thread. It ends by close(), by `with`, when nothing refers to it any more, or at exit.
@@ -95,6 +102,7 @@ class Scheduler(CycleCalls):
         owner: str | None = None,
         clock: VirtualClock | Callable[[], int] | None = None,
         executor: Executor | None = None,
+        thread_quality: ThreadQuality = "as_host",
     ) -> None:
         if isinstance(executor, ProcessPoolExecutor) or (executor is not None and not hasattr(executor, "submit")):
             raise TypeError("executor must run functions in this process, such as a ThreadPoolExecutor")
@@ -144,8 +152,16 @@ class Scheduler(CycleCalls):
             if not key:
                 raise ValueError("owner is empty; None is for programs that work with any store")
             raw.owner = (key, len(key))
+        if thread_quality not in get_args(ThreadQuality):
+            raise ValueError(f"thread_quality is {thread_quality!r}; allowed: {', '.join(get_args(ThreadQuality))}")
+        if thread_quality == "background":
+            if executor is not None:
+                raise ValueError("thread_quality and executor are both given; its threads are the host's own")
+            raw.thread_quality = _raw.SELENE_THREADS_BACKGROUND
         host = None if clock is None else Clock(clock, clock if hasattr(clock, "advance_ns") else None)
         engine = Engine(host, path is None, executor)
+        if thread_quality == "background":
+            engine.workers = Workers(give_way)
         open_engine(engine, raw)
         self._own(engine)
 
