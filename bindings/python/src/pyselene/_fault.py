@@ -29,6 +29,7 @@ _NAMES = {
 _ALLOWED = {
     "flags": "False; only vetoes of signals stop runs",
     "flex": "0 … every",
+    "latest_begin": "more than delay and at most 10 years, or None",
     "reserve": "0 … budget, or None for a twentieth of it",
     "threshold": "0 … 1000, or None for the base's",
 }
