@@ -151,8 +151,9 @@ static int begin(fleet_link *own, answer *out) {
 static int read_answer(fleet_link *own, answer *out) {
     int left = PQflush(own->connection);
     own->is_sent = left > 0 ? 2 : 1;
-    // What came before the end is read even so.
-    int is_lost = left < 0 || !PQconsumeInput(own->connection);
+    int is_lost = !PQconsumeInput(own->connection);
+    // What came before the end is read even so, but never waited for.
+    if (left < 0 && !is_lost && PQisBusy(own->connection)) return lose(own, out);
     while (is_lost || !PQisBusy(own->connection)) {
         PGresult *result = PQgetResult(own->connection);
         if (result == NULL) {
