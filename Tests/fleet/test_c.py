@@ -262,6 +262,12 @@ def wait(until: Callable[[], object], seconds: float = 90) -> None:
         time.sleep(0.02)
 
 
+def rest(fleet: Fleet) -> None:
+    """Waits until nothing that was given up is under way, which would meet what empties the tables."""
+    active = "select count(*) from pg_stat_activity where application_name = 'selene' and state = 'active'"
+    wait(lambda: fleet.one(f"{active} and datname = current_database()") == 0)
+
+
 @pytest.fixture
 def start(programs: dict[str, Path], fleet: Fleet) -> Iterator[Callable[..., Worker]]:
     """Makes workers, none of which outlives the test."""
@@ -275,6 +281,7 @@ def start(programs: dict[str, Path], fleet: Fleet) -> Iterator[Callable[..., Wor
     for one in made:
         if one.process.poll() is None:
             one.end(signal.SIGKILL)
+    rest(fleet)
 
 
 def test_n21_a_worker_runs_what_it_has_handlers_and_labels_for(fleet: Fleet, start: Callable[..., Worker]) -> None:
@@ -444,6 +451,7 @@ def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_r
         cut = 0
         while True:
             cut += 1
+            rest(fleet)
             fleet.rows("truncate history, task, slot, stray, worker")
             fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 6) i")
             cutter.statements, cutter.cut_at, cutter.how = 0, cut, how
@@ -460,3 +468,4 @@ def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_r
         assert cut > 8
     finally:
         cutter.close()
+        rest(fleet)
