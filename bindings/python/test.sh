@@ -107,17 +107,22 @@ long() {
 # and used there. All of it in isolation, as a stranger does it.
 wheel() {
   rm -rf "$out/dist" "$out/empty"
-  "$bin/python" -m build -o "$out/dist" .
-  local code=$?
-  rm -rf build src/pyselene.egg-info
-  return $code
+  "$bin/python" -m build -o "$out/dist" "$tree/bindings/python"
+}
+# The tree once more, with what is compiled in it: a build leaves files beside its sources, which tests of the same time would
+# find.
+tree=$out/tree
+copy() {
+  rm -rf "$tree" && mkdir -p "$tree/bindings" "$tree/build" &&
+    cp -a "$root"/{Makefile,Sources,include,.ci,LICENSE} "$tree" && cp -a "$root/bindings/python" "$tree/bindings" &&
+    cp -a "$root"/build/{compiled,selene.o,selene.map} "$tree/build"
 }
 # Who has no Swift toolchain is told so, at the end of what pip prints.
 missing() {
   mkdir -p "$out/no-swift" && printf '#!/bin/sh\nexit 127\n' >"$out/no-swift/swift" && chmod +x "$out/no-swift/swift"
   local told
-  told=$(PATH=$out/no-swift:$PATH "$bin/pip" wheel -q --no-build-isolation --no-deps -w "$out/none" . 2>&1) && return 1
-  rm -rf build src/pyselene.egg-info
+  told=$(PATH=$out/no-swift:$PATH "$bin/pip" wheel -q --no-build-isolation --no-deps -w "$out/none" "$tree/bindings/python" 2>&1) &&
+    return 1
   echo "$told"
   echo "$told" | grep -q 'Missing: the Swift toolchain 6.3 or later' && ! echo "$told" | grep -q Traceback
 }
@@ -155,12 +160,10 @@ END
 installed() {
   "$bin/python" -m venv "$out/empty" && "$out/empty/bin/pip" install -q "$out"/dist/*.whl && used "$out/empty"
 }
-# As the README says it, from this tree.
+# As the README says it, from the tree.
 from_source() {
-  rm -rf "$out/source" && "$bin/python" -m venv "$out/source" && "$out/source/bin/pip" install -q "$root/bindings/python"
-  local code=$?
-  rm -rf build src/pyselene.egg-info
-  [ $code -eq 0 ] && used "$out/source"
+  rm -rf "$out/source" && "$bin/python" -m venv "$out/source" &&
+    "$out/source/bin/pip" install -q "$tree/bindings/python" && used "$out/source"
 }
 plugin() {
   "$out/empty/bin/pip" install -q pytest && mkdir -p "$out/plugin" && cp tests/test_plugin.py "$out/plugin" &&
@@ -190,6 +193,7 @@ for name in "$@"; do
     address) address ;;
     long) long ;;
     wheel)
+      step tree copy
       step missing missing
       step wheel wheel
       step audit audit
