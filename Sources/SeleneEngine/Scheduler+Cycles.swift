@@ -274,7 +274,8 @@ extension Scheduler {
     // It may not know yet what just became free.
     followNode(node)
     guard table.stamp == before else { return .wait(until: now) }
-    guard node.machine.isLooking else { return .done }
+    // What it has and was not picked does not fit: it is first in the next window.
+    guard node.machine.isLooking, !node.hasPending(cycle.kinds) else { return .done }
     return .wait(until: min(nextChange(of: cycle, after: now), now.adding(Self.askAgain)))
   }
 

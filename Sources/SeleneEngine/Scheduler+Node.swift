@@ -423,7 +423,7 @@ extension Scheduler {
     draft.numbers.schedule = Int32(Schedule.once.rawValue)
     draft.numbers.priority = run.priority
     draft.numbers.constraints = fleetClass.constraints.rawValue
-    draft.numbers.expectedResponse = min(run.estimate, Time.longestRun)
+    draft.numbers.expectedResponse = min(node?.machine.likely(run) ?? run.estimate, Time.longestRun)
     let definition = try TaskDefinition.checked(
       draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
     var slot = -1

@@ -101,6 +101,11 @@ package final class SchedulerNode {
     watch.sleep(until: wakesAt, at: now)
   }
 
+  /// Whether a task of some kinds waits for its run.
+  func hasPending(_ kinds: KindSet) -> Bool {
+    claimed.contains { $0.run == 0 && $0.slot >= 0 && kinds.contains($0.kind) }
+  }
+
   /// The place of the claimed task of a run in the fleet, or nil.
   func place(ofFence fence: Int64) -> Int? { claimed.firstIndex { $0.key.run == fence } }
 

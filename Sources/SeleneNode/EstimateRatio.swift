@@ -19,6 +19,11 @@ struct EstimateRatio {
     (taken, expected, count) = (taken / 2, expected / 2, 0)
   }
 
+  /// What is expected of a run whose class says so.
+  func likely(_ estimate: Span) -> Span {
+    expected > 0 ? Span(Double(estimate) * (Double(taken) / Double(expected))) : estimate
+  }
+
   /// How much of expected time fits into a span.
   func expected(in span: Span) -> Span {
     guard expected > 0 else { return span }

@@ -20,6 +20,7 @@ package final class FleetNode {
   var decisions = DecisionQueue()
   var times = ClassTimes()
   var ratio = EstimateRatio()
+  private var ratios: [(fleetClass: Int32, ratio: EstimateRatio)] = []
   /// To be given back as before the run.
   var returned: [ReturnedRun] = []
 
@@ -133,11 +134,26 @@ package final class FleetNode {
       if decision.outcome.isSuccess {
         times.add(decision.response, of: ended.fleetClass)
         ratio.add(decision.response, expected: ended.estimate)
+        noteRatio(decision.response, of: ended)
       }
       decisions.add(OpenDecision(key: ended.key, id: ended.id, decision: decision, worker: ended.worker), at: now)
     case .returned: giveBack(ended)
     }
     advance(to: instant)
+  }
+
+  private func noteRatio(_ response: Span, of run: NodeRun) {
+    var place = ratios.count
+    for index in 0..<ratios.count where ratios[index].fleetClass == run.fleetClass { place = index }
+    if place == ratios.count { ratios.append((run.fleetClass, EstimateRatio())) }
+    ratios[place].ratio.add(response, expected: run.estimate)
+  }
+
+  /// What a run is likely to take: what it is expected to, as far as the last ones of its class here took that. A task that
+  /// nobody said anything of is not kept from the last seconds of a window.
+  package func likely(_ run: NodeRun) -> Span {
+    for one in ratios where one.fleetClass == run.fleetClass { return one.ratio.likely(run.estimate) }
+    return run.estimate
   }
 
   /// Takes nothing more, gives back what was not begun, and ends its incarnations once all runs have come back; after `grace`
