@@ -155,6 +155,54 @@ static void test_claim(void) {
     close_all(scheduler);
 }
 
+/** Nobody said what they take: the first one shows it, and so the last seconds of a window are of use. */
+static void test_likely(void) {
+    selene_scheduler scheduler = open_node();
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    struct job *jobs[] = {add_job("a", 1), add_job("b", 1), add_job("c", 1)};
+    for (size_t i = 0; i < COUNT(jobs); i++) jobs[i]->estimate = 5 * S;
+    selene_cycle cycle = begin(scheduler, rolling(20 * S, 1));
+    serve(scheduler);
+    selene_run run = run_of(cycle, "a");
+    advance(MS);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    serve(scheduler);
+    run = run_of(cycle, "b");
+    CHECK_INT(1, standing(scheduler).ready);
+    serve_for(scheduler, 16 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_FAILED));
+    serve(scheduler);
+    CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_TEXT("c", info.id);
+    CHECK_INT(MS, info.estimate);
+    CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_all(scheduler);
+}
+
+/** What was claimed and does not fit any more does not keep a window open. */
+static void test_does_not_fit(void) {
+    selene_scheduler scheduler = open_node();
+    struct job *slow = add_job("slow", 1), *late = add_job("late", 1);
+    late->estimate = 5 * S;
+    selene_cycle cycle = begin(scheduler, rolling(20 * S, 2));
+    serve(scheduler);
+    selene_run run = run_of(cycle, "slow");
+    serve_for(scheduler, S / 2);
+    CHECK_INT(2, standing(scheduler).working + standing(scheduler).ready);
+    advance(16 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_FAILED));
+    CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    serve(scheduler);
+    CHECK_INT(0, late->attempt);
+    CHECK_INT(0, standing(scheduler).working + standing(scheduler).ready);
+    CHECK_INT(OVER, slow->state);
+    close_all(scheduler);
+}
+
 static void test_failures(void) {
     selene_scheduler scheduler = open_node();
     struct job *retried = add_job("retried", 1), *failed = add_job("failed", 1),
@@ -1274,6 +1322,8 @@ int main(int argc, char **argv) {
     run_test("C4 a run that does not come back is given back after release_after", test_never_back);
     run_test("N25 a run that the database gave up is stopped, or dropped if it was not begun",
              test_lost);
+    run_test("N23 a run is planned by what the last ones of its class took here", test_likely);
+    run_test("N21 a window does not wait for what was claimed and does not fit", test_does_not_fit);
     run_test("N13 when belief ends runs are asked to stop, and what they still report is told",
              test_lease_lost);
     run_test("N13 a task whose lost run is still at work here waits for that",
