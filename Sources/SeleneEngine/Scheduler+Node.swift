@@ -25,7 +25,8 @@ extension Scheduler {
     var options = draft.options
     // Nodes that are opened at one instant do not come back at one.
     options.seed = UInt64(bitPattern: platform_wall_clock()) ^ (life << 32)
-    let machine = try FleetNode(options)
+    try options.check()
+    let machine = FleetNode(options)
     let statements = NodeStatements(
       schema: Bytes(copying: draft.schema), name: Bytes(copying: draft.name), version: Bytes(copying: draft.version),
       queues: draft.queues.map { Bytes(copying: $0) })

@@ -51,9 +51,8 @@ package final class FleetNode {
   package internal(set) var trouble: NodeFailure?
   var actions: [NodeAction] = []
 
-  /// - Throws: `invalidArgument`.
-  package init(_ options: NodeOptions) throws(SeleneError) {
-    try options.check()
+  /// - Parameter options: checked.
+  package init(_ options: NodeOptions) {
     self.options = options
     pause = NodePause(options)
   }

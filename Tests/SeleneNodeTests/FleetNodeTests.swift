@@ -559,7 +559,7 @@ import Testing
     func options(_ change: (inout NodeOptions) -> Void) -> String? {
       var options = NodeOptions()
       change(&options)
-      return fault { () throws(SeleneError) in _ = try FleetNode(options) }
+      return fault { () throws(SeleneError) in try options.check() }
     }
     #expect(options { $0.lease = 1 }?.hasPrefix("lease: ") == true)
     #expect(options { $0.lease = 2 * Time.hour }?.hasPrefix("lease: ") == true)

@@ -18,7 +18,7 @@ final class NodeDesk {
   init(horizon: Span = 0) throws {
     var options = NodeOptions()
     (options.lease, options.horizon) = (Self.lease, horizon)
-    node = try FleetNode(options)
+    node = FleetNode(options)
   }
 
   /// One that has said hello as worker 1.

@@ -47,7 +47,7 @@ final class Station {
     options.poll = 7 * Time.second
     options.horizon = simulation.chance.pick([Time.second / 4, 0, 2 * Time.second])
     options.seed = UInt64(number)
-    do { node = try FleetNode(options) } catch { fatalError("the options are in range") }
+    node = FleetNode(options)
     simulation.after(simulation.chance.span(0...5 * Time.second)) { [weak self] in self?.openWindow() }
   }
 

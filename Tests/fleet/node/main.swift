@@ -55,7 +55,8 @@ struct Host {
     options.horizon = told["horizon"].integer ?? options.horizon
     options.poll = told["poll"].integer ?? options.poll
     options.seed = UInt64(ProcessInfo.processInfo.processIdentifier)
-    node = try FleetNode(options)
+    try options.check()
+    node = FleetNode(options)
     func text(_ key: String) -> Bytes { Bytes(Data((told[key].string ?? "").utf8)) }
     statements = NodeStatements(
       schema: text("schema"), name: text("name"), version: text("version"),
