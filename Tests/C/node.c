@@ -161,7 +161,8 @@ static void test_likely(void) {
     selene_run_info info = SELENE_RUN_INFO_INIT;
     int32_t step = -1;
     struct job *jobs[] = {add_job("a", 1), add_job("b", 1), add_job("c", 1)};
-    for (size_t i = 0; i < COUNT(jobs); i++) jobs[i]->estimate = 5 * S;
+    for (size_t i = 0; i < COUNT(jobs); i++)
+        jobs[i]->estimate = 5 * S;
     selene_cycle cycle = begin(scheduler, rolling(20 * S, 1));
     serve(scheduler);
     selene_run run = run_of(cycle, "a");
