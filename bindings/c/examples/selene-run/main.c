@@ -46,6 +46,7 @@ static selene_status open_scheduler(const struct options *options, selene_schedu
     if (options->freshness) how.flags |= SELENE_OPTIONS_FRESHNESS;
     how.max_pending_refresh = options->max_pending_refresh;
     how.max_pending_processing = options->max_pending_processing;
+    how.expedited_quota = options->expedited_quota;
     /* Who writes a workload decides how fast it retries. */
     how.minimum_backoff = 0;
     how.max_input_size = 1 << 20;

@@ -89,6 +89,8 @@ static const char help_on_more[] =
     "  --freshness        rank by age times a pace learnt from cost, news and failures\n"
     "  --max-pending-refresh N, --max-pending-processing N\n"
     "                     once and periodic tasks at a time; the others are held (no limit)\n"
+    "  --expedited-quota TIME\n"
+    "                     how long expedited tasks may run in 24 h, all together (10min)\n"
     "  --condition NAME   the condition NAME, which tasks may ask for, holds; may be repeated\n"
     "  --group-limit GROUP=N\n"
     "                     at most N runs of a group at a time, 0: no limit; may be repeated\n"
@@ -163,6 +165,7 @@ enum option_number {
     MAX_PENDING_REFRESH,
     MAX_PENDING_PROCESSING,
     GRACE,
+    EXPEDITED_QUOTA,
     DRAIN,
     LOGS,
     QUIET,
@@ -220,6 +223,7 @@ static const struct option table[] = {
     {"max-pending-refresh", required_argument, NULL, MAX_PENDING_REFRESH},
     {"max-pending-processing", required_argument, NULL, MAX_PENDING_PROCESSING},
     {"grace", required_argument, NULL, GRACE},
+    {"expedited-quota", required_argument, NULL, EXPEDITED_QUOTA},
     {"drain", required_argument, NULL, DRAIN},
     {"logs", required_argument, NULL, LOGS},
     {"quiet", no_argument, NULL, QUIET},
@@ -398,6 +402,8 @@ static bool read_option(struct options *options, int option, const char *name) {
         return read_small(name, 0, MANY, &options->max_pending_processing);
     case GRACE:
         return read_time(name, 0, SELENE_HOUR, &options->grace);
+    case EXPEDITED_QUOTA:
+        return read_time(name, 0, SELENE_DAY, &options->expedited_quota);
     case DRAIN:
         return read_time(name, 0, SELENE_HOUR, &options->drain);
     case LOGS:
@@ -545,6 +551,7 @@ bool options_read(struct options *options, int count, char **arguments, int *out
                                 .max_pending_refresh = SELENE_UNLIMITED,
                                 .max_pending_processing = SELENE_UNLIMITED,
                                 .grace = 2 * SELENE_SECOND,
+                                .expedited_quota = 10 * SELENE_MINUTE,
                                 .drain = 2 * SELENE_SECOND};
     options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     *out_exit = EXIT_USAGE;

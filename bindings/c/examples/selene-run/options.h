@@ -83,6 +83,7 @@ struct options {
     bool freshness;
     uint32_t max_pending_refresh;
     uint32_t max_pending_processing;
+    int64_t expedited_quota;
     int64_t grace;
     int64_t drain;
     const char *logs;

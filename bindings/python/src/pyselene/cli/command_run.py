@@ -80,6 +80,7 @@ def run_command(
     freshness: o.Freshness = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
+    expedited_quota: o.ExpeditedQuota = "10min",  # type: ignore[assignment]
     store: Annotated[
         Path | None,
         typer.Option(
@@ -160,7 +161,12 @@ def run_command(
     console = new_console()
     is_live = console.is_terminal if live is None else live
     limits = wire.Limits(
-        observed_range, freshness, max_pending_refresh, max_pending_processing, window.every if follow else 0
+        observed_range,
+        freshness,
+        max_pending_refresh,
+        max_pending_processing,
+        window.every if follow else 0,
+        expedited_quota=expedited_quota,
     )
     cycles = cycles if cycles is not None else None if follow else 1
     plan = Plan(window, cycles, follow, now, check, is_live, profile, why, drain / 1e9, store)

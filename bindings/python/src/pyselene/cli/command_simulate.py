@@ -90,6 +90,7 @@ def simulate(
     ] = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
+    expedited_quota: o.ExpeditedQuota = "10min",  # type: ignore[assignment]
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a report: one page that needs nothing else.", show_default=False),
@@ -125,7 +126,13 @@ def simulate(
 
     def play(name: str) -> History:
         limits = wire.Limits(
-            name == "observed", name == "freshness", max_pending_refresh, max_pending_processing, 0, chosen
+            name == "observed",
+            name == "freshness",
+            max_pending_refresh,
+            max_pending_processing,
+            0,
+            chosen,
+            expedited_quota,
         )
         with wire.refusals():
             if governance is None:

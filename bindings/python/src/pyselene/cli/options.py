@@ -235,6 +235,15 @@ MaxPendingRefresh = Annotated[
         show_default=False,
     ),
 ]
+ExpeditedQuota = Annotated[
+    int,
+    typer.Option(
+        parser=time(0, duration.DAY),
+        metavar=TIME,
+        help="How long expedited tasks may run in 24 h, all together.",
+        rich_help_panel=RANKING,
+    ),
+]
 MaxPendingProcessing = Annotated[
     int | None,
     typer.Option(

@@ -33,7 +33,7 @@ from .. import (
     connect,
 )
 from ..testing import VirtualClock
-from .duration import SECOND
+from .duration import MINUTE, SECOND
 from .keep import handler_of, left_to_do, note_finished
 from .problem import Exit, Problem
 from .workload import TaskSpec, Workload
@@ -84,6 +84,7 @@ class Limits:
     max_pending_processing: int | None = None
     minimum_interval: int = 0
     seed: int = 0
+    expedited_quota: int = 10 * MINUTE
 
     def __post_init__(self) -> None:
         if self.observed_range and self.freshness:
@@ -150,6 +151,7 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
             minimum_interval_refresh=limits.minimum_interval / SECOND,
             minimum_interval_processing=limits.minimum_interval / SECOND,
             seed=limits.seed,
+            expedited_quota=limits.expedited_quota / SECOND,
             max_input_size=MAX_COMMAND,
             clock=clock,
         )
