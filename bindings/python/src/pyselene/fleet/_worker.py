@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from .. import _raw
 from .._callbacks import log
@@ -29,11 +29,23 @@ if TYPE_CHECKING:
 
     from .._engine import Engine
     from .._scheduler import Scheduler
-    from ._fleet import Fleet
 
 _VALUE = layout(_raw.selene_value)
 #: Connecting may take longer than a statement, whose time begins when it is sent.
 _CONNECT = 10
+
+
+class Home(Protocol):
+    """What a worker needs of its Fleet."""
+
+    _dsn: str
+    #: The schema in quotes.
+    _in: str
+
+    @property
+    def schema(self) -> str: ...
+    @property
+    def _psycopg(self) -> Any: ...
 
 
 class WorkerState(Named):
@@ -71,7 +83,7 @@ class Worker:
 
     def __init__(
         self,
-        fleet: Fleet,
+        fleet: Home,
         scheduler: Scheduler,
         *,
         queues: Iterable[str] | None = None,
@@ -220,7 +232,7 @@ def _check(status: int) -> None:
 class _Link:
     """One connection, in a thread of its own: the node is stepped on time however long the database takes."""
 
-    def __init__(self, fleet: Fleet, engine: Engine) -> None:
+    def __init__(self, fleet: Home, engine: Engine) -> None:
         self._fleet, self._engine = fleet, engine
         self._calls: queue.SimpleQueue[tuple[int, bytes, list[Any], float] | None] = queue.SimpleQueue()
         self.busy = False
