@@ -191,7 +191,7 @@ class Bench:
             await queries.enqueue(["h"] * self.tasks, [b"x"] * self.tasks, [0] * self.tasks)
             queue = PgQueuer(driver)
 
-            @queue.entrypoint("h")
+            @queue.entrypoint("h")  # type: ignore[untyped-decorator]
             async def handle(_: Any) -> None: ...
 
             begin = time.perf_counter()
@@ -236,7 +236,7 @@ class Bench:
 
     def huey(self) -> None:
         """The PostgresHuey of huey, one at a time."""
-        from huey import PostgresHuey  # type: ignore[import-not-found]
+        from huey import PostgresHuey
 
         name = self.database()
         queue = PostgresHuey("b", dsn=self.server.dsn(name), results=False)

@@ -147,7 +147,7 @@ def test_l14_a_store_whose_owner_does_not_serve_is_locked(folder: Path) -> None:
 def test_l14_an_owner_that_stands_still_is_not_one_that_does_not_serve(folder: Path) -> None:
     calls = (
         [sys.executable, "-m", "pyselene", "list", "--store", "tasks.db"],
-        [RUNNER, "--store", "tasks.db", "--list"],
+        [str(RUNNER), "--store", "tasks.db", "--list"],
     )
     with Scheduler(folder / "tasks.db"), socket.socket(socket.AF_UNIX) as silent:
         # As the socket of one that is stopped: who connects waits there for an answer.

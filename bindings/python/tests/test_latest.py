@@ -70,7 +70,9 @@ def test_only_once_tasks_have_one() -> None:
 def test_what_is_no_latest_begin_is_refused_in_the_words_of_pyselene() -> None:
     with Scheduler() as scheduler:
         for delay, latest in ((10, 5), (0, -1), (0, timedelta(days=3654))):
-            with pytest.raises(selene.InvalidArgument, match="latest_begin is .*; allowed: more than delay and at most"):
+            with pytest.raises(
+                selene.InvalidArgument, match=r"latest_begin is .*; allowed: more than delay and at most"
+            ):
                 scheduler.enqueue("report", delay=delay, latest_begin=latest)
         with pytest.raises(selene.InvalidArgument, match=r"latest_begin: is for once tasks only \["):
             scheduler.register(Task("report", every=60, latest_begin=5))

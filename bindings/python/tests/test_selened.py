@@ -535,7 +535,7 @@ def test_l14_who_may_not_open_a_store_asks_who_may(program: str) -> None:
             done = subprocess.run(
                 words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=place, **how
             )
-            return done.stdout + done.stderr
+            return str(done.stdout) + str(done.stderr)
 
         with started("--store", store, "--allow", "uid=65534:look"), selene.connect(store) as queue:
             queue.enqueue("a-letter", handler="mail")
