@@ -90,7 +90,7 @@ static const char help_on_more[] =
     "  --max-pending-refresh N, --max-pending-processing N\n"
     "                     once and periodic tasks at a time; the others are held (no limit)\n"
     "  --expedited-quota TIME\n"
-    "                     how long expedited tasks may run in 24 h, all together (10min)\n"
+    "                     how long expedited tasks may run in 24 h, all together (10m)\n"
     "  --condition NAME   the condition NAME, which tasks may ask for, holds; may be repeated\n"
     "  --group-limit GROUP=N\n"
     "                     at most N runs of a group at a time, 0: no limit; may be repeated\n"

@@ -80,7 +80,7 @@ def run_command(
     freshness: o.Freshness = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
-    expedited_quota: o.ExpeditedQuota = "10min",  # type: ignore[assignment]
+    expedited_quota: o.ExpeditedQuota = "10m",  # type: ignore[assignment]
     store: Annotated[
         Path | None,
         typer.Option(

@@ -90,7 +90,7 @@ def simulate(
     ] = False,
     max_pending_refresh: o.MaxPendingRefresh = None,
     max_pending_processing: o.MaxPendingProcessing = None,
-    expedited_quota: o.ExpeditedQuota = "10min",  # type: ignore[assignment]
+    expedited_quota: o.ExpeditedQuota = "10m",  # type: ignore[assignment]
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a report: one page that needs nothing else.", show_default=False),
