@@ -5,13 +5,10 @@
  * byte is one: 17, or 1 by `make torture`; 67 where everything is slow.
  */
 #include "misuse_arguments.h"
+#include "server_door.h"
 #include "server_host.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* ---- what stands between ------------------------------------------------------------------- */
 
@@ -19,13 +16,10 @@ enum way { TO_OWNER, TO_CLIENT };
 
 /** Passes bytes between clients and an owner; once, if it is told to, only so many one way, and then both sides have ended. */
 static struct {
-    char folder[32];
-    struct sockaddr_un served, here;
-    int listener, client, owner;
+    int client, owner;
     /** How many bytes have passed each way since arm(), and how many may; −1: any number. */
     atomic_long passed[2], limit[2];
-    atomic_int cuts, ends;
-    pthread_t thread;
+    atomic_int cuts;
 } between;
 
 static void part(void) {
@@ -56,17 +50,16 @@ static int pass(int from, int to, enum way way) {
 
 static void *stand_between(void *context) {
     (void)context;
-    while (!atomic_load(&between.ends)) {
-        struct pollfd polled[3] = {{between.client < 0 ? between.listener : -1, POLLIN, 0},
+    while (!atomic_load(&door.ends)) {
+        struct pollfd polled[3] = {{between.client < 0 ? door.listener : -1, POLLIN, 0},
                                    {between.client, POLLIN, 0},
                                    {between.owner, POLLIN, 0}};
         poll(polled, 3, 10);
         if (polled[0].revents) {
-            between.client = accept(between.listener, NULL, NULL);
+            between.client = accept(door.listener, NULL, NULL);
             between.owner = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
             CHECK(between.client >= 0 && between.owner >= 0);
-            CHECK(connect(between.owner, (const void *)&between.served, sizeof between.served) ==
-                  0);
+            CHECK(connect(between.owner, (const void *)&door.served, sizeof door.served) == 0);
             continue;
         }
         int is_whole = 1;
@@ -89,39 +82,10 @@ static void arm(enum way way, long limit) {
 }
 
 static void stand_before(selene_scheduler owner) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
-    selene_server server = 0;
     memset(&between, 0, sizeof between);
     between.client = between.owner = -1;
-    between.served.sun_family = between.here.sun_family = AF_UNIX;
-    strcpy(between.folder, "/tmp/cut-XXXXXX");
-    CHECK(mkdtemp(between.folder) != NULL);
-    snprintf(between.served.sun_path, 64, "%s/served-sock", between.folder);
-    snprintf(between.here.sun_path, 64, "%s/here-sock", between.folder);
-    terms.path = text_of(between.served.sun_path);
-    CHECK_OK(selene_server_open(owner, &terms, &server));
-    between.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(between.listener >= 0);
-    CHECK(bind(between.listener, (const void *)&between.here, sizeof between.here) == 0);
-    CHECK(listen(between.listener, 8) == 0);
     arm(TO_OWNER, -1);
-    CHECK(pthread_create(&between.thread, NULL, stand_between, NULL) == 0);
-}
-
-static void leave(selene_scheduler owner) {
-    atomic_store(&between.ends, 1);
-    CHECK(pthread_join(between.thread, NULL) == 0);
-    close(between.listener);
-    CHECK_OK(selene_scheduler_close(owner, 0));
-    CHECK(unlink(between.here.sun_path) == 0 && rmdir(between.folder) == 0);
-}
-
-static selene_scheduler connect_here(void) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
-    selene_scheduler connection = 0;
-    to.path = text_of(between.here.sun_path);
-    CHECK_OK(selene_scheduler_connect(&to, &connection));
-    return connection;
+    open_door(owner, stand_between);
 }
 
 /** Where the next cut is, of so many bytes that were said: near the begin and the end at each of them. */
@@ -221,7 +185,7 @@ static void test_schedulers(void) {
     }
     CHECK(tried > 40);
     CHECK_OK(selene_scheduler_close(connection, 0));
-    leave(owner);
+    close_door(owner);
 }
 
 /** A registration that did not come whole is not made, one whose answer did not is made once. */
@@ -258,7 +222,7 @@ static void test_registrations(void) {
         }
     }
     CHECK_OK(selene_scheduler_close(connection, 0));
-    leave(owner);
+    close_door(owner);
 }
 
 /* ---- members ------------------------------------------------------------------------------------ */
@@ -358,7 +322,7 @@ static void test_runs(void) {
     }
     CHECK(tried > 10);
     CHECK_OK(selene_scheduler_close(member, 0));
-    leave(owner);
+    close_door(owner);
 }
 
 /* ---- windows, handlers and an end ------------------------------------------------------------------- */
@@ -417,7 +381,7 @@ static void test_members(void) {
             }
         }
     }
-    leave(owner);
+    close_door(owner);
 }
 
 int main(int argc, char **argv) {

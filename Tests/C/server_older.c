@@ -2,13 +2,10 @@
  * server_older.c - a client whose owner is older than it, and does not know what it asks (docs/rules.md, L13)
  */
 #include "misuse_arguments.h"
+#include "server_door.h"
 #include "server_host.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* ---- an older owner ------------------------------------------------------------------------- */
 
@@ -19,11 +16,8 @@ enum { OPERATIONS = 128, CLIENTS = 8, UNKNOWN = 60000 };
  * answers what a later library asks.
  */
 static struct {
-    char folder[32];
-    struct sockaddr_un served, here;
-    int listener, count, client[CLIENTS], owner[CLIENTS];
-    atomic_int is_unknown[OPERATIONS], asked[OPERATIONS], drops, ends;
-    pthread_t thread;
+    int count, client[CLIENTS], owner[CLIENTS];
+    atomic_int is_unknown[OPERATIONS], asked[OPERATIONS], drops;
 } between;
 
 struct head {
@@ -66,8 +60,8 @@ static void drop(int at) {
 
 static void *stand_between(void *context) {
     (void)context;
-    while (!atomic_load(&between.ends)) {
-        struct pollfd polled[1 + 2 * CLIENTS] = {{between.listener, POLLIN, 0}};
+    while (!atomic_load(&door.ends)) {
+        struct pollfd polled[1 + 2 * CLIENTS] = {{door.listener, POLLIN, 0}};
         int count = between.count;
         for (int i = 0; i < count; i++) {
             polled[1 + 2 * i] = (struct pollfd){between.client[i], POLLIN, 0};
@@ -87,10 +81,10 @@ static void *stand_between(void *context) {
             atomic_store(&between.drops, 0);
         }
         if (polled[0].revents && between.count < CLIENTS) {
-            int client = accept(between.listener, NULL, NULL);
+            int client = accept(door.listener, NULL, NULL);
             int owner = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
             CHECK(client >= 0 && owner >= 0);
-            CHECK(connect(owner, (const void *)&between.served, sizeof between.served) == 0);
+            CHECK(connect(owner, (const void *)&door.served, sizeof door.served) == 0);
             between.client[between.count] = client;
             between.owner[between.count++] = owner;
         }
@@ -102,45 +96,16 @@ static void *stand_between(void *context) {
 
 /** An owner, and what stands before it. */
 static selene_scheduler open_owner(void) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
-    selene_server server = 0;
     selene_scheduler owner = open_default();
     memset(&between, 0, sizeof between);
-    between.served.sun_family = between.here.sun_family = AF_UNIX;
-    strcpy(between.folder, "/tmp/older-XXXXXX");
-    CHECK(mkdtemp(between.folder) != NULL);
-    snprintf(between.served.sun_path, 64, "%s/served-sock", between.folder);
-    snprintf(between.here.sun_path, 64, "%s/here-sock", between.folder);
-    terms.path = text_of(between.served.sun_path);
-    CHECK_OK(selene_server_open(owner, &terms, &server));
-    between.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(between.listener >= 0);
-    CHECK(bind(between.listener, (const void *)&between.here, sizeof between.here) == 0);
-    CHECK(listen(between.listener, CLIENTS) == 0);
-    CHECK(pthread_create(&between.thread, NULL, stand_between, NULL) == 0);
+    open_door(owner, stand_between);
     return owner;
-}
-
-static selene_scheduler connect_here(void) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
-    selene_scheduler connection = 0;
-    to.path = text_of(between.here.sun_path);
-    CHECK_OK(selene_scheduler_connect(&to, &connection));
-    return connection;
 }
 
 /** As if another owner had come: all connections end. */
 static void change_owner(void) {
     atomic_store(&between.drops, 1);
     WAIT_UNTIL(atomic_load(&between.drops) == 0);
-}
-
-static void close_owner(selene_scheduler owner) {
-    atomic_store(&between.ends, 1);
-    CHECK(pthread_join(between.thread, NULL) == 0);
-    close(between.listener);
-    CHECK_OK(selene_scheduler_close(owner, 0));
-    CHECK(unlink(between.here.sun_path) == 0 && rmdir(between.folder) == 0);
 }
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -246,7 +211,7 @@ static void test_schedulers(void) {
     /* Events come over a connection of their own. */
     CHECK_INT(2, between.asked[0]);
     CHECK_OK(selene_scheduler_close(connection, 0));
-    close_owner(owner);
+    close_door(owner);
 }
 
 /** What is asked of cycles, lanes and runs; they go on as if it had not been asked. */
@@ -296,7 +261,7 @@ static void test_runs(void) {
     }
     CHECK(tried > 10);
     CHECK_OK(selene_scheduler_close(member, 0));
-    close_owner(owner);
+    close_door(owner);
 }
 
 /* ---- what came last ---------------------------------------------------------------------------------- */
@@ -326,7 +291,7 @@ static void test_no_calls(void) {
     pull(member, 1);
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "a"));
     end_working(member, PATIENCE, &work);
-    close_owner(owner);
+    close_door(owner);
 }
 
 /** An owner that does not know 92, though it had windows: the close ends, and nothing is lost. */
@@ -349,7 +314,7 @@ static void test_no_rest(void) {
     int32_t state = state_of(owner, "a");
     CHECK(state == SELENE_STATE_ENQUEUED || state == SELENE_STATE_SUCCEEDED);
     let_go(&work);
-    close_owner(owner);
+    close_door(owner);
 }
 
 /** An owner that grants no windows. A driver is refused; one that was open before waits for an owner that does. */
@@ -400,7 +365,7 @@ static void test_no_grants(void) {
     outs_reset();
     check_unknown("selene_driver_step", selene_driver_step(member, &outs.handle, &outs.instant));
     end_working(member, PATIENCE, &work);
-    close_owner(owner);
+    close_door(owner);
 }
 
 /** A next owner that does not know 121: what was taken before is over, and the rest goes on. */
@@ -426,7 +391,7 @@ static void test_without_adoption(void) {
     CHECK_OK(selene_cycle_begin(member, &window, &cycle));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(member, 0));
-    close_owner(owner);
+    close_door(owner);
 }
 
 int main(int argc, char **argv) {
