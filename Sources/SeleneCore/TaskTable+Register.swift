@@ -196,9 +196,9 @@ extension TaskTable {
     let now = index.present
     let (used, freeAt) = (expedited.used(at: now), expedited.freeAt(now))
     let error = SeleneError.range("expedited_quota", used, 0, expedited.quota, .duration).code(.outOfQuota)
-    guard freeAt != Time.never else { return error.problem("expedited tasks have used their quota") }
-    return error.problem(
-      "expedited tasks have used their quota; something is left again in \(span: freeAt.subtracting(now))")
+    let problem: Detail = "of expedited runs in the last 24 h leave nothing of the quota, which is \(span: expedited.quota)"
+    guard freeAt != Time.never else { return error.problem(problem) }
+    return error.problem("\(problem); something is left again in \(span: freeAt.subtracting(now))")
   }
 
   /// Free places go to the tasks that are held (T6).

@@ -26,8 +26,12 @@ final class CycleWatch {
   /// What its host saw when it was told to wait.
   private var seen: CycleView?
 
+  private init(_ watch: Watch) { self.watch = watch }
+
   /// - Throws: `exhausted`.
-  init(followsTime: Bool) throws(SeleneError) { watch = try Watch(followsTime ? .time : .pokes) }
+  static func open(followsTime: Bool) throws(SeleneError) -> CycleWatch {
+    CycleWatch(try Watch.open(followsTime ? .time : .pokes))
+  }
 
   var descriptor: Int32 { watch.descriptor }
 

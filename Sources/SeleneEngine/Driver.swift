@@ -138,7 +138,7 @@ package final class Driver {
   static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
     let terms = try check(draft, hasThread: hasThread)
     return Driver(
-      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch(followsSystem ? .system : .pokes))
+      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch.open(followsSystem ? .system : .pokes))
   }
 
   /// Makes one of a member.

@@ -14,8 +14,12 @@ package final class EventQueue {
   /// The host reads its texts.
   private var current: Event?
 
+  private init(capacity: Int, _ watch: Watch) { (self.capacity, self.watch) = (capacity, watch) }
+
   /// - Throws: `exhausted`.
-  init(capacity: Int) throws(SeleneError) { (self.capacity, watch) = (capacity, try Watch(.pokes)) }
+  static func open(capacity: Int) throws(SeleneError) -> EventQueue {
+    EventQueue(capacity: capacity, try Watch.open(.pokes))
+  }
 
   package var descriptor: Int32 { watch.descriptor }
 

@@ -159,7 +159,7 @@ extension Scheduler {
   package func descriptor(of cycle: Cycle) throws(SeleneError) -> Int32 {
     try check(cycle)
     if let watch = cycle.watch { return watch.descriptor }
-    let watch = try CycleWatch(followsTime: clock.host == nil)
+    let watch = try CycleWatch.open(followsTime: clock.host == nil)
     cycle.watch = watch
     workers.hasWatches = true
     // The thread that opened it looks first.

@@ -32,7 +32,7 @@ extension Scheduler {
       queues: draft.queues.map { Bytes(copying: $0) })
     let node = SchedulerNode(
       machine, statements, labels: draft.labels.map { Bytes(copying: $0) },
-      try Watch(clock.host == nil ? .time : .pokes))
+      try Watch.open(clock.host == nil ? .time : .pokes))
     self.node = node
     // Who opened it steps first.
     node.watch.poke()

@@ -100,7 +100,7 @@ extension Scheduler {
   package func openEvents(capacity: UInt64) throws(SeleneError) -> EventQueue {
     try Self.checkEvents(capacity: capacity)
     guard outbox.queue == nil else { throw SeleneError(.alreadyExists, "the queue of events is open") }
-    let queue = try EventQueue(capacity: Int(capacity))
+    let queue = try EventQueue.open(capacity: Int(capacity))
     outbox.open(queue)
     return queue
   }
@@ -145,7 +145,7 @@ extension Scheduler {
   ///
   /// - Throws: `exhausted`.
   package func openTap(of server: UInt64) throws(SeleneError) -> EventQueue {
-    let queue = try EventQueue(capacity: EventQueue.mostEvents)
+    let queue = try EventQueue.open(capacity: EventQueue.mostEvents)
     outbox.taps.append((server, queue))
     return queue
   }

@@ -29,12 +29,16 @@ final class Watch {
   /// When it wakes by itself, while it sleeps.
   private var wakesAt: Instant = Time.never
 
+  private init(_ watch: OpaquePointer) { self.watch = watch }
+
+  /// Opens one. An initializer that threw would not give back the memory of its object, in Embedded Swift.
+  ///
   /// - Throws: `exhausted`.
-  init(_ hearing: Hearing) throws(SeleneError) {
+  static func open(_ hearing: Hearing) throws(SeleneError) -> Watch {
     guard let watch = platform_watch_open(hearing.number) else {
       throw SeleneError(.exhausted, "the system refused a descriptor to wait with")
     }
-    self.watch = watch
+    return Watch(watch)
   }
 
   deinit { platform_watch_close(watch) }

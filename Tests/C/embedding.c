@@ -622,6 +622,31 @@ static void test_events_wait(void) {
     }
 }
 
+/** Where the system gives no descriptor nothing is opened, and nothing is left of it: valgrind and the address sanitizer
+ *  look. */
+static void test_no_descriptor(void) {
+    selene_scheduler scheduler = open_plain();
+    selene_window window = window_of(S, 0, 1);
+    selene_driver driver = SELENE_DRIVER_INIT;
+    struct rlimit usual, none;
+    int32_t fd = -1;
+    window.flags = SELENE_WINDOW_LANES;
+    selene_cycle cycle = begin(scheduler, window);
+    CHECK_INT(0, getrlimit(RLIMIT_NOFILE, &usual));
+    none = (struct rlimit){0, usual.rlim_max};
+    CHECK_INT(0, setrlimit(RLIMIT_NOFILE, &none));
+    for (int i = 0; i < 3; i++) {
+        CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_events_open(scheduler, 4, &fd));
+        CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_cycle_descriptor(cycle, &fd));
+        CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_driver_open(scheduler, &driver, &fd));
+    }
+    CHECK_INT(0, setrlimit(RLIMIT_NOFILE, &usual));
+    CHECK_OK(selene_events_open(scheduler, 4, &fd));
+    CHECK_OK(selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_driver_open(scheduler, &driver, &fd));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("B4 every handle and token is below 2^63", test_handles);
@@ -648,5 +673,7 @@ int main(int argc, char **argv) {
     run_test("B3 events that find no room are counted, and the count is told once",
              test_events_lost);
     run_test("B3 who waits for an event gets the next, or the end of the queue", test_events_wait);
+    run_test("B3 without a descriptor to be had nothing is opened, and nothing is left of it",
+             test_no_descriptor);
     return check_end();
 }

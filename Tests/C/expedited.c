@@ -417,7 +417,10 @@ static void test_refused(void) {
     CHECK_TEXT("expedited_quota", fault->field);
     CHECK_INT(S, fault->value);
     CHECK_INT(S, fault->greatest);
-    CHECK(strstr(selene_status_detail(), "something is left again in 24 h") != NULL);
+    CHECK_STRING("expedited_quota: 1000000000 ns of expedited runs in the last 24 h leave nothing "
+                 "of the quota, which is 1 s; "
+                 "something is left again in 24 h",
+                 selene_status_detail());
     /* An ordinary one is not. */
     add(scheduler, expedited("c"));
     advance(SELENE_DAY);
