@@ -106,7 +106,7 @@ test: deps-test
 
 ## check          the quick part of the tests, in under two minutes once they are built; before each commit
 check: deps-test
-	@.ci/test swift "python check" "c check" "store check" interface format
+	@.ci/test "swift check" "python check" "c check" "store check" interface format
 
 ## test-targets   the tests of what is built for others: arm64 on an emulator, musl, an old glibc, WebAssembly
 test-targets: deps-test

@@ -8,9 +8,11 @@ enum Seed {
     ProcessInfo.processInfo.environment["SELENE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999_999)
 }
 
-/// How much of a random test is played: the environment's `SELENE_TEST_ROUNDS` times the usual.
+/// How much of a random test is played: the environment's `SELENE_TEST_ROUNDS` times the usual; below 1 a part of it.
 enum Effort {
-  static let times = ProcessInfo.processInfo.environment["SELENE_TEST_ROUNDS"].flatMap { Int($0) } ?? 1
+  static let times = ProcessInfo.processInfo.environment["SELENE_TEST_ROUNDS"].flatMap { Double($0) } ?? 1
+
+  static func of(_ usual: Int) -> Int { max(1, Int((Double(usual) * times).rounded())) }
 }
 
 /// A random test that failed; says how to repeat it.

@@ -259,7 +259,7 @@ import Testing
   func rolling(byFreshness: Bool) throws {
     var chance = Chance("index rolling \(byFreshness)")
     var compared = 0
-    for _ in 0..<15 * Effort.times {
+    for _ in 0..<Effort.of(15) {
       let yard = try Yard(&chance, byFreshness: byFreshness)
       for _ in 0..<12 {
         try yard.grow(by: chance.below(12), &chance)
@@ -271,7 +271,7 @@ import Testing
     try yard.grow(by: 3_000, &chance)
     compared += try roll(yard, picks: 20, &chance)
     print("\(compared) answers of rolling windows compared")
-    #expect(compared > 5_000 * Effort.times)
+    #expect(compared > Effort.of(5_000))
   }
 
   @Test(
@@ -280,7 +280,7 @@ import Testing
   func manySmall(byFreshness: Bool) throws {
     var chance = Chance("index small \(byFreshness)")
     var compared = 0
-    for _ in 0..<30 * Effort.times {
+    for _ in 0..<Effort.of(30) {
       let yard = try Yard(&chance, byFreshness: byFreshness)
       for _ in 0..<12 {
         try yard.grow(by: chance.below(12), &chance)
@@ -289,14 +289,14 @@ import Testing
       }
     }
     print("\(compared) answers of small populations compared")
-    #expect(compared > 5_000 * Effort.times)
+    #expect(compared > Effort.of(5_000))
   }
 
   @Test("S2 S3 S4 F7 C2 of five thousand tasks, too", arguments: [false, true])
   func large(byFreshness: Bool) throws {
     var chance = Chance("index large \(byFreshness)")
     var compared = 0
-    for _ in 0..<3 * Effort.times {
+    for _ in 0..<Effort.of(3) {
       let yard = try Yard(&chance, byFreshness: byFreshness)
       try yard.grow(by: 5_000, &chance)
       for _ in 0..<4 {
@@ -305,6 +305,6 @@ import Testing
       }
     }
     print("\(compared) answers of large populations compared")
-    #expect(compared > 100 * Effort.times)
+    #expect(compared > Effort.of(100))
   }
 }

@@ -56,7 +56,7 @@ import Testing
     "R8 what is not said is what the handler's runs took, in rolling and in frozen windows", arguments: [false, true])
   func learns(isRolling: Bool) throws {
     var chance = Chance("estimates \(isRolling)")
-    for _ in 0..<20 * Effort.times {
+    for _ in 0..<Effort.of(20) {
       let host = try Host { $0.maxPendingRefresh = .max }
       var plain = Plain()
       for handler in Self.handlers { try host.addHandler(handler) }

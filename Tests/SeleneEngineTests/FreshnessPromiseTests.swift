@@ -140,7 +140,7 @@ import Testing
   func bounded(world: World) throws {
     var chance = Chance("F12 \(world.rawValue)")
     var (checked, nearest) = (0, 0.0)
-    for _ in 0..<6 * Effort.times {
+    for _ in 0..<Effort.of(6) {
       let play = try Play(world, &chance)
       let spacing = world.isEven ? 0 : chance.pick([Time.minute, Time.hour, Time.day])
       for _ in 0..<(world == .failing ? 400 : 120) {

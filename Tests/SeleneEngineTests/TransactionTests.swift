@@ -267,7 +267,7 @@ private final class Subject {
     let holds = chance.once(in: 2)
     let (subject, twin) = (try Subject(start, holds: holds), try Subject(start, holds: holds))
     var history: [String] = []
-    for _ in 0..<120 * Effort.times {
+    for _ in 0..<Effort.of(120) {
       if chance.once(in: 3) {
         let time = chance.pick([1, Time.second, 20 * Time.second, Time.minute, Time.hour])
         subject.host.now += time

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Walks") struct WalkTests {
   @Test(
-    "T3 to C18, F1 to F10 random calls do what the design's words say, call by call", arguments: 0..<40 * Effort.times)
+    "T3 to C18, F1 to F10 random calls do what the design's words say, call by call", arguments: 0..<Effort.of(40))
   func walk(number: Int) throws {
     try Walk("walk \(number)").take(400)
   }
 
   @Test(
-    "D1 D3 F11 the same through crashes and closings of a host that keeps its tasks", arguments: 0..<8 * Effort.times)
+    "D1 D3 F11 the same through crashes and closings of a host that keeps its tasks", arguments: 0..<Effort.of(8))
   func lives(number: Int) throws {
     try Walk("life \(number)", hasLives: true).take(300)
   }

@@ -78,7 +78,7 @@ private func mean(_ numbers: [Double]) -> Double { numbers.reduce(0, +) / Double
 
 @Suite("Worlds") struct WorldTests {
   /// Two worlds of each family; for the table in docs/freshness.md bindings/python/tools/rules.py has twelve played.
-  private static let seeds = 1...UInt64(2 * Effort.times)
+  private static let seeds = 1...UInt64(max(2, Effort.of(2)))
 
   @Test("F the figures of a source that is held are its ages and how late its news is") func figures() {
     let source = Source(priority: 3, declared: 0, changes: [10, 30, 70], middle: 1, chance: Chance("", seed: 1))

@@ -10,7 +10,7 @@ import Testing
     "N9 to N15 no task is run by two that believe, nothing hangs, no decision counts twice, whatever happens",
     arguments: 0..<20)
   func fleets(batch: Int) throws {
-    for number in 0..<25 * Effort.times {
+    for number in 0..<Effort.of(25) {
       try Simulation("fleet \(batch).\(number)").play(leases: 8)
     }
   }
