@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tests the binding: test.sh [STEP]... with the steps stale, ruff, mypy, wheel, pytest, others (other Pythons), example
-# (without arguments: these), address, core (what needs no other process, no browser and no simulated week: half a minute)
+# (without arguments: these), address, core (what needs no other program, no browser and no simulated week: half a minute)
 # and long (what `make torture` plays).
 # Prints "ok …" or "FAILED …" for each test. Works in the project's build/python; needs a package registry the first time.
 set -u
@@ -83,6 +83,11 @@ example() {
 # The commands, the simulations and what they draw, and the programs that documents show.
 no_commands=(--ignore-glob 'tests/test_cli*' --ignore tests/test_simulate.py --ignore tests/test_governed.py
   --ignore tests/test_report.py)
+# What starts browsers, web servers and other Pythons, and a walk over all minutes of a year's changes of the clocks.
+no_programs=()
+for name in benchmark calendar django output process progress readme selened web web_page; do
+  no_programs+=(--ignore "tests/test_$name.py")
+done
 exits=tests/test_process.py::test_exits_with_tasks_running_never_crash
 
 # under_address ARGUMENT...: the tests, with the library under the address sanitizer. The processes of test_process.py
@@ -189,7 +194,7 @@ for name in "$@"; do
     pytest) tests ;;
     others) others ;;
     example) step example example ;;
-    core) tests tests "${no_commands[@]}" --ignore tests/test_readme.py --deselect $exits ;;
+    core) tests tests "${no_commands[@]}" "${no_programs[@]}" ;;
     address) address ;;
     long) long ;;
     wheel)

@@ -41,11 +41,22 @@ def ns(at: datetime) -> int:
     return int(at.timestamp()) * 10**9
 
 
-def matches(fields: list[str], wall: datetime) -> bool:
+class Expression:
     """A cron expression, read by somebody else."""
-    names = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 
+    def __init__(self, expression: str) -> None:
+        fields = expression.split()
+        ranges = ((0, 60), (0, 24), (1, 32), (1, 13), (0, 7))
+        self.minutes, self.hours, self.days, self.months, self.weekdays = (
+            {value for value in range(*values) if self.holds(field, value, values[0])}
+            for field, values in zip(fields, ranges, strict=True)
+        )
+        self.is_fixed = not fields[0].startswith("*") and not fields[1].startswith("*")
+        self.wants_both = fields[2].startswith("*") or fields[4].startswith("*")
+
+    @staticmethod
     def holds(field: str, value: int, least: int) -> bool:
+        names = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
         for part in field.split(","):
             body, _, step = part.partition("/")
             for place, name in enumerate(names):
@@ -59,37 +70,35 @@ def matches(fields: list[str], wall: datetime) -> bool:
                 return True
         return False
 
-    minute, hour, day, month, weekday = fields
-    is_day, is_weekday = holds(day, wall.day, 1), holds(weekday, wall.isoweekday() % 7, 0)
-    both = day.startswith("*") or weekday.startswith("*")
-    return (
-        holds(minute, wall.minute, 0)
-        and holds(hour, wall.hour, 0)
-        and holds(month, wall.month, 1)
-        and ((is_day and is_weekday) if both else (is_day or is_weekday))
-    )
+    def matches(self, wall: datetime) -> bool:
+        if wall.minute not in self.minutes or wall.hour not in self.hours or wall.month not in self.months:
+            return False
+        is_day, is_weekday = wall.day in self.days, wall.isoweekday() % 7 in self.weekdays
+        return (is_day and is_weekday) if self.wants_both else (is_day or is_weekday)
+
+
+MINUTE = timedelta(minutes=1)
 
 
 def walked(expression: str, zone: tzinfo, begin: datetime, end: datetime) -> list[datetime]:
     """What Debian's cron does, minute by minute: fixed times by the wall, each once; stars by the time that passes."""
-    fields = expression.split()
-    fixed = not fields[0].startswith("*") and not fields[1].startswith("*")
+    read = Expression(expression)
     found: list[datetime] = []
     done: set[datetime] = set()
-    at, before = begin, begin - timedelta(minutes=1)
+    at, was = begin, (begin - MINUTE).astimezone(zone).replace(tzinfo=None)
     while at < end:
-        wall, was = (one.astimezone(zone).replace(tzinfo=None) for one in (at, before))
-        if not fixed:
-            due = matches(fields, wall)
+        wall = at.astimezone(zone).replace(tzinfo=None)
+        if not read.is_fixed:
+            due = read.matches(wall)
         else:
             # All that the wall went over in this minute, but for what it has shown before.
-            passed = [was + timedelta(minutes=n) for n in range(1, (wall - was) // timedelta(minutes=1) + 1)]
+            passed = [was + MINUTE * n for n in range(1, (wall - was) // MINUTE + 1)]
             new = [one for one in passed or [wall] if one not in done]
             done.update(new)
-            due = any(matches(fields, one) for one in new)
+            due = any(read.matches(one) for one in new)
         if due:
             found.append(at)
-        at, before = at + timedelta(minutes=1), at
+        at, was = at + MINUTE, wall
     return found
 
 
