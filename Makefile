@@ -192,10 +192,23 @@ $(COMPILED)/%.o: Sources/CService/%.c $(PACKAGES) $(C_HEADERS) include/selene.h 
 
 OBJECTS = $(COMPILED)/swift.o $(patsubst %.c,$(COMPILED)/%.o,$(notdir $(C_SOURCES)))
 
-# One object in which everything but the exports is local, even where two hosts' libraries meet in one program.
+# One object in which everything but the exports is local, even where two hosts' libraries meet in one program. For riscv64
+# GNU's linker does not leave .eh_frame whole when it drops what nothing uses from such an object: it moves each relocation of
+# it by the size of its section, and another linker aborts on that. LLVM's drops .eh_frame, unless it has another name while
+# that is done.
+RELINK = -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
+	--defsym=posix_memalign=platform_memalign -o $@
 $(BUILD)/selene.o: $(OBJECTS) $(SYMBOLS)
-	@$(CROSS)ld -r --force-group-allocation --gc-sections $(addprefix -u ,$(shell cat $(SYMBOLS)) platform_memalign) \
-	  --defsym=posix_memalign=platform_memalign -o $@ $(OBJECTS)
+ifeq ($(filter riscv64-%,$(TARGET)),)
+	@$(CROSS)ld $(RELINK) $(OBJECTS)
+else
+	@mkdir -p $(COMPILED)/named
+	@for object in $(OBJECTS); do \
+	  $(CROSS)objcopy --rename-section .eh_frame=.debug_unwind,readonly,debug,contents $$object $(COMPILED)/named/$$(basename $$object) || exit; \
+	done
+	@ld.lld $(RELINK) $(addprefix $(COMPILED)/named/,$(notdir $(OBJECTS)))
+	@$(CROSS)objcopy --rename-section .debug_unwind=.eh_frame,alloc,load,readonly,data,contents $@
+endif
 	@$(CROSS)objcopy --keep-global-symbols=$(SYMBOLS) -R .swift1_autolink_entries -R .comment $@
 
 $(BUILD)/selene.map: .ci/nodes include/selene.h
@@ -456,7 +469,8 @@ $(PROGRAM): $(RUNNER_SOURCES)
 $(DAEMON): $(DAEMON_SOURCES)
 $(PROGRAM) $(DAEMON): $(ARCHIVE) $(FLOOR) $(FLOOR:floor.o=start.o)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.o,$^) $(ARCHIVE) -o $@ $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
+	@$(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.o,$^) $(ARCHIVE) -o $@ \
+	  $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
 	@$(CROSS)strip $@
 
 ifeq ($(TARGET),)
