@@ -372,6 +372,13 @@ $(WASM)/package/%.wasm: $(SYMBOLS)
 	@wasm-opt -Oz $(addprefix --enable-,$(WASM_FEATURES)) $(WASM)/$*.linked -o $@
 	@echo "$@"
 
+# The C tests' player of the vectors with the engine inside, for whatever runs WASI: tasks in memory, or in a store.
+$(WASM)/vectors.wasm: Tests/C/vectors.c Tests/C/check.h include/selene.h $(WASM_OBJECTS) $(WASM)/vfs.o $(WASM_STORE)
+	@$(QUIETLY) clang --target=wasm32-unknown-wasi $(WARNINGS) -O1 -D_WASI_EMULATED_GETPID $(FOR_WASM) -Iinclude \
+	  -isystem $(WASM_SYSROOT)/usr/include -c $< -o $(@:.wasm=.o)
+	@$(QUIETLY) wasm-ld --gc-sections -z stack-size=262144 /usr/lib/$(WASI)/crt1-command.o $(@:.wasm=.o) $(filter %.o,$^) \
+	  $(dir $(WASM_STORE))cjson.o -L/usr/lib/$(WASI) -lwasi-emulated-getpid -lm -lc $(WASI_BUILTINS) -o $@
+
 # ---- Node.js ----------------------------------------------------------------
 
 # The addon has the engine inside. Its headers lie beside node, or where the system keeps them, and are the same for all

@@ -26,10 +26,10 @@
 
 /* ---- the scenario that is played ------------------------------------------ */
 
-static cJSON *scenario;     /* the one that run_test plays */
-static cJSON *used;         /* what was taken out of it, kept so that nothing leaks */
-static int step_index = -1; /* −1: before the first step */
-static int64_t clock_now;   /* ns */
+static cJSON *scenario;   /* the one that run_test plays */
+static cJSON *used;       /* what was taken out of it, kept so that nothing leaks */
+static int step_index;    /* −1: before the first step */
+static int64_t clock_now; /* ns */
 static int clock_destroyed;
 static int handlers_registered;
 static int handlers_destroyed;
@@ -44,6 +44,17 @@ static int store_stays_open;
 static char store_path[4096];
 static int lives;
 
+static int remove_store(void) {
+#ifdef __wasi__
+    /* There it is in the memory of the module. */
+    extern void module_file_remove(const char *name);
+    module_file_remove(store_path);
+    return 0;
+#else
+    return unlink(store_path);
+#endif
+}
+
 /* ---- the owner, if there is a connection ------------------------------------ */
 
 static selene_scheduler owner;
@@ -55,8 +66,7 @@ static int is_called; /* the library calls the handlers, in windows of selene_cy
 /* What a store does not keep and the host sets again. */
 static selene_options options;
 enum { ALL_CONSTRAINTS = 255 };
-static uint32_t satisfied = ALL_CONSTRAINTS;
-static uint32_t enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+static uint32_t satisfied, enabled;
 static const char *met_names[LIMIT]; /* conditions of its own */
 static int met_count;
 
@@ -864,6 +874,12 @@ static void play_scenario(void) {
     cJSON *handlers, *steps, *step;
     const cJSON *item;
 
+    step_index = -1;
+    clock_now = 0;
+    clock_destroyed = handlers_registered = handlers_destroyed = handler_count = lives = met_count =
+        0;
+    satisfied = ALL_CONSTRAINTS;
+    enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     options = (selene_options)SELENE_OPTIONS_INIT;
     options.clock = host_clock;
     options.clock_destroy = host_clock_destroy;
@@ -904,7 +920,7 @@ static void play_scenario(void) {
     free(permitted);
     if (store_folder) {
         CHECK_OK(selene_store_check(store_path, -1, NULL));
-        CHECK(unlink(store_path) == 0);
+        CHECK(remove_store() == 0);
     }
 }
 
