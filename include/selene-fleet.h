@@ -391,8 +391,8 @@ SELENE_API selene_status selene_fleet_resume(selene_fleet fleet);
 SELENE_API selene_status selene_fleet_wake(selene_fleet fleet);
 
 /**
- * Forgets what ended longer ago than that, in all queues, and makes and drops partitions of the history: to be called once an
- * hour, from anywhere.
+ * Forgets what ended longer ago than that, in all queues, and makes and drops partitions of the history. Workers do so by
+ * themselves, but for what has the longest retention, which they drop a day at a time.
  *
  * @param age        ns: 0 … 10 years; SELENE_NEVER: the retention of each queue
  * @param out_count  how many records were forgotten one by one; dropped partitions do not count. May be NULL

@@ -21,4 +21,10 @@ set local search_path = :"schema", pg_temp;
 \ir worker.sql
 \ir look.sql
 \ir rights.sql
+-- Nodes make those of the days that follow. Somebody may be reading: they make these, too, then.
+do $$
+begin
+  perform partitions();
+exception when lock_not_available then null;
+end $$;
 commit;

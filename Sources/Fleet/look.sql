@@ -177,5 +177,12 @@ begin
   select n_dead_tup into count from pg_stat_all_tables where relid = 'slot'::regclass;
   return query select 'dead rows of slot'::text, count::text, count > 100000;
   return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date || ' is missing', true
-    from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null;
+    from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null
+      and exists (select 1 from nodes d where d.alive);
 end $$;
+  -- Beats look after the history; a fleet that nobody works for needs none.
+  return query select 'history'::text,
+      coalesce('last looked after ' || span(n - nullif(f.kept_whole, 0)) || ' ago', 'not looked after yet')
+        || coalesce(': ' || f.keeping_fault, ''),
+      f.keeping_fault is not null and f.kept_whole < n - 3600000000000
+    from fleet f;

@@ -9,6 +9,12 @@ create table if not exists fleet (
   protocol  int     not null,
   timeline  text,
   installed bigint  not null);
+-- When its history was last looked after, when with success, and what the last attempt failed with (N30); when the timeline
+-- last changed (N34).
+alter table fleet add column if not exists kept bigint not null default 0;
+alter table fleet add column if not exists kept_whole bigint not null default 0;
+alter table fleet add column if not exists keeping_fault text;
+alter table fleet add column if not exists failed_over bigint;
 
 create table if not exists queue (
   queue        int generated always as identity primary key,
@@ -23,6 +29,8 @@ create table if not exists queue (
   limit_refresh    int,                                    -- pending requests (T6); null: any number
   limit_processing int,
   holds        boolean not null default false);            -- what finds no place waits for one
+-- What ended up to then is gone, where the retention is not the longest of all queues (N30).
+alter table queue add column if not exists pruned bigint not null default 0;
 
 -- How many places are taken. Only queues with a limit have rows, so no other registration waits here (N24).
 create table if not exists pending (
@@ -148,5 +156,6 @@ create table if not exists history (
   failure    text,
   result     bytea) partition by range (ended);
 create index if not exists history_id on history (id, ended);
+create index if not exists history_ended on history (ended);
 create table if not exists history_rest partition of history default;
 create index if not exists queue_paused on queue (paused_until) where paused_until > 0;

@@ -17,6 +17,10 @@ begin
   end if;
   perform follow_timeline();
   n := now_ns();
+  -- A fleet that nobody worked for has no partition of today.
+  if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
+    perform keep_history(n, hello.lease, false);
+  end if;
   insert into worker (name, version, started, beaten, expires, ttl, steady, serves)
     values (hello.name, hello.version, n, n, n + hello.lease, hello.lease, n, hello.serves) returning worker into given;
   perform serve(given, hello.serves, n);
@@ -65,6 +69,8 @@ begin
       mean = div(c.mean::numeric * least(c.samples, 1000) + m.total, least(c.samples, 1000) + m.count)::bigint
     from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total) where c.class = m.class and m.count > 0;
   if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
+    -- Before a record is locked: who waits for one may have the history.
+    perform keep_history(n, w.ttl, w.steady <= n - w.ttl);
     perform bring_back(n);
     if w.steady <= n - w.ttl then
       taken := reap(n);

@@ -54,6 +54,8 @@ class Fleet:
         self.name = server.database() if fresh else server.kept.get(told) or server.database()
         self.connections: list[psycopg.Connection[Any]] = []
         self.connection = self.another()
+"""
+NO_PARTITIONS = """
         if told and (fresh or told not in server.kept):
             self.connection.execute((HERE / "set_time.sql").read_text())
         if not fresh:
@@ -106,6 +108,16 @@ class Fleet:
             f"select * from claim(%s, %s, most => %s{', ' + names if names else ''})",
             (worker, self.classes(), most, *more.values()),
         )
+    def without_partitions(self) -> None:
+        """The history is as if nobody had ever looked after it."""
+        self.rows(NO_PARTITIONS)
+
+    def partitions(self) -> list[str]:
+        """Of which days there are any."""
+        return [
+            row[0] for row in self.rows("select relname from pg_class where relname ~ '^history_[0-9]+$' order by 1")
+        ]
+
         assert cursor.description
         return [dict(zip([column.name for column in cursor.description], row, strict=False)) for row in cursor]
 

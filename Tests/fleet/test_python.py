@@ -121,7 +121,8 @@ def command(fleet: Looked, *words: str, code: int = 0) -> str:
 
 def test_the_command_line(fleet: Looked) -> None:
     assert "is installed" in command(fleet, "install")
-    fleet.rows("select partitions(), register('a', tags => '{t}', delay => '1 h'), register('b')")
+    command(fleet, "status")
+    fleet.rows("select register('a', tags => '{t}', delay => '1 h'), register('b')")
     assert "not_due" in command(fleet, "explain", "a")
     assert [task["id"] for task in json.loads(command(fleet, "list", "--json"))] == ["a", "b"]
     assert json.loads(command(fleet, "list", "--tag", "t", "--json"))[0]["state"] == "enqueued"

@@ -223,7 +223,7 @@ def prune(
     ] = None,
     schema: Schema = "selene",
 ) -> None:
-    """Forget what has ended, and look after the partitions of the history."""
+    """Forget what has ended, and look after the partitions of the history, as workers do by themselves."""
     with _open(dsn, schema) as opened:
         count = opened.prune(None if age is None else timedelta(microseconds=age // 1000))
         print_line(f"{count} forgotten")

@@ -300,7 +300,8 @@ class Fleet:
     def prune(self, age: Duration | None = None) -> int:
         """Forgets what ended longer ago than that, by default than the retention of its queue.
 
-        It makes and drops partitions of the history, too. To be called once an hour, from anywhere.
+        Workers do so by themselves, but for what has the longest retention, which they drop a day at a time: this is
+        for who does not want to wait, or has no workers. It makes and drops partitions of the history, too.
 
         Returns:
             how many records were forgotten one by one; dropped partitions do not count.
