@@ -32,7 +32,8 @@
  *     OUTCOME_UNKNOWN  the same, after something was sent that changes records: it was done, or it was not. To register the
  *                      same id again, or to cancel it again, does no harm
  *     REFUSED          the user of the database may not do so, or the database is read-only
- *     UNSUPPORTED      the schema is not there, or not that of a fleet that this library knows: selene_fleet_install
+ *     UNSUPPORTED      the schema is not there, or not that of a fleet that this library knows: selene_fleet_install; or a
+ *                      pooler hands connections on after each statement
  *     BUSY             a lock, a deadlock or a limit of time of the database was in the way; nothing was changed
  *     EXHAUSTED        the database has no resources left; STORE_FULL: its disk is full; nothing was changed
  *     INTERNAL         anything else that the database says; nothing was changed
@@ -40,7 +41,7 @@
  *   Text that the database does not take is INVALID_ARGUMENT.
  *
  * Connections. A fleet has one for its calls, which go one behind the other, a worker has one and one more to listen. Each is
- *   made when it is needed, and again after it was lost. Nothing is kept in it: a pooler may hand it on after each statement,
+ *   made when it is needed, and again after it was lost. Nothing is kept in it: a pooler may hand it on after each transaction,
  *   but that to listen (listen_dsn). Whoever wants a task to be there if, and only if, a transaction of his own commits calls
  *   the function register of the fleet on his own connection: "select selene.register($1, ...)".
  *
@@ -427,6 +428,12 @@ enum {
     SELENE_WORKER_POLLS_ONLY = 1
 };
 
+enum {
+    /** It would listen, but a pooler hands connections on after each transaction, so that notifications do not arrive: it looks
+     *  every poll, and tries again every five minutes. listen_dsn of its fleet may lead past the pooler. */
+    SELENE_WORKER_IS_POOLED = 1
+};
+
 /** How a worker works. Initialise with SELENE_WORKER_OPTIONS_INIT. Since: 0.2. */
 typedef struct selene_worker_options {
     uint32_t struct_size;
@@ -460,6 +467,7 @@ typedef struct selene_worker_options {
 /** How a worker stands. Filled by selene_worker_get. Since: 0.2. */
 typedef struct selene_worker_info {
     uint32_t struct_size;
+    /** SELENE_WORKER_IS_ bits. */
     uint32_t flags;
     /** A SELENE_NODE_ number; CLOSED also where its scheduler was closed. */
     int32_t state;

@@ -23,6 +23,10 @@ struct attempt {
     int over;
     int stop;
     PGconn *connection;
+    // Made by a pooler.
+    int is_pooled;
+    // Why there is none.
+    char state[6];
     char message[1024];
 };
 
@@ -61,12 +65,61 @@ static void release(attempt *own) {
     free(own);
 }
 
+// Makes a statement and waits for its answer, until time is up or the attempt is to stop; NULL: there is none.
+static PGresult *ask(const attempt *own, PGconn *connection, const char *sql, int64_t until) {
+    PGresult *last = NULL, *next;
+    if (!PQsendQuery(connection, sql)) return NULL;
+    for (;;) {
+        while (!PQisBusy(connection)) {
+            next = PQgetResult(connection);
+            if (next == NULL) return last;
+            PQclear(last);
+            last = next;
+        }
+        int64_t left = until - fleet_clock();
+        struct pollfd polled[] = {{own->stop, POLLIN, 0}, {PQsocket(connection), POLLIN, 0}};
+        if (left > 0) poll(polled, 2, (int)(left / SELENE_MILLISECOND) + 1);
+        if (left <= 0 || polled[0].revents != 0 || !PQconsumeInput(connection)) break;
+    }
+    PQclear(last);
+    return NULL;
+}
+
+// Whether what stands between lets statements through that are one transaction. A pooler makes up the number of the process
+// that it tells its clients.
+static int check(attempt *own, PGconn *connection, int64_t until) {
+    static const char *const transaction[] = {"begin", "commit"};
+    PGresult *told = ask(own, connection, "select pg_backend_pid()", until);
+    int is_good = told != NULL && PQntuples(told) == 1;
+    own->is_pooled = is_good && atoi(PQgetvalue(told, 0, 0)) != PQbackendPID(connection);
+    PQclear(told);
+    for (int i = 0; i < 2 && is_good && own->is_pooled; i++) {
+        told = ask(own, connection, transaction[i], until);
+        is_good = told != NULL && PQresultStatus(told) == PGRES_COMMAND_OK;
+        if (!is_good &&
+            strstr(told != NULL ? PQresultErrorMessage(told) : PQerrorMessage(connection),
+                   "statement pooling") != NULL) {
+            snprintf(own->state, sizeof own->state, "SE%03d", SELENE_ERROR_UNSUPPORTED);
+            snprintf(own->message, sizeof own->message,
+                     "dsn: the pooler hands connections on after each statement, and a fleet needs "
+                     "transactions: its pool_mode may be transaction or session");
+        }
+        PQclear(told);
+    }
+    return is_good;
+}
+
 static void *make(void *context) {
-    // What a dsn says goes before the first two.
-    static const char *const keywords[] = {"fallback_application_name", "keepalives_idle", "dbname",
-                                           "client_encoding", NULL};
+    // What a dsn says goes before the first four.
+    static const char *const keywords[] = {"fallback_application_name",
+                                           "keepalives_idle",
+                                           "keepalives_interval",
+                                           "keepalives_count",
+                                           "dbname",
+                                           "client_encoding",
+                                           NULL};
     attempt *own = context;
-    const char *values[] = {"selene", "60", own->dsn, "UTF8", NULL};
+    const char *values[] = {"selene", "30", "10", "3", own->dsn, "UTF8", NULL};
     pthread_setname_np(pthread_self(), "selene/connect");
     int64_t until = fleet_clock() + own->timeout;
     PGconn *connection = PQconnectStartParams(keywords, values, 1);
@@ -87,11 +140,13 @@ static void *make(void *context) {
             break;
         }
     }
-    if (next == PGRES_POLLING_OK && PQsetnonblocking(connection, 1) == 0) {
+    if (next == PGRES_POLLING_OK && check(own, connection, until) &&
+        PQsetnonblocking(connection, 1) == 0) {
         own->connection = connection;
     } else {
-        snprintf(own->message, sizeof own->message, "%s",
-                 problem != NULL ? problem : PQerrorMessage(connection));
+        const char *said = PQerrorMessage(connection);
+        if (problem == NULL) problem = said[0] != 0 ? said : "no connection within the time for it";
+        if (own->state[0] == 0) snprintf(own->message, sizeof own->message, "%s", problem);
         PQfinish(connection);
     }
     eventfd_write(own->over, 1);
@@ -105,6 +160,8 @@ attempt *attempt_new(const char *dsn, int64_t timeout) {
     own->dsn = strdup(dsn);
     if (own->dsn == NULL) abort();
     own->timeout = timeout;
+    own->is_pooled = 0;
+    own->state[0] = own->message[0] = 0;
     own->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     own->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (own->over >= 0 && own->stop >= 0 && fleet_thread(&own->thread, make, own)) return own;
@@ -119,11 +176,13 @@ int attempt_descriptor(const attempt *own) {
     return own->over;
 }
 
-PGconn *attempt_end(attempt *own, char *message, size_t size) {
+PGconn *attempt_end(attempt *own, int *out_is_pooled, answer *why) {
     pthread_join(own->thread, NULL);
     PGconn *connection = own->connection;
     own->connection = NULL;
-    snprintf(message, size, "%s", own->message);
+    *out_is_pooled = own->is_pooled;
+    snprintf(why->state, sizeof why->state, "%s", own->state);
+    snprintf(why->message, sizeof why->message, "%s", own->message);
     release(own);
     return connection;
 }

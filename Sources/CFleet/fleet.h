@@ -114,6 +114,16 @@ const selene_text *block_texts(block *own, const selene_value *value, uint32_t *
 
 // ---- Connections (connect.c, link.c) ----
 
+typedef struct answer {
+    // The rows; NULL: there is no answer, and the rest says why.
+    PGresult *result;
+    // 0: the statement has certainly not reached the database.
+    int is_sent;
+    // Of the database's refusal, or of ours; empty: the connection was lost, or time was up.
+    char state[6];
+    char message[1024];
+} answer;
+
 // A connection that is being made, in a thread of its own: names may take long to be resolved, also between hosts.
 typedef struct attempt attempt;
 
@@ -121,20 +131,10 @@ typedef struct attempt attempt;
 attempt *attempt_new(const char *dsn, int64_t timeout);
 // Readable when it is over.
 int attempt_descriptor(const attempt *own);
-// Ends it; the connection, or NULL and why there is none.
-PGconn *attempt_end(attempt *own, char *message, size_t size);
+// Ends it; the connection, and whether a pooler made it, or NULL and why there is none.
+PGconn *attempt_end(attempt *own, int *out_is_pooled, answer *why);
 // Leaves it to itself if it does not end within a second.
 void attempt_leave(attempt *own);
-
-typedef struct answer {
-    // The rows; NULL: there is no answer, and the rest says why.
-    PGresult *result;
-    // 0: the statement has certainly not reached the database.
-    int is_sent;
-    // Of the database's refusal; empty: the connection was lost, or time was up.
-    char state[6];
-    char message[1024];
-} answer;
 
 // At most one connection and one statement at a time, without blocking: whoever has it polls.
 typedef struct fleet_link {
@@ -147,6 +147,8 @@ typedef struct fleet_link {
     int is_sent;
     // The database has said that it ends the connection.
     int is_ended;
+    // A pooler made the connection: the next statement may be another session's.
+    int is_pooled;
     PGresult *result;
     // In the time of fleet_clock. That of a call begins when it is sent.
     int64_t deadline;

@@ -124,10 +124,10 @@ static int send_statement(fleet_link *own) {
 }
 
 // Takes the connection that was made, if that is over; 1: there is one.
-static int take_connection(fleet_link *own, char *message, size_t size) {
+static int take_connection(fleet_link *own, answer *why) {
     struct pollfd over = {attempt_descriptor(own->attempt), POLLIN, 0};
     if (poll(&over, 1, 0) <= 0) return 0;
-    own->connection = attempt_end(own->attempt, message, size);
+    own->connection = attempt_end(own->attempt, &own->is_pooled, why);
     own->attempt = NULL;
     if (own->connection == NULL) return 0;
     own->is_ended = 0;
@@ -137,12 +137,16 @@ static int take_connection(fleet_link *own, char *message, size_t size) {
 
 // Sends the statement if there is a connection, or begins to make one; 1: it has failed, and *out says so.
 static int begin(fleet_link *own, answer *out) {
-    char message[sizeof out->message];
     if (own->connection == NULL) {
+        answer why;
         if (own->attempt == NULL) own->attempt = attempt_new(own->dsn, own->connect_timeout);
         if (own->attempt == NULL) return fail(own, out, "the system refuses a thread");
-        if (!take_connection(own, message, sizeof message))
-            return own->attempt == NULL ? fail(own, out, message) : 0;
+        if (!take_connection(own, &why)) {
+            if (own->attempt != NULL) return 0;
+            fail(own, out, why.message);
+            memcpy(out->state, why.state, sizeof out->state);
+            return 1;
+        }
     }
     return send_statement(own) ? 0 : lose(own, out);
 }
@@ -179,8 +183,8 @@ int link_go_on(fleet_link *own, answer *out) {
     // Nobody waits on a connection that the database has closed while nothing was under way.
     if (own->connection != NULL && !own->is_sent && is_closed(own)) disconnect(own);
     if (own->statement == NULL) {
-        char message[sizeof out->message];
-        if (own->attempt != NULL) take_connection(own, message, sizeof message);
+        answer why;
+        if (own->attempt != NULL) take_connection(own, &why);
         return 0;
     }
     if (!own->is_sent && begin(own, out)) return 1;

@@ -15,6 +15,10 @@ enum { NAMES_MOST = 1000 };
 #define LONGEST_WAIT SELENE_SECOND
 #define LISTEN_AGAIN (5 * SELENE_SECOND)
 #define LISTEN_TIMEOUT (10 * SELENE_SECOND)
+// A pooler that does not let it listen is asked again.
+#define POOLED_AGAIN (5 * SELENE_MINUTE)
+// How long a notification may take that another connection has sent.
+#define HEARD_WITHIN (2 * SELENE_SECOND)
 
 typedef struct worker {
     handle handle;
@@ -33,6 +37,11 @@ typedef struct worker {
     char *listen_sql;
     int64_t listen_at;
     atomic_int listens;
+    // Where a pooler made the listener: another connection, which notifies it, and until when that is to be heard.
+    fleet_link other;
+    char *notify_sql;
+    int64_t heard_until;
+    atomic_int is_deaf;
 } worker;
 
 selene_status selene_worker_options_init(selene_worker_options *options, uint32_t struct_size) {
@@ -61,6 +70,52 @@ static void tell(worker *own, answer *given) {
     rows_free(&read);
 }
 
+// Whether any notification has come.
+static int is_notified(fleet_link *link) {
+    PGnotify *one;
+    int count = 0;
+    for (; (one = PQnotifies(link->connection)) != NULL; count++)
+        PQfreemem(one);
+    return count > 0;
+}
+
+static void hear(worker *own, int listens) {
+    atomic_store(&own->listens, listens);
+    if (listens) atomic_store(&own->is_deaf, 0);
+    // What was notified before it listened.
+    if (listens) selene_node_hint(own->scheduler);
+}
+
+static void listen_again(worker *own, int64_t after) {
+    hear(own, 0);
+    link_drop(&own->listener);
+    link_drop(&own->other);
+    own->heard_until = 0;
+    own->listen_at = fleet_clock() + after;
+}
+
+// A pooler takes "listen" and hands the session on: whether what another connection notifies arrives says what it is worth.
+static void try_to_hear(worker *own) {
+    answer given;
+    if (is_notified(&own->listener)) {
+        link_drop(&own->other);
+        own->heard_until = 0;
+        hear(own, 1);
+        return;
+    }
+    if (own->other.statement != NULL && link_go_on(&own->other, &given)) {
+        if (given.result == NULL) {
+            listen_again(own, LISTEN_AGAIN);
+            return;
+        }
+        PQclear(given.result);
+        own->heard_until = fleet_clock() + HEARD_WITHIN;
+    }
+    if (own->other.statement != NULL || fleet_clock() < own->heard_until) return;
+    atomic_store(&own->is_deaf, 1);
+    listen_again(own, POOLED_AGAIN);
+}
+
 // Hears notifications; what goes wrong with that is only slower.
 static void listen_on(worker *own) {
     answer given;
@@ -69,28 +124,25 @@ static void listen_on(worker *own) {
     int has_answer = link_go_on(link, &given);
     if (has_answer && given.result != NULL) {
         PQclear(given.result);
-        atomic_store(&own->listens, 1);
-        // What was notified before it listened.
-        selene_node_hint(own->scheduler);
-    }
-    if (link->connection != NULL && atomic_load(&own->listens)) {
-        PGnotify *notified, *any = NULL;
-        while ((notified = PQnotifies(link->connection)) != NULL) {
-            PQfreemem(any);
-            any = notified;
+        if (link->is_pooled) {
+            own->heard_until = fleet_clock() + LISTEN_TIMEOUT;
+            link_ask(&own->other, statement_script(own->notify_sql), LISTEN_TIMEOUT);
+        } else {
+            hear(own, 1);
         }
-        if (any != NULL) selene_node_hint(own->scheduler);
-        PQfreemem(any);
+    }
+    if (link->connection != NULL && own->heard_until != 0) {
+        try_to_hear(own);
         return;
     }
-    int64_t now = fleet_clock();
-    if (has_answer || atomic_load(&own->listens)) {
-        // It was lost, or refused: by a pooler, say.
-        atomic_store(&own->listens, 0);
-        link_drop(link);
-        own->listen_at = now + LISTEN_AGAIN;
+    if (link->connection != NULL && atomic_load(&own->listens)) {
+        if (is_notified(link)) selene_node_hint(own->scheduler);
+        return;
     }
-    if (link->statement != NULL || now < own->listen_at) return;
+    // It was lost, or refused.
+    if (has_answer || own->heard_until != 0 || atomic_load(&own->listens))
+        listen_again(own, LISTEN_AGAIN);
+    if (link->statement != NULL || fleet_clock() < own->listen_at) return;
     link_ask(link, statement_script(own->listen_sql), LISTEN_TIMEOUT);
     link_go_on(link, &given);
 }
@@ -101,16 +153,15 @@ static int64_t sooner(int64_t one, int64_t other) {
 
 static void wait_for_news(worker *own) {
     struct pollfd polled[] = {
-        {own->node, POLLIN, 0},
-        {own->bell, POLLIN, 0},
-        link_polled(&own->link),
-        link_polled(&own->listener),
+        {own->node, POLLIN, 0},      {own->bell, POLLIN, 0},   link_polled(&own->link),
+        link_polled(&own->listener), link_polled(&own->other),
     };
     int64_t until = fleet_clock() + LONGEST_WAIT;
     if (own->link.statement != NULL) until = sooner(until, own->link.deadline);
     if (own->listener.statement != NULL) until = sooner(until, own->listener.deadline);
+    if (own->heard_until != 0) until = sooner(until, own->heard_until);
     int64_t left = until - fleet_clock();
-    poll(polled, 4, left > 0 ? (int)((left + SELENE_MILLISECOND - 1) / SELENE_MILLISECOND) : 0);
+    poll(polled, 5, left > 0 ? (int)((left + SELENE_MILLISECOND - 1) / SELENE_MILLISECOND) : 0);
 }
 
 static void *work(void *context) {
@@ -140,6 +191,7 @@ static void *work(void *context) {
     atomic_store(&own->is_over, 1);
     link_drop(&own->link);
     link_drop(&own->listener);
+    link_drop(&own->other);
     atomic_store(&own->listens, 0);
     return NULL;
 }
@@ -151,6 +203,7 @@ static void free_worker(handle *one) {
     handle_release(&own->fleet->handle);
     close(own->bell);
     free(own->listen_sql);
+    free(own->notify_sql);
     free(own);
 }
 
@@ -187,11 +240,18 @@ static selene_status begin(worker *own, const selene_worker_options *options) {
     own->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     own->link.dsn = own->fleet->dsn;
     own->listener.dsn = own->fleet->listen_dsn;
+    own->other.dsn = own->fleet->dsn;
     own->link.connect_timeout = own->listener.connect_timeout = own->fleet->connect_timeout;
+    own->other.connect_timeout = own->fleet->connect_timeout;
     if (!(options->flags & SELENE_WORKER_POLLS_ONLY)) {
         size_t room = strlen(own->fleet->quoted) + sizeof "listen ";
         own->listen_sql = fleet_memory(room);
         snprintf(own->listen_sql, room, "listen %s", own->fleet->quoted);
+        char *literal = fleet_quote(own->fleet->schema, '\'');
+        room = strlen(literal) + sizeof "select pg_notify(, '')";
+        own->notify_sql = fleet_memory(room);
+        snprintf(own->notify_sql, room, "select pg_notify(%s, '')", literal);
+        free(literal);
     }
     if (own->bell >= 0 && fleet_thread(&own->thread, work, own)) return SELENE_OK;
     selene_node_close(own->scheduler);
@@ -238,6 +298,7 @@ selene_status selene_worker_get(selene_worker number, selene_worker_info *out_in
         node.state = SELENE_NODE_CLOSED;
     info.state = node.state;
     info.listens = (uint32_t)atomic_load(&own->listens);
+    if (atomic_load(&own->is_deaf)) info.flags |= SELENE_WORKER_IS_POOLED;
     info.number = node.worker;
     info.believes_until = node.believes_until;
     info.working = node.working;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,27 @@ import psycopg
 import pytest
 
 from server import Server
+from workers import HERE as PROGRAMS
+from workers import PYTHON, Worker, compiled, rest
 
 HERE = Path(__file__).resolve().parent
 MS = 1_000_000
 SECOND = 1_000_000_000
+#: Whether this is the long form (`make torture`).
+LONG = float(os.environ.get("FLEET_SECONDS", "8")) >= 60
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long is not of the short form."""
+    if not LONG:
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker."""
+    config.addinivalue_line("markers", "long: only in the long form")
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +54,8 @@ truncate fleet, queue, pending, class, worker, task, slot, stray, history restar
 alter sequence run_number restart;
 alter table slot reset (autovacuum_enabled);
 insert into fleet (protocol, installed) values (1, now_ns());
+"""
+NO_PARTITIONS = """
 do $$
 declare name text;
 begin
@@ -54,8 +75,6 @@ class Fleet:
         self.name = server.database() if fresh else server.kept.get(told) or server.database()
         self.connections: list[psycopg.Connection[Any]] = []
         self.connection = self.another()
-"""
-NO_PARTITIONS = """
         if told and (fresh or told not in server.kept):
             self.connection.execute((HERE / "set_time.sql").read_text())
         if not fresh:
@@ -89,6 +108,16 @@ NO_PARTITIONS = """
         ((value,),) = self.rows(statement, *values)
         return value
 
+    def without_partitions(self) -> None:
+        """The history is as if nobody had ever looked after it."""
+        self.rows(NO_PARTITIONS)
+
+    def partitions(self) -> list[str]:
+        """Of which days there are any."""
+        return [
+            row[0] for row in self.rows("select relname from pg_class where relname ~ '^history_[0-9]+$' order by 1")
+        ]
+
     def at(self, now: int) -> None:
         """The clock stands there."""
         self.rows("select set_time(%s)", now)
@@ -108,16 +137,6 @@ NO_PARTITIONS = """
             f"select * from claim(%s, %s, most => %s{', ' + names if names else ''})",
             (worker, self.classes(), most, *more.values()),
         )
-    def without_partitions(self) -> None:
-        """The history is as if nobody had ever looked after it."""
-        self.rows(NO_PARTITIONS)
-
-    def partitions(self) -> list[str]:
-        """Of which days there are any."""
-        return [
-            row[0] for row in self.rows("select relname from pg_class where relname ~ '^history_[0-9]+$' order by 1")
-        ]
-
         assert cursor.description
         return [dict(zip([column.name for column in cursor.description], row, strict=False)) for row in cursor]
 
@@ -166,3 +185,27 @@ def told(server: Server) -> Iterator[Fleet]:
     one = Fleet(server, told=True)
     yield one
     one.close()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The programs of the folder c."""
+    folder = tmp_path_factory.mktemp("c")
+    return {source.stem: compiled(source, folder / source.stem) for source in sorted(PROGRAMS.glob("*.c"))}
+
+
+@pytest.fixture
+def start(programs: dict[str, Path], fleet: Fleet) -> Iterator[Callable[..., Worker]]:
+    """Makes workers, none of which outlives the test."""
+    made: list[Worker] = []
+
+    def begin(name: str = "c", dsn: str = "", python: bool = False, **more: Any) -> Worker:
+        program = PYTHON if python else programs["worker"]
+        made.append(Worker(program, dsn or fleet.server.dsn(fleet.name), name, **more))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        if one.process.poll() is None:
+            one.end(signal.SIGKILL)
+    rest(fleet)

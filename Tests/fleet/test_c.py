@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyselene.fleet._script import script
@@ -21,32 +17,7 @@ from pyselene.fleet._script import script
 from conftest import Fleet
 from cutter import HOW, Cutter
 from server import ROOT, Server
-
-HERE = ROOT / "Tests/fleet/c"
-BUILD = ROOT / "build"
-FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", f"-I{ROOT / 'include'}"]
-LIBRARIES = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lselene", "-lpq", "-lpthread"]
-
-
-def told(*command: object, **more: Any) -> str:
-    """What a program prints that succeeds."""
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return str(done.stdout)
-
-
-def compiled(source: Path, program: Path, *more: object) -> Path:
-    """A program that uses the library."""
-    here = f"-I{told('pg_config', '--includedir').strip()}"
-    told("cc", *FLAGS, here, source, "-o", program, *(more or ("-lselene-fleet",)), *LIBRARIES)
-    return program
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The programs beside this file."""
-    folder = tmp_path_factory.mktemp("c")
-    return {source.stem: compiled(source, folder / source.stem) for source in sorted(HERE.glob("*.c"))}
+from workers import BUILD, HERE, PYTHON, Worker, compiled, rest, told, wait
 
 
 def passed(output: str) -> int:
@@ -193,95 +164,6 @@ def test_n1_its_script_is_that_of_the_sources(tmp_path: Path) -> None:
 
 
 # ---- workers ----------------------------------------------------------------
-
-
-class Worker:
-    """Tests/fleet/c/worker.c in a process, and what it said."""
-
-    def __init__(self, program: Path, dsn: str, name: str = "c", **more: int) -> None:
-        options = [f"{key}={value}" for key, value in more.items()]
-        self.process = subprocess.Popen(
-            [program, dsn, name, *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.said: list[list[str]] = []
-        self.errors = ""
-        self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.read_errors)]
-        for thread in self.threads:
-            thread.start()
-
-    def read(self) -> None:
-        """Line by line."""
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self.said.append(line.split())
-
-    def read_errors(self) -> None:
-        """What a check or a sanitizer says."""
-        assert self.process.stderr
-        self.errors = self.process.stderr.read()
-
-    def words(self, *words: str) -> list[list[str]]:
-        """What it said that begins so."""
-        return [said for said in self.said if tuple(said[: len(words)]) == words]
-
-    def end(self, how: int = 0) -> None:
-        """Stops it: its input ends, or a signal."""
-        if how:
-            self.process.send_signal(how)
-        if self.process.stdin:
-            with suppress(OSError):
-                self.process.stdin.close()
-        try:
-            code = self.process.wait(90)
-        finally:
-            self.process.kill()
-            for thread in self.threads:
-                thread.join()
-            for pipe in (self.process.stdout, self.process.stderr):
-                if pipe:
-                    pipe.close()
-        assert code == -how, (code, self.said[-5:], self.errors)
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None or not self.words("stopped"):
-            self.end()
-
-
-def wait(until: Callable[[], object], seconds: float = 90) -> None:
-    """Long enough."""
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def rest(fleet: Fleet) -> None:
-    """Waits until nothing that was given up is under way, which would meet what empties the tables."""
-    active = "select count(*) from pg_stat_activity where application_name = 'selene' and state = 'active'"
-    wait(lambda: fleet.one(f"{active} and datname = current_database()") == 0)
-
-
-@pytest.fixture
-def start(programs: dict[str, Path], fleet: Fleet) -> Iterator[Callable[..., Worker]]:
-    """Makes workers, none of which outlives the test."""
-    made: list[Worker] = []
-
-    def begin(name: str = "c", dsn: str = "", **more: int) -> Worker:
-        made.append(Worker(programs["worker"], dsn or fleet.server.dsn(fleet.name), name, **more))
-        return made[-1]
-
-    yield begin
-    for one in made:
-        if one.process.poll() is None:
-            one.end(signal.SIGKILL)
-    rest(fleet)
 
 
 def test_n21_a_worker_runs_what_it_has_handlers_and_labels_for(fleet: Fleet, start: Callable[..., Worker]) -> None:
@@ -442,10 +324,12 @@ def test_n11_a_database_that_is_restarted_loses_nothing(programs: dict[str, Path
         server.remove()
 
 
+@pytest.mark.parametrize("python", [False, pytest.param(True, marks=pytest.mark.long)], ids=["c", "python"])
 @pytest.mark.parametrize("how", HOW)
 def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_run(
-    fleet: Fleet, programs: dict[str, Path], how: str
+    fleet: Fleet, programs: dict[str, Path], how: str, python: bool
 ) -> None:
+    program = PYTHON if python else programs["worker"]
     cutter = Cutter(fleet.server)
     try:
         cut = 0
@@ -456,9 +340,7 @@ def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_r
             fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 6) i")
             cutter.statements, cutter.cut_at, cutter.how = 0, cut, how
             # Calls are given up after a tenth of the lease.
-            with Worker(
-                programs["worker"], cutter.dsn(fleet.name), lanes=2, lease=6000, horizon=0, ms=10, polls=1
-            ) as worker:
+            with Worker(program, cutter.dsn(fleet.name), lanes=2, lease=6000, horizon=0, ms=10, polls=1) as worker:
                 wait(lambda: fleet.one("select count(*) from history") == 6)
             assert fleet.rows("select distinct state, attempts from history") == [(4, 1)]
             assert len(worker.words("begin")) == len(worker.words("end")) == 6

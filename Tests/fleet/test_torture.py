@@ -31,7 +31,7 @@ def test_n9_to_n14_hold_while_workers_are_killed_stopped_and_cut_off(fleet: Flee
     workers: dict[int, subprocess.Popen[bytes]] = {}
 
     def spawn(number: int) -> None:
-        script = Path(__file__).with_name("worker.py")
+        script = Path(__file__).with_name("tortured.py")
         workers[number] = subprocess.Popen([sys.executable, str(script), dsn, f"w{number}", str(tmp_path)])
 
     for number in range(WORKERS):

@@ -1,45 +1,91 @@
-"""One worker of the torture: worker.py DSN NUMBER LEDGER. It writes down what it does, and may be killed at any moment.
-
-It is a node, whose handlers take up to 4 ms and fail once in twenty times. It ends when a file `stop` is in the ledger's folder.
-"""
+"""A worker of pyselene that says what it does, as c/worker.c: worker.py DSN NAME [KEY=VALUE]..., with the same keys and lines."""
 
 from __future__ import annotations
 
-import os
-import random
+import logging
 import sys
 import threading
 import time
-from pathlib import Path
 
-from node import Node, Run
+import pyselene
+from pyselene.fleet import Fleet
 
-LEASE = 2_000_000_000
+SPEAKS = threading.Lock()
 
 
-def main(dsn: str, name: str, folder: Path) -> None:
-    """Until it may stop."""
-    chance = random.Random(os.getpid())
-    ledger = (folder / f"{name}.{os.getpid()}").open("a", buffering=1)
+def say(*words: object) -> None:
+    """A line."""
+    with SPEAKS:
+        print(*words, flush=True)
 
-    def say(*words: object) -> None:
-        ledger.write(" ".join(map(str, words)) + "\n")
 
-    def handle(_: Run) -> None:
-        time.sleep(chance.random() * 0.004)
-        if chance.random() < 0.05:
-            raise ValueError("once in twenty times")
+def main(dsn: str, name: str, *options: str) -> None:
+    """Until its input ends."""
+    told = dict(one.split("=", 1) for one in options)
+    scheduler = pyselene.Scheduler(stop_grace=3600)
 
-    node = Node(dsn, {"h": handle}, name=name, lease=LEASE, say=say)
+    def seconds(key: str, ms: int) -> float:
+        return int(told.get(key, ms)) / 1000
 
-    def watch() -> None:
-        while not (folder / "stop").exists():
-            time.sleep(0.05)
-        node.close()
+    @scheduler.handler("send")
+    def send(run: pyselene.Run) -> bytes:
+        say("begin", run.id, run.attempt, run.fence)
+        time.sleep(seconds("ms", 0))
+        say("end", run.id)
+        return b"sent " + run.input
 
-    threading.Thread(target=watch, daemon=True).start()
-    node.work()
+    @scheduler.handler("fail")
+    def fail(run: pyselene.Run) -> None:
+        say("begin", run.id, run.attempt, run.fence)
+        raise ValueError('no "luck"')
+
+    @scheduler.handler(name)
+    @scheduler.handler("last")
+    def last(run: pyselene.Run) -> None:
+        say("begin", run.id, run.attempt, run.fence)
+        run.stopping.wait()
+        say("stop", run.id, str(run.stopping.reason))
+
+    def tell(event: pyselene.Event) -> None:
+        if event.detail is pyselene.Trouble.FLEET:
+            say("trouble", "begins" if event.error else "ends", event.error or "")
+
+    class Listening(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "cannot listen" in record.getMessage():
+                say("pooled", record.getMessage())
+
+    logging.getLogger("pyselene").addHandler(Listening())
+    scheduler.observe(tell)
+    worker = Fleet(dsn, listen_dsn=told.get("listen_dsn")).worker(
+        scheduler,
+        name=name,
+        labels={"eu"},
+        lease=seconds("lease", 30_000),
+        poll=seconds("poll", 50),
+        horizon=seconds("horizon", 250),
+        listen=told.get("polls") != "1",
+    )
+    worker.open()
+    windows = threading.Thread(target=scheduler.run_forever, kwargs={"lanes": int(told.get("lanes", 4))}, daemon=True)
+    windows.start()
+    ended = threading.Event()
+
+    def read() -> None:
+        sys.stdin.read()
+        ended.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    listens = False
+    while not ended.wait(0.01):
+        now = worker.info().listens
+        if now and not listens:
+            say("listens")
+        listens = now
+    worker.close(seconds("grace", 30_000))
+    say("stopped", 0)
+    scheduler.close(0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+    main(*sys.argv[1:])

@@ -2,8 +2,9 @@
  * worker.c - a worker of a fleet that says what it does: worker DSN NAME [KEY=NUMBER]...
  *
  * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), timeout of connecting; times
- * in ms. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID", "stop ID REASON",
- * "trouble begins|ends TEXT", "listens", "stopped STATUS".
+ * in ms; listen_dsn=DSN. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID",
+ * "stop ID REASON", "trouble begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
+ * its name, which is as last. worker.py beside this folder is the same in Python.
  */
 #include "../../C/check.h"
 
@@ -18,14 +19,19 @@ static void say(const char *word, const char *id, const char *rest) {
     fflush(stdout);
 }
 
-/* Succeeds, after a while, and leaves its input behind the word "sent". */
-static void send_it(selene_run run, const selene_run_info *info, void *context) {
-    char rest[64], output[1024];
+static void say_begin(selene_run run, const selene_run_info *info) {
+    char rest[64];
     int64_t fence = 0;
-    (void)context;
     selene_run_fence(run, &fence, NULL);
     snprintf(rest, sizeof rest, "%" PRIu32 " %" PRId64, info->attempt, fence);
     say("begin", info->id.data, rest);
+}
+
+/* Succeeds, after a while, and leaves its input behind the word "sent". */
+static void send_it(selene_run run, const selene_run_info *info, void *context) {
+    char output[1024];
+    (void)context;
+    say_begin(run, info);
     if (takes > 0) usleep((useconds_t)(takes / 1000));
     int length = snprintf(output, sizeof output, "sent %s", info->input.data);
     selene_run_set_output(run, output, length);
@@ -35,7 +41,7 @@ static void send_it(selene_run run, const selene_run_info *info, void *context) 
 
 static void fail(selene_run run, const selene_run_info *info, void *context) {
     (void)context;
-    say("begin", info->id.data, "");
+    say_begin(run, info);
     selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "no \"luck\"", -1);
 }
 
@@ -43,7 +49,7 @@ static void fail(selene_run run, const selene_run_info *info, void *context) {
 static void last(selene_run run, const selene_run_info *info, void *context) {
     int32_t reason = 0;
     (void)context;
-    say("begin", info->id.data, "");
+    say_begin(run, info);
     while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
         usleep(2000);
     say("stop", info->id.data, selene_stop_name(reason));
@@ -52,9 +58,8 @@ static void last(selene_run run, const selene_run_info *info, void *context) {
 
 /* Whatever it is asked. */
 static void hang(selene_run run, const selene_run_info *info, void *context) {
-    (void)run;
     (void)context;
-    say("begin", info->id.data, "");
+    say_begin(run, info);
     for (;;)
         pause();
 }
@@ -65,12 +70,17 @@ static void tell(const selene_event *event, void *context) {
         say("trouble", event->status != SELENE_OK ? "begins" : "ends", event->message.data);
 }
 
-static int64_t option(int argc, char **argv, const char *key, int64_t value) {
+static const char *text_option(int argc, char **argv, const char *key) {
     size_t length = strlen(key);
     for (int i = 3; i < argc; i++)
         if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
-            value = strtoll(argv[i] + length + 1, NULL, 10);
-    return value;
+            return argv[i] + length + 1;
+    return "";
+}
+
+static int64_t option(int argc, char **argv, const char *key, int64_t value) {
+    const char *text = text_option(argc, argv, key);
+    return text[0] != 0 ? strtoll(text, NULL, 10) : value;
 }
 
 int main(int argc, char **argv) {
@@ -85,10 +95,11 @@ int main(int argc, char **argv) {
     selene_worker worker = 0;
     struct pollfd input = {0, POLLIN, 0};
     char rest[16];
-    int has_said = 0;
+    int has_said = 0, is_pooled = 0;
     if (argc < 3) return 2;
     takes = option(argc, argv, "ms", 0) * SELENE_MILLISECOND;
     where.dsn = (selene_text){argv[1], -1};
+    where.listen_dsn = (selene_text){text_option(argc, argv, "listen_dsn"), -1};
     where.connect_timeout = option(argc, argv, "timeout", 10000) * SELENE_MILLISECOND;
     how.name = (selene_text){argv[2], -1};
     how.labels = labels;
@@ -106,6 +117,8 @@ int main(int argc, char **argv) {
     CHECK_OK(selene_handler_register(scheduler, "fail", -1, fail, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "last", -1, last, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, NULL, NULL, NULL));
+    /* For tasks that no other worker is to have. */
+    CHECK_OK(selene_handler_register(scheduler, argv[2], -1, last, NULL, NULL, NULL));
     CHECK_OK(selene_fleet_open(&where, &fleet));
     CHECK_OK(selene_fleet_work(fleet, scheduler, &how, &worker));
     CHECK_OK(selene_driver_start(scheduler, &driver));
@@ -113,6 +126,8 @@ int main(int argc, char **argv) {
         CHECK_OK(selene_worker_get(worker, &info));
         if (info.listens && !has_said) say("listens", "", "");
         has_said = (int)info.listens;
+        if ((info.flags & SELENE_WORKER_IS_POOLED) && !is_pooled) say("pooled", "", "");
+        is_pooled = (int)(info.flags & SELENE_WORKER_IS_POOLED);
     } while (poll(&input, 1, 10) == 0);
     selene_status status =
         selene_worker_stop(worker, option(argc, argv, "grace", 30000) * SELENE_MILLISECOND);

@@ -378,7 +378,7 @@ class Run:
         from psycopg.rows import tuple_row
 
         with connection.cursor(row_factory=tuple_row) as cursor:
-            self._counted(cursor.execute(*self._decision(outcome, result)).fetchone())
+            self._counted(cursor.execute(*self._decision(outcome, result), prepare=False).fetchone())
 
     async def complete_in_async(
         self, connection: psycopg.AsyncConnection[Any], outcome: OutcomeName = "new_data", result: bytes | None = None
@@ -387,7 +387,7 @@ class Run:
         from psycopg.rows import tuple_row
 
         async with connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(*self._decision(outcome, result))
+            await cursor.execute(*self._decision(outcome, result), prepare=False)
             self._counted(await cursor.fetchone())
 
     def _decision(self, outcome: OutcomeName, result: bytes | None) -> tuple[bytes, tuple[Any, ...]]:

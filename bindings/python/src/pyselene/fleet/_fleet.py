@@ -15,6 +15,7 @@ from .._fault import Fault
 from .._library import fast
 from .._terms import Disposition, State
 from .._time import Duration, duration_ns
+from ._connect import connect
 from ._record import FleetItem, FleetReason, FleetTask
 from ._script import identifier, script
 from ._worker import Worker
@@ -39,18 +40,23 @@ class Fleet:
         dsn: how to reach the database, as psycopg and libpq take it.
         schema: that of the fleet.
         queue: where tasks go, and what `list`, `pause` and `resume` mean; a task's id is one in all queues.
+        listen_dsn: the same for the connection on which workers listen, where `dsn` leads through a pooler that hands
+            connections on after each transaction; by default `dsn`.
 
     Raises:
         ImportError: psycopg is not installed: `pip install pyselene[fleet]`.
     """
 
-    def __init__(self, dsn: str, *, schema: str = "selene", queue: str = "default") -> None:
+    def __init__(
+        self, dsn: str, *, schema: str = "selene", queue: str = "default", listen_dsn: str | None = None
+    ) -> None:
         try:
             import psycopg
         except ImportError as error:
             raise ImportError("a fleet needs psycopg: pip install 'pyselene[fleet]'") from error
         self._psycopg = psycopg
         self._dsn, self._schema, self._queue = dsn, schema, queue
+        self._listen_dsn = dsn if listen_dsn is None else listen_dsn
         self._in = identifier(schema)
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
@@ -105,7 +111,8 @@ class Fleet:
             horizon: a claim takes what keeps the free lanes busy for so long; 0: one task a lane.
             poll: how often it looks for work when nothing notifies it.
             name: for people, in `status` and the view `nodes`; by default machine and process.
-            listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on.
+            listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on:
+                where one does, it says so in the log, and looks every `poll` (`listen_dsn` of the fleet leads past it).
         """
         return Worker(
             self,
@@ -315,9 +322,10 @@ class Fleet:
     ) -> Sequence[tuple[Any, ...]]:
         with self._use(connection) as used:
             try:
-                # Rows are tuples, whatever a connection of the application's own makes of them.
+                # Rows are tuples, whatever a connection of the application's own makes of them, and no statement is
+                # kept in it, which a pooler may hand on.
                 with used.cursor(row_factory=self._psycopg.rows.tuple_row) as cursor:
-                    return cursor.execute(statement.encode(), values).fetchall()
+                    return cursor.execute(statement.encode(), values, prepare=False).fetchall()
             except self._psycopg.Error as error:
                 state = error.sqlstate or ""
                 if state[:2] == "SE" and state[2:].isdigit():
@@ -332,7 +340,7 @@ class Fleet:
             return
         with self._lock:
             if self._connection is None or self._connection.closed:
-                self._connection = self._psycopg.connect(self._dsn, autocommit=True, prepare_threshold=None)
+                self._connection, _ = connect(self._psycopg, self._dsn)
             yield self._connection
 
     @staticmethod

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from .. import _raw
 from .._callbacks import log
-from .._errors import Closed, SeleneError
+from .._errors import Closed, SeleneError, Unsupported
 from .._library import encode, layout, library
 from .._names import Named
 from .._time import SECOND, Duration, duration_ns, instant
+from ._connect import connect
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,12 +34,18 @@ if TYPE_CHECKING:
 _VALUE = layout(_raw.selene_value)
 #: Connecting may take longer than a statement, whose time begins when it is sent.
 _CONNECT = 10
+#: A pooler that does not let it listen is asked again after so many seconds.
+_POOLED_AGAIN = 300
+#: How long a notification may take that somebody else has sent, in seconds.
+_HEARD = 2
 
 
 class Home(Protocol):
     """What a worker needs of its Fleet."""
 
     _dsn: str
+    #: For the connection that listens.
+    _listen_dsn: str
     #: The schema in quotes.
     _in: str
 
@@ -63,7 +70,7 @@ class WorkerInfo:
 
     `number` is that in the view `nodes`, 0 without a lease, which is believed in until `believes_until`. `working` runs
     are in a lane or wait here for one, `ready` ones were claimed and wait for these, and of `undecided` ones the
-    database has not acknowledged the end.
+    database has not acknowledged the end. `listens`: it hears notifications now, and need not look every `poll`.
     """
 
     state: WorkerState
@@ -72,6 +79,7 @@ class WorkerInfo:
     working: int
     ready: int
     undecided: int
+    listens: bool
 
 
 class Worker:
@@ -117,7 +125,13 @@ class Worker:
         self._engine.check(library.selene_node_get(self._engine.handle, ctypes.byref(raw)))
         until = raw.believes_until
         return WorkerInfo(
-            WorkerState(raw.state), raw.worker, instant(until) if until else None, raw.working, raw.ready, raw.undecided
+            WorkerState(raw.state),
+            raw.worker,
+            instant(until) if until else None,
+            raw.working,
+            raw.ready,
+            raw.undecided,
+            self._listener is not None and self._listener.listens,
         )
 
     def hint(self) -> None:
@@ -258,10 +272,9 @@ class _Link:
             sent, state, message = False, None, ""
             try:
                 if connection is None:
-                    connection = psycopg.connect(
+                    connection, _ = connect(
+                        psycopg,
                         self._fleet._dsn,
-                        autocommit=True,
-                        prepare_threshold=None,
                         connect_timeout=_CONNECT,
                         # What is not acknowledged for so long is given up, so that this thread comes back.
                         tcp_user_timeout=max(1_000, int(timeout * 2_000)),
@@ -275,6 +288,8 @@ class _Link:
                 continue
             except psycopg.Error as error:
                 state, message = error.sqlstate if sent else None, str(error)
+            except Unsupported as error:
+                message = error.detail
             if connection is not None and (connection.closed or state is None):
                 connection.close()
                 connection = None
@@ -302,24 +317,61 @@ class _Listener:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._closed = threading.Event()
+        #: Whether it hears them now.
+        self.listens = False
         threading.Thread(target=self._work, name="pyselene fleet listener", daemon=True).start()
 
     def close(self) -> None:
         self._closed.set()
 
     def _work(self) -> None:
-        fleet = self._worker._fleet
+        fleet, is_told = self._worker._fleet, False
         psycopg = fleet._psycopg
         while not self._closed.is_set():
+            again = 5
             try:
-                with psycopg.connect(fleet._dsn, autocommit=True, connect_timeout=_CONNECT) as connection:
+                connection, is_pooled = connect(
+                    psycopg,
+                    fleet._listen_dsn,
+                    connect_timeout=_CONNECT,
+                    # Nothing is sent on it, so the system finds out that the other end is gone.
+                    keepalives_idle=30,
+                    keepalives_interval=10,
+                    keepalives_count=3,
+                )
+                with connection:
                     connection.execute(f"listen {fleet._in}".encode())
-                    while not self._closed.is_set():
-                        for _ in connection.notifies(timeout=1, stop_after=1):
-                            self._worker.hint()
+                    if is_pooled and not self._hears(connection):
+                        again = _POOLED_AGAIN
+                        if not is_told:
+                            log.warning(
+                                "the worker of fleet %r cannot listen through a pooler that hands connections on after "
+                                "each transaction: it looks every poll, unless listen_dsn of the fleet leads past it",
+                                fleet.schema,
+                            )
+                        is_told = True
+                    else:
+                        self._hear(connection)
             except (psycopg.Error, SeleneError):
-                pass  # polling goes on; a pooler may not let it listen at all
-            self._closed.wait(5)
+                pass  # polling goes on
+            self.listens = False
+            self._closed.wait(again)
+
+    def _hear(self, connection: Connection[Any]) -> None:
+        self.listens = True
+        # What was notified before it listened.
+        self._worker.hint()
+        while not self._closed.is_set():
+            for _ in connection.notifies(timeout=1, stop_after=1):
+                self._worker.hint()
+
+    def _hears(self, connection: Connection[Any]) -> bool:
+        """Whether what another connection notifies arrives here, where a pooler is between."""
+        fleet = self._worker._fleet
+        other, _ = connect(fleet._psycopg, fleet._dsn, connect_timeout=_CONNECT)
+        with other:
+            other.execute("select pg_notify(%s, '')", (fleet.schema,))
+            return any(True for _ in connection.notifies(timeout=_HEARD, stop_after=1))
 
 
 # ---- values ---------------------------------------------------------------------

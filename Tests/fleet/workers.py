@@ -1,0 +1,128 @@
+"""Workers as processes: Tests/fleet/c/worker.c and worker.py, which say the same lines."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from server import ROOT
+
+if TYPE_CHECKING:
+    from conftest import Fleet
+
+HERE = ROOT / "Tests/fleet/c"
+BUILD = ROOT / "build"
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", f"-I{ROOT / 'include'}"]
+#: The worker of pyselene, as a program.
+PYTHON = (sys.executable, str(HERE.parent / "worker.py"))
+LIBRARIES = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lselene", "-lpq", "-lpthread"]
+
+
+def told(*command: object, **more: Any) -> str:
+    """What a program prints that succeeds."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return str(done.stdout)
+
+
+def compiled(source: Path, program: Path, *more: object) -> Path:
+    """A program that uses the library."""
+    here = f"-I{told('pg_config', '--includedir').strip()}"
+    told("cc", *FLAGS, here, source, "-o", program, *(more or ("-lselene-fleet",)), *LIBRARIES)
+    return program
+
+
+class Worker:
+    """A worker in a process, and what it said."""
+
+    def __init__(
+        self,
+        program: Path | Sequence[str],
+        dsn: str,
+        name: str = "c",
+        inside: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        **more: int | str,
+    ) -> None:
+        options = [f"{key}={value}" for key, value in more.items()]
+        command = [program] if isinstance(program, Path) else program
+        self.process = subprocess.Popen(
+            [*inside, *map(str, command), dsn, name, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
+        self.said: list[list[str]] = []
+        #: When it said each of that.
+        self.times: list[float] = []
+        self.errors = ""
+        self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.read_errors)]
+        for thread in self.threads:
+            thread.start()
+
+    def read(self) -> None:
+        """Line by line."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.times.append(time.monotonic())
+            self.said.append(line.split())
+
+    def read_errors(self) -> None:
+        """What a check or a sanitizer says."""
+        assert self.process.stderr
+        self.errors = self.process.stderr.read()
+
+    def words(self, *words: str) -> list[list[str]]:
+        """What it said that begins so."""
+        return [said for said in self.said if tuple(said[: len(words)]) == words]
+
+    def at(self, *words: str) -> float:
+        """When it first said that."""
+        return next(at for at, said in zip(self.times, self.said, strict=False) if tuple(said[: len(words)]) == words)
+
+    def end(self, how: int = 0) -> None:
+        """Stops it: its input ends, or a signal."""
+        if how:
+            self.process.send_signal(how)
+        if self.process.stdin:
+            with suppress(OSError):
+                self.process.stdin.close()
+        try:
+            code = self.process.wait(90)
+        finally:
+            self.process.kill()
+            for thread in self.threads:
+                thread.join()
+            for pipe in (self.process.stdout, self.process.stderr):
+                if pipe:
+                    pipe.close()
+        assert code == -how, (code, self.said[-5:], self.errors)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None or not self.words("stopped"):
+            self.end()
+
+
+def wait(until: Callable[[], object], seconds: float = 90) -> None:
+    """Long enough."""
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def rest(fleet: Fleet) -> None:
+    """Waits until nothing that was given up is under way, which would meet what empties the tables."""
+    active = "select count(*) from pg_stat_activity where application_name = 'selene' and state = 'active'"
+    wait(lambda: fleet.one(f"{active} and datname = current_database()") == 0)
