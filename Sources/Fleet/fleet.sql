@@ -24,6 +24,9 @@ begin
   if here is not distinct from known or here is null then return; end if;
   select timeline into known from fleet for update;
   if here = known then return; end if;
-  if known is not null then perform setval('run_number', (select last_value from run_number) + 4294967296); end if;
+  if known is not null then
+    perform setval('run_number', (select last_value from run_number) + 4294967296);
+    update fleet set failed_over = now_ns();
+  end if;
   update fleet set timeline = here;
 end $$;

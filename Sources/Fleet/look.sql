@@ -145,7 +145,9 @@ create or replace function status() returns table (item text, value text, alarm 
 declare n constant bigint := now_ns(); count bigint; age interval;
 begin
   return query select 'protocol'::text, f.protocol::text, false from fleet f;
-  return query select 'timeline'::text, coalesce(f.timeline, 'hidden'), false from fleet f;
+  return query select 'timeline'::text, coalesce(f.timeline, 'hidden')
+      || coalesce(', a failover since ' || instant(f.failed_over) || ': what was committed last may be lost', ''),
+    coalesce(f.failed_over > n - 86400000000000, false) from fleet f;
   return query select 'durability'::text, 'synchronous_commit is ' || current_setting('synchronous_commit'),
     current_setting('synchronous_commit') = 'off';
   return query
