@@ -59,11 +59,30 @@ create or replace function list(
   queue text default null, state text default null, tag text default null, after bigint default 0, most int default 100)
 returns setof live language plpgsql as $$
 #variable_conflict use_column
+declare
+  page bigint[];
+  of_queue constant int[] := array(
+    select c.class from queue q join class c on c.queue = q.queue where q.name = list.queue);
 begin
-  return query select l.* from live l
-    where l.seq > list.after and (list.queue is null or l.queue = list.queue) and (list.state is null or l.state = list.state)
-      and (list.tag is null or l.tags @> array[list.tag])
-    order by l.seq limit least(list.most, 1000);
+  -- Which ones, one after the other by number, and then what they are: no plan turns that round.
+  if list.tag is null then
+    page := array(
+      select t.seq from task t
+      where t.seq > list.after and (list.queue is null or t.class = any(of_queue)) and (list.state is null
+        or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
+          = list.state)
+      order by t.seq limit least(list.most, 1000));
+  else
+    page := array(
+      select t.seq from task t
+      where t.tags @> array[list.tag] and t.seq > list.after and (list.queue is null or t.class = any(of_queue))
+        and (list.state is null
+          or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
+            = list.state)
+      order by t.seq limit least(list.most, 1000));
+  end if;
+  return query select l.* from unnest(page) with ordinality p(seq, place)
+    cross join lateral (select v.* from live v where v.seq = p.seq offset 0) l order by p.place;
 end $$;
 
 -- What a task left at its last success (N27); null: nothing, or no longer known.
@@ -178,13 +197,13 @@ begin
   return query select 'oldest snapshot'::text, coalesce(age, '0')::text, coalesce(age > interval '10 minutes', false);
   select n_dead_tup into count from pg_stat_all_tables where relid = 'slot'::regclass;
   return query select 'dead rows of slot'::text, count::text, count > 100000;
-  return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date || ' is missing', true
-    from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null
-      and exists (select 1 from nodes d where d.alive);
-end $$;
   -- Beats look after the history; a fleet that nobody works for needs none.
   return query select 'history'::text,
       coalesce('last looked after ' || span(n - nullif(f.kept_whole, 0)) || ' ago', 'not looked after yet')
         || coalesce(': ' || f.keeping_fault, ''),
       f.keeping_fault is not null and f.kept_whole < n - 3600000000000
     from fleet f;
+  return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date || ' is missing', true
+    from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null
+      and exists (select 1 from nodes d where d.alive);
+end $$;

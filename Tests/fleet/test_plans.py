@@ -1,0 +1,154 @@
+"""What each function reads, whatever the planner believes of the tables (N6, N31): pages, with statistics of now, of never, of
+before, and of when nothing was there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from conftest import LONG, SECOND, Fleet
+from population import populate, remember
+
+COUNT = 1_000_000 if LONG else 60_000
+CLASSES = 40
+#: Which reads all there is, whatever plans are.
+COUNTS_ALL = "set_queue('q1', limit_refresh => 1000000)"
+CALLS = [
+    "register('new', handler => 'h1', queue => 'q2')",
+    "register('t50', handler => 'h50', queue => 'q3', existing => 'replace')",
+    "register('t50', handler => 'h10', queue => 'q3', existing => 'update', schedule => 'once')",
+    "register('t50', handler => 'h10', queue => 'q3', existing => 'append')",
+    "update_task('t51', priority => 5)",
+    "cancel('t52')",
+    "cancel_tag('g0')",
+    "cancel_all('none')",
+    "result('e7')",
+    "get('t53')",
+    "get('e8')",
+    "list()",
+    "list(queue => 'q2', after => {middle})",
+    "list(tag => 'g0')",
+    "explain('t54')",
+    "explain('e9')",
+    "status()",
+    "classes()",
+    "hello('n')",
+    "beat({worker}, 0, {runs}, '{{1,2,3}}', '{{1}}', '{{1}}', '{{1}}')",
+    "turn({worker}, {seqs}, {runs}, {outcomes}, {outcomes}, classes => {classes}, most => 20)",
+    "turn({worker}, '{{}}', '{{}}', '{{}}', '{{}}', back_seqs => {seqs}, back_runs => {runs})",
+    "claim({worker}, {classes}, most => 20)",
+    "claim({worker}, '{{}}', {lines}, {since}, most => 20)",
+    "complete({seqs}, {runs}, {outcomes}, {outcomes})",
+    "release({seqs}, {runs})",
+    "fate({seqs}, {runs}, {ids})",
+    "promote()",
+    "bye({worker})",
+    "reap({later})",
+    "make_partitions({later})",
+    "prune()",
+    "pause('q1')",
+    "set_queue('q1', pace => '1 s')",
+]
+
+
+def said(values: list[Any]) -> str:
+    """An array."""
+    return "'{" + ",".join(map(str, values)) + "}'"
+
+
+def pages(fleet: Fleet) -> dict[str, int]:
+    """How many pages each call touches, in a session of its own; nothing is changed."""
+    found: dict[str, int] = {}
+    with fleet.another() as connection:
+        worker = connection.execute("select worker from hello('n', %s)", (3600 * SECOND,)).fetchall()[0][0]
+        classes = said(fleet.classes())
+        runs = connection.execute(
+            f"select seq, run, id, line, last_run from claim({worker}, {classes}, most => 20)"
+        ).fetchall()
+        columns = [[row[at] for row in runs] for at in range(5)]
+        values = {
+            "worker": worker,
+            "classes": classes,
+            "seqs": said(columns[0]),
+            "runs": said(columns[1]),
+            "ids": said(columns[2]),
+            "lines": said(sorted(set(columns[3]))),
+            "since": said([min(columns[4])] * len(set(columns[3]))),
+            "outcomes": said([0] * len(runs)),
+            "middle": COUNT // 2,
+            "later": connection.execute("select now_ns() + %s", (2 * 86_400 * SECOND,)).fetchall()[0][0],
+        }
+        for call in CALLS:
+            statement = f"select * from {call.format(**values)}"
+            if "reap" in call or "make_partitions" in call:
+                # Called by a beat, whose settings they have.
+                for setting in ("seqscan", "hashjoin", "mergejoin", "bitmapscan"):
+                    connection.execute(f"set enable_{setting} = off")
+                connection.execute("set plan_cache_mode = force_generic_plan")
+            for _ in range(2):
+                # The first call of a session plans what it does, which reads the catalog.
+                touched = read(connection, statement)
+            found[call] = touched
+        connection.execute("reset all")
+        connection.execute("set search_path = selene")
+        connection.execute(f"select bye({worker})")
+    return found
+
+
+def read(connection: psycopg.Connection[Any], statement: str) -> int:
+    """Pages that were found or read."""
+    with connection.transaction(force_rollback=True):
+        ((plan,),) = connection.execute(f"explain (analyze, buffers, timing off, format json) {statement}").fetchall()
+    top = (plan if isinstance(plan, list) else json.loads(plan))[0]["Plan"]
+    return int(top["Shared Hit Blocks"] + top["Shared Read Blocks"])
+
+
+@pytest.fixture
+def quiet(fresh: Fleet) -> Fleet:
+    """Nobody looks at its tables but who is told to."""
+    for table in ("slot", "task", "history_rest", *fresh.partitions(), "class", "worker", "queue", "stray"):
+        fresh.connection.execute(f"alter table {table} set (autovacuum_enabled = off)")
+    return fresh
+
+
+def forget(fleet: Fleet) -> None:
+    """Statistics as if nobody had ever looked."""
+    fleet.rows(
+        "delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'selene'::regnamespace)"
+    )
+    fleet.rows("update pg_class set reltuples = -1, relpages = 0 where relnamespace = 'selene'::regnamespace")
+
+
+def test_n6_whatever_statistics_say_a_function_reads_about_the_same(quiet: Fleet) -> None:
+    fleet = quiet
+    found: dict[str, dict[str, int]] = {}
+    # Of nothing, and then of very little, of one kind.
+    fleet.rows("analyze")
+    populate(fleet, CLASSES, 1, COUNT)
+    remember(fleet, COUNT // 2)
+    found["of nothing"] = pages(fleet)
+    forget(fleet)
+    found["absent"] = pages(fleet)
+    fleet.rows("analyze")
+    found["of now"] = pages(fleet)
+    fleet.rows("truncate task, slot, history, class, queue restart identity")
+    populate(fleet, 1, 1, 500)
+    fleet.rows("update slot set state = 1, due = 1e18")
+    fleet.rows("analyze")
+    fleet.rows("truncate task, slot, class, queue restart identity")
+    populate(fleet, CLASSES, 1, COUNT)
+    remember(fleet, COUNT // 2)
+    found["of before"] = pages(fleet)
+    wrong = {
+        (call, when): (touched, found["of now"][call])
+        for when, calls in found.items()
+        for call, touched in calls.items()
+        if touched > 2 * found["of now"][call] + 10
+    }
+    assert not wrong, "\n".join(f"{key}: {value}" for key, value in wrong.items())
+    # And what is asked all the time is flat.
+    most = {call: touched for call, touched in found["of now"].items() if touched > 3000}
+    assert set(most) <= {"prune()", "status()"}
