@@ -12,9 +12,10 @@ begin
   return moved;
 end $$;
 
--- When the next task is due that waits for it; null: none does.
-create or replace function next_due() returns bigint language sql as $$
-  select due from slot where state = 1 order by due limit 1 $$;
+-- When the next task is due that waits for it, of those from `since` on; null: none does.
+drop function if exists next_due();
+create or replace function next_due(since bigint) returns bigint language sql as $$
+  select due from slot where state = 1 and due >= since order by due limit 1 $$;
 
 -- The lines of some classes in which anything is ready, looked for from their beginnings.
 create or replace function lines_of(classes int[]) returns int[] language sql as $$
@@ -44,9 +45,9 @@ language plpgsql as $$
 declare
   n bigint; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
 begin
-  perform promote(1000, claim.due_since);
   -- A pooler, or a session that was there before a promotion, lets nobody notice that the server is another one (N34).
   if server_timeline() <> (select f.timeline from fleet f) then perform follow_timeline(); end if;
+  perform promote(1000, claim.due_since);
   n := now_ns();
   select * into me from worker w where w.worker = claim.worker;
   if not found then

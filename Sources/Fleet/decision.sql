@@ -142,7 +142,8 @@ end $$;
 
 -- One commit for what is over, what is given back and what comes next (N8). Rows of `what`: 0 a decision (state, and in `at`
 -- when it is due again; without a state it was stale), 1 a run, 2 a run of `held` that is no longer the worker's (its stop
--- reason in state), 3 when the next task is due (at).
+-- reason in state), 3 when the next task is due (at), of those from `due_since` on, 4 how long the claim took (at), if that was
+-- 10 ms or more: then whoever looks again from the beginning of lines waits twenty times as long (N7).
 create or replace function turn(
   worker bigint, seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}',
   failures text[] default '{}', results bytea[] default '{}', back_seqs bigint[] default '{}', back_runs bigint[] default '{}',
@@ -153,6 +154,7 @@ returns table (
   what int, run bigint, state int, at bigint, seq bigint, id text, handler text, class int, input bytea, est bigint,
   attempts int, generation int, line int, last_run bigint)
 language plpgsql as $$
+declare began timestamptz; took bigint;
 begin
   if cardinality(runs) > 0 then
     return query select 0, c.run, c.state::int, c.due, null::bigint, null::text, null::text, null::int, null::bytea,
@@ -166,11 +168,17 @@ begin
       from lost_runs(turn.worker, held) l;
   end if;
   if most > 0 then
+    began := clock_timestamp();
     return query select 1, c.run, null::int, null::bigint, c.seq, c.id, c.handler, c.class, c.input, c.est, c.attempts,
         c.generation, c.line, c.last_run
       from claim(turn.worker, turn.classes, turn.lines, turn.since, most, room, total, first, due_since) c;
     return query select 3, null::bigint, null::int, d, null::bigint, null::text, null::text, null::int, null::bytea,
         null::bigint, null::int, null::int, null::int, null::bigint
-      from next_due() d where d is not null;
+      from next_due(due_since) d where d is not null;
+    took := span_ns(clock_timestamp() - began);
+    if took >= 10000000 then
+      return query select 4, null::bigint, null::int, took, null::bigint, null::text, null::text, null::int, null::bytea,
+          null::bigint, null::int, null::int, null::int, null::bigint;
+    end if;
   end if;
 end $$;

@@ -17,7 +17,7 @@ extension FleetNode {
       classes = found
       lookAtClasses()
       classesAt = now.adding(options.poll)
-    case (.turn(let turn), .turn(let answer)): take(answer, to: turn)
+    case (.turn(let turn), .turn(let answer)): take(answer, to: turn, sent: call.sent)
     case (_, .fate(let fates)): tell(decisions.settle(fates, at: now))
     case (.bye(let worker), _): forget(worker)
     default: break
@@ -38,7 +38,7 @@ extension FleetNode {
     answer.lost.forEach { lose($0) }
   }
 
-  private func take(_ answer: TurnAnswer, to turn: NodeTurn) {
+  private func take(_ answer: TurnAnswer, to turn: NodeTurn, sent: Instant) {
     tell(decisions.settle(answer.decided))
     returned.removeAll { one in turn.back.contains(one.key) }
     answer.lost.forEach { lose($0) }
@@ -48,7 +48,8 @@ extension FleetNode {
       accept(run)
     }
     if claim.isFirst && !answer.claimed.isEmpty { room?.isFresh = false }
-    marks.note(answer.claimed, of: claim, at: now)
+    marks.note(
+      answer.claimed, of: claim, at: now, took: answer.took, began: clockDifference.map { sent.adding($0) })
     guard !answer.claimed.isEmpty else {
       // Other lines may have something.
       guard claim.lines.isEmpty else {

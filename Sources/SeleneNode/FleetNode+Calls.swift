@@ -55,7 +55,7 @@ extension FleetNode {
     if !decisions.unknown.isEmpty && isTaken(.min) { return .fate }
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
-    if isTaken(min(flushAt, wantsRuns && !serves.isEmpty ? claimAt : Time.never)) { return .turn }
+    if isTaken(min(flushAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }
     return nil
   }
 
@@ -86,6 +86,9 @@ extension FleetNode {
     if !lines.isEmpty {
       claim?.classes = []
       claim?.lines = lines
+      claim?.dueSince = marks.dueSince
+    } else if now < marks.looksAgain {
+      claim = nil
     }
     return NodeTurn(
       worker: taking?.worker ?? 0, decisions: decisions.next(), back: returned.map { $0.key }, held: held, claim: claim)
@@ -101,6 +104,11 @@ extension FleetNode {
   // MARK: Claims
 
   private var isAnyRunWanted: Bool { claim(of: [0]) != nil }
+
+  /// When a claim is made that nothing else calls for: one that looks at all lines not before they may be looked at again.
+  var nextClaim: Instant {
+    max(claimAt, marks.usable(at: now, for: options.poll).isEmpty ? marks.looksAgain : .min)
+  }
 
   /// A claim for what the room leaves. While a suspect is here nothing else is claimed (N15).
   func claim(of classes: [Int32]) -> NodeClaim? {

@@ -188,7 +188,7 @@ package final class FleetNode {
     }
     guard trouble == nil else { return false }
     guard incarnations.contains(where: { $0.takes }) else { return helloAt <= now }
-    return classesAt <= now || (!serves.isEmpty && claimAt <= now)
+    return classesAt <= now || (!serves.isEmpty && nextClaim <= now)
   }
 
   /// How it stands, for people.

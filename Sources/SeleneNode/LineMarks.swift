@@ -14,24 +14,43 @@ package struct LineMark: Equatable, Sendable {
 /// What the last claims found.
 struct LineMarks {
   private(set) var marks: [LineMark] = []
+  /// What waited and was due before then has joined its line, by the database's clock; what has not does so with the next look.
+  private(set) var dueSince: Instant = 0
   /// When all lines were last looked at from their beginnings.
   private var lookedAt: Instant = .min
+  /// For how long after that they are not: looks take a twentieth of the time at most, since dead entries make them long.
+  private var rest: Span = 0
+  /// The last claim got less than it asked for.
+  private var isAtEnd = false
+
+  private static let longestRest = 60 * Time.second
+
+  /// When all lines may be looked at again.
+  var looksAgain: Instant { rest > 0 ? lookedAt.adding(rest) : .min }
 
   /// Tasks may have come into a line before its mark, or into another line: the next claim looks at all.
   mutating func forget() { marks = [] }
 
   /// The marks that a claim may use; none if it is to look at all lines.
-  func usable(at now: Instant, for span: Span) -> [LineMark] { now.subtracting(lookedAt) < span ? marks : [] }
+  func usable(at now: Instant, for span: Span) -> [LineMark] {
+    now.subtracting(lookedAt) < max(isAtEnd ? 0 : span, rest) ? marks : []
+  }
 
   /// What a claim gave. Where that is less than it asked for, its lines are at their end, and others may have something.
-  mutating func note(_ runs: [NodeRun], of claim: NodeClaim, at now: Instant) {
+  ///
+  /// - Parameter took: how long the database was at it.
+  /// - Parameter began: when it was sent, by the database's clock; nil if that is not known.
+  mutating func note(_ runs: [NodeRun], of claim: NodeClaim, at now: Instant, took: Span = 0, began: Instant? = nil) {
     if claim.lines.isEmpty {
       marks = []
       lookedAt = now
+      rest = took < Self.longestRest / 20 ? 20 * max(took, 0) : Self.longestRest
+      // Less a second: another's clock may have been a little behind when it was registered.
+      dueSince = max(began?.subtracting(Time.second) ?? 0, 0)
     }
     let sum: Span = runs.reduce(0) { $0.adding($1.estimate) }
-    let isFull = runs.count >= claim.most || (!runs.isEmpty && sum.adding(sum / Span(runs.count)) >= claim.total)
-    guard isFull else { return forget() }
+    isAtEnd = !(runs.count >= claim.most || (!runs.isEmpty && sum.adding(sum / Span(runs.count)) >= claim.total))
+    if isAtEnd && rest == 0 { return forget() }
     for run in runs {
       if let place = marks.firstIndex(where: { $0.line == run.line }) {
         marks[place].since = max(marks[place].since, run.lastRun)

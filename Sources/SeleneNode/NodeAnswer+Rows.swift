@@ -71,6 +71,7 @@ extension TurnAnswer {
         guard let run = row[1].integer else { return nil }
         lost.append(LostRun(run: run, reason: StopReason(row[2])))
       case 3: nextDue = row[3].integer
+      case 4: took = row[3].integer ?? 0
       default: break
       }
     }

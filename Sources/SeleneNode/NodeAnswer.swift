@@ -33,6 +33,8 @@ package struct TurnAnswer: Sendable {
   package var lost: [LostRun] = []
   /// When the next task that waits is due, by the database's clock.
   package var nextDue: Instant?
+  /// How long the database was at the claim, where that was long.
+  package var took: Span = 0
 
   package init() {}
 }

@@ -41,7 +41,7 @@ package final class NodeStatements: Sendable {
       turn($1::bigint, $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[], $7::text[], $8::bytea[], \
       back_seqs => $9::bigint[], back_runs => $10::bigint[], held => $11::bigint[], classes => $12::int[], \
       most => $13::int, room => $14::bigint, total => $15::bigint, first => $16::boolean, lines => $17::int[], \
-      since => $18::bigint[])
+      since => $18::bigint[], due_since => $19::bigint)
       """)
     fate = Self.text("select run, fate from ", schema, "fate($1::bigint[], $2::bigint[], $3::text[])")
     bye = Self.text("select ", schema, "bye($1::bigint)")
@@ -99,7 +99,7 @@ package final class NodeStatements: Sendable {
       column(.response, of: ended), column(.delay, of: ended), column(.failure, of: ended), column(.result, of: ended),
       .integers(tasks), .integers(runs), .integers(turn.held), .integers(claim?.classes ?? []),
       .integer(Int64(claim?.most ?? 0)), .integer(claim?.room ?? 0), .integer(claim?.total ?? 0),
-      .boolean(claim?.isFirst ?? false), .integers(lines), .integers(since),
+      .boolean(claim?.isFirst ?? false), .integers(lines), .integers(since), .integer(claim?.dueSince ?? 0),
     ]
   }
 

@@ -18,7 +18,10 @@ struct FleetRules: OptionSet {
   /// N12: clocks that differ begin steadiness anew, and beats from the future count from now.
   static let jumps = FleetRules(rawValue: 16)
 
-  static let all = FleetRules(rawValue: 31)
+  /// N13: a node believes in its lease for less than the database waits for it.
+  static let belief = FleetRules(rawValue: 32)
+
+  static let all = FleetRules(rawValue: 63)
 }
 
 /// What happened to a run in the database.
@@ -38,6 +41,8 @@ final class FleetModel {
     enum State { case waiting, running }
     var state = State.waiting
     var due: Instant = .min
+    /// It has joined its line, when somebody looked among what is due.
+    var isReady = true
     var lastRun: Instant = .min
     var run: Int64 = 0
     var worker: Int64 = 0
@@ -55,6 +60,8 @@ final class FleetModel {
   let interruptedPause: Span
   /// How long a task waits after a decision.
   var nextPause: () -> Span = { 0 }
+  /// How long a claim takes it.
+  var nextTook: () -> Span = { 0 }
   /// Each run that ends, in whatever way.
   var onEnding: (_ run: Int64, RunEnding) -> Void = { _, _ in }
 
@@ -79,7 +86,9 @@ final class FleetModel {
 
   /// Whatever a clock that jumped back made wait, waits no longer: due times follow the clock.
   func letDue() {
-    for place in tasks.indices where tasks[place].state == .waiting { tasks[place].due = .min }
+    for place in tasks.indices where tasks[place].state == .waiting {
+      (tasks[place].due, tasks[place].isReady) = (.min, true)
+    }
   }
 
   /// Somebody cancels a task and registers it again (N25).
@@ -88,6 +97,7 @@ final class FleetModel {
     onEnding(tasks[place].run, .cancelled)
     tasks[place].stray = (tasks[place].run, tasks[place].worker)
     (tasks[place].state, tasks[place].due, tasks[place].isSuspect) = (.waiting, now, false)
+    tasks[place].isReady = true
   }
 
   // MARK: The functions
@@ -108,6 +118,7 @@ final class FleetModel {
 
   private func hello(_ lease: Span) -> Int64 {
     lastWorker = rules.contains(.freshNumbers) ? lastWorker + 1 : Int64(workers.count + 1)
+    let lease = rules.contains(.belief) ? lease : lease / 2
     workers[lastWorker] = Worker(beaten: now, expires: now + lease, steady: now, lease: lease)
     return lastWorker
   }
@@ -148,7 +159,7 @@ final class FleetModel {
     for place in tasks.indices where tasks[place].state == .running && isDead(tasks[place].worker) {
       onEnding(tasks[place].run, .taken)
       (tasks[place].state, tasks[place].lastRun) = (.waiting, now)
-      tasks[place].due = now + interruptedPause
+      (tasks[place].due, tasks[place].isReady) = (now + interruptedPause, false)
       tasks[place].isSuspect = true
       taken += 1
     }
@@ -163,7 +174,10 @@ final class FleetModel {
     for one in turn.decisions { answer.decided.append(DecidedRun(run: one.key.run, counts: decide(one.key))) }
     for key in turn.back { giveBack(key) }
     answer.lost = lost(turn.held, of: turn.worker)
-    if let claim = turn.claim { answer.claimed = self.claim(claim, for: turn.worker) }
+    if let claim = turn.claim {
+      answer.claimed = self.claim(claim, for: turn.worker)
+      answer.took = nextTook()
+    }
     answer.nextDue = tasks.filter { $0.state == .waiting && $0.due > now }.map(\.due).min()
     return .success(.turn(answer))
   }
@@ -183,7 +197,7 @@ final class FleetModel {
     onEnding(key.run, .counted)
     let place = Int(key.task)
     tasks[place].state = .waiting
-    tasks[place].due = now + nextPause()
+    (tasks[place].due, tasks[place].isReady) = (now + nextPause(), false)
     (tasks[place].decided, tasks[place].lastRun) = (key.run, now)
     history.insert(key.run)
     tasks[place].isSuspect = false
@@ -195,11 +209,14 @@ final class FleetModel {
     guard isOpen(key) else { return }
     onEnding(key.run, .returned)
     tasks[Int(key.task)].state = .waiting
-    tasks[Int(key.task)].due = now
+    (tasks[Int(key.task)].due, tasks[Int(key.task)].isReady) = (now, true)
   }
 
   private func claim(_ claim: NodeClaim, for worker: Int64) -> [NodeRun] {
     let mine = tasks.filter { $0.state == .running && $0.worker == worker }
+    for place in tasks.indices where tasks[place].due <= now && tasks[place].due >= claim.dueSince {
+      tasks[place].isReady = true
+    }
     if mine.contains(where: \.isSuspect) { return [] }
     var taken: [NodeRun] = []
     let since = claim.lines.reduce(into: [:]) { $0[$1.line] = $1.since }
@@ -229,7 +246,7 @@ final class FleetModel {
   /// Odd numbers are suspects; there are two of the others, so that a claim may find one of them at its end.
   private func line(of task: Task) -> Int32 { task.isSuspect ? 1 : task.lastRun % 2 == 0 ? 2 : 4 }
 
-  private func isReady(_ task: Task) -> Bool { task.state == .waiting && task.due <= now && task.stray == nil }
+  private func isReady(_ task: Task) -> Bool { task.state == .waiting && task.isReady && task.stray == nil }
 
   private func lost(_ held: [Int64], of worker: Int64) -> [LostRun] {
     held.filter { run in !tasks.contains { $0.state == .running && $0.run == run && $0.worker == worker } }

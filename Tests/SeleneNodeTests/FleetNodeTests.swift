@@ -336,6 +336,56 @@ import Testing
     #expect(try desk.claim(1).claim?.classes == [1])
   }
 
+  @Test("N7 of what is due only that is looked for that came since the last look at all lines")
+  func dueSince() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    let begin = desk.now
+    #expect(try desk.claim(1).claim?.dueSince == 0)
+    desk.now += Time.second / 10
+    // The database's clock was told with hello, and is the own one here; a second is for those whose clock is behind.
+    let second = try desk.claim(1).claim
+    #expect(second?.lines.count == 1)
+    #expect(second?.dueSince == begin - Time.second)
+  }
+
+  @Test("N7 looks at all lines that take the database long take a twentieth of the time at most")
+  func rests() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    func claim(_ count: Int, took: Span) throws -> NodeClaim? {
+      let turn = try desk.turn()
+      var answer = desk.given(count, to: turn)
+      answer.took = took
+      desk.answer(.turn(answer))
+      return turn.claim
+    }
+    let begin = desk.now
+    #expect(try claim(1, took: Time.second / 5)?.classes == [1])
+    // It claims from where that ended, also when nothing is there any more, and when it is told that something is.
+    #expect(try claim(0, took: 0)?.lines.count == 1)
+    desk.change { $0.hint(at: desk.now) }
+    try desk.learn()
+    #expect(desk.call() == nil)
+    #expect(!desk.node.isLooking)
+    // What has ended is told at once all the same, and nothing is claimed with it.
+    try desk.finish(1)
+    let turn = try desk.turn()
+    #expect(turn.decisions.count == 1)
+    #expect(turn.claim == nil)
+    desk.answer(.turn(desk.given(0, to: turn)))
+    while desk.now < begin + 4 * Time.second {
+      desk.now = min(desk.node.nextWake, begin + 4 * Time.second)
+      guard desk.now < begin + 4 * Time.second else { break }
+      guard case .classes? = desk.call() else { throw Differs("a call at \(desk.now - begin)") }
+      desk.answer(.classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
+    }
+    if case .classes? = desk.call() {
+      desk.answer(.classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
+    }
+    #expect(try desk.turn().claim?.classes == [1])
+  }
+
   @Test("N22 a horizon's worth is a full claim, too, so that the next looks from where it ended")
   func fullByTime() throws {
     for (estimate, isFull) in [(Time.second / 5, true), (Time.second / 50, false)] {

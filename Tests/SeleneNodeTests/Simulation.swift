@@ -37,6 +37,8 @@ final class Simulation {
     chance = Chance(name)
     fleet = FleetModel(tasks: Self.tasks, interruptedPause: Time.second, rules: rules)
     fleet.nextPause = { [unowned self] in chance.span(0...20 * Time.second) }
+    // Somebody holds an old snapshot now and then: looks take their time.
+    fleet.nextTook = { [unowned self] in chance.once(in: 8) ? chance.span(0...Time.second / 2) : 0 }
     fleet.onEnding = { [unowned self] run, ending in
       if let fault = ledger.end(run, ending) { fail(fault) }
       reach("\(ending)")

@@ -17,7 +17,7 @@ import Testing
 
   @Test(
     "a database without one of its rules is noticed",
-    arguments: [FleetRules.fence, .freshNumbers, .takingBack, .steadiness, .jumps])
+    arguments: [FleetRules.fence, .freshNumbers, .takingBack, .steadiness, .jumps, .belief])
   func rules(missing: FleetRules) {
     let found = (0..<1_000).contains { number in
       (try? Simulation("without \(missing.rawValue) \(number)", rules: .all.subtracting(missing)).play(leases: 8))

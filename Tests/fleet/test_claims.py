@@ -211,6 +211,39 @@ def test_n7_an_old_snapshot_costs_claims_nothing_that_know_where_lines_begin(fle
     assert from_the_beginning > 2 * before, "the dead entries cost nothing, so the test shows nothing"
 
 
+def test_n7_an_old_snapshot_costs_nothing_of_what_was_due_before_the_last_look(told: Fleet) -> None:
+    told.connection.execute("alter table slot set (autovacuum_enabled = off)")
+    now = 10**13
+    told.at(now)
+    worker = told.hello(lease=3600 * SECOND)
+    told.rows("select register('later', handler => 'h', delay => '1 h')")
+
+    def touched(due_since: int) -> int:
+        """How many pages a turn touches that finds nothing."""
+        turn = "select * from turn(%s, '{}', '{}', '{}', '{}', classes => '{}', most => 1, due_since => %s)"
+        for _ in range(3):
+            # The first calls of a session plan what they do.
+            plan = told.rows(f"explain (analyze, buffers, timing off, summary off) {turn}", worker, due_since)
+        return int(re.findall(r"Buffers: shared hit=(\d+)", "\n".join(row[0] for row in plan))[0])
+
+    few = touched(0)
+    reader = told.another()
+    with reader.transaction():
+        reader.execute("set transaction isolation level repeatable read")
+        reader.execute("select count(*) from slot")
+        for part in range(10):
+            told.rows(
+                "select count(register('t' || %s || '.' || i, handler => 'h', delay => '1 s')) from generate_series(1, 300) i",
+                part,
+            )
+            now += 2 * SECOND
+            told.at(now)
+            told.complete(told.claim(worker, 300))
+        after, from_the_beginning = touched(now - SECOND), touched(0)
+    assert after <= 1.5 * few, (few, after)
+    assert from_the_beginning > 3 * few, "the dead entries cost nothing, so the test shows nothing"
+
+
 def test_a_claim_costs_the_same_with_many_tasks(fleet: Fleet) -> None:
     worker = fleet.hello(lease=3600 * SECOND)
 
