@@ -1,4 +1,4 @@
-"""A door to the server that cuts a connection at a statement: before it, after it, or without a word."""
+"""A door to the server that cuts a connection at a statement: before it, within its answer, after it, or without a word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from server import Server
 
-HOW = ("before", "after", "silence")
+HOW = ("before", "within", "after", "silence")
 
 
 class Cutter:
@@ -64,11 +64,13 @@ class Cutter:
                 there = socket.socket(socket.AF_UNIX)
                 there.connect(self.there)
                 self.sockets += [here, there]
-                silent = threading.Event()
-                threading.Thread(target=self.requests, args=(here, there, silent), daemon=True).start()
-                threading.Thread(target=self.answers, args=(here, there, silent), daemon=True).start()
+                silent, halved = threading.Event(), threading.Event()
+                threading.Thread(target=self.requests, args=(here, there, silent, halved), daemon=True).start()
+                threading.Thread(target=self.answers, args=(here, there, silent, halved), daemon=True).start()
 
-    def requests(self, here: socket.socket, there: socket.socket, silent: threading.Event) -> None:
+    def requests(
+        self, here: socket.socket, there: socket.socket, silent: threading.Event, halved: threading.Event
+    ) -> None:
         """What the client sends, message by message: a statement ends with Sync."""
         with contextlib.suppress(OSError):
             (length,) = struct.unpack("!i", read(here, 4))
@@ -84,7 +86,7 @@ class Cutter:
                     if how == "before":
                         break
                     if how:
-                        silent.set()
+                        (halved if how == "within" else silent).set()
                     if how == "after":
                         # What the server answers arrives nowhere; then the connection ends.
                         there.sendall(message)
@@ -94,10 +96,13 @@ class Cutter:
         end(here, there)
 
     @staticmethod
-    def answers(here: socket.socket, there: socket.socket, silent: threading.Event) -> None:
+    def answers(here: socket.socket, there: socket.socket, silent: threading.Event, halved: threading.Event) -> None:
         """What the server sends, until it is to be silent."""
         with contextlib.suppress(OSError):
             while data := there.recv(65536):
+                if halved.is_set():
+                    here.sendall(data[: len(data) // 2])
+                    break
                 if not silent.is_set():
                     here.sendall(data)
         end(here, there)

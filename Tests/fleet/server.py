@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,17 @@ def programs() -> Path:
 class Server:
     """One server, with databases that each test makes for itself."""
 
-    def __init__(self, clone_of: Server | None = None) -> None:
-        self.bin = programs()
+    def __init__(
+        self,
+        clone_of: Server | None = None,
+        inside: Sequence[str] = (),
+        address: str = "",
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        """`inside` is what its programs are started by, as nsenter; `address` is one at which it listens, too."""
+        self.bin, self.inside = programs(), inside
+        self.settings = {**SETTINGS, "listen_addresses": f"'{address}'"}
+        self.environment = environment or {}
         self.folder = Path(tempfile.mkdtemp(prefix="fleet."))
         self.user: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -58,6 +68,9 @@ class Server:
             self.run("pg_basebackup", "-h", clone_of.folder, "-U", "fleet", "-D", self.data, "-R", "-c", "fast")
         else:
             self.run("initdb", "-D", self.data, "-U", "fleet", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
+            if address:
+                with (self.data / "pg_hba.conf").open("a") as rules:
+                    rules.write("host all all all trust\n")
         self.start()
 
     def run(self, program: str, *arguments: object) -> None:
@@ -75,15 +88,21 @@ class Server:
 
     def start(self) -> None:
         """Starts it and waits until it answers."""
-        options = " ".join(f"-c {key}={value}" for key, value in SETTINGS.items())
+        options = " ".join(f"-c {key}={value}" for key, value in self.settings.items())
         options += f" -c unix_socket_directories='{self.folder}'"
+        before, user = list(self.inside), self.user
+        if before and user:
+            # Whoever enters is root until he is in.
+            before += ["setpriv", f"--reuid={user['user']}", f"--regid={user['group']}", "--clear-groups"]
+            user = {}
         told = subprocess.run(
-            [self.bin / "pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", self.log, "-o", options, "start"],
+            [*before, self.bin / "pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", self.log, "-o", options, "start"],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            **self.user,
+            env={**os.environ, **self.environment},
+            **user,
         )
         if told.returncode:
             raise RuntimeError("pg_ctl start: " + self.log.read_text())
