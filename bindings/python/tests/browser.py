@@ -11,7 +11,19 @@ from collections import Counter
 from itertools import accumulate
 from pathlib import Path
 
+import pytest
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
+
+
+def find_browser() -> str:
+    """The program; without one the test is skipped, in CI it has failed."""
+    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no browser; install the package chromium")
+        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
+    return found
 
 
 def browse(browser: str, page: Path, *options: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from browser import BROWSERS
+from browser import find_browser
 
 # Whoever runs the tests may want colours of programs whose output is no terminal; typer reads this when it is imported.
 for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -34,9 +33,4 @@ for number, usual in (
 @pytest.fixture(scope="session")
 def browser() -> str:
     """The program, for browser.browse()."""
-    found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no browser; install the package chromium")
-        pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
-    return found
+    return find_browser()

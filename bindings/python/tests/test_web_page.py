@@ -2,93 +2,27 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import re
 import signal
 import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 import pyselene as selene
 from browser import colours, keep
 from chrome import Tab, chrome
+from pages import PATIENCE, READY, TOKEN, Site, button, measured, refuses_foreign_requests, shown, try_from_another_page
 from pyselene import Scheduler, State, Task
-from pyselene.cli.page.serving import Serving
+from pyselene.cli.page.store import StoreBoard
 from test_cli import SOURCES, command, environment, folder, here, wait_for
 
 __all__ = ["folder"]
 
-TOKEN = "the-token-of-this-test-alone"
-PATIENCE = 120
 DAEMON = SOURCES.parents[2] / "build/selened"
-
-
-class Answer:
-    """What was answered."""
-
-    def __init__(self, answer: http.client.HTTPResponse) -> None:
-        self.status = answer.status
-        self.headers = answer.headers
-        self.body = answer.read()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class Site:
-    """A page that is served."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.url = f"http://127.0.0.1:{port}/"
-
-    def ask(self, path: str, method: str = "GET", body: str | bytes | None = None, **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
-        try:
-            connection.putrequest(method, path, skip_host=True)
-            for name, value in {"Host": f"127.0.0.1:{self.port}", **given}.items():
-                if value:
-                    connection.putheader(name, value)
-            data = body.encode() if isinstance(body, str) else body
-            if data is not None:
-                connection.putheader("Content-Length", str(len(data)))
-            connection.endheaders(data)
-            return Answer(connection.getresponse())
-        finally:
-            connection.close()
-
-    def do(self, verb: str, id: object, token: str = TOKEN, **headers: str) -> Answer:
-        return self.ask(f"/{verb}", "POST", json.dumps({"id": id}), X_Selene_Token=token, **headers)
-
-    @property
-    def state(self) -> Any:
-        return self.ask("/state.json").json
-
-    def shown(self, id: str) -> Any:
-        """A row of the tasks, once the answers of a moment ago are over."""
-        (found,) = (task for task in self.state["tasks"] if task["id"] == id)
-        return found
-
-
-@contextmanager
-def shown(scheduler: Scheduler) -> Iterator[Site]:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        port = listener.getsockname()[1]
-        with Serving(scheduler, listener, TOKEN, frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})):
-            yield Site(port)
 
 
 def fail(run: selene.Run) -> None:
@@ -106,7 +40,7 @@ def scheduler(folder: Path) -> Iterator[Scheduler]:
 
 @pytest.fixture
 def site(scheduler: Scheduler) -> Iterator[Site]:
-    with shown(scheduler) as made:
+    with shown(StoreBoard(scheduler)) as made:
         yield made
 
 
@@ -204,21 +138,7 @@ def test_who_has_not_changes_nothing(scheduler: Scheduler, site: Site, token: st
 
 
 def test_foreign_requests_are_refused(scheduler: Scheduler, site: Site) -> None:
-    wrong_hosts = ("evil.example", f"evil.example:{site.port}", "127.0.0.1", f"127.0.0.1:{site.port + 1}", "")
-    for host in wrong_hosts:
-        assert site.ask("/", Host=host).status in (400, 421), host
-        assert site.do("cancel", "later", Host=host).status in (400, 421), host
-    assert site.ask("/", Host=f"LocalHost:{site.port}").status == 200
-    for origin in (
-        "http://evil.example",
-        f"https://127.0.0.1:{site.port}",
-        "null",
-        f"http://127.0.0.1:{site.port + 1}",
-    ):
-        assert site.do("cancel", "later", Origin=origin).status == 403, origin
-        assert site.ask("/state.json", Origin=origin).status == 403, origin
-    for fetched in ("cross-site", "same-site", "other"):
-        assert site.do("cancel", "later", Sec_Fetch_Site=fetched).status == 403, fetched
+    refuses_foreign_requests(site, "cancel", "later")
     assert scheduler.get("later").state is State.ENQUEUED
     assert site.do("cancel", "later", Origin=site.url[:-1], Sec_Fetch_Site="same-origin").status == 200
 
@@ -262,23 +182,7 @@ def test_prometheus_reads_the_metrics(scheduler: Scheduler, site: Site) -> None:
     scheduler.enqueue("good", handler="mail")
     scheduler.run_cycle(60)
     wait_for(lambda: len(site.state["runs"]) == 2, PATIENCE)
-    answer = site.ask("/metrics")
-    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-    families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
-    for name, family in families.items():
-        assert re.fullmatch(r"selene_[a-z_]+", name)
-        assert family.documentation
-        assert family.type in ("counter", "gauge", "histogram")
-
-    def value(name: str, **labels: str) -> float:
-        (found,) = (
-            sample.value
-            for family in families.values()
-            for sample in family.samples
-            if sample.name == name and sample.labels == labels
-        )
-        return found
-
+    value = measured(site)
     assert value("selene_up") == 1
     assert value("selene_build_info", version=selene.__version__) == 1
     assert value("selene_tasks", state="enqueued") == 1
@@ -291,15 +195,6 @@ def test_prometheus_reads_the_metrics(scheduler: Scheduler, site: Site) -> None:
     assert value("selene_run_duration_seconds_sum", kind="refresh") < 60
     assert value("selene_trouble", trouble="store") == 0
     assert value("selene_clients") == 0
-    # Counters end in _total, and only they; units are base units.
-    for family in families.values():
-        if family.type == "counter":
-            assert {sample.name for sample in family.samples} <= {f"{family.name}_total"}
-        else:
-            assert not family.name.endswith("_total")
-    assert families["selene_run_duration_seconds"].type == "histogram"
-    buckets = [sample.value for sample in families["selene_run_duration_seconds"].samples if "le" in sample.labels]
-    assert buckets == sorted(buckets)
 
 
 def test_a_page_of_a_store_that_another_process_serves(folder: Path) -> None:
@@ -313,7 +208,11 @@ def test_a_page_of_a_store_that_another_process_serves(folder: Path) -> None:
 
     first = start()
     try:
-        with selene.connect("tasks.db") as queue, shown(queue) as site, selene.connect("tasks.db", pool="p") as member:
+        with (
+            selene.connect("tasks.db") as queue,
+            shown(StoreBoard(queue)) as site,
+            selene.connect("tasks.db", pool="p") as member,
+        ):
             member.register_handler("mail", lambda run: None)
             member.enqueue("a", handler="mail")
             assert {client["pool"] for client in site.state["clients"]} >= {"p"}
@@ -421,17 +320,11 @@ def test_a_short_token_and_a_port_that_is_taken_are_refused(folder: Path) -> Non
 
 # ---- in a browser --------------------------------------------------------------------------------------------------
 
-READY = "document.body.dataset.ready"
-
 
 @pytest.fixture
 def page(browser: str, tmp_path: Path) -> Iterator[Tab]:
     with chrome(browser, tmp_path, "--host-resolver-rules=MAP evil.example 127.0.0.1") as found:
         yield found
-
-
-def button(page: Tab, label: str) -> str:
-    return f"document.querySelector('button[aria-label=\"{label}\"]')"
 
 
 def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Scheduler, site: Site, page: Tab) -> None:
@@ -447,18 +340,18 @@ def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Schedule
     assert page.run("document.title") == "tasks.db – Selene"
     # The token leaves the address; another load has it still.
     page.open(f"{site.url}?#token={TOKEN}".replace(" ", "%20"))
-    page.until(f"{READY} && {button(page, 'Pause later')}")
+    page.until(f"{READY} && {button('Pause later')}")
     assert page.run("location.hash") == ""
-    page.run(f"{button(page, 'Pause later')}.click()")
-    page.until(button(page, "Resume later"))
+    page.run(f"{button('Pause later')}.click()")
+    page.until(button("Resume later"))
     assert scheduler.get("later").paused
     assert page.run("document.getElementById('told').innerText") == "paused later"
     # Cancelling asks once more.
-    page.run(f"{button(page, 'Cancel later')}.click()")
-    page.until(f"{button(page, 'Cancel later')}.innerText == 'Really cancel'")
+    page.run(f"{button('Cancel later')}.click()")
+    page.until(f"{button('Cancel later')}.innerText == 'Really cancel'")
     assert scheduler.get("later").state is State.ENQUEUED
-    page.run(f"{button(page, 'Cancel later')}.click()")
-    page.until(f"!{button(page, 'Cancel later')}")
+    page.run(f"{button('Cancel later')}.click()")
+    page.until(f"!{button('Cancel later')}")
     assert scheduler.get("later").state is State.CANCELLED
     # A row that is opened tells where the time went, and keeps the focus while it is made anew.
     page.run(
@@ -479,7 +372,7 @@ def test_it_has_the_colours_of_the_house_and_fits_a_phone(
     scheduler.run_cycle(5)
     page.size(width, 900, scheme)
     page.open(f"{site.url}#token={TOKEN}".replace(" ", "%20"))
-    page.until(f"{READY} && {button(page, 'Retry bad')}")
+    page.until(f"{READY} && {button('Retry bad')}")
     picture = tmp_path / f"page-{scheme}-{width}.png"
     page.look(picture)
     keep(picture)
@@ -492,54 +385,6 @@ def test_it_has_the_colours_of_the_house_and_fits_a_phone(
     assert page.run("document.querySelector('#tasks').getBoundingClientRect().right") <= width
 
 
-class Evil(BaseHTTPRequestHandler):
-    """Another page, which knows where this one is."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>evil</title>")
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        pass
-
-
 def test_another_page_in_the_browser_can_do_nothing(scheduler: Scheduler, site: Site, page: Tab) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Evil) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            page.open(f"http://127.0.0.1:{server.server_port}/")
-            tried = """(async () => {
-              const told = [];
-              for (const [path, options] of [
-                ["state.json", {}], ["state.json", {mode: "no-cors"}],
-                ["cancel", {method: "POST", body: '{"id":"later"}', headers: {"X-Selene-Token": "TOKEN"}}],
-                ["cancel", {method: "POST", mode: "no-cors", body: '{"id":"later"}'}],
-              ]) {
-                try { const a = await fetch("URL" + path, options); told.push(a.type + " " + (await a.text()).length); }
-                catch (error) { told.push(error.name); }
-              }
-              const frame = document.createElement("iframe");
-              frame.src = "URL";
-              const loaded = new Promise((done) => { frame.onload = done; });
-              document.body.append(frame);
-              await loaded;
-              let inside = "closed";
-              try { inside = frame.contentWindow.document.title; } catch (error) { inside = error.name; }
-              return [...told, inside];
-            })()"""
-            told = page.run(tried.replace("URL", site.url).replace("TOKEN", TOKEN))
-            assert told[0] == "TypeError"
-            assert told[1] in ("opaque 0", "TypeError")
-            assert told[2] == "TypeError"
-            assert told[3] in ("opaque 0", "TypeError")
-            assert told[4] == "SecurityError"
-        finally:
-            server.shutdown()
-            thread.join()
-    # A name of others that leads here.
-    page.open(f"http://evil.example:{site.port}/")
-    assert "not a name of this server" in page.run("document.body.innerText")
+    try_from_another_page(page, site, "later")
     assert scheduler.get("later").state is State.ENQUEUED

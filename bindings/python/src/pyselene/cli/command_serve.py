@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import grp
-import os
 import pwd
-import secrets
 import signal
-import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from .. import Peer, Right, Scheduler
-from . import duration, wire
+from . import duration, web, wire
 from . import options as o
 from .problem import Exit, Problem, printable
 from .program import command, print_line
 
-_ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+if TYPE_CHECKING:
+    from .page.board import Board
+
 _ALLOWED: Final = "uid=USER, gid=GROUP or any, a colon, and look, read, enqueue, work, manage or all with commas"
-_PLACE: Final = "127.0.0.1, localhost or [::1], a colon and a port, 0 for any that is free"
-_LEAST_TOKEN: Final = 16
 
 
 def _peer(text: str) -> Peer:
@@ -60,23 +56,6 @@ def _mode(text: str) -> int:
     if not text or set(text) - set("01234567") or int(text, 8) > 0o777:
         raise typer.BadParameter(f'found "{text}"; allowed is an octal number from 0 to 777')
     return int(text, 8)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page is shown."""
-
-    host: str
-    port: int
-
-
-def _place(text: str) -> Place:
-    """Of this machine alone: whoever reaches a page may read it."""
-    host, colon, port = text.rpartition(":")
-    name = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1"}.get(host)
-    if name is None or not colon or not (port.isascii() and port.isdecimal()) or int(port) > 65535:
-        raise typer.BadParameter(f'found "{text}"; allowed is {_PLACE}')
-    return Place(name, int(port))
 
 
 @command()
@@ -127,25 +106,18 @@ def serve(
             help="Where the owner before ended without closing: how long processes that had runs may take to return.",
         ),
     ] = "10s",  # type: ignore[assignment]
-    web: Annotated[
-        Place | None,
+    page: Annotated[
+        web.Place | None,
         typer.Option(
-            parser=_place,
+            "--web",
+            parser=web.place,
             metavar="HOST:PORT",
             help="Also show a page there: what runs, what waits and why; and /metrics for Prometheus. HOST is of this"
             " machine: 127.0.0.1, localhost or [::1]; PORT 0 is any.",
             show_default=False,
         ),
     ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where the token of the page stands: who has it may pause, cancel, retry and run."
-            " [dim](a new one, which is printed)[/]",
-            show_default=False,
-        ),
-    ] = None,
+    token_file: web.TokenFile = None,
 ) -> None:
     """Have a store open for the processes of this machine, which enqueue, run and look; with --web also as a page.
 
@@ -156,45 +128,40 @@ def serve(
     SIGTERM and SIGINT end it when what clients run has ended, or after --drain; a second one at once. SIGHUP and
     SIGQUIT do the same, with 128 + N.
     """
-    if token_file is not None and web is None:
+    if token_file is not None and page is None:
         raise Problem("--token-file is for the page; allowed is --web HOST:PORT with it", Exit.USAGE)
-    token = "" if web is None else _token(token_file)
+    token = "" if page is None else web.token(token_file)
     path = str(store)
-    # Before the first thread, so that none of them takes what ends it.
-    signals = {number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    try:
-        with _opened(path, web is not None) as scheduler:
-            if scheduler.connected and (listen or allow or mode is not None or profile):
-                raise Problem(
-                    f"{printable(path)} is open in another process, which serves it; not allowed with it: --socket,"
-                    " --allow, --mode, --profile",
-                    Exit.USAGE,
-                )
-            with (
-                wire.refusals(path),
-                _served(scheduler, store, listen, allow or [], mode, max_clients, profile, adopt / 1e9),
-            ):
-                with nullcontext() if web is None else _shown(scheduler, web, token, token_file is None):
-                    ended_by = signal.sigwait(signals)
-                # Who is asked twice ends at once; a store is safe from that.
-                for number in (signal.SIGTERM, signal.SIGINT):
-                    signal.signal(number, signal.SIG_DFL)
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
-                scheduler.close(0 if scheduler.connected else drain / 1e9)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    signals = web.ending()
+    with web.blocked(signals), _opened(path, page is not None) as scheduler:
+        if scheduler.connected and (listen or allow or mode is not None or profile):
+            raise Problem(
+                f"{printable(path)} is open in another process, which serves it; not allowed with it: --socket,"
+                " --allow, --mode, --profile",
+                Exit.USAGE,
+            )
+        with (
+            wire.refusals(path),
+            _served(scheduler, store, listen, allow or [], mode, max_clients, profile, adopt / 1e9),
+        ):
+            with nullcontext() if page is None else web.shown(_board(scheduler), page, token, token_file is None):
+                ended_by = signal.sigwait(signals)
+            # Who is asked twice ends at once; a store is safe from that.
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
+            scheduler.close(0 if scheduler.connected else drain / 1e9)
     if ended_by not in (signal.SIGTERM, signal.SIGINT):
         raise typer.Exit(Exit.SIGNALLED + ended_by)
 
 
-def _token(file: Path | None) -> str:
-    if file is None:
-        return secrets.token_urlsafe(24)
-    token = file.read_text(encoding="utf-8").strip()
-    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable():
-        raise Problem(f"{file}: found no token; allowed are at least {_LEAST_TOKEN} characters of ASCII", Exit.USAGE)
-    return token
+def _board(scheduler: Scheduler) -> Callable[[], Board]:
+    def make() -> Board:
+        from .page.store import StoreBoard
+
+        return StoreBoard(scheduler)
+
+    return make
 
 
 def _opened(path: str, may_connect: bool) -> Scheduler:
@@ -224,25 +191,3 @@ def _served(
     place = listen if listen is not None else f"{scheduler.store().path}-sock"
     print_line(f"serving {printable(str(store))} on {printable(str(place))}")
     yield
-
-
-@contextmanager
-def _shown(scheduler: Scheduler, place: Place, token: str, is_new: bool) -> Iterator[None]:
-    """Serves the page meanwhile."""
-    try:
-        from .page.serving import Serving
-    except ImportError as error:
-        raise Problem(f'--web needs what "pip install pyselene[web]" installs: {error}', Exit.SYSTEM) from None
-    host, port = place.host, place.port
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-        except OSError as error:
-            raise Problem(f"--web: {host}:{port}: {os.strerror(error.errno or 0)}", Exit.SYSTEM) from None
-        listener.listen(128)
-        port = listener.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        with Serving(scheduler, listener, token, frozenset({f"{shown}:{port}", f"localhost:{port}"})):
-            print_line(f"page on http://{shown}:{port}/{f'#token={token}' if is_new else ''}")
-            yield

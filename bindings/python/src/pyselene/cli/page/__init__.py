@@ -1,1 +1,1 @@
-"""The page of `pyselene serve --web`: what runs, what waits and why, in a browser; needs `pyselene[web]`."""
+"""Pages of `pyselene serve --web` and `pyselene fleet serve`: what runs, what waits and why; need `pyselene[web]`."""

@@ -1,4 +1,4 @@
-"""The application behind the page: who may ask for what, and what is answered."""
+"""The application behind a page: who may ask for what, and what is answered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,10 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ... import OwnerAway, Refused, Scheduler, SeleneError
-from .metrics import CONTENT_TYPE, metrics
-from .state import detail_json, state_json
-from .watcher import Watcher
+from ... import OwnerAway, Refused, SeleneError
+from .board import Board, Unanswered
+from .prometheus import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -43,44 +42,15 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 
+_KEPT: Final = 64
+"""So many different answers are kept at most."""
+
 _ASSETS: Final = {
-    "/": ("page/page.html", "text/html; charset=utf-8"),
     "/report.css": ("report/report.css", "text/css; charset=utf-8"),
     "/page.css": ("page/page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page/page.js", "text/javascript; charset=utf-8"),
+    "/live.js": ("page/live.js", "text/javascript; charset=utf-8"),
     "/moon.svg": ("page/moon.svg", "image/svg+xml"),
 }
-
-Change = Callable[[Scheduler, str], str]
-
-
-def _cancel(scheduler: Scheduler, id: str) -> str:
-    count = scheduler.cancel(id)
-    return f"cancelled {count} {'task' if count == 1 else 'tasks'}"
-
-
-def _pause(scheduler: Scheduler, id: str) -> str:
-    scheduler.pause(id)
-    return f"paused {id}"
-
-
-def _resume(scheduler: Scheduler, id: str) -> str:
-    scheduler.resume(id)
-    return f"resumed {id}"
-
-
-def _retry(scheduler: Scheduler, id: str) -> str:
-    scheduler.retry(id)
-    return f"enqueued {id} again"
-
-
-def _run(scheduler: Scheduler, id: str) -> str:
-    return f"began {id}" if scheduler.run_now(id) else f"{id} is due now"
-
-
-CHANGES: Final[Mapping[str, Change]] = {
-    "cancel": _cancel, "pause": _pause, "resume": _resume, "retry": _retry, "run": _run,
-}  # fmt: skip
 
 
 class Guard:
@@ -128,11 +98,10 @@ def _refused(why: str, status: int) -> JSONResponse:
 
 
 class Page:
-    """What is asked of a scheduler; calls are made one after another, on threads."""
+    """What is asked of a board; calls are made one after another, on threads."""
 
-    def __init__(self, scheduler: Scheduler, watcher: Watcher, token: str) -> None:
-        self._scheduler = scheduler
-        self._watcher = watcher
+    def __init__(self, board: Board, token: str) -> None:
+        self._board = board
         self._token = token.encode()
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[float, bytes]] = {}
@@ -148,6 +117,8 @@ class Page:
             at, found = self._kept.get(name, (float("-inf"), b""))
             if time.monotonic() - at >= _KEEP:
                 found = make()
+                if len(self._kept) >= _KEPT:
+                    self._kept.clear()
                 self._kept[name] = (time.monotonic(), found)
             return found
 
@@ -156,15 +127,28 @@ class Page:
         with self._lock:
             self._kept.clear()
 
-    async def asset(self, request: Request) -> Response:
-        """A file of the page."""
-        name, kind = _ASSETS[request.url.path]
-        return Response(files("pyselene.cli").joinpath(name).read_bytes(), media_type=kind)
+    def assets(self) -> list[Route]:
+        """The files of the page."""
+        own = self._board.name
+
+        async def shell(_: Request) -> Response:
+            text = _file("page/page.html").decode().replace("{{main}}", _file(f"page/{own}.html").decode().strip())
+            return Response(text.replace("{{script}}", f"/{own}.js"), media_type="text/html; charset=utf-8")
+
+        def route(path: str, name: str, kind: str) -> Route:
+            async def asset(_: Request) -> Response:
+                return Response(_file(name), media_type=kind)
+
+            return Route(path, asset)
+
+        script = {f"/{own}.js": (f"page/{own}.js", "text/javascript; charset=utf-8")}
+        return [Route("/", shell), *(route(path, *file) for path, file in (_ASSETS | script).items())]
 
     async def state(self, request: Request) -> Response:
         """Everything that is shown."""
+        asked = dict(request.query_params)
         body = await run_in_threadpool(
-            self.kept, "state", lambda: json.dumps(state_json(self._scheduler, self._watcher)).encode()
+            self.kept, f"state {request.url.query}", lambda: json.dumps(self._board.state(asked)).encode()
         )
         return Response(
             body,
@@ -175,14 +159,14 @@ class Page:
     async def task(self, request: Request) -> Response:
         """One task's part."""
         name = request.query_params.get("id", "")
-        return JSONResponse(await run_in_threadpool(detail_json, self._scheduler, self._watcher, name))
+        return JSONResponse(await run_in_threadpool(self._board.detail, name))
 
     async def metrics(self, _: Request) -> Response:
         """For Prometheus."""
-        body = await run_in_threadpool(self.kept, "metrics", lambda: metrics(self._scheduler, self._watcher).encode())
+        body = await run_in_threadpool(self.kept, "metrics", lambda: self._board.metrics().encode())
         return Response(body, headers={"Content-Type": CONTENT_TYPE})
 
-    async def change(self, request: Request) -> Response:
+    async def change(self, request: Request, verb: str) -> Response:
         """Does something with a task, for who has the token."""
         if not self.may_change(request):
             return _refused("the token is needed for that", 401)
@@ -197,15 +181,23 @@ class Page:
             name = None
         if not isinstance(name, str):
             return _refused('allowed is {"id": "…"}', 400)
-        done = await run_in_threadpool(CHANGES[request.path_params["verb"]], self._scheduler, name)
-        self.forget()
+        try:
+            done = await run_in_threadpool(self._board.changes[verb], name)
+        finally:
+            # Also what was refused may have happened, where the answer was lost.
+            self.forget()
         return JSONResponse({"done": done})
 
 
+def _file(name: str) -> bytes:
+    return files("pyselene.cli").joinpath(name).read_bytes()
+
+
 async def _wrong(_: Request, error: Exception) -> Response:
-    """What the scheduler refuses, by its words."""
+    """What is refused, by the words of who refuses it."""
     status = (
-        503 if isinstance(error, OwnerAway)
+        error.status if isinstance(error, Unanswered)
+        else 503 if isinstance(error, OwnerAway)
         else 403 if isinstance(error, Refused)
         else 404 if isinstance(error, LookupError)
         else 400
@@ -213,19 +205,18 @@ async def _wrong(_: Request, error: Exception) -> Response:
     return _refused(str(error), status)
 
 
-def application(scheduler: Scheduler, watcher: Watcher, token: str, hosts: frozenset[str]) -> ASGIApp:
-    """The page of a scheduler; `hosts` are the names, with their port, by which it may be asked for."""
-    page = Page(scheduler, watcher, token)
+def application(board: Board, token: str, hosts: frozenset[str]) -> ASGIApp:
+    """The page of a board; `hosts` are the names, with their port, by which it may be asked for."""
+    page = Page(board, token)
 
     def verb(name: str) -> Callable[[Request], Awaitable[Response]]:
         async def change(request: Request) -> Response:
-            request.path_params["verb"] = name
-            return await page.change(request)
+            return await page.change(request, name)
 
         return change
 
-    routes = [Route(path, page.asset) for path in _ASSETS]
+    routes = page.assets()
     routes += [Route("/state.json", page.state), Route("/task.json", page.task), Route("/metrics", page.metrics)]
-    routes += [Route(f"/{name}", verb(name), methods=["POST"]) for name in CHANGES]
-    handlers: Any = {SeleneError: _wrong, ValueError: _wrong}
+    routes += [Route(f"/{name}", verb(name), methods=["POST"]) for name in board.changes]
+    handlers: Any = {SeleneError: _wrong, ValueError: _wrong, Unanswered: _wrong}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), hosts)

@@ -9,18 +9,16 @@ from typing import Self
 
 import uvicorn
 
-from ... import Scheduler
 from .app import application
-from .watcher import Watcher
+from .board import Board
 
 
 class Serving:
-    """The page of a scheduler on a socket that listens; a context."""
+    """The page of a board on a socket that listens; a context, which closes the board."""
 
-    def __init__(self, scheduler: Scheduler, listener: socket.socket, token: str, hosts: frozenset[str]) -> None:
-        self._listener = listener
-        self._watcher = Watcher(scheduler)
-        app = application(scheduler, self._watcher, token, hosts)
+    def __init__(self, board: Board, listener: socket.socket, token: str, hosts: frozenset[str]) -> None:
+        self._board = board
+        app = application(board, token, hosts)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -45,4 +43,4 @@ class Serving:
     ) -> None:
         self._server.should_exit = True
         self._thread.join()
-        self._watcher.close()
+        self._board.close()

@@ -1,4 +1,4 @@
-"""What the page shows, as JSON can hold it; times are seconds, instants milliseconds since the Unix epoch."""
+"""What the page of a store shows, as JSON has it; times are seconds, instants milliseconds since the Unix epoch."""
 
 from __future__ import annotations
 

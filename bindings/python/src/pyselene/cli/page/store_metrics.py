@@ -1,34 +1,24 @@
-"""What Prometheus is told, in its text format."""
+"""What Prometheus is told of a store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from ... import OwnerAway, Scheduler, Trouble, __version__
-from .state import clients_of, counts_of
+from .prometheus import Exposition, Sample
+from .store_state import clients_of, counts_of
 from .watcher import BUCKETS, Watcher
-
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-Labels = tuple[tuple[str, str], ...]
-Sample = tuple[str, Labels, float]
 
 
 def metrics(scheduler: Scheduler, watcher: Watcher) -> str:
     """All of it; while no process serves the store, only that."""
-    lines: list[str] = []
-
-    def tell(name: str, kind: str, about: str, samples: Iterable[Sample]) -> None:
-        lines.append(f"# HELP {name} {about}")
-        lines.append(f"# TYPE {name} {kind}")
-        lines.extend(f"{name}{suffix}{_labels(labels)} {value:.17g}" for suffix, labels, value in samples)
-
+    told = Exposition()
+    tell = told.tell
     try:
         info, clients = scheduler.info(), clients_of(scheduler)
     except OwnerAway:
         tell("selene_up", "gauge", "Whether a process serves the store.", [("", (), 0)])
-        return "\n".join(lines) + "\n"
+        return str(told)
     tell("selene_up", "gauge", "Whether a process serves the store.", [("", (), 1)])
     tell("selene_build_info", "gauge", "The version that tells this.", [("", (("version", __version__),), 1)])
     tell(
@@ -69,7 +59,7 @@ def metrics(scheduler: Scheduler, watcher: Watcher) -> str:
         [("", (("trouble", str(trouble)),), trouble in info.troubles) for trouble in Trouble],
     )  # fmt: skip
     tell("selene_events_lost_total", "counter", "Events that came too fast to be counted.", [("", (), watcher.lost)])
-    return "\n".join(lines) + "\n"
+    return str(told)
 
 
 def _histogram(kind: str, counts: list[int], total: float) -> Iterable[Sample]:
@@ -81,19 +71,3 @@ def _histogram(kind: str, counts: list[int], total: float) -> Iterable[Sample]:
     yield "_bucket", (of_kind, ("le", "+Inf")), sum(counts)
     yield "_sum", (of_kind,), total
     yield "_count", (of_kind,), sum(counts)
-
-
-def _labels(labels: Labels) -> str:
-    if not labels:
-        return ""
-    written = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
-    return f"{{{written}}}"
-
-
-def _escaped(value: str) -> str:
-    r"""A label's value as the format has it.
-
-    >>> print(_escaped('a"b'))
-    a\"b
-    """
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
