@@ -104,7 +104,7 @@ begin
     order by s.last_run, s.seq limit t.count for update skip locked) g;
   return query
     with u as (
-      update slot s set state = 4, worker = claim.worker, run = nextval('run_number'), attempts = s.attempts + 1
+      update slot s set state = 4, worker = claim.worker, run = nextval('run_number'), attempts = s.attempts + 1, begun = n
       where s.ctid = any(v_tid) and s.state + 0 = 0
       returning s.run, s.seq, s.est, s.attempts, s.line, s.last_run
     )

@@ -61,7 +61,8 @@ begin
   ), remembered as (
     insert into history
       select n, d.seq, d.id, d.class, d.next_state, d.schedule, d.priority, case when d.outcome = 4 then 1 else 0 end,
-        d.attempts, d.generation, d.run, d.registered, n, d.due, d.est, d.tags, d.response, d.why, d.result
+        d.attempts, d.generation, d.run, d.registered, n, d.due, d.est, d.tags, d.response, d.why, d.result,
+        case when d.next_state = 5 then (select to_jsonb(t) from task t where t.seq = d.seq) end
       from decided d where d.is_plain and d.retention > 0
   ), slots_go_on as (
     update slot s set state = case when d.is_end then 4 else 1 end, run = case when d.is_end then s.run else 0 end,
@@ -114,7 +115,8 @@ begin
   with mine as materialized (
     select s.seq from unnest(seqs, runs) u(seq, run) join slot s on s.seq = u.seq and s.run = u.run and s.state + 0 = 4
     order by s.seq for update of s)
-  update slot s set state = 0, run = 0, worker = 0, attempts = s.attempts - 1, stop = 2 from mine m where s.seq = m.seq;
+  update slot s set state = 0, run = 0, worker = 0, attempts = s.attempts - 1, stop = 2, begun = null
+    from mine m where s.seq = m.seq;
   get diagnostics given = row_count;
   if given < cardinality(runs) then perform come_back(runs); end if;
   return given;

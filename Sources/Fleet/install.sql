@@ -16,10 +16,12 @@ set local search_path = :"schema", pg_temp;
 \ir record.sql
 \ir register.sql
 \ir cancel.sql
+\ir again.sql
 \ir claim.sql
 \ir decision.sql
 \ir worker.sql
 \ir look.sql
+\ir board.sql
 \ir rights.sql
 -- Nodes make those of the days that follow. Somebody may be reading: they make these, too, then.
 do $$

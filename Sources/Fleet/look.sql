@@ -18,7 +18,7 @@ create or replace view live as
     t.max_attempts, instant(coalesce(s.due, t.anchor)) as earliest_begin, instant(coalesce(s.last_run, t.registered)) as last_run,
     span(coalesce(s.est, t.expected)) as estimate, t.generation, coalesce(cardinality(s.response), 0) as runs, t.tags,
     instant(t.registered) as registered, w.name as node, nullif(s.run, 0) as run, s.line & 1 = 1 as suspect,
-    stop_name(s.stop) as stop, s.failure
+    stop_name(s.stop) as stop, s.failure, instant(case when s.state = 4 then s.begun end) as begun
   from task t join class c on c.class = t.class join queue q on q.queue = c.queue left join slot s on s.seq = t.seq
     left join worker w on w.worker = s.worker;
 
@@ -101,20 +101,16 @@ create or replace function rank_of(s slot, n bigint) returns bigint language sql
         limit 10000) before
     where mine.class = s.line >> 8 limit 10000) counted $$;
 
--- Every reason why a task does not run now, in words, with the instant at which it may change (C15).
-create or replace function explain(id text) returns table (reason text, detail text, until timestamptz) language plpgsql as $$
+-- Every reason why a live task does not run now, in words, with the instant at which it may change (C15).
+create or replace function reasons(t task, s slot, n bigint) returns table (reason text, detail text, until timestamptz)
+language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); t task; s slot; c class; q queue; h history; nodes int; word text;
+declare c class; q queue; word text;
 begin
-  select * into t from task where id = explain.id and behind is null;
-  if not found then
-    select * into h from history where id = explain.id order by ended desc, seq desc limit 1;
-    if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
-    return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts || ' attempts'
-      || coalesce(': ' || h.failure, ''), null::timestamptz;
+  if t.behind is not null then
+    return query select 'blocked'::text, 'it waits behind the live task of its id', null::timestamptz;
     return;
   end if;
-  select * into s from slot where seq = t.seq;
   select * into c from class where class = t.class;
   select * into q from queue where queue = c.queue;
   if s.state = 4 then
@@ -139,8 +135,7 @@ begin
     return query select 'queue_paused'::text, 'queue ' || quote_literal(q.name) || ' is paused',
       case when q.paused_until < 9223372036854775807 then instant(q.paused_until) end;
   end if;
-  select count(*) into nodes from worker w where c.class = any(w.serves) and w.expires >= n;
-  if nodes = 0 then
+  if not exists (select 1 from worker w where c.class = any(w.serves) and w.expires >= n) then
     word := 'no node has handler ' || quote_literal(c.handler)
       || case when c.labels <> '{}' then ' with ' || array_to_string(c.labels, ', ') else '' end
       || case when c.constraints <> 0 then ' and ' || array_to_string(constraints_in(c.constraints), ', ') else '' end;
@@ -152,10 +147,31 @@ begin
     return query select 'suspect'::text, 'its node ended while it ran; it runs alone', null::timestamptz;
   end if;
   if s.state <= 1 and s.due <= n then
-    return query select 'ready'::text, 'for ' || span(n - greatest(s.due, s.last_run)) || ', ' || r.rank
-      || case when r.rank >= 10000 then ' or more' else '' end || ' before it', null::timestamptz
-      from rank_of(s, n) as r(rank);
+    return query select 'ready'::text, 'for ' || span(n - greatest(s.due, s.last_run)), null::timestamptz;
   end if;
+end $$;
+
+-- The same of an id, with its rank; of one that has ended, how.
+create or replace function explain(id text) returns table (reason text, detail text, until timestamptz) language plpgsql as $$
+#variable_conflict use_column
+declare n constant bigint := now_ns(); t task; s slot; h history; rank bigint;
+begin
+  select * into t from task where id = explain.id and behind is null;
+  if not found then
+    select * into h from history where id = explain.id order by ended desc, seq desc limit 1;
+    if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
+    return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts || ' attempts'
+      || coalesce(': ' || h.failure, ''), null::timestamptz;
+    return;
+  end if;
+  select * into s from slot where seq = t.seq;
+  for reason, detail, until in select r.reason, r.detail, r.until from reasons(t, s, n) r loop
+    if reason = 'ready' then
+      rank := rank_of(s, n);
+      detail := detail || ', ' || rank || case when rank >= 10000 then ' or more' else '' end || ' before it';
+    end if;
+    return next;
+  end loop;
 end $$;
 
 -- What people want to know of a fleet; `alarm` is true where somebody should look (N35).
@@ -173,9 +189,12 @@ begin
     select 'nodes'::text, count(*) filter (where d.alive) || ' alive, ' || count(*) filter (where not d.alive) || ' gone', false
     from nodes d;
   return query select 'clock of ' || d.name, d.jumps || ' jumps', true from nodes d where d.jumps > 2 and d.alive;
+  -- Each state as a constant, since only that is in an index.
   for item, count in
-    select v.item, (select count(*) from (select 1 from slot s where s.state = v.state limit 10000) c)
-    from (values ('ready', 0), ('waiting', 1), ('held', 2), ('running', 4)) v(item, state)
+    select 'ready', (select count(*) from (select 1 from slot s where s.state = 0 limit 10000) c)
+    union all select 'waiting', (select count(*) from (select 1 from slot s where s.state = 1 limit 10000) c)
+    union all select 'held', (select count(*) from (select 1 from slot s where s.state = 2 limit 10000) c)
+    union all select 'running', (select count(*) from (select 1 from slot s where s.state = 4 limit 10000) c)
   loop
     value := case when count >= 10000 then '10000+' else count::text end;
     alarm := false;
@@ -192,7 +211,9 @@ begin
     where cardinality(lines_of(array[c.class])) > 0 and not exists (
       select 1 from worker w where c.class = any(w.serves) and w.expires >= n);
   select count(*) into count from (select 1 from slot s where s.line & 1 = 1 and s.state in (0, 1, 4) and s.stop = 7 limit 100) c;
-  return query select 'suspects'::text, count::text, count > 0;
+  return query select 'suspects'::text, case when count >= 100 then '100+' else count::text end, count > 0;
+  select count(*) into count from (select 1 from history h where h.state = 5 limit 10000) c;
+  return query select 'failed'::text, case when count >= 10000 then '10000+' else count::text end, false;
   select max(clock_timestamp() - xact_start) into age from pg_stat_activity where backend_xmin is not null;
   return query select 'oldest snapshot'::text, coalesce(age, '0')::text, coalesce(age > interval '10 minutes', false);
   select n_dead_tup into count from pg_stat_all_tables where relid = 'slot'::regclass;
@@ -203,7 +224,8 @@ begin
         || coalesce(': ' || f.keeping_fault, ''),
       f.keeping_fault is not null and f.kept_whole < n - 3600000000000
     from fleet f;
-  return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date || ' is missing', true
+  return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date
+      || ' is missing: partitions(), or pyselene fleet prune, makes it', true
     from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null
       and exists (select 1 from nodes d where d.alive);
 end $$;

@@ -29,7 +29,7 @@ begin
   insert into history
     select n, t.seq, t.id, t.class, p_state, t.schedule, t.priority, p_stop, coalesce(s.attempts, 0), t.generation,
       coalesce(nullif(s.run, 0), s.decided, 0), t.registered, coalesce(s.last_run, t.registered), coalesce(s.due, t.anchor),
-      coalesce(s.est, t.expected), t.tags, s.response, s.failure, p_result
+      coalesce(s.est, t.expected), t.tags, s.response, s.failure, p_result, case when p_state = 5 then to_jsonb(t) end
     from class c join queue q on q.queue = c.queue where c.class = t.class and q.retention > 0;
 end $$;
 

@@ -118,10 +118,12 @@ create table if not exists slot (
   response     bigint[])
   with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
+alter table slot add column if not exists begun bigint;    -- when it was last claimed
 create index if not exists slot_ready on slot (line, last_run, seq) where state = 0;
 create index if not exists slot_due on slot (due) where state = 1;
 create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
 create index if not exists slot_runs on slot (worker) where state = 4;
+create index if not exists slot_suspect on slot (seq) where line & 1 = 1;
 
 -- Runs in flight whose record is gone: their ids stay taken until they have come back (C4, N25).
 create table if not exists stray (
@@ -155,7 +157,9 @@ create table if not exists history (
   response   bigint[],
   failure    text,
   result     bytea) partition by range (ended);
+alter table history add column if not exists terms jsonb;  -- of what failed: its task, to try it again (R7)
 create index if not exists history_id on history (id, ended);
 create index if not exists history_ended on history (ended);
+create index if not exists history_state on history (state, ended, seq);
 create table if not exists history_rest partition of history default;
 create index if not exists queue_paused on queue (paused_until) where paused_until > 0;

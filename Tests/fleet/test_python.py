@@ -139,7 +139,73 @@ def test_the_command_line(fleet: Looked) -> None:
     assert "2 forgotten" in command(fleet, "prune", "--age", "0s")
     assert "is not registered" in command(fleet, "explain", "a", code=4)
     assert "no result" in command(fleet, "result", "b", code=4)
-    assert "in the schema none" in command(fleet, "status", "--schema", "none", code=4)
+    assert 'no schema "none"' in command(fleet, "status", "--schema", "none", code=4)
     assert "one of them" in command(fleet, "cancel", code=2)
     assert "/nowhere" in command(fleet, "status", "--dsn", "host=/nowhere", code=5)
     assert "create schema" in command(fleet, "install", "--print")
+
+
+def test_the_command_line_has_queues_nodes_and_the_second_chance(fleet: Looked) -> None:
+    fleet.rows(
+        "select register('a', max_attempts => 1), register('b', delay => '1 h'), set_queue('default', limit_refresh => 5)"
+    )
+    worker = fleet.hello("alpha:1")
+    runs = fleet.claim(worker)
+    assert [node["runs"] for node in json.loads(command(fleet, "nodes", "--json"))] == [1]
+    assert "alpha:1  alive" in command(fleet, "nodes")
+    fleet.complete(runs, 2)
+    assert "enqueued a again" in command(fleet, "retry", "a")
+    assert "is live" in command(fleet, "retry", "a", code=4)
+    assert "b is due now" in command(fleet, "run-now", "b")
+    assert "has no live task" in command(fleet, "run-now", "c", code=4)
+    (queue,) = json.loads(command(fleet, "queues", "--json"))
+    assert (queue["queue"], queue["ready"], queue["pending_refresh"], queue["paused"]) == ("default", 2, 2, False)
+    command(fleet, "pause")
+    assert "paused" in command(fleet, "queues")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("status", "--dsn", "app"), 2, 'missing "=" after "app" in connection info string; allowed is such as "host=db'),
+        (("status", "--dsn", "dbnam=app"), 2, 'invalid connection option "dbnam"; allowed is'),
+        (("status", "--dsn", "dbname=app port=x"), 2, "allowed is such as"),
+        (("status", "--dsn", "host=/nowhere"), 5, "no server of PostgreSQL answers: connection to server on socket"),
+        (("status", "--dsn", "host=127.0.0.1 port=1"), 5, "is it running, and are host= and port= right?"),
+        (("status", "--dsn", "{server} user=fleet dbname=apq"), 5, "say which with dbname=, or make it: createdb apq"),
+        (("status", "--dsn", "{server} user=flet dbname={name}"), 5, "say which with user=, or make it: createuser flet"),
+        (("status", "--schema", "none"), 4, "--schema says another, pyselene fleet install makes it"),
+        (("queues", "--schema", "public"), 4, 'the schema "public" has no fleet: pyselene fleet install makes it'),
+        (("list", "--state", "wating"), 2, "allowed is enqueued, held, blocked or running"),
+        (("list", "--queue", "defualt"), 4, 'no queue "defualt"; there are default'),
+        (("pause", "--queue", "defualt"), 4, 'no queue "defualt"; there are default'),
+        (("resume", "--queue", "defualt"), 4, 'no queue "defualt"; there are default'),
+        (("status", "--dsn", "{server} user=nobody_here dbname={name}"), 4, 'grant it one of "selene_look", "selene_enqueue"'),
+        (("cancel", "a", "--dsn", "{server} user=only_looks dbname={name}"), 4, 'grant "selene_enqueue" to "only_looks"'),
+        (("pause", "--dsn", "{server} user=only_looks dbname={name}"), 4, 'grant "selene_manage" to "only_looks"'),
+        (("install", "--dsn", "{server} user=makes_schemas dbname={name}"), 4, "its owner, or a superuser, brings it to this"),
+        (("install", "--schema", "x", "--dsn", "{server} user=only_looks dbname={name}"), 4, "grant create on database"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_says_what_to_do(fleet: Looked, words: tuple[str, ...], code: int, told: str) -> None:
+    for name in ("nobody_here", "only_looks", "makes_schemas"):
+        if not fleet.rows("select 1 from pg_roles where rolname = %s", name):
+            fleet.rows(f"create role {name} login")
+    fleet.rows("grant selene_look to only_looks")
+    fleet.rows(f"grant create on database {fleet.name} to makes_schemas")
+    fleet.rows("select register('a')")
+    places = {"server": f"host={fleet.server.folder}", "name": fleet.name}
+    said = command(fleet, *(word.format(**places) for word in words), code=code)
+    assert told in " ".join(said.replace("│", " ").split())
+    assert "Traceback" not in said
+
+
+def test_a_fleet_of_an_earlier_release_is_told_from_none(fresh: Looked) -> None:
+    fresh.rows("drop function retry(text), queues(text, text, int)")
+    for words in (("queues",), ("retry", "a")):
+        assert "is of an earlier release" in command(fresh, *words, code=4)
+        assert "pyselene fleet install brings it to this one" in command(fresh, *words, code=4)
+    command(fresh, "install")
+    command(fresh, "queues")
+    # A new one has nothing that somebody should look at.
+    command(fresh, "status")

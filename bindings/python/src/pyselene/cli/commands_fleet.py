@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
 
 from .._errors import SeleneError
 from ..fleet import Fleet, FleetTask
+from ..fleet._words import Cause, Told, told
 from . import duration
 from . import options as o
 from .problem import Exit, Problem, printable
@@ -44,7 +45,7 @@ Span = Annotated[
 
 
 @contextmanager
-def _open(dsn: str, schema: str, queue: str = "default") -> Iterator[Fleet]:
+def _open(dsn: str, schema: str, queue: str = "default", *, installs: bool = False) -> Iterator[Fleet]:
     """A fleet whose refusals end the command."""
     try:
         opened = Fleet(dsn, schema=schema, queue=queue)
@@ -57,19 +58,43 @@ def _open(dsn: str, schema: str, queue: str = "default") -> Iterator[Fleet]:
             yield opened
     except SeleneError as error:
         raise Problem(error.detail, Exit.REFUSED) from None
-    except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedTable) as error:
-        raise Problem(
-            f"no fleet of this release in the schema {printable(schema)}: {_first_line(error)}; "
-            "pyselene fleet install makes it",
-            Exit.REFUSED,
-        ) from None
     except psycopg.Error as error:
-        code = Exit.REFUSED if isinstance(error, psycopg.errors.InsufficientPrivilege) else Exit.SYSTEM
-        raise Problem(_first_line(error), code) from None
+        found = told(error, dsn, schema, installs=installs)
+        if found.cause is Cause.OLDER and not _has_fleet(dsn, schema):
+            found = Told(f'the schema "{schema}" has no fleet: pyselene fleet install makes it', Cause.ABSENT)
+        raise Problem(printable(found.words), _CODES.get(found.cause, Exit.SYSTEM)) from None
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+_LIVE: Final = ("enqueued", "held", "blocked", "running")
+_CODES: Final = {
+    Cause.ABSENT: Exit.REFUSED,
+    Cause.OLDER: Exit.REFUSED,
+    Cause.RIGHTS: Exit.REFUSED,
+    Cause.WHERE: Exit.USAGE,
+}
+
+
+def _has_fleet(dsn: str, schema: str) -> bool:
+    """Whether the schema has what every fleet has had."""
+    import psycopg
+
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        rows = connection.execute(
+            "select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+            " where n.nspname = %s and p.proname = 'register'",
+            (schema,),
+        )
+        return rows.fetchone() is not None
+
+
+def _known(opened: Fleet, queue: str) -> None:
+    """A queue comes with its first task: of one that nobody has named nothing can be told."""
+    names = [one.queue for one in opened.queues()]
+    if queue not in names and len(names) < 1000:
+        there = (
+            f"there are {', '.join(map(printable, names))}" if names else "there is none yet: the first task makes it"
+        )
+        raise Problem(f'no queue "{printable(queue)}"; {there}', Exit.REFUSED)
 
 
 def _plain(value: Any) -> Any:
@@ -92,7 +117,7 @@ def install(
     printed: Annotated[bool, typer.Option("--print", help="Print the script instead of running it.")] = False,
 ) -> None:
     """Make the schema of a fleet, or bring it to this release. What is there stays."""
-    with _open(dsn, schema) as opened:
+    with _open(dsn, schema, installs=True) as opened:
         if printed:
             print_line(opened.script())
             return
@@ -115,17 +140,33 @@ def status(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None
         raise typer.Exit(Exit.TASK_FAILED)
 
 
+def _live_state(text: str) -> str:
+    if text not in _LIVE:
+        raise typer.BadParameter(f'found "{text}"; allowed is {", ".join(_LIVE[:-1])} or {_LIVE[-1]}')
+    return text
+
+
 @command("list", of=fleet)
 def list_(
     dsn: Dsn,
     schema: Schema = "selene",
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.", show_default=False)] = None,
-    state: Annotated[str | None, typer.Option(metavar="NAME", help="Only in this state.", show_default=False)] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            parser=_live_state,
+            metavar="NAME",
+            help="Only in this state: enqueued, held, blocked or running.",
+            show_default=False,
+        ),
+    ] = None,
     tag: Annotated[str | None, typer.Option(metavar="NAME", help="Only with this tag.", show_default=False)] = None,
     as_json: o.Json = False,
 ) -> None:
     """List the live tasks of a fleet, by number."""
     with _open(dsn, schema, queue or "default") as opened:
+        if queue is not None:
+            _known(opened, queue)
         tasks = opened.list(state=state, tag=tag, every_queue=queue is None)
         if as_json:
             print_json([_json(task) for task in tasks])
@@ -156,6 +197,55 @@ def _cells(task: FleetTask) -> list[str]:
 
 
 @command(of=fleet)
+def queues(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
+    """List the queues of a fleet: what is ready, limits, pauses."""
+    with _open(dsn, schema) as opened:
+        found = opened.queues()
+    if as_json:
+        print_json([_json(queue) for queue in found])
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("queue", "state", "ready", "oldest", "refresh", "processing"):
+        table.add_column(name)
+    for queue in found:
+        until = "" if queue.paused_until is None else f" until {queue.paused_until.astimezone():%Y-%m-%d %H:%M:%S}"
+        limits = (
+            "" if limit is None else f"{pending} of {limit}"
+            for limit, pending in (
+                (queue.limit_refresh, queue.pending_refresh), (queue.limit_processing, queue.pending_processing),
+            )
+        )  # fmt: skip
+        table.add_row(
+            printable(queue.queue), f"paused{until}" if queue.paused else "open",
+            "10000+" if queue.ready >= 10_000 else str(queue.ready), _seconds(queue.oldest), *limits,
+        )  # fmt: skip
+    new_console().print(table)
+
+
+@command(of=fleet)
+def nodes(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
+    """List the workers of a fleet, those that are alive first."""
+    with _open(dsn, schema) as opened:
+        found = opened.nodes()
+    if as_json:
+        print_json([_json(node) for node in found])
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("node", "state", "beat", "lease until", "runs", "handlers"):
+        table.add_column(name)
+    for node in found:
+        table.add_row(
+            printable(node.name), "alive" if node.alive else "gone", f"{node.beaten.astimezone():%Y-%m-%d %H:%M:%S}",
+            f"{node.expires.astimezone():%Y-%m-%d %H:%M:%S}", str(node.runs), printable(", ".join(node.handlers)),
+        )  # fmt: skip
+    new_console().print(table)
+
+
+def _seconds(span: timedelta | None) -> str:
+    return "" if span is None else duration.write(int(span.total_seconds()) * duration.SECOND)
+
+
+@command(of=fleet)
 def explain(id: Id, dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     """Say why a task of a fleet does not run now."""
     with _open(dsn, schema) as opened:
@@ -182,9 +272,27 @@ def cancel(
 
 
 @command(of=fleet)
+def retry(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
+    """Enqueue a task of a fleet that has failed again, at once and with all its attempts."""
+    with _open(dsn, schema) as opened:
+        disposition = opened.retry(id)
+        print_line(f"enqueued {printable(id)} again{', held' if str(disposition) == 'held' else ''}")
+
+
+@command("run-now", of=fleet)
+def run_now(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
+    """Let a task of a fleet be due now, whatever it waits for by time."""
+    with _open(dsn, schema) as opened:
+        waits = opened.run_now(id)
+        opened.wake()
+        print_line(f"{printable(id)} is due now{'' if waits == 'ready' else f', {waits}'}")
+
+
+@command(of=fleet)
 def pause(dsn: Dsn, queue: Queue = "default", span: Span = None, schema: Schema = "selene") -> None:
     """Give workers nothing of a queue, for a time or until it is resumed."""
     with _open(dsn, schema, queue) as opened:
+        _known(opened, queue)
         opened.pause(None if span is None else timedelta(microseconds=span // 1000))
         print_line(f"queue {printable(queue)} is paused")
 
@@ -193,6 +301,7 @@ def pause(dsn: Dsn, queue: Queue = "default", span: Span = None, schema: Schema 
 def resume(dsn: Dsn, queue: Queue = "default", schema: Schema = "selene") -> None:
     """Give workers tasks of a queue again."""
     with _open(dsn, schema, queue) as opened:
+        _known(opened, queue)
         opened.resume()
         print_line(f"queue {printable(queue)} goes on")
 

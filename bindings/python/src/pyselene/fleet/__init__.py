@@ -17,7 +17,17 @@ A task begins in a lane of one of them, and how it ended is in the database.
 from __future__ import annotations
 
 from ._fleet import Fleet
-from ._record import FleetItem, FleetReason, FleetTask
+from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 from ._worker import Worker, WorkerInfo, WorkerState
 
-__all__ = ["Fleet", "FleetItem", "FleetReason", "FleetTask", "Worker", "WorkerInfo", "WorkerState"]
+__all__ = [
+    "Fleet",
+    "FleetItem",
+    "FleetNode",
+    "FleetQueue",
+    "FleetReason",
+    "FleetTask",
+    "Worker",
+    "WorkerInfo",
+    "WorkerState",
+]

@@ -16,7 +16,7 @@ from .._library import fast
 from .._terms import Disposition, State
 from .._time import Duration, duration_ns
 from ._connect import connect
-from ._record import FleetItem, FleetReason, FleetTask
+from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 from ._script import identifier, script
 from ._worker import Worker
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .._scheduler import Scheduler
 
+_QUEUE, _NODE = (", ".join(kind.__dataclass_fields__) for kind in (FleetQueue, FleetNode))
 _COLUMNS = ", ".join(name for name in FleetTask.__dataclass_fields__ if name not in ("ended", "appended"))
 
 
@@ -52,8 +53,12 @@ class Fleet:
     ) -> None:
         try:
             import psycopg
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise ImportError("a fleet needs psycopg: pip install 'pyselene[fleet]'") from error
+        except ImportError as error:
+            raise ImportError(
+                "psycopg finds no libpq: install that (Debian and Ubuntu: libpq5), or pip install 'psycopg[binary]'"
+            ) from error
         self._psycopg = psycopg
         self._dsn, self._schema, self._queue = dsn, schema, queue
         self._listen_dsn = dsn if listen_dsn is None else listen_dsn
@@ -253,6 +258,33 @@ class Fleet:
         ((count,),) = self._rows(f"select {self._in}.{call}(%s)", (value,), connection)
         return int(count)
 
+    def retry(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> Disposition:
+        """Registers a task that has failed again: due at once, with the same terms and no attempts.
+
+        Returns:
+            added, or held where its queue has no place.
+
+        Raises:
+            NotFound: the id is not registered, or no longer known.
+            InvalidArgument: it has not failed, or is live.
+        """
+        ((disposition,),) = self._rows(f"select {self._in}.retry(%s)", (id,), connection)
+        return Disposition.of(disposition, "disposition")
+
+    def run_now(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> str:
+        """A live task is due now, whatever it waited for by time; a worker takes it by its rank.
+
+        Returns:
+            what it still waits for: "ready" for a worker, "held" for a place of its queue, "still_running" for the run
+            of the record before it.
+
+        Raises:
+            NotFound: the id has no live task.
+            InvalidArgument: it runs already.
+        """
+        ((waits,),) = self._rows(f"select {self._in}.run_now(%s)", (id,), connection)
+        return str(waits)
+
     def get(self, id: str) -> FleetTask:
         """The record of an id: the live one, else the last.
 
@@ -267,7 +299,9 @@ class Fleet:
     def list(
         self, *, state: str | None = None, tag: str | None = None, every_queue: bool = False
     ) -> Iterator[FleetTask]:
-        """Live tasks by number, read in pages of 1 000."""
+        """Live tasks by number, read in pages of 1 000; `state` is enqueued, held, blocked or running."""
+        if state is not None:
+            State.of(state, "state")
         after = 0
         while rows := self._rows(
             f"select {_COLUMNS}, null, 0 from {self._in}.list(%s, %s, %s, %s, 1000)",
@@ -303,6 +337,16 @@ class Fleet:
         """How the fleet is, and where somebody should look."""
         rows = self._rows(f"select item, value, alarm from {self._in}.status()", ())
         return tuple(FleetItem(*row) for row in rows)
+
+    def queues(self) -> tuple[FleetQueue, ...]:
+        """Its queues, by name; at most 1 000."""
+        rows = self._rows(f"select {_QUEUE} from {self._in}.queues(most => 1000)", ())
+        return tuple(FleetQueue(**dict(zip(FleetQueue.__dataclass_fields__, row, strict=True))) for row in rows)
+
+    def nodes(self) -> tuple[FleetNode, ...]:
+        """Its workers, those that are alive first; at most 1 000."""
+        rows = self._rows(f"select {_NODE} from {self._in}.workers(1000)", ())
+        return tuple(FleetNode(**dict(zip(FleetNode.__dataclass_fields__, row, strict=True))) for row in rows)
 
     def prune(self, age: Duration | None = None) -> int:
         """Forgets what ended longer ago than that, by default than the retention of its queue.

@@ -67,3 +67,48 @@ class FleetItem:
     value: str
     #: Somebody should look.
     alarm: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetQueue:
+    """A queue: what waits in it, and what it lets through."""
+
+    queue: str
+    #: Workers are given nothing of it, until then; None while it is paused: until it is resumed.
+    paused: bool
+    paused_until: datetime | None
+    #: How many tasks are ready, counted to 10 000, and for how long the oldest is.
+    ready: int
+    oldest: timedelta | None
+    #: How many requests may be pending, of each kind, and how many are; None: any number, which nobody counts.
+    limit_refresh: int | None
+    pending_refresh: int | None
+    limit_processing: int | None
+    pending_processing: int | None
+    #: What finds no place waits for one.
+    holds: bool
+    #: How long a standing task waits after a run, and how long ended records are kept.
+    pace: timedelta
+    retention: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetNode:
+    """A worker that has said hello, and not bye."""
+
+    #: The number of its incarnation, which is never used again.
+    worker: int
+    name: str
+    version: str
+    started: datetime
+    #: When it last beat, and until when its lease holds if it does not again.
+    beaten: datetime
+    expires: datetime
+    lease: timedelta
+    alive: bool
+    #: How often its clock and the database's went apart.
+    jumps: int
+    #: How many runs it has.
+    runs: int
+    #: At most 20 of the handlers that it serves.
+    handlers: list[str]
