@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from server import Server
+from server import ROOT, Server
 from workers import HERE as PROGRAMS
 from workers import PYTHON, Worker, compiled, rest
 
 HERE = Path(__file__).resolve().parent
+# A browser, and pages in it, are what the tests of the binding have.
+sys.path.append(str(ROOT / "bindings/python/tests"))
 MS = 1_000_000
 SECOND = 1_000_000_000
 #: Whether this is the long form (`make torture`).

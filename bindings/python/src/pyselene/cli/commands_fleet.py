@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.table import Table
@@ -14,10 +15,13 @@ from rich.table import Table
 from .._errors import SeleneError
 from ..fleet import Fleet, FleetTask
 from ..fleet._words import Cause, Told, told
-from . import duration
+from . import duration, web
 from . import options as o
 from .problem import Exit, Problem, printable
 from .program import app, command, new_console, print_json, print_line
+
+if TYPE_CHECKING:
+    from .page.board import Board
 
 fleet = typer.Typer(
     no_args_is_help=True,
@@ -336,3 +340,47 @@ def prune(
     with _open(dsn, schema) as opened:
         count = opened.prune(None if age is None else timedelta(microseconds=age // 1000))
         print_line(f"{count} forgotten")
+
+
+@command(of=fleet)
+def serve(
+    dsn: Dsn,
+    page: Annotated[
+        web.Place,
+        typer.Option(
+            "--web",
+            parser=web.place,
+            metavar="HOST:PORT",
+            help="Where the page is, and /metrics for Prometheus. HOST is of this machine: 127.0.0.1, localhost or"
+            " [::1]; PORT 0 is any.",
+        ),
+    ],
+    schema: Schema = "selene",
+    token_file: web.TokenFile = None,
+) -> None:
+    """Show a fleet as a page: what runs on which node, what waits and why, queues, nodes, alarms, what has ended.
+
+    It runs nothing. Who reaches the page may read it; who has its token may pause, cancel, retry and run, as far as the
+    role that --dsn connects as may: to look it needs SCHEMA_look, to change tasks SCHEMA_enqueue, to pause queues
+    SCHEMA_manage. The address that is printed has the token behind #, where no log sees it.
+
+    SIGTERM and SIGINT end it, SIGHUP and SIGQUIT with 128 + N. A database that is away does not: the page says so, and
+    goes on when it is back.
+    """
+    secret = web.token(token_file)
+    signals = web.ending()
+    with web.blocked(signals):
+        # What is wrong from the beginning is told here, and not on the page alone.
+        with _open(dsn, schema) as opened:
+            opened.status()
+            opened.queues()
+        with web.shown(lambda: _board(dsn, schema), page, secret, token_file is None):
+            ended_by = signal.sigwait(signals)
+    if ended_by not in (signal.SIGTERM, signal.SIGINT):
+        raise typer.Exit(Exit.SIGNALLED + ended_by)
+
+
+def _board(dsn: str, schema: str) -> Board:
+    from .page.fleet import FleetBoard
+
+    return FleetBoard(dsn, schema)
