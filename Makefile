@@ -241,12 +241,15 @@ FLEET_SOURCES := $(sort $(wildcard Sources/CFleet/*.c))
 FLEET_SHARED = $(OUT)/libselene-fleet.so.$(VERSION)
 FLEET_ARCHIVE = $(OUT)/libselene-fleet.a
 FLEET_SONAME = libselene-fleet.so.$(MAJOR)
+# The same for selened, which has the engine inside: what it calls of that are the functions of the program that loads it.
+FLEET_MODULE = $(OUT)/libselened-fleet.so.$(VERSION)
+FLEET_MODULE_SONAME = libselened-fleet.so.$(MAJOR)
 FLEET_OBJECTS = $(patsubst Sources/CFleet/%.c,$(COMPILED)/fleet/%.o,$(FLEET_SOURCES)) $(COMPILED)/fleet/lines.o
 FLEET_COMPILE = $(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$(HERE) \
 	-Iinclude -I"$$(pg_config --includedir)"
 
 ## fleet-library  libselene-fleet in build/: a fleet in PostgreSQL, from C (include/selene-fleet.h)
-fleet-library: deps-fleet-library libraries $(FLEET_SHARED) $(FLEET_ARCHIVE)
+fleet-library: deps-fleet-library libraries $(FLEET_SHARED) $(FLEET_ARCHIVE) $(FLEET_MODULE)
 
 $(COMPILED)/fleet/%.o: Sources/CFleet/%.c Sources/CFleet/fleet.h include/selene-fleet.h include/selene.h Makefile
 	@mkdir -p $(@D)
@@ -274,6 +277,19 @@ $(FLEET_ARCHIVE): $(BUILD)/selene-fleet.o
 	@ar rcsD $@ $(BUILD)/selene-fleet-archive.o
 	@echo "$@"
 
+$(COMPILED)/fleet/module.o: bindings/c/examples/selened/fleet/module.c bindings/c/examples/selened/module.h \
+	include/selene-fleet.h include/selene.h Makefile
+	@mkdir -p $(@D)
+	@$(FLEET_COMPILE) -c $< -o $@
+$(FLEET_MODULE): $(COMPILED)/fleet/module.o $(BUILD)/selene-fleet.o
+	@mkdir -p $(OUT)
+	@echo '{ global: selened_fleet_module; local: *; };' >$(BUILD)/selened-fleet.map
+	@$(QUIETLY) $(CC) -shared -o $@ $^ -Wl,-soname,$(FLEET_MODULE_SONAME) -Wl,--version-script=$(BUILD)/selened-fleet.map \
+	  -Wl,-z,nodelete,-z,relro,-z,now,--gc-sections,--as-needed,--build-id $(LDFLAGS) -lpq
+	@$(CROSS)strip $@
+	@ln -sf $(notdir $@) $(OUT)/$(FLEET_MODULE_SONAME)
+	@echo "$@"
+
 # The examples of the fleet, which need a database (bindings/c/examples/fleet).
 FLEET_EXAMPLES := $(patsubst bindings/c/examples/fleet/%.c,build/fleet/%,$(wildcard bindings/c/examples/fleet/*.c))
 $(FLEET_EXAMPLES): build/fleet/%: bindings/c/examples/fleet/%.c $(FLEET_SHARED)
@@ -285,14 +301,16 @@ fleet-examples: fleet-library $(FLEET_EXAMPLES)
 fleet: deps-fleet fleet-examples
 	@bindings/c/examples/fleet/run.sh build/fleet/node
 
-## install-fleet  the same for libselene-fleet, with the header selene-fleet.h and its pkg-config file
-install-fleet: $(if $(wildcard $(FLEET_SHARED)),,fleet-library) $(FLEET_SHARED) $(FLEET_ARCHIVE)
+## install-fleet  the same for libselene-fleet, with the header selene-fleet.h, its pkg-config file, and selened's module
+install-fleet: $(if $(wildcard $(FLEET_SHARED)),,fleet-library) $(FLEET_SHARED) $(FLEET_ARCHIVE) $(FLEET_MODULE)
 	@umask 022 && install -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(PKGCONFIG)'
 	@install -m 644 include/selene-fleet.h '$(DESTDIR)$(INCLUDEDIR)/selene-fleet.h'
 	@install -m 755 $(FLEET_SHARED) '$(DESTDIR)$(LIBDIR)/'
 	@ln -sf $(notdir $(FLEET_SHARED)) '$(DESTDIR)$(LIBDIR)/$(FLEET_SONAME)'
 	@ln -sf $(FLEET_SONAME) '$(DESTDIR)$(LIBDIR)/libselene-fleet.so'
 	@install -m 644 $(FLEET_ARCHIVE) '$(DESTDIR)$(LIBDIR)/libselene-fleet.a'
+	@install -m 755 $(FLEET_MODULE) '$(DESTDIR)$(LIBDIR)/'
+	@ln -sf $(notdir $(FLEET_MODULE)) '$(DESTDIR)$(LIBDIR)/$(FLEET_MODULE_SONAME)'
 	@$(FILL) -e "s|@PREFIX@|$$(realpath -ms --relative-to='$(PKGCONFIG)' '$(PREFIX)')|g" \
 	  bindings/c/selene-fleet.pc.in | install -m 644 /dev/stdin '$(DESTDIR)$(PKGCONFIG)/selene-fleet.pc'
 	@echo "libselene-fleet installed in $(DESTDIR)$(PREFIX)"
@@ -474,10 +492,12 @@ program: $(PROGRAM) $(PROGRAM).1 $(DAEMON) $(DAEMON).8
 
 $(PROGRAM): $(RUNNER_SOURCES)
 $(DAEMON): $(DAEMON_SOURCES)
+# A module has the functions of the engine from here, and lies where the libraries do, which need not be where the system looks.
+$(DAEMON): PROGRAM_LINKS = -Wl,--export-dynamic-symbol='selene_*' -Wl,-rpath,'$$ORIGIN/../lib'
 $(PROGRAM) $(DAEMON): $(ARCHIVE) $(FLOOR) $(FLOOR:floor.o=start.o)
 	@mkdir -p $(@D)
 	@$(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -ffile-prefix-map=$(HERE) -Iinclude $(filter %.c %.o,$^) $(ARCHIVE) -o $@ \
-	  $(PROGRAM_FLAGS) $(LDFLAGS) $(STATIC_LIBS)
+	  $(PROGRAM_FLAGS) $(PROGRAM_LINKS) $(LDFLAGS) $(STATIC_LIBS)
 	@$(CROSS)strip $@
 
 ifeq ($(TARGET),)
@@ -526,7 +546,7 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
 DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md docs/embedding.md docs/protocol.md
-UNITS = selene-run.service selene-run.timer selened@.service selened@.socket
+UNITS = selene-run.service selene-run.timer selened@.service selened@.socket selened-fleet@.service selened-fleet@.socket
 
 # What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what
 # is installed, whatever the umask.
@@ -577,7 +597,7 @@ uninstall:
 	@rm -f '$(DESTDIR)$(INCLUDEDIR)/selene.h' '$(DESTDIR)$(INCLUDEDIR)/selene.hpp' '$(DESTDIR)$(DATADIR)/api.json' '$(DESTDIR)$(LIBDIR)/libselene.a' '$(DESTDIR)$(LIBDIR)/libselene.so' \
 	  '$(DESTDIR)$(LIBDIR)/$(SONAME)' '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))' '$(DESTDIR)$(PKGCONFIG)/selene.pc' \
 	  '$(DESTDIR)$(INCLUDEDIR)/selene-fleet.h' '$(DESTDIR)$(PKGCONFIG)/selene-fleet.pc' \
-	  $(addprefix '$(DESTDIR)$(LIBDIR)'/,$(notdir $(FLEET_SHARED) $(FLEET_ARCHIVE)) $(FLEET_SONAME) libselene-fleet.so) \
+	  $(addprefix '$(DESTDIR)$(LIBDIR)'/,$(notdir $(FLEET_SHARED) $(FLEET_ARCHIVE) $(FLEET_MODULE)) $(FLEET_SONAME) $(FLEET_MODULE_SONAME) libselene-fleet.so) \
 	  '$(DESTDIR)$(CMAKE)/SeleneConfig.cmake' '$(DESTDIR)$(CMAKE)/SeleneConfigVersion.cmake'
 	@rm -f '$(DESTDIR)$(BINDIR)/selene-run' '$(DESTDIR)$(MANDIR)/man1/selene-run.1' \
 	  '$(DESTDIR)$(BINDIR)/selened' '$(DESTDIR)$(MANDIR)/man8/selened.8' \

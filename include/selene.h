@@ -1580,6 +1580,9 @@ enum {
     SELENE_REASON_OUT_OF_QUOTA = 25,
     /** A condition of the host is not satisfied; which, tells selene_condition_missing. Since: 0.2. */
     SELENE_REASON_CONDITIONS = 26,
+    /** It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run
+     *  ends cannot be told, and when the lease is no longer believed in the run is asked to stop. Since: 0.2. */
+    SELENE_REASON_FLEET_AWAY = 27,
 
     /* Only selene_task_waits tells these. */
 
@@ -4031,6 +4034,9 @@ SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler,
  *
  *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when it has
  *  come back: its task is as before the run. Cancelling the task for all is the fleet's.
+ *
+ *  The scheduler may be served (section SERVER): connected processes run tasks of the fleet as if they were the owner's.
+ *  What they would register, change or cancel is refused with UNSUPPORTED: here it would be lost, or come back.
  * ========================================================================= */
 
 /** What a selene_value is. Since: 0.2. */

@@ -95,5 +95,7 @@ SERVICE(120, RUN_GET, WORK, 0, "l>pN", MEMBER(RUN_GET))
 // A run that it took from an earlier owner, as that numbered it at first: 0 it is not known, 1 it goes on and has this number
 // now, 2 it came too late.
 SERVICE(121, RUN_ADOPT, WORK, 1, "l>il", MEMBER(RUN_ADOPT))
+SERVICE(122, RUN_FENCE, WORK, 0, "l>ll", MEMBER(RUN_FENCE))
+SERVICE(123, RUN_DECIDED_BY_HOST, WORK, 0, "l", MEMBER(RUN_DECIDED_BY_HOST))
 // clang-format on
 #undef SERVICE

@@ -411,6 +411,10 @@ static void call(server *own, waiting *request, const wire_operation *operation)
     wire_release(operation, &request->scratch);
 }
 
+static int changes_tasks(const wire_operation *operation) {
+    return operation->right == SELENE_RIGHT_ENQUEUE || operation->number == SERVICE_TASK_CANCEL_ALL;
+}
+
 // One frame; what it says lies in the client's buffer until the round is over.
 static void serve(server *own, client *from, wire_head head, unsigned char *body, size_t length) {
     service_failure failure;
@@ -434,6 +438,11 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
         wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
                   "%u has not the right that this needs at process %d: %s", from->peer.user,
                   (int)getpid(), right_name(operation->right));
+        refuse(from, head, &failure);
+        return;
+    }
+    if (changes_tasks(operation) && own->crews.changes(own->scheduler) != SELENE_OK) {
+        wire_told(&failure);
         refuse(from, head, &failure);
         return;
     }

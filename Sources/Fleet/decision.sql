@@ -1,7 +1,8 @@
 -- How runs end: decided, given back, or asked about after a lost answer (C6, C8, C9, N8, N9, N14).
 
 -- Decides runs. Only one under which its task still runs counts; any other changes nothing (N9). Outcomes: 0 new data,
--- 1 no data, 2 failed, 3 abandoned, 4 expired. A failure may bring its own delay, in nanoseconds, and say why; a success may
+-- 1 no data, 2 failed, 3 abandoned, 4 expired, 5 interrupted: the process that a living node had given it to ended, as D3 has
+-- it without a suspicion, since its node lives. A failure may bring its own delay, in nanoseconds, and say why; a success may
 -- leave up to 64 kB (N27). Commits with the transaction that it is called in (N16).
 create or replace function complete(
   seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}', failures text[] default '{}',
@@ -13,8 +14,8 @@ declare
   n bigint; ends bigint[]; ended record; done_run bigint[]; done_state smallint[]; done_due bigint[];
 begin
   perform durable();
-  if exists (select 1 from unnest(outcomes) o where o is null or o not between 0 and 4) then
-    perform refuse(16, 'outcomes', 'allowed are 0 to 4');
+  if exists (select 1 from unnest(outcomes) o where o is null or o not between 0 and 5) then
+    perform refuse(16, 'outcomes', 'allowed are 0 to 5');
   end if;
   if exists (select 1 from unnest(results) r where octet_length(r) > 65536) then
     perform refuse(20, 'results', 'allowed are 0 to 65536 bytes each');
@@ -34,7 +35,8 @@ begin
     order by u.seq
   ), read as materialized (
     select g.*, g.outcome <= 1 as is_good, s.line, s.attempts, s.has_next, s.schedule, s.last_run, s.due,
-      with_response(s.response, g.response_time, t.response_window) as response,
+      case when g.outcome = 5 then s.response
+        else with_response(s.response, g.response_time, t.response_window) end as response,
       t.response_window, t.expected, t.recurrence, t.period, t.anchor, t.id, t.class, t.priority, t.registered, t.generation,
       t.tags, t.backoff, t.backoff_delay, q.pace, q.retention, q.backoff_max, q.jitter,
       s.schedule <> 0 and (g.outcome <= 1 or g.outcome = 3 or (s.max_attempts > 0 and s.attempts >= s.max_attempts)) as is_over,
@@ -48,11 +50,14 @@ begin
         when r.schedule = 2 and r.is_over then next_period(r.recurrence, r.period, r.anchor, n)
         else n + greatest(case when r.schedule = 0 then r.pace else 0 end,
           case when r.is_good or r.outcome = 3 then 0
-            else coalesce(r.delay, backoff(r.backoff, r.backoff_delay, r.attempts, r.backoff_max, r.jitter, r.run)) end) end
+            else greatest(coalesce(r.delay, backoff(r.backoff, r.backoff_delay, r.attempts, r.backoff_max, r.jitter, r.run)),
+              case when r.outcome = 5 then backoff(2, 30000000000, r.attempts, greatest(r.backoff_max, 30000000000), 0, 0)
+                else 0 end) end) end
         as next_due,
       case when r.schedule = 1 and r.is_over then case when r.is_good then 4 else 5 end else 1 end::smallint as next_state,
       case when r.is_good then null when r.failure is null and r.outcome = 4 then 'the window ended'
-        else left(r.failure, 1024) end as why
+        when r.failure is null and r.outcome = 5 then 'the process ended' else left(r.failure, 1024) end as why,
+      case r.outcome when 4 then 1 when 5 then 7 else 0 end as stop
     from read r
   ), slots_gone as (
     delete from slot s using decided d where s.seq = d.seq and d.is_plain
@@ -60,7 +65,7 @@ begin
     delete from task t using decided d where t.seq = d.seq and d.is_plain
   ), remembered as (
     insert into history
-      select n, d.seq, d.id, d.class, d.next_state, d.schedule, d.priority, case when d.outcome = 4 then 1 else 0 end,
+      select n, d.seq, d.id, d.class, d.next_state, d.schedule, d.priority, d.stop,
         d.attempts, d.generation, d.run, d.registered, n, d.due, d.est, d.tags, d.response, d.why, d.result,
         case when d.next_state = 5 then (select to_jsonb(t) from task t where t.seq = d.seq) end
       from decided d where d.is_plain and d.retention > 0
@@ -70,7 +75,7 @@ begin
         line = (d.line & ~15) | (cost_class(d.est) << 1),
         attempts = case when d.is_end then d.attempts
           when d.is_over or (d.schedule = 0 and (d.is_good or d.outcome = 3)) then 0 else d.attempts end,
-        stop = case when d.outcome = 4 then 1 else 0 end, failed_at = case when not d.is_good then n end, failure = d.why,
+        stop = d.stop, failed_at = case when not d.is_good then n end, failure = d.why,
         response = d.response
       from decided d where s.seq = d.seq and not d.is_plain
   ), periods as (
@@ -84,8 +89,8 @@ begin
       select u.* from unnest(seqs, runs, outcomes, results) as u(seq, run, outcome, result)
       where u.seq = any(ends) and u.run = any(done_run) order by u.seq
     loop
-      perform finish(ended.seq, case when ended.outcome <= 1 then 4 else 5 end, case when ended.outcome = 4 then 1 else 0 end,
-        n, ended.result);
+      perform finish(ended.seq, case when ended.outcome <= 1 then 4 else 5 end,
+        case ended.outcome when 4 then 1 when 5 then 7 else 0 end, n, ended.result);
     end loop;
   end if;
   return query select u.run, true, u.state, u.due from unnest(done_run, done_state, done_due) u(run, state, due);

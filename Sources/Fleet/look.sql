@@ -127,7 +127,7 @@ begin
       (select instant(min(st.until)) from stray st where st.id = t.id);
   end if;
   if s.due > n then
-    return query select 'not_due'::text, case when s.stop = 7 then 'its node ended while it ran; it waits'
+    return query select 'not_due'::text, case when s.stop = 7 and s.line & 1 = 1 then 'its node ended while it ran; it waits'
         when s.attempts > 0 then 'attempt ' || s.attempts || ' failed' || coalesce(': ' || s.failure, '') || '; it waits'
         else 'it waits' end, instant(s.due);
   end if;

@@ -78,6 +78,13 @@ extension service_crews {
           }
         }
         return delay
+      },
+      changes: { scheduler in
+        attempt { () throws(SeleneError) in
+          try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+            try scheduler.refuseToChangeTasks()
+          }
+        }
       })
   }
 }
@@ -242,6 +249,7 @@ private func actOnRun(
   case SERVICE_RUN_STOPPING: try words.require(1, "out_reason")
   case SERVICE_RUN_REMAINING: try words.require(1, "out_remaining")
   case SERVICE_RUN_GET: try words.require(1, "out_info")
+  case SERVICE_RUN_FENCE: try words.require(1, "out_fence")
   default: break
   }
   try Scheduler.enter(handle, member: number, isQuestion: true) { (scheduler, member, moment) throws(SeleneError) in
@@ -270,6 +278,11 @@ private func actOnRun(
       let (start, length) = words.text(1)
       try scheduler.setOutput(run, try borrow(output: start, length), by: member)
     case SERVICE_RUN_GET: words.out(1, try scheduler.block(ofRun: run))
+    case SERVICE_RUN_FENCE:
+      let key = try scheduler.key(run)
+      words.out(1, key.run)
+      words.out(2, key.task)
+    case SERVICE_RUN_DECIDED_BY_HOST: try scheduler.letHostDecide(run)
     default: throw SeleneError(.unsupported, "operation", "not one of a run")
     }
   }

@@ -275,8 +275,7 @@ public func selene_run_fence(
   _ run: selene_run, _ out_fence: UnsafeMutablePointer<Int64>!, _ out_task: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
   guard let out_fence = out_fence as UnsafeMutablePointer? else { return fail(.null("out_fence")) }
-  guard service_is_run(run) == 0 else { return refuse(ofConnection: run) }
-  return attempt { () throws(SeleneError) in
+  return attempt(ofRun: run, SERVICE_RUN_FENCE, word(out_fence), word(out_task)) { () throws(SeleneError) in
     let key = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.key(number) }
     out_fence.pointee = key.run
     (out_task as UnsafeMutablePointer?)?.pointee = key.task
@@ -285,16 +284,7 @@ public func selene_run_fence(
 
 @_cdecl("selene_run_decided_by_host") @implementation
 public func selene_run_decided_by_host(_ run: selene_run) -> selene_status {
-  guard service_is_run(run) == 0 else { return refuse(ofConnection: run) }
-  return attempt { () throws(SeleneError) in
+  attempt(ofRun: run, SERVICE_RUN_DECIDED_BY_HOST) { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.letHostDecide(number) }
   }
-}
-
-/// The status of what a token of a connection is asked; one that is no run there has its own.
-private func refuse(ofConnection run: selene_run) -> selene_status {
-  var user: UnsafeMutableRawPointer?
-  let status = attempt { service_run_user(run, 0, &user, $0) }
-  guard status == 0 else { return status }
-  return fail(SeleneError(.unsupported, "run", "taken through a connection; only its owner can be joined to a fleet"))
 }

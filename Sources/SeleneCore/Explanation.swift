@@ -28,6 +28,7 @@ package enum Reason: Int32, Sendable {
   case groupFull = 24
   case outOfQuota = 25
   case conditions = 26
+  case fleetAway = 27
 
   // What only `Waits` tells.
   case backingOff = 64

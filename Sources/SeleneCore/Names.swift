@@ -102,6 +102,7 @@ extension Reason {
     case .groupFull: "group_full"
     case .outOfQuota: "out_of_quota"
     case .conditions: "conditions"
+    case .fleetAway: "fleet_away"
     case .backingOff: "backing_off"
     case .noWindow: "no_window"
     case .windowOpen: "window_open"

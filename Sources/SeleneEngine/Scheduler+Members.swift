@@ -399,13 +399,13 @@ extension Scheduler {
   private func interrupt(_ run: Run, _ how: Leaving, at now: Instant) {
     awaitStore()
     guard run.isOpen else { return }
+    let message = how == .broken ? LastFailure.processBroke : LastFailure.processEnded
     var changes = newChanges()
     if table.isRunning(run.token, in: run.slot) {
-      table.lose(
-        run.slot, at: now, because: how == .broken ? LastFailure.processBroke : LastFailure.processEnded,
-        &changes)
+      table.lose(run.slot, at: now, because: message, &changes)
       accept()
     }
+    if let node { noteInterrupted(run, because: message, for: node, at: now) }
     run.stopReason = .interrupted
     run.wasAskedToStop = true
     close(run, .stopped, at: now)

@@ -211,10 +211,18 @@ extension Scheduler {
     node.machine.ended(task.key.run, task.end ?? .returned, at: now)
   }
 
+  /// The process that had taken a run has ended (L9).
+  func noteInterrupted(_ run: Run, because message: Bytes, for node: SchedulerNode, at now: Instant) {
+    guard let place = node.place(ofRun: Token(rawValue: run.token).number) else { return }
+    node.claimed[place].end = .decided(
+      NodeDecision(interruptedAfter: max(0, now.subtracting(run.startedAt)), because: message))
+  }
+
   /// A run has come back, or was let go.
   func noteBack(_ run: Run, for node: SchedulerNode) {
     guard let place = node.place(ofRun: Token(rawValue: run.token).number) else { return }
-    node.machine.ended(node.claimed.remove(at: place).key.run, .returned, at: clock.last)
+    let task = node.claimed.remove(at: place)
+    node.machine.ended(task.key.run, task.end ?? .returned, at: clock.last)
   }
 
   private func hasRecord(_ task: ClaimedTask) -> Bool {
@@ -228,6 +236,36 @@ extension Scheduler {
     guard hasRecord(task) else { return }
     table.forget(task.slot, at: now)
     accept()
+  }
+
+  // MARK: What others ask of it
+
+  /// Tasks of a fleet are registered, changed and cancelled in the fleet: here it would be lost, or come back.
+  ///
+  /// - Throws: `unsupported` with a node.
+  package func refuseToChangeTasks() throws(SeleneError) {
+    guard node == nil else {
+      throw SeleneError(
+        .unsupported, "task", "those here come from a fleet, where they are registered, changed and cancelled")
+    }
+  }
+
+  /// Whether a record is what a task of the fleet is here.
+  func isOfFleet(_ slot: Int) -> Bool {
+    guard let node else { return false }
+    return node.claimed.contains { $0.slot == slot && $0.sequence == table.sequence(slot) }
+  }
+
+  /// Of a fleet's tasks a scheduler knows those alone that it has claimed.
+  ///
+  /// - Throws: `notFound` with a node if it has none of that id.
+  func refuseIfElsewhere(_ id: UnsafeRawBufferPointer) throws(SeleneError) {
+    guard node != nil, table.find(id) == nil else { return }
+    throw SeleneError(
+      .notFound, "id", name: id,
+      troubles.isOn(.fleet)
+        ? "is none of the tasks that this process has of its fleet, whose database does not answer"
+        : "is none of the tasks that this process has of its fleet; the fleet explains the others")
   }
 
   // MARK: Following

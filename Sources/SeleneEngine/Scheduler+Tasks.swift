@@ -206,6 +206,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `notFound`.
   package func explain(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> Explanation {
+    try refuseIfElsewhere(id)
     let slot = try visibleSlot(id)
     let record = table[slot]
     var releaseAt: Instant?
@@ -235,6 +236,9 @@ extension Scheduler {
     }
     if record.state == .enqueued && isDrained { explanation.entries.append(Explanation.Entry(reason: .drained)) }
     if record.state == .enqueued { explanation.entries += troubleReasons(record.kind) }
+    if record.isLive && troubles.isOn(.fleet) && isOfFleet(slot) {
+      explanation.entries.append(Explanation.Entry(reason: .fleetAway))
+    }
     if troubles.isOn(.clock) && explanation.entries.contains(where: { $0.reason == .notDue || $0.reason == .tooSoon }) {
       explanation.entries.append(Explanation.Entry(reason: .clock))
     }

@@ -84,6 +84,11 @@ package struct NodeDecision: Sendable {
     self.init(unchecked: .failed, response, nil, failure, nil)
   }
 
+  /// The process that it was given to ended; the node lives, so it is no suspect (D3, N15).
+  package init(interruptedAfter response: Span, because failure: Bytes) {
+    self.init(unchecked: .stopped, response, nil, failure, nil)
+  }
+
   private init(unchecked outcome: Outcome, _ response: Span, _ delay: Span?, _ failure: Bytes?, _ result: Bytes?) {
     (self.outcome, self.response, self.delay) = (outcome, response, delay)
     (self.failure, self.result) = (failure, result)

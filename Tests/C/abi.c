@@ -737,6 +737,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_GROUP_FULL, 24, "group_full", selene_reason_name),
     NUMBER(SELENE_REASON_OUT_OF_QUOTA, 25, "out_of_quota", selene_reason_name),
     NUMBER(SELENE_REASON_CONDITIONS, 26, "conditions", selene_reason_name),
+    NUMBER(SELENE_REASON_FLEET_AWAY, 27, "fleet_away", selene_reason_name),
     NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
     NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
     NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),

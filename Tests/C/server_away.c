@@ -159,10 +159,9 @@ static void test_during(void) {
 /* ---- cycles, lanes and runs ---------------------------------------------------------------------- */
 
 /** What is settled here, whatever becomes of the owner. */
-static const char *const settled_here[] = {"selene_cycle_descriptor",   "selene_lane_open",
-                                           "selene_lane_close",         "selene_run_set_user",
-                                           "selene_run_user",           "selene_run_fence",
-                                           "selene_run_decided_by_host"};
+static const char *const settled_here[] = {"selene_cycle_descriptor", "selene_lane_open",
+                                           "selene_lane_close", "selene_run_set_user",
+                                           "selene_run_user"};
 
 /** A member that has a run, in a window of lanes or not; *out_handle: what such a call takes. */
 static selene_scheduler take_a_run(const struct handle_call *call, uint64_t *out_handle) {

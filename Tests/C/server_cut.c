@@ -100,7 +100,8 @@ static long next_cut(long at, long whole) {
 
 /* ---- each function of a scheduler ------------------------------------------------------------ */
 
-/** What the owner alone can do (L16), and what is settled on this side or in a connection of its own. */
+/** What the owner alone can do (L16), what only runs of a fleet answer, and what is settled on this side or in a connection
+ *  of its own. */
 static const char *const others[] = {
     "selene_scheduler_close",     "selene_scheduler_drain",    "selene_scheduler_reset",
     "selene_scheduler_observe",   "selene_store_backup",       "selene_governor_set_profile",

@@ -154,7 +154,7 @@ static void test_user(void) {
     CHECK_OK(selene_run_user(run.run, &user));
     CHECK(user == &mine);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_user(run.run, NULL));
-    /* Only an owner has tasks of a fleet. */
+    /* Its task is none of a fleet. */
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_fence(run.run, NULL, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_fence(run.run, &fence, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_decided_by_host(run.run));

@@ -125,6 +125,8 @@ only_what_belongs_there() { # FOLDER
 ./lib/pkgconfig/selene.pc
 ./lib/systemd/system/selene-run.service
 ./lib/systemd/system/selene-run.timer
+./lib/systemd/system/selened-fleet@.service
+./lib/systemd/system/selened-fleet@.socket
 ./lib/systemd/system/selened@.service
 ./lib/systemd/system/selened@.socket
 ./share/doc/selene/CHANGELOG.md
@@ -166,6 +168,7 @@ program_works() { # PREFIX
   done <<EOF
 selene-run selene-run.service man1/selene-run.1
 selened selened@.service man8/selened.8
+selened selened-fleet@.service man8/selened.8
 EOF
 }
 

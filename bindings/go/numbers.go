@@ -545,6 +545,8 @@ const (
 	ReasonOutOfQuota Reason = 25
 	// ReasonConditions: A condition of the host is not satisfied; which, tells selene_condition_missing.
 	ReasonConditions Reason = 26
+	// ReasonFleetAway: It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+	ReasonFleetAway Reason = 27
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
 	// ReasonNoWindow: It could run, and no window of its kind was open.
@@ -616,6 +618,8 @@ func (n Reason) String() string {
 		return "out_of_quota"
 	case ReasonConditions:
 		return "conditions"
+	case ReasonFleetAway:
+		return "fleet_away"
 	case ReasonBackingOff:
 		return "backing_off"
 	case ReasonNoWindow:

@@ -63,6 +63,8 @@ typedef struct service_crews {
                           void *_Nonnull context);
     // Time goes on; answers how long nothing happens by time alone, ns, and whether runs of an earlier owner are waited for.
     int64_t (*_Nonnull tick)(uint64_t scheduler, int32_t *_Nonnull is_awaiting);
+    // Whether its tasks may be registered, changed and cancelled here: those of a fleet are not.
+    int32_t (*_Nonnull changes)(uint64_t scheduler);
 } service_crews;
 
 typedef struct service_terms {

@@ -316,6 +316,8 @@ namespace Selene
         OutOfQuota = 25,
         /// <summary>A condition of the host is not satisfied; which, tells selene_condition_missing.</summary>
         Conditions = 26,
+        /// <summary>It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.</summary>
+        FleetAway = 27,
         /// <summary>It has failed and is not due again yet.</summary>
         BackingOff = 64,
         /// <summary>It could run, and no window of its kind was open.</summary>

@@ -885,6 +885,8 @@ pub enum Reason {
     OutOfQuota,
     /// A condition of the host is not satisfied; which, tells selene_condition_missing.
     Conditions,
+    /// It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+    FleetAway,
     /// It has failed and is not due again yet.
     BackingOff,
     /// It could run, and no window of its kind was open.
@@ -933,6 +935,7 @@ impl Reason {
             Reason::GroupFull => raw::SELENE_REASON_GROUP_FULL,
             Reason::OutOfQuota => raw::SELENE_REASON_OUT_OF_QUOTA,
             Reason::Conditions => raw::SELENE_REASON_CONDITIONS,
+            Reason::FleetAway => raw::SELENE_REASON_FLEET_AWAY,
             Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
             Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
             Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
@@ -973,6 +976,7 @@ impl Reason {
             raw::SELENE_REASON_GROUP_FULL => Reason::GroupFull,
             raw::SELENE_REASON_OUT_OF_QUOTA => Reason::OutOfQuota,
             raw::SELENE_REASON_CONDITIONS => Reason::Conditions,
+            raw::SELENE_REASON_FLEET_AWAY => Reason::FleetAway,
             raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
             raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
             raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
@@ -1013,6 +1017,7 @@ impl Reason {
             Reason::GroupFull => "group_full",
             Reason::OutOfQuota => "out_of_quota",
             Reason::Conditions => "conditions",
+            Reason::FleetAway => "fleet_away",
             Reason::BackingOff => "backing_off",
             Reason::NoWindow => "no_window",
             Reason::WindowOpen => "window_open",

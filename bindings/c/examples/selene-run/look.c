@@ -38,6 +38,15 @@ bool look_knows(const struct workload *workload, const char *option, const char 
     return false;
 }
 
+/* A task of a fleet may be elsewhere, or its database away: its owner's words say so. */
+static bool owner_knows(selene_scheduler scheduler, const struct workload *stored, const char *id) {
+    selene_explanation why = SELENE_EXPLANATION_INIT;
+    if (id == NULL || workload_find(stored, id, strlen(id))) return true;
+    if (selene_task_explain(scheduler, id, -1, &why) != SELENE_ERROR_NOT_FOUND) return true;
+    fprintf(stderr, "selene-run: --explain: %s\n", printable(selene_status_detail(), -1).text);
+    return false;
+}
+
 static bool is_text(selene_text text, const char *name, size_t length) {
     return (size_t)text.length == length && memcmp(text.data, name, length) == 0;
 }
@@ -191,7 +200,8 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
     }
     status = selene_task_list(scheduler, NULL, 0, &ids);
     if (!status && !workload_of(&stored, ids)) status = SELENE_ERROR_EXHAUSTED;
-    if (!status && (!look_knows(&stored, "--explain", options->explain) ||
+    if (!status && ((is_live ? !owner_knows(scheduler, &stored, options->explain)
+                             : !look_knows(&stored, "--explain", options->explain)) ||
                     !look_knows(&stored, "why", options->waits) ||
                     !look_knows(&stored, "--retry", options->retry) ||
                     !look_knows(&stored, "--now", options->now) ||

@@ -279,6 +279,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_CONDITIONS:
         append(&out, "", "needs conditions");
         break;
+    case SELENE_REASON_FLEET_AWAY:
+        append(&out, "", "the database of its fleet does not answer");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;

@@ -1,9 +1,9 @@
 /*
- * selened - has a store open and serves it to the processes of this machine
+ * selened - has a store open, or is a worker of a fleet, and serves it to the processes of this machine
  *
- * A small host of the library that runs nothing itself: it opens the store, serves it on a Unix socket of its own or on those
- * that systemd hands over, tells systemd how it is, and ends with grace when it is asked to. manager.c speaks with
- * systemd; this file is the order of events.
+ * A small host of the library that runs nothing itself: it opens the store, or joins the fleet, serves it on a Unix socket of
+ * its own or on those that systemd hands over, tells systemd how it is, and ends with grace when it is asked to. manager.c
+ * speaks with systemd, fleet.c with a fleet; this file is the order of events.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,12 +18,15 @@
 #include <unistd.h>
 
 #include "../selene-run/printable.h"
+#include "fleet.h"
 #include "manager.h"
 #include "options.h"
 
 /* Bytes of input that a task may have, as of both command lines. */
 #define MOST_INPUT (1 << 20)
 #define STATUS_EVERY (10 * SELENE_SECOND)
+/* How soon it is told that a fleet is away, or there again. */
+#define FLEET_EVERY SELENE_SECOND
 /* What closing takes besides the time for what runs, as systemd is told. */
 #define CLOSING (10 * SELENE_SECOND)
 
@@ -86,7 +89,7 @@ static int refused(const char *what) {
     return EXIT_REFUSED;
 }
 
-static int open_store(const struct options *options, selene_scheduler *scheduler) {
+static int open_scheduler(const struct options *options, selene_scheduler *scheduler) {
     selene_options how = SELENE_OPTIONS_INIT;
     selene_profile profile = SELENE_PROFILE_INIT;
     selene_status status;
@@ -94,7 +97,8 @@ static int open_store(const struct options *options, selene_scheduler *scheduler
     how.max_pending_refresh = how.max_pending_processing = SELENE_UNLIMITED;
     how.minimum_backoff = 0;
     how.max_input_size = MOST_INPUT;
-    how.path = (selene_text){options->store, -1};
+    /* A fleet keeps the tasks itself. */
+    if (options->store) how.path = (selene_text){options->store, -1};
     status = selene_scheduler_open(&how, scheduler);
     if (status) refused("");
     if (status == SELENE_ERROR_STORE_LOCKED) return EXIT_LOCKED;
@@ -117,6 +121,13 @@ static struct printable address_of(int descriptor) {
     return printable(address.sun_path, used);
 }
 
+static struct printable what_is_served(const struct options *options) {
+    char text[80];
+    if (options->store) return printable(options->store, -1);
+    snprintf(text, sizeof text, "fleet %s", options->schema ? options->schema : "selene");
+    return printable(text, -1);
+}
+
 static int serve(const struct options *options, selene_scheduler scheduler, int handed) {
     selene_server_options how = SELENE_SERVER_OPTIONS_INIT;
     selene_server server;
@@ -133,7 +144,7 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
         return EXIT_SYSTEM;
     }
     for (int i = 0; i < handed; i++) {
-        printf("serving %s on %s\n", printable(options->store, -1).text,
+        printf("serving %s on %s\n", what_is_served(options).text,
                address_of(FIRST_HANDED + i).text);
         close(FIRST_HANDED + i);
     }
@@ -141,7 +152,7 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
     if (options->socket) how.path = (selene_text){options->socket, -1};
     if (selene_server_open(scheduler, &how, &server)) return refused("the socket");
     if (options->socket == NULL && selene_store_get(scheduler, &store)) return refused("the store");
-    printf("serving %s on %s%s\n", printable(options->store, -1).text,
+    printf("serving %s on %s%s\n", what_is_served(options).text,
            options->socket ? printable(options->socket, -1).text
                            : printable(store->path.data, store->path.length).text,
            options->socket ? "" : "-sock");
@@ -156,6 +167,7 @@ static void tell_how_it_is(selene_scheduler scheduler, bool is_watched) {
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     selene_clients *clients = NULL;
     unsigned long long connected = 0, runs = 0;
+    const char *fleet = fleet_standing(scheduler);
     if (selene_scheduler_get(scheduler, &info) || selene_client_list(scheduler, &clients)) {
         tell_manager("STATUS=%s", printable(selene_status_detail(), -1).text);
         return;
@@ -164,21 +176,27 @@ static void tell_how_it_is(selene_scheduler scheduler, bool is_watched) {
     for (uint64_t i = 0; i < clients->count; i++)
         runs += clients->clients[i].runs;
     selene_clients_destroy(clients);
-    tell_manager("%sSTATUS=%llu connected, %llu running", is_watched ? "WATCHDOG=1\n" : "",
-                 connected, runs);
+    tell_manager("%sSTATUS=%llu connected, %llu running%s%s", is_watched ? "WATCHDOG=1\n" : "",
+                 connected, runs, *fleet ? "; " : "", fleet);
 }
 
 /* Waits for a signal, and tells the manager meanwhile how it is. */
-static int wait_for_signal(selene_scheduler scheduler, const sigset_t *taken) {
+static int wait_for_signal(const struct options *options, selene_scheduler scheduler,
+                           const sigset_t *taken) {
     const int64_t watchdog = watchdog_period();
-    int64_t pause = STATUS_EVERY;
-    if (watchdog > 0 && watchdog / 2 < pause) pause = watchdog / 2;
+    int64_t every = STATUS_EVERY, pause, passed = 0;
+    if (watchdog > 0 && watchdog / 2 < every) every = watchdog / 2;
+    pause = options->fleet && FLEET_EVERY < every ? FLEET_EVERY : every;
     for (;;) {
         const struct timespec limit = {(time_t)(pause / SELENE_SECOND),
                                        (long)(pause % SELENE_SECOND)};
         int number = has_manager() ? sigtimedwait(taken, NULL, &limit) : sigwaitinfo(taken, NULL);
         if (number > 0) return number;
-        if (errno == EAGAIN) tell_how_it_is(scheduler, watchdog > 0);
+        if (errno != EAGAIN) continue;
+        passed += pause;
+        if (passed < every && !fleet_has_changed(scheduler)) continue;
+        tell_how_it_is(scheduler, watchdog > 0);
+        passed = 0;
     }
 }
 
@@ -187,7 +205,7 @@ static int serve_until_signal(const struct options *options, selene_scheduler sc
     int number;
     tell_manager("READY=1");
     tell_how_it_is(scheduler, false);
-    number = wait_for_signal(scheduler, taken);
+    number = wait_for_signal(options, scheduler, taken);
     tell_manager("STOPPING=1\nSTATUS=what runs may end for %lld s\nEXTEND_TIMEOUT_USEC=%lld",
                  (long long)(options->drain / SELENE_SECOND),
                  (long long)((options->drain + CLOSING) / SELENE_MICROSECOND));
@@ -208,11 +226,18 @@ int main(int count, char **arguments) {
         return EXIT_USAGE;
     }
     selene_log_set(tell, &options, NULL);
-    exit_code = open_store(&options, &scheduler);
+    if (handed == 0 && options.fleet && options.socket == NULL) {
+        refuse("found no --socket; with --fleet it is needed, unless systemd hands one over");
+        return EXIT_USAGE;
+    }
+    exit_code = open_scheduler(&options, &scheduler);
+    if (exit_code == EXIT_DONE && options.fleet) exit_code = fleet_join(&options, scheduler);
     if (exit_code == EXIT_DONE) exit_code = serve(&options, scheduler, handed);
     if (exit_code == EXIT_DONE && !write_out()) exit_code = EXIT_SYSTEM;
     if (exit_code == EXIT_DONE) number = serve_until_signal(&options, scheduler, &taken);
-    if (selene_scheduler_close(scheduler, options.drain) && exit_code == EXIT_DONE)
+    if (number) fleet_leave(&options, scheduler);
+    if (selene_scheduler_close(scheduler, options.fleet ? 0 : options.drain) &&
+        exit_code == EXIT_DONE)
         exit_code = refused("the store was not closed");
     if (number && number != SIGTERM && number != SIGINT && exit_code == EXIT_DONE)
         exit_code = EXIT_SIGNALLED + number;

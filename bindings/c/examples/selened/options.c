@@ -14,8 +14,13 @@
 
 static const char help[] =
     "Usage: selened --store FILE [OPTION]...\n"
+    "   or: selened --fleet CONNINFO --socket PATH [OPTION]...\n"
     "Has the store of a scheduler open and serves it on a Unix socket to the processes of this\n"
-    "machine, which register tasks, run them and look at them. It runs nothing itself.\n"
+    "machine, which register tasks, run them and look at them. Or it is the one connection of "
+    "this\n"
+    "machine to a fleet in PostgreSQL, whose tasks the processes of this machine run as if they "
+    "were\n"
+    "its own. It runs nothing itself.\n"
     "\n"
     "Options\n"
     "  --store FILE       the store; it is made if it is not there\n"
@@ -37,34 +42,76 @@ static const char help[] =
     "  --verbose, -v      also say the ordinary course: what was opened and closed\n"
     "  --help, --version\n"
     "\n";
+static const char help_on_fleets[] =
+    "Options with --fleet\n"
+    "  --fleet CONNINFO   where the fleet is, as libpq takes it: \"service=app\",\n"
+    "                     \"host=db dbname=app\", postgresql://...; \"\" for what $PGHOST and the "
+    "like "
+    "say\n"
+    "  --schema NAME      the schema of the fleet (selene)\n"
+    "  --queue NAME       take tasks of this queue; may be repeated (all queues)\n"
+    "  --label NAME       what this machine has that not all have, such as gpu: it takes tasks "
+    "that "
+    "ask\n"
+    "                     for no other labels; may be repeated\n"
+    "  --name NAME        of this machine, for people (the host's, and the process)\n"
+    "  --lease TIME       how long the fleet waits for a sign of life before others take what "
+    "runs\n"
+    "                     here: 100ms to 1h (30s)\n"
+    "  --poll TIME        how often it looks for work when nothing notifies it: 10ms to 1h (1s)\n"
+    "  --listen CONNINFO  where it listens for notifications, which cannot be behind a pooler "
+    "(as\n"
+    "                     --fleet)\n"
+    "  --no-listen        it only looks, which saves a connection\n"
+    "\n"
+    "Environment with --fleet\n"
+    "  $SELENE_FLEET      CONNINFO, if neither --store nor --fleet is given\n"
+    "  $PGPASSWORD, $PGPASSFILE, $PGSERVICEFILE and the others of libpq\n"
+    "                     what CONNINFO does not say: all users of a machine can read a password "
+    "that "
+    "is\n"
+    "                     an argument, and none that is in a file of its user's (~/.pgpass) or in\n"
+    "                     the environment\n"
+    "\n"
+    "It needs the module libselened-fleet.so then, which make install-fleet and the package\n"
+    "libselene-fleet0 (Debian) or selene-fleet (RPM) install. Tasks are registered, changed and\n"
+    "cancelled in the fleet itself, not here. While the database is away it serves on, says so, "
+    "and\n"
+    "tries again.\n"
+    "\n";
 /* Two texts, since a string may be too long for a compiler. */
 static const char help_on_the_rest[] =
     "TIME is " DURATION_ALLOWED ".\n"
     "\n"
-    "A line \"serving FILE on SOCKET\" tells that clients can connect. Warnings and errors go to "
-    "the\n"
-    "standard error.\n"
+    "A line \"serving FILE on SOCKET\", or \"serving fleet SCHEMA on SOCKET\", tells that clients "
+    "can\n"
+    "connect. Warnings and errors go to the standard error.\n"
     "\n"
     "Signals\n"
     "  SIGTERM, SIGINT    take no new work, let clients end what they run for the time of "
     "--drain,\n"
-    "                     put the rest back as it was before, close the store and end; a second "
-    "one\n"
-    "                     ends it at once, which loses nothing that was answered\n"
+    "                     put the rest back as it was before, close the store, or leave the fleet, "
+    "and\n"
+    "                     end; a second one ends it at once, which loses nothing that was "
+    "answered\n"
     "  SIGHUP, SIGQUIT    the same, with another exit code; where SIGHUP is ignored, as under "
     "nohup,\n"
     "                     it stays so. There is no configuration to be read again\n"
     "\n"
     "As a service of systemd\n"
     "  $LISTEN_FDS        sockets that are handed over are served, and stay when it ends\n"
-    "  $NOTIFY_SOCKET     is told READY=1, STOPPING=1, and STATUS= every ten seconds\n"
+    "  $NOTIFY_SOCKET     is told READY=1, STOPPING=1, and STATUS= every ten seconds, with what a "
+    "fleet\n"
+    "                     is waited for at once\n"
     "  $WATCHDOG_USEC     WATCHDOG=1 comes twice in this time, as long as the scheduler answers\n"
     "\n"
     "Exit codes of selened\n"
     "  0  it was asked to end by SIGTERM or SIGINT\n"
     "  2  a wrong option\n"
-    "  4  the scheduler, its store or its socket refused\n"
-    "  5  the system refused, as where what was handed over is not a socket\n"
+    "  4  the scheduler, its store, its socket or the terms of a fleet were refused\n"
+    "  5  the system refused, as where what was handed over is not a socket, or there is no module "
+    "for\n"
+    "     a fleet\n"
     "  6  another process has the store open\n"
     "  128 + N  ended by signal N\n";
 
@@ -79,7 +126,17 @@ enum option_number {
     ADOPT,
     VERBOSE,
     HELP,
-    VERSION
+    VERSION,
+    /* What is for a fleet alone begins here. */
+    FLEET,
+    SCHEMA,
+    QUEUE,
+    LABEL,
+    NAME,
+    LEASE,
+    POLL,
+    LISTEN,
+    NO_LISTEN
 };
 
 static const struct option table[] = {
@@ -94,6 +151,15 @@ static const struct option table[] = {
     {"verbose", no_argument, NULL, VERBOSE},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
+    {"fleet", required_argument, NULL, FLEET},
+    {"schema", required_argument, NULL, SCHEMA},
+    {"queue", required_argument, NULL, QUEUE},
+    {"label", required_argument, NULL, LABEL},
+    {"name", required_argument, NULL, NAME},
+    {"lease", required_argument, NULL, LEASE},
+    {"poll", required_argument, NULL, POLL},
+    {"listen", required_argument, NULL, LISTEN},
+    {"no-listen", no_argument, NULL, NO_LISTEN},
     {NULL, 0, NULL, 0},
 };
 
@@ -169,6 +235,21 @@ static bool read_mode(int64_t *out) {
     return true;
 }
 
+static bool read_name(const char *name, size_t longest, const char **out) {
+    if (*optarg == '\0' || strlen(optarg) > longest)
+        return refuse("--%s: found \"%s\"; allowed are 1 to %zu bytes", name, optarg, longest);
+    *out = optarg;
+    return true;
+}
+
+static bool read_names(const char *name, selene_text *names, uint64_t *count) {
+    const char *found = NULL;
+    if (*count == MOST_NAMES) return refuse("--%s: allowed are at most %d", name, MOST_NAMES);
+    if (!read_name(name, 255, &found)) return false;
+    names[(*count)++] = (selene_text){found, -1};
+    return true;
+}
+
 static bool read_option(struct options *options, int option, const char *name) {
     switch ((enum option_number)option) {
     case STORE:
@@ -191,6 +272,26 @@ static bool read_option(struct options *options, int option, const char *name) {
         return read_time(name, 0, 24 * SELENE_HOUR, &options->adopt);
     case VERBOSE:
         return options->verbose = true;
+    case FLEET:
+        options->fleet = optarg;
+        return true;
+    case SCHEMA:
+        return read_name(name, 63, &options->schema);
+    case QUEUE:
+        return read_names(name, options->queues, &options->queue_count);
+    case LABEL:
+        return read_names(name, options->labels, &options->label_count);
+    case NAME:
+        return read_name(name, 255, &options->name);
+    case LEASE:
+        return read_time(name, SELENE_SECOND / 10, SELENE_HOUR, &options->lease);
+    case POLL:
+        return read_time(name, SELENE_SECOND / 100, SELENE_HOUR, &options->poll);
+    case LISTEN:
+        options->listen = optarg;
+        return true;
+    case NO_LISTEN:
+        return options->polls_only = true;
     case HELP:
     case VERSION:
         break;
@@ -198,29 +299,48 @@ static bool read_option(struct options *options, int option, const char *name) {
     return false;
 }
 
+/* What is served, and whether what was given is for that; `last` is an option of a fleet, or NULL. */
+static bool check(struct options *options, const char *last) {
+    const char *fleet = getenv("SELENE_FLEET");
+    if (options->store && options->fleet)
+        return refuse("--fleet: found --store, too; allowed is one of both");
+    if (options->store == NULL && options->fleet == NULL) options->fleet = fleet;
+    if (options->store == NULL && options->fleet == NULL)
+        return refuse("found no --store and no --fleet; one is needed");
+    if (options->store && last) return refuse("--%s: found --store; it is for --fleet", last);
+    if (options->listen && options->polls_only)
+        return refuse("--no-listen: found --listen, too; allowed is one of both");
+    if (options->mode < 0) options->mode = options->rule_count ? 0666 : 0600;
+    return true;
+}
+
 bool options_read(struct options *options, int count, char **arguments, int *out_exit) {
-    const char *name = "";
+    const char *name = "", *of_fleet = NULL;
     int option;
     *options = (struct options){.profile = -1,
                                 .mode = -1,
                                 .max_clients = 1024,
                                 .drain = 10 * SELENE_SECOND,
-                                .adopt = 10 * SELENE_SECOND};
+                                .adopt = 10 * SELENE_SECOND,
+                                .lease = -1,
+                                .poll = -1};
     *out_exit = EXIT_USAGE;
     arguments_are("selened", table);
     while ((option = next_option(count, arguments, &name)) != NO_OPTION) {
         if (option == WRONG_OPTION) return false;
         if (option == 'v') option = VERBOSE;
         if (option == HELP || option == 'h' || option == VERSION) {
+            /* In one piece, so that it is known why it cannot be written. */
+            setvbuf(stdout, NULL, _IOFBF, 1 << 14);
             if (option == VERSION) printf("selened %s\n", selene_version_string());
-            else fputs(help, stdout), fputs(help_on_the_rest, stdout);
+            else
+                fputs(help, stdout), fputs(help_on_fleets, stdout), fputs(help_on_the_rest, stdout);
             *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;
             return false;
         }
         if (!read_option(options, option, name)) return false;
+        if (option > FLEET) of_fleet = name;
     }
     if (optind < count) return refuse("found \"%s\"; allowed are options alone", arguments[optind]);
-    if (options->store == NULL) return refuse("found no --store; it is needed");
-    if (options->mode < 0) options->mode = options->rule_count ? 0666 : 0600;
-    return true;
+    return check(options, of_fleet);
 }

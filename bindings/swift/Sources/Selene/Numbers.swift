@@ -508,6 +508,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let outOfQuota = Reason(rawValue: 25)
   /// A condition of the host is not satisfied; which, tells selene_condition_missing.
   public static let conditions = Reason(rawValue: 26)
+  /// It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+  public static let fleetAway = Reason(rawValue: 27)
   /// It has failed and is not due again yet.
   public static let backingOff = Reason(rawValue: 64)
   /// It could run, and no window of its kind was open.
@@ -552,6 +554,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
     case 24: "group_full"
     case 25: "out_of_quota"
     case 26: "conditions"
+    case 27: "fleet_away"
     case 64: "backing_off"
     case 65: "no_window"
     case 66: "window_open"

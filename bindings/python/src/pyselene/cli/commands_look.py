@@ -351,4 +351,14 @@ def _get(scheduler: Scheduler, id: str) -> TaskInfo:
     try:
         return scheduler.get(id)
     except NotFound:
-        raise Problem(f"no task {shown(id)} in the store", Exit.USAGE) from None
+        raise Problem(_nowhere(scheduler, id), Exit.USAGE) from None
+
+
+def _nowhere(scheduler: Scheduler, id: str) -> str:
+    """A task of a fleet may be elsewhere, or its database away: its owner's words say so."""
+    if scheduler.connected:
+        try:
+            scheduler.explain(id)
+        except NotFound as error:
+            return printable(error.detail)
+    return f"no task {shown(id)} in the store"

@@ -80,6 +80,7 @@ _REASONS: Final = {
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
     ReasonCode.OUT_OF_QUOTA: "expedited tasks have used their quota",
     ReasonCode.CONDITIONS: "needs conditions",
+    ReasonCode.FLEET_AWAY: "the database of its fleet does not answer",
 }
 
 

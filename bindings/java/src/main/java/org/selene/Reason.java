@@ -55,6 +55,8 @@ public enum Reason {
     OUT_OF_QUOTA(25),
     /** A condition of the host is not satisfied; which, tells selene_condition_missing. */
     CONDITIONS(26),
+    /** It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop. */
+    FLEET_AWAY(27),
     /** It has failed and is not due again yet. */
     BACKING_OFF(64),
     /** It could run, and no window of its kind was open. */
@@ -139,6 +141,8 @@ public enum Reason {
                 return OUT_OF_QUOTA;
             case 26:
                 return CONDITIONS;
+            case 27:
+                return FLEET_AWAY;
             case 64:
                 return BACKING_OFF;
             case 65:
