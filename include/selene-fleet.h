@@ -108,8 +108,8 @@ typedef struct selene_fleet_bytes {
 /**
  * What exactly was wrong in this thread's last call of this library that failed.
  *
- * What the database said is told as it said it. A successful call leaves it as it is, but for selene_fleet_install; "" if no
- * call of this thread failed yet.
+ * What the database said is told as it said it. A successful call leaves it as it is, but for selene_fleet_install and
+ * selene_fleet_register_batch; "" if no call of this thread failed yet.
  *
  * Ownership: the library's; valid until this thread's next call of this library that fails. Cannot fail. Thread: any, each has
  * its own. Since: 0.2.
@@ -188,7 +188,7 @@ typedef struct selene_fleet_place {
 #define SELENE_FLEET_PLACE_INIT                                                                    \
     { SELENE_SIZE(selene_fleet_place), 0, {NULL, 0}, NULL, 0 }
 
-/** A task of a fleet: the live record of an id, else the last. Made by selene_fleet_get. Since: 0.2. */
+/** A task of a fleet: the live record of an id, else the last. Made by selene_fleet_get, and by selene_fleet_list. Since: 0.2. */
 typedef struct selene_fleet_record {
     uint32_t struct_size;
     uint32_t flags;
@@ -235,6 +235,42 @@ typedef struct selene_fleet_record {
     uint64_t appended;
 } selene_fleet_record;
 
+enum {
+    /** Tasks of all queues. */
+    SELENE_FLEET_EVERY_QUEUE = 1
+};
+
+/** Which tasks selene_fleet_list gives. Initialise with SELENE_FLEET_FILTER_INIT. Since: 0.2. */
+typedef struct selene_fleet_filter {
+    uint32_t struct_size;
+    /** SELENE_FLEET_ bits; default none. */
+    uint32_t flags;
+    /** Those of this queue; default: empty, that of the fleet. */
+    selene_text queue;
+    /** Those that have this tag; default: empty, all. */
+    selene_text tag;
+    /** Those in this state, a SELENE_STATE_ number; default −1: all. Tasks that have ended are not listed. */
+    int32_t state;
+    /** At most so many: 1 … 1 000; default 100. */
+    uint32_t most;
+    /** Those behind this number: next of the page before; default 0: from the first on. */
+    int64_t after;
+} selene_fleet_filter;
+
+#define SELENE_FLEET_FILTER_INIT                                                                   \
+    { SELENE_SIZE(selene_fleet_filter), 0, {NULL, 0}, {NULL, 0}, -1, 100, 0 }
+
+/** Some tasks of a fleet, by number. Made by selene_fleet_list. Since: 0.2. */
+typedef struct selene_fleet_page {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    /** Live records, those that wait behind others among them (SELENE_STATE_BLOCKED); so appended is 0, and ended_at. */
+    const selene_fleet_record *const *records;
+    /** What after is for the next page; 0: there is none. */
+    int64_t next;
+} selene_fleet_page;
+
 /** Why a task does not run now. Since: 0.2. */
 typedef struct selene_fleet_reason {
     /** "not_due", "no_node", "ready", … */
@@ -280,6 +316,26 @@ SELENE_API selene_status selene_fleet_register(selene_fleet fleet, const selene_
                                                int32_t *out_disposition);
 
 /**
+ * Registers many tasks in a fleet in one commit; they are durable when this returns.
+ *
+ * Each is judged as by selene_fleet_register; one that is refused does not stop the others. Who registers the same ids at the
+ * same time should do so in the same order.
+ *
+ * @param tasks            count pointers to what they are; copied
+ * @param count            how many: up to 10 000, whose inputs are 256 MiB at most
+ * @param place            of all of them: queue and what a worker must carry; NULL: the fleet's queue, nothing
+ * @param out_statuses     count statuses, one for each; may be NULL. Written if the call is OK
+ * @param out_dispositions count SELENE_DISPOSITION_ numbers, untouched where refused; may be NULL
+ * @return INVALID_ARGUMENT (also: a text that the database does not take), UNSUPPORTED_STRUCT, TOO_LARGE: then nothing was
+ *         registered. OK also when tasks were refused; the detail is that of one of these
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_register_batch(
+    selene_fleet fleet, const selene_task *const *tasks, uint64_t count,
+    const selene_fleet_place *place, selene_status *out_statuses, int32_t *out_dispositions);
+
+/**
  * Cancels a task, and all that wait behind it; a run in flight is asked to stop, and no longer counts.
  *
  * @param id, id_length  the task; −1: NUL-terminated
@@ -317,6 +373,33 @@ SELENE_API selene_status selene_fleet_get(selene_fleet fleet, const char *id, in
 
 /** Frees what selene_fleet_get returned; NULL is ignored. Thread: any. Since: 0.2. */
 SELENE_API void selene_fleet_record_destroy(selene_fleet_record *record);
+
+/**
+ * Writes the defaults into filter, as SELENE_FLEET_FILTER_INIT does.
+ *
+ * @param filter       where to write
+ * @param struct_size  sizeof(selene_fleet_filter) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_filter_init(selene_fleet_filter *filter,
+                                                  uint32_t struct_size);
+
+/**
+ * Lists live tasks, by number: a page of them. For all, call it again with next of each page as after, until that is 0.
+ *
+ * @param filter    which; NULL for all defaults: the first 100 of the fleet's queue
+ * @param out_page  one block, with its records and their texts
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ *
+ * Ownership: the caller frees it with selene_fleet_page_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_list(selene_fleet fleet, const selene_fleet_filter *filter,
+                                           selene_fleet_page **out_page);
+
+/** Frees what selene_fleet_list returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_page_destroy(selene_fleet_page *page);
 
 /**
  * Tells every reason why a task does not run now.

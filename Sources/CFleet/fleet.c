@@ -143,6 +143,10 @@ selene_value fleet_text(selene_text text) {
     return (selene_value){SELENE_VALUE_TEXT, 0, 0, text.data, text.length};
 }
 
+selene_value fleet_word(const char *word) {
+    return fleet_text((selene_text){word, (int64_t)strlen(word)});
+}
+
 // What a SQLSTATE of the database's own means here; the first characters that fit count.
 static selene_status status_of(const char *state) {
     static const struct {

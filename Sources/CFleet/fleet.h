@@ -84,6 +84,8 @@ typedef struct statement {
 
 statement *statement_new(selene_text sql, const selene_value *values, uint64_t count);
 statement *statement_script(const char *sql);
+// The text of an array, as the database reads it; the caller frees it.
+char *statement_array(const selene_value *values, uint64_t count);
 void statement_free(statement *own);
 
 // ---- Rows (rows.c) ----
@@ -197,6 +199,8 @@ selene_status fleet_ask(fleet *own, const char *sql, const selene_value *values,
 // The status of an answer that is none.
 selene_status fleet_failed(const answer *given, int is_reading);
 selene_value fleet_text(selene_text text);
+// The same of a text that ends with a NUL.
+selene_value fleet_word(const char *word);
 // The script that installs a fleet, with a NUL (script.c).
 char *fleet_script(const char *schema, const char *quoted);
 // A name as SQL has it, between these quotes.

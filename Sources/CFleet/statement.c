@@ -125,6 +125,14 @@ statement *statement_new(selene_text sql, const selene_value *values, uint64_t c
     return own;
 }
 
+char *statement_array(const selene_value *values, uint64_t count) {
+    const selene_value array = {SELENE_VALUE_ARRAY, 0, 0, values, (int64_t)count};
+    int format;
+    char *text = fleet_memory(room_of(&array, 0) + 1);
+    *write_value(text, &array, &format) = 0;
+    return text;
+}
+
 statement *statement_script(const char *sql) {
     statement *own = statement_new((selene_text){sql, (int64_t)strlen(sql)}, NULL, 0);
     own->is_script = 1;

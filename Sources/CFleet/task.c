@@ -1,4 +1,4 @@
-// Section TASK of the header.
+// Section TASK of the header: looking at tasks, and cancelling them.
 
 #include "fleet.h"
 
@@ -6,169 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEN_YEARS (INT64_C(3653) * SELENE_DAY)
-enum { NAMES_MOST = 16, INPUT_MOST = 1 << 29 };
+enum { PAGE_MOST = 1000 };
 
-selene_status selene_fleet_place_init(selene_fleet_place *place, uint32_t struct_size) {
-    const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
-    return fleet_initial(place, struct_size, &defaults, sizeof defaults, "place");
-}
-
-// ---- Registering ----
-
-static selene_value number_of(int64_t number) {
-    return (selene_value){SELENE_VALUE_INTEGER, 0, number, NULL, 0};
-}
-
-static selene_value span_of(int64_t span) {
-    return (selene_value){VALUE_SPAN, 0, span, NULL, 0};
-}
-
-// A word of libselene's for a number.
-static selene_value word_of(const char *word) {
-    return (selene_value){SELENE_VALUE_TEXT, 0, 0, word, (int64_t)strlen(word)};
-}
-
-static selene_value array_of(const selene_value *values, uint64_t count) {
-    return (selene_value){SELENE_VALUE_ARRAY, 0, 0, values, (int64_t)count};
-}
-
-static selene_status take_names(selene_value *out, const selene_text *names, uint64_t count,
-                                const char *name) {
-    selene_status status = fleet_check_range((int64_t)count, 0, NAMES_MOST, name);
-    if (status == SELENE_OK && count > 0) status = fleet_check_pointer(names, name);
-    for (uint64_t i = 0; i < count && status == SELENE_OK; i++) {
-        selene_text text = names[i];
-        status = fleet_check_text(&text, 1, 255, name);
-        out[i] = fleet_text(text);
-    }
-    return status;
-}
-
-// What tasks of a fleet do not have.
-static selene_status check_supported(const selene_task *task) {
-    const char *field = task->flags != 0                                      ? "flags"
-                        : task->recurrence == SELENE_RECURRENCE_CALENDAR      ? "recurrence"
-                        : task->timeout != 0                                  ? "timeout"
-                        : task->stall_limit != 0                              ? "stall_limit"
-                        : task->jitter != 0                                   ? "jitter"
-                        : task->group.length != 0 && task->group.data != NULL ? "group"
-                        : task->after_count != 0                              ? "after"
-                        : task->latest_begin != 0                             ? "latest_begin"
-                        : task->condition_count != 0                          ? "conditions"
-                                                                              : NULL;
-    if (field == NULL) return SELENE_OK;
-    return fleet_refuse(SELENE_ERROR_UNSUPPORTED, "%s: tasks of a fleet have none", field);
-}
-
-// What the fleet would name otherwise; the rest it checks itself.
-static selene_status check_numbers(const selene_task *task) {
-    selene_status status = fleet_check_range(task->kind, 1, 2, "kind");
-    if (status == SELENE_OK) status = fleet_check_range(task->schedule, 0, 2, "schedule");
-    if (status == SELENE_OK) status = fleet_check_range(task->priority, 1, 5, "priority");
-    if (status == SELENE_OK) status = fleet_check_range(task->existing, -1, 4, "existing");
-    if (status == SELENE_OK) status = fleet_check_range(task->recurrence, 0, 1, "recurrence");
-    if (status == SELENE_OK) status = fleet_check_range(task->backoff, -1, 2, "backoff");
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->response_window, 0, 30, "response_window");
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->max_attempts, 0, INT32_MAX, "max_attempts");
-    if (status == SELENE_OK) status = fleet_check_range(task->constraints, 0, 255, "constraints");
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->expected_response, -1, SELENE_DAY, "expected_response");
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->initial_delay, 0, TEN_YEARS, "initial_delay");
-    if (status == SELENE_OK && task->schedule == SELENE_SCHEDULE_PERIODIC) {
-        status = fleet_check_range(task->period, 1, TEN_YEARS, "period");
-        if (status == SELENE_OK) status = fleet_check_range(task->flex, 0, task->period, "flex");
-    }
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->backoff_delay, 0, INT64_MAX, "backoff_delay");
-    if (status == SELENE_OK)
-        status = fleet_check_range(task->input_length, 0, INT64_MAX, "input_length");
-    if (status == SELENE_OK && task->input_length > 0)
-        status = fleet_check_pointer(task->input, "input");
-    if (status == SELENE_OK && task->input_length > INPUT_MOST)
-        status = fleet_refuse(SELENE_ERROR_TOO_LARGE, "input: %" PRId64 " bytes are too many",
-                              task->input_length);
-    return status;
-}
-
-static const char *const register_sql =
-    "select %.register($1::text, handler => $2::text, queue => $3::text, kind => $4::text, "
-    "schedule => $5::text, priority => $6::int, expected => $7::interval, delay => $8::interval, "
-    "every => $9::interval, flex => $10::interval, anchored => $11::boolean, backoff => $12::text, "
-    "backoff_delay => $13::interval, max_attempts => $14::int, response_window => $15::int, "
-    "tags => $16::text[], labels => $17::text[], requires => $18::text[], existing => $19::text, "
-    "input => $20::bytea)";
-
-static int32_t disposition_of(const selene_value *word) {
-    for (int32_t one = SELENE_DISPOSITION_ADDED; one <= SELENE_DISPOSITION_HELD; one++)
-        if (word->type == SELENE_VALUE_TEXT &&
-            strcmp(selene_disposition_name(one), word->data) == 0)
-            return one;
-    return -1;
-}
-
-selene_status selene_fleet_register(selene_fleet number, const selene_task *given,
-                                    const selene_fleet_place *where, int32_t *out_disposition) {
-    static const char *const policies[] = {"keep", "replace", "update", "append",
-                                           "append_or_replace"};
-    static const char *const backoffs[] = {"none", "linear", "exponential"};
-    const selene_value none = {SELENE_VALUE_NULL, 0, 0, NULL, 0};
-    selene_task task = SELENE_TASK_INIT;
-    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
-    selene_value tags[NAMES_MOST], labels[NAMES_MOST], requires[NAMES_MOST];
-    uint64_t require_count = 0;
-    fleet *own;
-    rows told;
-    selene_status status = fleet_check_pointer(given, "task");
-    if (status == SELENE_OK) status = fleet_take(&task, sizeof task, given, "task");
-    if (status == SELENE_OK) status = fleet_take(&place, sizeof place, where, "place");
-    if (status == SELENE_OK && place.flags != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are none",
-                              place.flags);
-    if (status == SELENE_OK) status = fleet_check_text(&task.id, 1, 255, "id");
-    if (status == SELENE_OK) status = fleet_check_text(&task.handler, 0, 255, "handler");
-    if (status == SELENE_OK) status = fleet_check_text(&place.queue, 0, 255, "queue");
-    if (status == SELENE_OK) status = check_supported(&task);
-    if (status == SELENE_OK) status = check_numbers(&task);
-    if (status == SELENE_OK) status = take_names(tags, task.tags, task.tag_count, "tags");
-    if (status == SELENE_OK) status = take_names(labels, place.labels, place.label_count, "labels");
-    if (status == SELENE_OK) status = fleet_hold(number, &own);
-    if (status != SELENE_OK) return status;
-    for (uint32_t bit = 1; bit <= SELENE_CONSTRAINT_NOT_ROAMING; bit <<= 1)
-        if (task.constraints & bit)
-    requires[require_count++] = word_of(selene_constraint_name(bit));
-    const selene_value values[] = {
-        fleet_text(task.id),
-        task.handler.length > 0 ? fleet_text(task.handler) : none,
-        place.queue.length > 0 ? fleet_text(place.queue) : word_of(own->queue),
-        word_of(selene_kind_name(task.kind)),
-        word_of(selene_schedule_name(task.schedule)),
-        number_of(task.priority),
-        task.expected_response >= 0 ? span_of(task.expected_response) : none,
-        span_of(task.initial_delay),
-        task.schedule == SELENE_SCHEDULE_PERIODIC ? span_of(task.period) : none,
-        span_of(task.schedule == SELENE_SCHEDULE_PERIODIC ? task.flex : 0),
-        {SELENE_VALUE_BOOLEAN, 0, task.recurrence == SELENE_RECURRENCE_ANCHORED, NULL, 0},
-        task.backoff >= 0 ? word_of(backoffs[task.backoff]) : none,
-        span_of(task.backoff_delay),
-        number_of(task.max_attempts),
-        number_of(task.response_window),
-        array_of(tags, task.tag_count),
-        array_of(labels, place.label_count),
-        array_of(requires, require_count),
-        task.existing >= 0 ? word_of(policies[task.existing]) : none,
-        {SELENE_VALUE_BYTES, 0, 0, task.input, task.input_length},
-    };
-    status = fleet_ask(own, register_sql, values, sizeof values / sizeof *values, 0, &told);
-    handle_release(&own->handle);
-    if (status != SELENE_OK) return status;
-    if (out_disposition != NULL) *out_disposition = disposition_of(&told.cells[0]);
-    rows_free(&told);
-    return SELENE_OK;
+selene_status selene_fleet_filter_init(selene_fleet_filter *filter, uint32_t struct_size) {
+    const selene_fleet_filter defaults = SELENE_FLEET_FILTER_INIT;
+    return fleet_initial(filter, struct_size, &defaults, sizeof defaults, "filter");
 }
 
 // ---- Of one task ----
@@ -227,35 +69,22 @@ static uint32_t bits_in(const selene_value *words) {
     return bits;
 }
 
-selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_length,
-                               selene_fleet_record **out_record) {
-    rows told;
-    block room;
-    selene_status status = fleet_check_pointer(out_record, "out_record");
-    if (status == SELENE_OK)
-        status = ask_of(number,
-                        "select seq, id, queue, handler, node, failure, labels, tags, requires, "
-                        "kind, schedule, state, stop, priority, attempts, generation, runs, "
-                        "registered, earliest_begin, last_run, ended, estimate, run, appended "
-                        "from %.get($1::text)",
-                        id, id_length, "id", 1, &told);
-    if (status != SELENE_OK) return status;
-    if (told.count == 0) {
-        rows_free(&told);
-        return fleet_refuse(SELENE_ERROR_NOT_FOUND, "id: is not registered");
-    }
-    const selene_value *cell = told.cells;
-    block_new(&room, &told, sizeof **out_record, 0, 0);
-    selene_fleet_record *out = room.start;
+#define COLUMNS                                                                                    \
+    "seq, id, queue, handler, node, failure, labels, tags, requires, kind, schedule, state, "      \
+    "stop, "                                                                                       \
+    "priority, attempts, generation, runs, registered, earliest_begin, last_run, estimate, run"
+
+// From the cells of a row with those columns; what is behind them only one record of an id tells.
+static void read_record(selene_fleet_record *out, block *room, const selene_value *cell) {
     out->struct_size = sizeof *out;
     out->sequence = cell[0].integer;
-    out->id = block_text(&room, &cell[1]);
-    out->queue = block_text(&room, &cell[2]);
-    out->handler = block_text(&room, &cell[3]);
-    out->node = block_text(&room, &cell[4]);
-    out->failure = block_text(&room, &cell[5]);
-    out->labels = block_texts(&room, &cell[6], &out->label_count);
-    out->tags = block_texts(&room, &cell[7], &out->tag_count);
+    out->id = block_text(room, &cell[1]);
+    out->queue = block_text(room, &cell[2]);
+    out->handler = block_text(room, &cell[3]);
+    out->node = block_text(room, &cell[4]);
+    out->failure = block_text(room, &cell[5]);
+    out->labels = block_texts(room, &cell[6], &out->label_count);
+    out->tags = block_texts(room, &cell[7], &out->tag_count);
     out->constraints = bits_in(&cell[8]);
     out->kind = number_in(selene_kind_name, SELENE_KIND_REFRESH, &cell[9]);
     out->schedule = number_in(selene_schedule_name, 0, &cell[10]);
@@ -269,10 +98,28 @@ selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_l
     out->registered_at = cell[17].integer;
     out->earliest_begin = cell[18].integer;
     out->last_run = cell[19].integer;
-    out->ended_at = cell[20].integer;
-    out->estimate = cell[21].integer;
-    out->run = cell[22].integer;
-    out->appended = (uint64_t)cell[23].integer;
+    out->estimate = cell[20].integer;
+    out->run = cell[21].integer;
+}
+
+selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_length,
+                               selene_fleet_record **out_record) {
+    rows told;
+    block room;
+    selene_status status = fleet_check_pointer(out_record, "out_record");
+    if (status == SELENE_OK)
+        status = ask_of(number, "select " COLUMNS ", ended, appended from %.get($1::text)", id,
+                        id_length, "id", 1, &told);
+    if (status != SELENE_OK) return status;
+    if (told.count == 0) {
+        rows_free(&told);
+        return fleet_refuse(SELENE_ERROR_NOT_FOUND, "id: is not registered");
+    }
+    block_new(&room, &told, sizeof **out_record, 0, 0);
+    selene_fleet_record *out = room.start;
+    read_record(out, &room, told.cells);
+    out->ended_at = told.cells[22].integer;
+    out->appended = (uint64_t)told.cells[23].integer;
     *out_record = out;
     rows_free(&told);
     return SELENE_OK;
@@ -328,4 +175,73 @@ selene_status selene_fleet_result(selene_fleet number, const char *id, int64_t i
     *out_result = out;
     rows_free(&told);
     return SELENE_OK;
+}
+
+// ---- A page ----
+
+// The filter, checked, and its values: queue, state, tag, after, most. Of an empty queue the fleet's is meant.
+static selene_status take_filter(const selene_fleet_filter *given, selene_fleet_filter *out) {
+    static const selene_fleet_filter defaults = SELENE_FLEET_FILTER_INIT;
+    *out = defaults;
+    selene_status status = fleet_take(out, sizeof *out, given, "filter");
+    if (status == SELENE_OK && (out->flags & ~(uint32_t)SELENE_FLEET_EVERY_QUEUE) != 0)
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
+                              "flags: %" PRIu32 " has bits that are not known, allowed are 1",
+                              out->flags);
+    if (status == SELENE_OK) status = fleet_check_text(&out->queue, 0, 255, "queue");
+    if (status == SELENE_OK && out->queue.length > 0 && out->flags != 0)
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
+                              "queue: must be empty with SELENE_FLEET_EVERY_QUEUE");
+    if (status == SELENE_OK) status = fleet_check_text(&out->tag, 0, 255, "tag");
+    if (status == SELENE_OK)
+        status = fleet_check_range(out->state, -1, SELENE_STATE_CANCELLED, "state");
+    if (status == SELENE_OK) status = fleet_check_range(out->most, 1, PAGE_MOST, "most");
+    if (status == SELENE_OK) status = fleet_check_range(out->after, 0, INT64_MAX, "after");
+    return status;
+}
+
+selene_status selene_fleet_list(selene_fleet number, const selene_fleet_filter *given,
+                                selene_fleet_page **out_page) {
+    const selene_value none = {SELENE_VALUE_NULL, 0, 0, NULL, 0};
+    selene_fleet_filter filter;
+    fleet *own;
+    rows told;
+    block room;
+    selene_status status = fleet_check_pointer(out_page, "out_page");
+    if (status == SELENE_OK) status = take_filter(given, &filter);
+    if (status == SELENE_OK) status = fleet_hold(number, &own);
+    if (status != SELENE_OK) return status;
+    const selene_value values[] = {
+        filter.flags & SELENE_FLEET_EVERY_QUEUE ? none
+        : filter.queue.length > 0               ? fleet_text(filter.queue)
+                                                : fleet_word(own->queue),
+        filter.state < 0 ? none : fleet_word(selene_state_name(filter.state)),
+        filter.tag.length > 0 ? fleet_text(filter.tag) : none,
+        {SELENE_VALUE_INTEGER, 0, filter.after, NULL, 0},
+        {SELENE_VALUE_INTEGER, 0, filter.most, NULL, 0},
+    };
+    status = fleet_ask(
+        own, "select " COLUMNS " from %.list($1::text, $2::text, $3::text, $4::bigint, $5::int)",
+        values, sizeof values / sizeof *values, 1, &told);
+    handle_release(&own->handle);
+    if (status != SELENE_OK) return status;
+    block_new(&room, &told, sizeof **out_page,
+              sizeof(selene_fleet_record) + sizeof(selene_fleet_record *), told.count);
+    selene_fleet_page *out = room.start;
+    selene_fleet_record *records = (selene_fleet_record *)(out + 1);
+    const selene_fleet_record **pointers = (const selene_fleet_record **)(records + told.count);
+    *out = (selene_fleet_page){sizeof *out, 0, told.count, pointers, 0};
+    for (uint64_t i = 0; i < told.count; i++) {
+        read_record(&records[i], &room, &told.cells[i * told.columns]);
+        pointers[i] = &records[i];
+    }
+    // A page that is not full is the last one.
+    if (told.count == filter.most) out->next = records[told.count - 1].sequence;
+    *out_page = out;
+    rows_free(&told);
+    return SELENE_OK;
+}
+
+void selene_fleet_page_destroy(selene_fleet_page *page) {
+    free(page);
 }

@@ -41,6 +41,29 @@ begin
   return enter(t, q, kind_number, n);
 end $$;
 
+-- The same as one of many that share a commit: in place of an error the number of the status and its words, so that the others
+-- stand.
+create or replace function try_register(
+  id text, handler text default null, queue text default 'default', kind text default 'refresh', schedule text default null,
+  priority int default 3, expected interval default null, delay interval default '0', every interval default null,
+  flex interval default '0', anchored boolean default false, backoff text default null, backoff_delay interval default '30 s',
+  max_attempts int default 0, response_window int default 3, tags text[] default '{}', labels text[] default '{}',
+  requires text[] default '{}', existing text default null, input bytea default '')
+returns table (disposition text, status int, detail text) language plpgsql as $$
+begin
+  begin
+    disposition := register(try_register.id, handler, queue, kind, schedule, priority, expected, delay, every, flex, anchored,
+      backoff, backoff_delay, max_attempts, response_window, tags, labels, requires, existing, input);
+    status := 0;
+  exception when others then
+    if sqlstate !~ '^SE[0-9]{3}$' then raise; end if;
+    disposition := null;
+    status := substr(sqlstate, 3)::int;
+    detail := sqlerrm;
+  end;
+  return next;
+end $$;
+
 create or replace function constraint_bits(requires text[]) returns int language plpgsql as $$
 declare word text; bits int := 0;
 begin

@@ -14,6 +14,7 @@ from conftest import Fleet
 #: A call of each function that anybody may have a right to, and whose it is.
 CALLS = {
     "register('x')": {"enqueue"},
+    "try_register('x')": {"enqueue"},
     "update_task('x', priority => 1)": {"enqueue"},
     "cancel_tag('none')": {"enqueue"},
     "cancel('x')": {"enqueue"},

@@ -68,6 +68,7 @@ static int is_same(const char *one, const char *other, size_t size) {
 static void test_init(void) {
     TRY_INIT(selene_fleet_options, selene_fleet_options_init, SELENE_FLEET_OPTIONS_INIT);
     TRY_INIT(selene_fleet_place, selene_fleet_place_init, SELENE_FLEET_PLACE_INIT);
+    TRY_INIT(selene_fleet_filter, selene_fleet_filter_init, SELENE_FLEET_FILTER_INIT);
     TRY_INIT(selene_worker_options, selene_worker_options_init, SELENE_WORKER_OPTIONS_INIT);
     TRY_INIT(selene_worker_info, selene_worker_info_init, SELENE_WORKER_INFO_INIT);
 }
@@ -184,6 +185,90 @@ static void test_register(void) {
     end();
 }
 
+static void test_register_batch(void) {
+    static const selene_text none = {NULL, 0};
+    static const char large[1] = {0};
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    selene_task task = SELENE_TASK_INIT, wrong = SELENE_TASK_INIT, huge = SELENE_TASK_INIT;
+    const selene_task *tasks[] = {&wrong, NULL, &task}, *one_wrong[] = {&wrong, NULL};
+    selene_status statuses[3] = {77, 77, 77};
+    int32_t dispositions[3] = {77, 77, 77};
+    begin();
+    task.id = huge.id = SELENE_TEXT("a");
+    INVALID("tasks: is NULL",
+            selene_fleet_register_batch(fleet, NULL, 1, NULL, statuses, dispositions));
+    INVALID("count: 10001 ",
+            selene_fleet_register_batch(fleet, tasks, 10001, NULL, statuses, dispositions));
+    INVALID("count: 18446744073709551615 ",
+            selene_fleet_register_batch(fleet, tasks, UINT64_MAX, NULL, statuses, dispositions));
+    place.flags = 1;
+    INVALID("flags: 1",
+            selene_fleet_register_batch(fleet, tasks, 3, &place, statuses, dispositions));
+    place.flags = 0;
+    place.label_count = 1;
+    INVALID("labels: is NULL",
+            selene_fleet_register_batch(fleet, tasks, 3, &place, statuses, dispositions));
+    place.labels = &none;
+    INVALID("labels: 0 bytes",
+            selene_fleet_register_batch(fleet, tasks, 3, &place, statuses, dispositions));
+    OLD("place: ",
+        selene_fleet_register_batch(fleet, tasks, 3, &(selene_fleet_place){.struct_size = 7},
+                                    statuses, dispositions));
+    REFUSED(SELENE_ERROR_INVALID_HANDLE,
+            "fleet: ", selene_fleet_register_batch(0, tasks, 3, NULL, statuses, dispositions));
+    REFUSED(SELENE_ERROR_OWNER_AWAY,
+            "fleet: ", selene_fleet_register_batch(fleet, tasks, 3, NULL, statuses, dispositions));
+    huge.input = large;
+    huge.input_length = (1 << 28) + 1;
+    tasks[1] = &huge;
+    REFUSED(SELENE_ERROR_TOO_LARGE,
+            "tasks: ", selene_fleet_register_batch(fleet, tasks, 3, NULL, statuses, dispositions));
+    for (int i = 0; i < 3; i++)
+        CHECK(statuses[i] == 77 && dispositions[i] == 77);
+    /* Where none can be sent no database is asked. */
+    CHECK_OK(selene_fleet_register_batch(fleet, one_wrong, 2, NULL, statuses, dispositions));
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[0]);
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[1]);
+    CHECK(strcmp(selene_fleet_detail(), "task: is NULL") == 0);
+    CHECK_INT(77, dispositions[0]);
+    end();
+}
+
+#define BAD_FILTER(begin, change)                                                                  \
+    do {                                                                                           \
+        selene_fleet_filter filter = SELENE_FLEET_FILTER_INIT;                                     \
+        change;                                                                                    \
+        INVALID(begin, selene_fleet_list(fleet, &filter, &page));                                  \
+        CHECK(page == NULL);                                                                       \
+    } while (0)
+
+static void test_list(void) {
+    selene_fleet_page *page = NULL;
+    NEWER(selene_fleet_filter) newer = {SELENE_FLEET_FILTER_INIT, 1};
+    begin();
+    INVALID("out_page: is NULL", selene_fleet_list(fleet, NULL, NULL));
+    newer.own.struct_size = sizeof newer;
+    OLD("filter: ", selene_fleet_list(fleet, &newer.own, &page));
+    newer.own.struct_size = 7;
+    OLD("filter: ", selene_fleet_list(fleet, &newer.own, &page));
+    BAD_FILTER("flags: 2", filter.flags = 2);
+    BAD_FILTER("queue: has a NUL", filter.queue = SELENE_TEXT("a\0b"));
+    BAD_FILTER("queue: must be empty",
+               (filter.queue = SELENE_TEXT("a"), filter.flags = SELENE_FLEET_EVERY_QUEUE));
+    BAD_FILTER("tag: length -2", filter.tag.length = -2);
+    BAD_FILTER("tag: is NULL", filter.tag.length = 1);
+    BAD_FILTER("state: 7", filter.state = 7);
+    BAD_FILTER("state: -2", filter.state = -2);
+    BAD_FILTER("most: 0 ", filter.most = 0);
+    BAD_FILTER("most: 1001 ", filter.most = 1001);
+    BAD_FILTER("after: -1 ", filter.after = -1);
+    REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_list(0, NULL, &page));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_list(fleet, NULL, &page));
+    CHECK(page == NULL);
+    selene_fleet_page_destroy(NULL);
+    end();
+}
+
 static void test_calls(void) {
     selene_fleet_record *record = NULL;
     selene_fleet_explanation *explanation = NULL;
@@ -296,6 +381,8 @@ int main(int argc, char **argv) {
     run_test("A2 what _init writes is what the macro writes", test_init);
     run_test("A2 options of a fleet that are wrong", test_open);
     run_test("A2 tasks that are wrong, and what tasks of a fleet do not have", test_register);
+    run_test("A2 many tasks that are wrong", test_register_batch);
+    run_test("A2 filters that are wrong", test_list);
     run_test("A2 calls with wrong arguments, without a database, and on no fleet", test_calls);
     run_test("A2 options of a worker that are wrong", test_worker);
     return check_end();

@@ -211,6 +211,220 @@ static void test_refusals(void) {
     close_fleet();
 }
 
+/** How many tasks a filter gives, page by page, and that they come by number. */
+static uint64_t listed(selene_fleet_filter filter, int *out_pages) {
+    selene_fleet_page *page = NULL;
+    uint64_t count = 0;
+    int64_t last = 0;
+    *out_pages = 0;
+    do {
+        CHECK_OK(selene_fleet_list(fleet, &filter, &page));
+        CHECK(page->count <= filter.most);
+        for (uint64_t i = 0; i < page->count; i++) {
+            CHECK(page->records[i]->sequence > last);
+            last = page->records[i]->sequence;
+        }
+        count += page->count;
+        ++*out_pages;
+        filter.after = page->next;
+        selene_fleet_page_destroy(page);
+    } while (filter.after != 0);
+    return count;
+}
+
+static void test_list(void) {
+    static const selene_text tag = {"t", 1}, gpu = {"gpu", 3}, web = {"web", 3}, none = {NULL, 0};
+    selene_fleet_filter filter = SELENE_FLEET_FILTER_INIT;
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    selene_fleet_page *page = NULL;
+    char id[16];
+    int pages;
+    open_fleet();
+    CHECK_OK(selene_fleet_list(fleet, NULL, &page));
+    CHECK_INT(0, page->count);
+    CHECK_INT(0, page->next);
+    selene_fleet_page_destroy(page);
+    for (int i = 0; i < 25; i++) {
+        snprintf(id, sizeof id, "t%d", i);
+        selene_task task = once(id);
+        task.tags = &tag;
+        task.tag_count = i % 5 == 0;
+        task.handler = SELENE_TEXT("send");
+        task.priority = 4;
+        task.expected_response = SELENE_SECOND;
+        place.labels = &gpu;
+        place.label_count = 1;
+        place.queue = i == 24 ? web : none;
+        CHECK_OK(selene_fleet_register(fleet, &task, &place, NULL));
+    }
+    selene_task behind = once("t3");
+    behind.existing = SELENE_EXISTING_APPEND;
+    CHECK_OK(selene_fleet_register(fleet, &behind, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_APPENDED, disposition);
+    sql("select * from hello('n'); select * from claim(1, array(select class from class), most => "
+        "1)");
+    CHECK_INT(25, listed(filter, &pages));
+    CHECK_INT(1, pages);
+    filter.most = 10;
+    CHECK_INT(25, listed(filter, &pages));
+    CHECK_INT(3, pages);
+    filter.most = 5;
+    CHECK_INT(25, listed(filter, &pages));
+    CHECK_INT(6, pages);
+    filter.flags = SELENE_FLEET_EVERY_QUEUE;
+    CHECK_INT(26, listed(filter, &pages));
+    filter.flags = 0;
+    filter.queue = SELENE_TEXT("web");
+    CHECK_INT(1, listed(filter, &pages));
+    filter.queue = SELENE_TEXT("nothing");
+    CHECK_INT(0, listed(filter, &pages));
+    filter = (selene_fleet_filter)SELENE_FLEET_FILTER_INIT;
+    filter.tag = tag;
+    CHECK_INT(5, listed(filter, &pages));
+    filter.state = SELENE_STATE_RUNNING;
+    CHECK_INT(1, listed(filter, &pages));
+    filter.tag.length = 0;
+    filter.state = SELENE_STATE_BLOCKED;
+    CHECK_INT(1, listed(filter, &pages));
+    filter.state = SELENE_STATE_SUCCEEDED;
+    CHECK_INT(0, listed(filter, &pages));
+    filter.state = SELENE_STATE_RUNNING;
+    CHECK_OK(selene_fleet_list(fleet, &filter, &page));
+    const selene_fleet_record *record = page->records[0];
+    CHECK_INT(sizeof *record, record->struct_size);
+    CHECK(strcmp(record->id.data, "t0") == 0 && strcmp(record->queue.data, "mail") == 0);
+    CHECK(strcmp(record->handler.data, "send") == 0 && strcmp(record->node.data, "n") == 0);
+    CHECK_INT(1, record->label_count);
+    CHECK(strcmp(record->labels[0].data, "gpu") == 0);
+    CHECK_INT(1, record->tag_count);
+    CHECK(strcmp(record->tags[0].data, "t") == 0);
+    CHECK_INT(SELENE_STATE_RUNNING, record->state);
+    CHECK_INT(SELENE_KIND_REFRESH, record->kind);
+    CHECK_INT(SELENE_SCHEDULE_ONCE, record->schedule);
+    CHECK_INT(4, record->priority);
+    CHECK_INT(1, record->attempts);
+    CHECK_INT(SELENE_SECOND, record->estimate);
+    CHECK(record->run > 0 && record->registered_at > 0);
+    CHECK_INT(0, record->ended_at);
+    selene_fleet_page_destroy(page);
+    close_fleet();
+}
+
+enum { MANY = 3000 };
+
+static void test_register_batch(void) {
+    static const selene_text tags[] = {{"t", 1}, {"with \"quotes\", \\ and {}", -1}},
+                             gpu = {"gpu", 3};
+    static selene_task tasks[MANY];
+    static const selene_task *given[MANY];
+    static char ids[MANY][16];
+    selene_status statuses[8];
+    int32_t dispositions[8];
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    selene_fleet_record *record = NULL;
+    open_fleet();
+    CHECK_OK(selene_fleet_register_batch(fleet, NULL, 0, NULL, NULL, NULL));
+    for (int i = 0; i < 8; i++) {
+        tasks[i] = once("a");
+        given[i] = &tasks[i];
+        dispositions[i] = 77;
+    }
+    tasks[0].handler = SELENE_TEXT("send");
+    tasks[0].tags = tags;
+    tasks[0].tag_count = 2;
+    tasks[0].constraints = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_IDLE;
+    tasks[0].expected_response = 2500 * SELENE_MILLISECOND;
+    tasks[0].initial_delay = SELENE_HOUR + 1;
+    tasks[0].kind = SELENE_KIND_PROCESSING;
+    tasks[0].priority = 4;
+    tasks[0].max_attempts = 3;
+    tasks[0].input = "\0\"\\x";
+    tasks[0].input_length = 4;
+    tasks[2].priority = 9;
+    tasks[3] = once("refused there");
+    tasks[3].existing = SELENE_EXISTING_APPEND;
+    tasks[3].schedule = SELENE_SCHEDULE_STANDING;
+    tasks[4] = once("periodic");
+    tasks[4].schedule = SELENE_SCHEDULE_PERIODIC;
+    tasks[4].period = SELENE_DAY;
+    tasks[4].flex = SELENE_HOUR;
+    tasks[4].recurrence = SELENE_RECURRENCE_ANCHORED;
+    tasks[4].backoff = SELENE_BACKOFF_LINEAR;
+    tasks[4].backoff_delay = SELENE_MINUTE;
+    tasks[4].response_window = 7;
+    given[5] = NULL;
+    tasks[6] = once("a");
+    tasks[6].existing = SELENE_EXISTING_APPEND;
+    tasks[6].kind = SELENE_KIND_PROCESSING;
+    tasks[7] = once("standing");
+    tasks[7].schedule = SELENE_SCHEDULE_STANDING;
+    place.labels = &gpu;
+    place.label_count = 1;
+    place.queue = SELENE_TEXT("web");
+    CHECK_OK(selene_fleet_register_batch(fleet, given, 8, &place, statuses, dispositions));
+    static const selene_status expected[8] = {SELENE_OK,
+                                              SELENE_OK,
+                                              SELENE_ERROR_INVALID_ARGUMENT,
+                                              SELENE_ERROR_INVALID_ARGUMENT,
+                                              SELENE_OK,
+                                              SELENE_ERROR_INVALID_ARGUMENT,
+                                              SELENE_OK,
+                                              SELENE_OK};
+    static const int32_t became[8] = {
+        SELENE_DISPOSITION_ADDED,    SELENE_DISPOSITION_KEPT, 77, 77, SELENE_DISPOSITION_ADDED, 77,
+        SELENE_DISPOSITION_APPENDED, SELENE_DISPOSITION_ADDED};
+    for (int i = 0; i < 8; i++) {
+        CHECK_INT(expected[i], statuses[i]);
+        CHECK_INT(became[i], dispositions[i]);
+    }
+    CHECK(strcmp(selene_fleet_detail(), "existing: only once tasks can be appended") == 0);
+    CHECK(strcmp(sql("select input from task where id = 'a' and behind is null"), "\\x00225c78") ==
+          0);
+    CHECK(strcmp(sql("select delay from task where id = 'a' and behind is null"),
+                 "3600000001000") == 0);
+    CHECK(
+        strcmp(
+            sql("select period = 86400e9 and flex = 3600e9 and recurrence = 1 and backoff = 1 and "
+                "backoff_delay = 60e9 and response_window = 7 and learns from task where id = "
+                "'periodic'"),
+            "t") == 0);
+    CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
+    CHECK(strcmp(record->queue.data, "web") == 0 && strcmp(record->handler.data, "send") == 0);
+    CHECK_INT(2, record->tag_count);
+    CHECK(strcmp(record->tags[1].data, tags[1].data) == 0);
+    CHECK(strcmp(record->labels[0].data, "gpu") == 0);
+    CHECK_INT(tasks[0].constraints, record->constraints);
+    CHECK_INT(SELENE_KIND_PROCESSING, record->kind);
+    CHECK_INT(4, record->priority);
+    CHECK_INT(tasks[0].expected_response, record->estimate);
+    CHECK_INT(1, record->appended);
+    selene_fleet_record_destroy(record);
+    /* In the order in which they are given, and all that is not refused in one commit. */
+    for (int i = 0; i < MANY; i++) {
+        snprintf(ids[i], sizeof ids[i], "m%d", i);
+        tasks[i] = once(ids[i]);
+        given[i] = &tasks[i];
+    }
+    CHECK_OK(selene_fleet_register_batch(fleet, given, MANY, NULL, NULL, NULL));
+    CHECK(strcmp(sql("select count(*) from task where id ~ '^m'"), "3000") == 0);
+    CHECK(
+        strcmp(sql("select bool_and(substr(id, 2)::int = place) from (select id, row_number() over "
+                   "(order by seq) - 1 as place from task where id ~ '^m') t"),
+               "t") == 0);
+    /* What the database cannot take at all refuses the whole. */
+    tasks[0] = once("new");
+    tasks[1] = once("a\xff");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                 selene_fleet_register_batch(fleet, given, 2, NULL, statuses, dispositions));
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_get(fleet, "new", -1, &record));
+    sql("select set_queue('mail', limit_refresh => 3001)");
+    tasks[1] = once("over");
+    CHECK_OK(selene_fleet_register_batch(fleet, given, 2, NULL, statuses, NULL));
+    CHECK_INT(SELENE_OK, statuses[0]);
+    CHECK_INT(SELENE_ERROR_TOO_MANY_PENDING, statuses[1]);
+    close_fleet();
+}
+
 static void test_pause_status(void) {
     selene_task task = once("a");
     selene_fleet_items *items = NULL;
@@ -437,7 +651,10 @@ int main(int argc, char **argv) {
     run_test("N3 every field of a task arrives, that of an older struct, too", test_every_field);
     run_test("N16 what is refused has the status of its SQLSTATE and changes nothing",
              test_refusals);
+    run_test("N8 many tasks are registered in one commit, each judged by itself",
+             test_register_batch);
     run_test("N31 pauses, status, wake and results", test_pause_status);
+    run_test("N31 tasks are listed, page by page", test_list);
     run_test("N1 it installs a fleet in a schema of any name", test_install);
     run_test("N32 who may not is refused, and what an installation lacks is told", test_rights);
     run_test("N29 a lost connection is made again; without one nothing is changed", test_lost);

@@ -1,0 +1,345 @@
+// Section TASK of the header: registering one task, or many.
+
+#include "fleet.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEN_YEARS (INT64_C(3653) * SELENE_DAY)
+#define INPUTS_MOST (INT64_C(1) << 28)
+enum { NAMES_MOST = 16, INPUT_MOST = 1 << 29, TASKS_MOST = 10000 };
+
+selene_status selene_fleet_place_init(selene_fleet_place *place, uint32_t struct_size) {
+    const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
+    return fleet_initial(place, struct_size, &defaults, sizeof defaults, "place");
+}
+
+// ---- What is given ----
+
+static selene_status check_names(const selene_text *names, uint64_t count, const char *name) {
+    selene_status status = fleet_check_range((int64_t)count, 0, NAMES_MOST, name);
+    if (status == SELENE_OK && count > 0) status = fleet_check_pointer(names, name);
+    for (uint64_t i = 0; i < count && status == SELENE_OK; i++) {
+        selene_text text = names[i];
+        status = fleet_check_text(&text, 1, 255, name);
+    }
+    return status;
+}
+
+// What tasks of a fleet do not have.
+static selene_status check_supported(const selene_task *task) {
+    const char *field = task->flags != 0                                      ? "flags"
+                        : task->recurrence == SELENE_RECURRENCE_CALENDAR      ? "recurrence"
+                        : task->timeout != 0                                  ? "timeout"
+                        : task->stall_limit != 0                              ? "stall_limit"
+                        : task->jitter != 0                                   ? "jitter"
+                        : task->group.length != 0 && task->group.data != NULL ? "group"
+                        : task->after_count != 0                              ? "after"
+                        : task->latest_begin != 0                             ? "latest_begin"
+                        : task->condition_count != 0                          ? "conditions"
+                                                                              : NULL;
+    if (field == NULL) return SELENE_OK;
+    return fleet_refuse(SELENE_ERROR_UNSUPPORTED, "%s: tasks of a fleet have none", field);
+}
+
+// What the fleet would name otherwise; the rest it checks itself.
+static selene_status check_numbers(const selene_task *task) {
+    selene_status status = fleet_check_range(task->kind, 1, 2, "kind");
+    if (status == SELENE_OK) status = fleet_check_range(task->schedule, 0, 2, "schedule");
+    if (status == SELENE_OK) status = fleet_check_range(task->priority, 1, 5, "priority");
+    if (status == SELENE_OK) status = fleet_check_range(task->existing, -1, 4, "existing");
+    if (status == SELENE_OK) status = fleet_check_range(task->recurrence, 0, 1, "recurrence");
+    if (status == SELENE_OK) status = fleet_check_range(task->backoff, -1, 2, "backoff");
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->response_window, 0, 30, "response_window");
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->max_attempts, 0, INT32_MAX, "max_attempts");
+    if (status == SELENE_OK) status = fleet_check_range(task->constraints, 0, 255, "constraints");
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->expected_response, -1, SELENE_DAY, "expected_response");
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->initial_delay, 0, TEN_YEARS, "initial_delay");
+    if (status == SELENE_OK && task->schedule == SELENE_SCHEDULE_PERIODIC) {
+        status = fleet_check_range(task->period, 1, TEN_YEARS, "period");
+        if (status == SELENE_OK) status = fleet_check_range(task->flex, 0, task->period, "flex");
+    }
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->backoff_delay, 0, INT64_MAX, "backoff_delay");
+    if (status == SELENE_OK)
+        status = fleet_check_range(task->input_length, 0, INT64_MAX, "input_length");
+    if (status == SELENE_OK && task->input_length > 0)
+        status = fleet_check_pointer(task->input, "input");
+    if (status == SELENE_OK && task->input_length > INPUT_MOST)
+        status = fleet_refuse(SELENE_ERROR_TOO_LARGE, "input: %" PRId64 " bytes are too many",
+                              task->input_length);
+    return status;
+}
+
+// Reads a task of the caller's, whatever its size, with the lengths of its texts.
+static selene_status take_task(const selene_task *given, selene_task *out) {
+    static const selene_task defaults = SELENE_TASK_INIT;
+    *out = defaults;
+    selene_status status = fleet_check_pointer(given, "task");
+    if (status == SELENE_OK) status = fleet_take(out, sizeof *out, given, "task");
+    if (status == SELENE_OK) status = fleet_check_text(&out->id, 1, 255, "id");
+    if (status == SELENE_OK) status = fleet_check_text(&out->handler, 0, 255, "handler");
+    if (status == SELENE_OK) status = check_supported(out);
+    if (status == SELENE_OK) status = check_numbers(out);
+    if (status == SELENE_OK) status = check_names(out->tags, out->tag_count, "tags");
+    return status;
+}
+
+static selene_status take_place(const selene_fleet_place *given, selene_fleet_place *out) {
+    static const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
+    *out = defaults;
+    selene_status status = fleet_take(out, sizeof *out, given, "place");
+    if (status == SELENE_OK && out->flags != 0)
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
+                              "flags: %" PRIu32 " has bits that are not known, allowed are none",
+                              out->flags);
+    if (status == SELENE_OK) status = fleet_check_text(&out->queue, 0, 255, "queue");
+    if (status == SELENE_OK) status = check_names(out->labels, out->label_count, "labels");
+    return status;
+}
+
+// ---- As the database takes it ----
+
+static selene_value number_of(int64_t number) {
+    return (selene_value){SELENE_VALUE_INTEGER, 0, number, NULL, 0};
+}
+
+// Whole microseconds, rounded up.
+static selene_value microseconds(int64_t span) {
+    return number_of(span / 1000 + (span % 1000 > 0));
+}
+
+// The text of an array, which may be an element of another one; the caller frees it.
+static char *names_text(const selene_text *names, uint64_t count) {
+    selene_value values[NAMES_MOST];
+    for (uint64_t i = 0; i < count; i++) {
+        selene_text text = names[i];
+        if (text.length < 0) text.length = (int64_t)strlen(text.data);
+        values[i] = fleet_text(text);
+    }
+    return statement_array(values, count);
+}
+
+static char *constraints_text(uint32_t constraints) {
+    selene_value values[NAMES_MOST];
+    uint64_t count = 0;
+    for (uint32_t bit = 1; bit <= SELENE_CONSTRAINT_NOT_ROAMING; bit <<= 1)
+        if (constraints & bit) values[count++] = fleet_word(selene_constraint_name(bit));
+    return statement_array(values, count);
+}
+
+// The parameters of a task, in the order of both statements below, each so far from the next; and the texts among them that
+// are to be freed.
+enum { PARAMETERS = 18, TEXTS = 2 };
+static void fill(selene_value *out, size_t stride, char **texts, const selene_task *task) {
+    static const char *const policies[] = {"keep", "replace", "update", "append",
+                                           "append_or_replace"};
+    static const char *const backoffs[] = {"none", "linear", "exponential"};
+    const selene_value none = {SELENE_VALUE_NULL, 0, 0, NULL, 0};
+    int is_periodic = task->schedule == SELENE_SCHEDULE_PERIODIC;
+    texts[0] = names_text(task->tags, task->tag_count);
+    texts[1] = constraints_text(task->constraints);
+    const selene_value values[PARAMETERS] = {
+        fleet_text(task->id),
+        task->handler.length > 0 ? fleet_text(task->handler) : none,
+        fleet_word(selene_kind_name(task->kind)),
+        fleet_word(selene_schedule_name(task->schedule)),
+        number_of(task->priority),
+        task->expected_response >= 0 ? microseconds(task->expected_response) : none,
+        microseconds(task->initial_delay),
+        is_periodic ? microseconds(task->period) : none,
+        microseconds(is_periodic ? task->flex : 0),
+        {SELENE_VALUE_BOOLEAN, 0, task->recurrence == SELENE_RECURRENCE_ANCHORED, NULL, 0},
+        task->backoff >= 0 ? fleet_word(backoffs[task->backoff]) : none,
+        microseconds(task->backoff_delay),
+        number_of(task->max_attempts),
+        number_of(task->response_window),
+        fleet_word(texts[0]),
+        fleet_word(texts[1]),
+        task->existing >= 0 ? fleet_word(policies[task->existing]) : none,
+        {SELENE_VALUE_BYTES, 0, 0, task->input, task->input_length},
+    };
+    for (size_t i = 0; i < PARAMETERS; i++)
+        out[i * stride] = values[i];
+}
+
+#define SPAN(of) "(" of ")::bigint * interval '1 microsecond'"
+
+static const char *const register_sql =
+    "select %.register($1::text, handler => $2::text, kind => $3::text, schedule => $4::text, "
+    "priority => $5::int, expected => " SPAN("$6") ", delay => " SPAN("$7") ", every => " SPAN(
+        "$8") ", flex => " SPAN("$9") ", anchored => $10::boolean, backoff => $11::text, "
+                                      "backoff_delay => " SPAN(
+                                          "$12") ", max_attempts => $13::int, response_window => "
+                                                 "$14::int, "
+                                                 "tags => $15::text[], requires => $16::text[], "
+                                                 "existing => $17::text, input => $18::bytea, "
+                                                 "queue => $19::text, labels => $20::text[])";
+
+// In the order in which they were given, whatever the plan is.
+static const char *const register_batch_sql =
+    "select r.disposition, r.status, r.detail from unnest($1::text[], $2::text[], $3::text[], "
+    "$4::text[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
+    "$10::boolean[], $11::text[], $12::bigint[], $13::int[], $14::int[], $15::text[], "
+    "$16::text[], $17::text[], $18::bytea[]) with ordinality as t(id, handler, kind, schedule, "
+    "priority, expected, delay, every, flex, anchored, backoff, backoff_delay, max_attempts, "
+    "response_window, tags, requires, existing, input, place), lateral %.try_register(t.id, "
+    "handler => t.handler, kind => t.kind, schedule => t.schedule, priority => t.priority, "
+    "expected => " SPAN("t.expected") ", delay => " SPAN("t.delay") ", every => " SPAN(
+        "t.every") ", flex => " SPAN("t.flex") ", anchored => t.anchored, backoff => t.backoff, "
+                                               "backoff_delay => " SPAN(
+                                                   "t.backoff_delay") ", max_attempts => "
+                                                                      "t.max_attempts, "
+                                                                      "response_window => "
+                                                                      "t.response_window, tags => "
+                                                                      "t.tags::text[], "
+                                                                      "requires => "
+                                                                      "t.requires::text[], "
+                                                                      "existing => t.existing, "
+                                                                      "input => t.input, "
+                                                                      "queue => $19::text, labels "
+                                                                      "=> $20::text[]) r order by "
+                                                                      "t.place";
+
+static selene_value queue_of(const fleet *own, const selene_fleet_place *place) {
+    return place->queue.length > 0 ? fleet_text(place->queue) : fleet_word(own->queue);
+}
+
+static int32_t disposition_of(const selene_value *word) {
+    for (int32_t one = SELENE_DISPOSITION_ADDED; one <= SELENE_DISPOSITION_HELD; one++)
+        if (word->type == SELENE_VALUE_TEXT &&
+            strcmp(selene_disposition_name(one), word->data) == 0)
+            return one;
+    return -1;
+}
+
+// ---- One ----
+
+selene_status selene_fleet_register(selene_fleet number, const selene_task *given,
+                                    const selene_fleet_place *where, int32_t *out_disposition) {
+    selene_value values[PARAMETERS + 2];
+    char *texts[TEXTS];
+    selene_task task;
+    selene_fleet_place place;
+    fleet *own;
+    rows told;
+    selene_status status = take_task(given, &task);
+    if (status == SELENE_OK) status = take_place(where, &place);
+    if (status == SELENE_OK) status = fleet_hold(number, &own);
+    if (status != SELENE_OK) return status;
+    char *labels = names_text(place.labels, place.label_count);
+    fill(values, 1, texts, &task);
+    values[PARAMETERS] = queue_of(own, &place);
+    values[PARAMETERS + 1] = fleet_word(labels);
+    status = fleet_ask(own, register_sql, values, PARAMETERS + 2, 0, &told);
+    handle_release(&own->handle);
+    for (int i = 0; i < TEXTS; i++)
+        free(texts[i]);
+    free(labels);
+    if (status != SELENE_OK) return status;
+    if (out_disposition != NULL) *out_disposition = disposition_of(&told.cells[0]);
+    rows_free(&told);
+    return SELENE_OK;
+}
+
+// ---- Many ----
+
+// What a batch becomes: of the tasks that can be sent the columns, and where each was given.
+typedef struct batch {
+    uint64_t count;
+    selene_value *columns;
+    char **texts;
+    uint64_t *places;
+} batch;
+
+static void free_batch(batch *own) {
+    for (uint64_t i = 0; i < own->count * TEXTS; i++)
+        free(own->texts[i]);
+    free(own->columns);
+    free(own->texts);
+    free(own->places);
+}
+
+// Reads the tasks; one that is refused here is not sent. TOO_LARGE: their inputs are too much for one statement.
+static selene_status take_batch(batch *own, const selene_task *const *tasks, uint64_t count,
+                                selene_status *statuses) {
+    int64_t inputs = 0;
+    *own = (batch){0, fleet_memory(count * PARAMETERS * sizeof *own->columns),
+                   fleet_memory(count * TEXTS * sizeof *own->texts),
+                   fleet_memory(count * sizeof *own->places)};
+    for (uint64_t i = 0; i < count; i++) {
+        selene_task task;
+        statuses[i] = take_task(tasks[i], &task);
+        if (statuses[i] != SELENE_OK) continue;
+        inputs += task.input_length;
+        if (inputs > INPUTS_MOST)
+            return fleet_refuse(SELENE_ERROR_TOO_LARGE,
+                                "tasks: the inputs of the first %" PRIu64
+                                " are more than the %" PRId64 " bytes of one call",
+                                i + 1, INPUTS_MOST);
+        fill(own->columns + own->count, count, own->texts + own->count * TEXTS, &task);
+        own->places[own->count++] = i;
+    }
+    return SELENE_OK;
+}
+
+static selene_status send_batch(fleet *own, batch *sent, uint64_t count,
+                                const selene_fleet_place *place, selene_status *statuses,
+                                int32_t *dispositions) {
+    selene_value values[PARAMETERS + 2];
+    rows told;
+    for (size_t i = 0; i < PARAMETERS; i++)
+        values[i] = (selene_value){SELENE_VALUE_ARRAY, 0, 0, sent->columns + i * count,
+                                   (int64_t)sent->count};
+    char *labels = names_text(place->labels, place->label_count);
+    values[PARAMETERS] = queue_of(own, place);
+    values[PARAMETERS + 1] = fleet_word(labels);
+    selene_status status = fleet_ask(own, register_batch_sql, values, PARAMETERS + 2, 0, &told);
+    free(labels);
+    if (status != SELENE_OK) return status;
+    for (uint64_t i = 0; i < told.count && i < sent->count; i++) {
+        const selene_value *cell = &told.cells[i * told.columns];
+        uint64_t place_of = sent->places[i];
+        statuses[place_of] = (selene_status)cell[1].integer;
+        if (cell[0].type == SELENE_VALUE_TEXT) {
+            if (dispositions != NULL) dispositions[place_of] = disposition_of(&cell[0]);
+        } else {
+            fleet_refuse(statuses[place_of], "%.*s", (int)cell[2].length,
+                         cell[2].type == SELENE_VALUE_TEXT ? (const char *)cell[2].data : "");
+        }
+    }
+    rows_free(&told);
+    return SELENE_OK;
+}
+
+selene_status selene_fleet_register_batch(selene_fleet number, const selene_task *const *tasks,
+                                          uint64_t count, const selene_fleet_place *where,
+                                          selene_status *out_statuses, int32_t *out_dispositions) {
+    selene_fleet_place place;
+    fleet *own;
+    batch sent;
+    selene_status status =
+        count <= TASKS_MOST ? SELENE_OK
+                            : fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
+                                           "count: %" PRIu64 " is out of range, allowed are 0 … %d",
+                                           count, TASKS_MOST);
+    if (status == SELENE_OK && count > 0) status = fleet_check_pointer(tasks, "tasks");
+    if (status == SELENE_OK) status = take_place(where, &place);
+    if (status == SELENE_OK) status = fleet_hold(number, &own);
+    if (status != SELENE_OK) return status;
+    selene_status *statuses = fleet_memory(count * sizeof *statuses);
+    status = take_batch(&sent, tasks, count, statuses);
+    if (status == SELENE_OK && sent.count > 0)
+        status = send_batch(own, &sent, count, &place, statuses, out_dispositions);
+    handle_release(&own->handle);
+    free_batch(&sent);
+    if (status == SELENE_OK && out_statuses != NULL && count > 0)
+        memcpy(out_statuses, statuses, count * sizeof *statuses);
+    free(statuses);
+    return status;
+}
