@@ -24,7 +24,7 @@ enum {
 enum { ARRAY_HEAD = 20, ELEMENTS_MOST = 1 << 20 };
 
 static int64_t number(const char *bytes, int length) {
-    uint64_t value = bytes[0] < 0 ? UINT64_MAX : 0;
+    uint64_t value = (signed char)bytes[0] < 0 ? UINT64_MAX : 0;
     for (int i = 0; i < length; i++)
         value = value << 8 | (unsigned char)bytes[i];
     return (int64_t)value;
