@@ -251,7 +251,7 @@ FLEET_COMPILE = $(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -ffunction-sections
 ## fleet-library  libselene-fleet in build/: a fleet in PostgreSQL, from C (include/selene-fleet.h)
 fleet-library: deps-fleet-library libraries $(FLEET_SHARED) $(FLEET_ARCHIVE) $(FLEET_MODULE)
 
-$(COMPILED)/fleet/%.o: Sources/CFleet/%.c Sources/CFleet/fleet.h include/selene-fleet.h include/selene.h Makefile
+$(COMPILED)/fleet/%.o: Sources/CFleet/%.c $(PACKAGES) Sources/CFleet/fleet.h include/selene-fleet.h include/selene.h Makefile
 	@mkdir -p $(@D)
 	@$(FLEET_COMPILE) -c $< -o $@
 $(COMPILED)/fleet/lines.o: Sources/CFleet/script.awk $(wildcard Sources/Fleet/*.sql) Makefile
@@ -266,7 +266,7 @@ $(BUILD)/selene-fleet.o: $(FLEET_OBJECTS) include/selene-fleet.h .ci/nodes
 $(FLEET_SHARED): $(BUILD)/selene-fleet.o $(SHARED)
 	@.ci/nodes map include/selene-fleet.h >$(BUILD)/selene-fleet.map
 	@$(QUIETLY) $(CC) -shared -o $@ $< -Wl,-soname,$(FLEET_SONAME) -Wl,--version-script=$(BUILD)/selene-fleet.map \
-	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id,-rpath,'$$ORIGIN' -L$(OUT) -lselene -lpq
+	  -Wl,-z,nodelete,-z,relro,-z,now,-z,defs,--gc-sections,--as-needed,--build-id,-rpath,'$$ORIGIN' -L$(OUT) $(LDFLAGS) -lselene -lpq
 	@$(CROSS)strip $@
 	@ln -sf $(notdir $@) $(OUT)/$(FLEET_SONAME)
 	@ln -sf $(FLEET_SONAME) $(OUT)/libselene-fleet.so
@@ -277,7 +277,7 @@ $(FLEET_ARCHIVE): $(BUILD)/selene-fleet.o
 	@ar rcsD $@ $(BUILD)/selene-fleet-archive.o
 	@echo "$@"
 
-$(COMPILED)/fleet/module.o: bindings/c/examples/selened/fleet/module.c bindings/c/examples/selened/module.h \
+$(COMPILED)/fleet/module.o: bindings/c/examples/selened/fleet/module.c $(PACKAGES) bindings/c/examples/selened/module.h \
 	include/selene-fleet.h include/selene.h Makefile
 	@mkdir -p $(@D)
 	@$(FLEET_COMPILE) -c $< -o $@
