@@ -31,8 +31,10 @@ static bool load(void) {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     const char *why = library ? NULL : dlerror();
     if (library == NULL) {
-        fprintf(stderr, "selened: --fleet: %s; " WHERE_IT_IS "\n",
-                why ? printable(why, -1).text : LIBRARY " cannot be loaded");
+        /* Not every system's words have its name. */
+        fprintf(stderr, "selened: --fleet: %s%s; " WHERE_IT_IS "\n",
+                why && strstr(why, LIBRARY) ? "" : LIBRARY ": ",
+                why ? printable(why, -1).text : "cannot be loaded");
         return false;
     }
     module = dlsym(library, FLEET_MODULE);
