@@ -45,6 +45,7 @@ language plpgsql as $$
 declare
   n bigint; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
 begin
+  perform durable();
   -- A pooler, or a session that was there before a promotion, lets nobody notice that the server is another one (N34).
   if server_timeline() <> (select f.timeline from fleet f) then perform follow_timeline(); end if;
   perform promote(1000, claim.due_since);

@@ -2,7 +2,8 @@
 
 insert into fleet (protocol, installed) values (1, now_ns()) on conflict do nothing;
 
--- What registers or decides is as durable as the server can make it, whatever its default is (N34).
+-- What registers or decides, and what gives a number that is never used again, is as durable as the server can make it,
+-- whatever its default is (N9, N10, N34).
 create or replace function durable() returns void language plpgsql as $$
 begin
   if current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true); end if;
@@ -16,9 +17,12 @@ exception when insufficient_privilege or undefined_function or object_not_in_pre
   return null;
 end $$;
 
--- After a failover the last run numbers may not be known here: they go on far behind them, before anything is claimed (N34).
+-- After a failover the last numbers of runs and workers may not be known here: they go on far behind them, before anything is
+-- claimed (N34).
 create or replace function follow_timeline() returns void language plpgsql as $$
-declare here constant text := server_timeline(); known text;
+declare
+  here constant text := server_timeline(); known text;
+  numbers constant regclass := pg_get_serial_sequence('worker', 'worker');
 begin
   select timeline into known from fleet;
   if here is not distinct from known or here is null then return; end if;
@@ -26,6 +30,7 @@ begin
   if here = known then return; end if;
   if known is not null then
     perform setval('run_number', (select last_value from run_number) + 4294967296);
+    perform setval(numbers, nextval(numbers) + 4294967296);
     update fleet set failed_over = now_ns();
   end if;
   update fleet set timeline = here;

@@ -8,6 +8,7 @@ language plpgsql as $$
 #variable_conflict use_column
 declare here int; n bigint; given bigint;
 begin
+  perform durable();
   perform check_name('name', hello.name);
   perform check_range('lease', hello.lease, 100000000, 3600000000000, ' ns');
   select f.protocol into here from fleet f;

@@ -241,7 +241,7 @@ def test_n33_a_node_that_speaks_no_common_protocol_is_told_which_is_newer(fleet:
     assert fleet.one("select protocol from hello('n', protocols => '{1,2}')") == 1
 
 
-def test_n34_a_new_timeline_moves_the_run_numbers_on() -> None:
+def test_n34_a_new_timeline_moves_the_numbers_of_runs_and_workers_on() -> None:
     server = Server()
     try:
         fail_over(server)
@@ -260,6 +260,7 @@ def fail_over(server: Server) -> None:
     try:
         # These commits the replica may never see.
         server_numbers = [primary.claim(worker)[0]["run"]]
+        lost = primary.hello("lost")
         primary.close()
         server.stop("immediate")
         replica.promote()
@@ -284,8 +285,34 @@ def fail_over(server: Server) -> None:
             connection.execute("select register('c')")
             rows = connection.execute("select run from claim(%s, '{1,2,3}')", (other,)).fetchall()
             assert max(*server_numbers, run["run"]) + 2**32 <= rows[0][0] < 2**33, "it moves on once"
+            # The number of a worker is in the hands of one that was told it by the server that is gone.
+            assert lost + 2**32 <= other < 2**33
     finally:
         replica.remove()
+
+
+def test_n9_n10_a_crash_makes_no_number_be_used_again() -> None:
+    server = Server()
+    try:
+        fleet = Fleet(server)
+        fleet.rows("select register('a'), register('b')")
+        # Nothing but a commit that says so brings the log to the disk.
+        for setting in ("wal_writer_delay = '10s'", "synchronous_commit = off"):
+            fleet.rows(f"alter system set {setting}")
+        fleet.rows("checkpoint")
+        fleet.rows("select pg_reload_conf()")
+        with fleet.another() as later:
+            (worker,) = later.execute("select worker from hello('one')").fetchall()[0]
+            (run,) = later.execute("select run from claim(%s, '{1,2}')", (worker,)).fetchall()[0]
+        server.stop("immediate")
+        server.start()
+        with fleet.another() as after:
+            (other,) = after.execute("select worker from hello('other')").fetchall()[0]
+            (second,) = after.execute("select run from claim(%s, '{1,2}')", (other,)).fetchall()[0]
+        assert (other > worker, second > run) == (True, True)
+        fleet.close()
+    finally:
+        server.remove()
 
 
 def test_n34_what_registers_or_decides_is_durable_whatever_the_default_is(fleet: Fleet) -> None:
