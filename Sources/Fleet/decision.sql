@@ -1,17 +1,15 @@
 -- How runs end: decided, given back, or asked about after a lost answer (C6, C8, C9, N8, N9, N14).
 
--- Decides runs. Only one under which its task still runs counts; any other changes nothing (N9). Outcomes: 0 new data,
--- 1 no data, 2 failed, 3 abandoned, 4 expired, 5 interrupted: the process that a living node had given it to ended, as D3 has
--- it without a suspicion, since its node lives. A failure may bring its own delay, in nanoseconds, and say why; a success may
--- leave up to 64 kB (N27). Commits with the transaction that it is called in (N16).
-create or replace function complete(
-  seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}', failures text[] default '{}',
-  results bytea[] default '{}')
+-- Decides runs, as `complete` tells. Without `waits` nothing is done, and no row told, of a record that somebody else's
+-- transaction is at, or whose place (N24).
+create or replace function decide(
+  seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[], failures text[], results bytea[],
+  waits boolean)
 returns table (run bigint, counts boolean, state smallint, due bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  n bigint; ends bigint[]; ended record; done_run bigint[]; done_state smallint[]; done_due bigint[];
+  n bigint; mine bigint[]; ends bigint[]; ended record; done_run bigint[]; done_state smallint[]; done_due bigint[];
 begin
   perform durable();
   if exists (select 1 from unnest(outcomes) o where o is null or o not between 0 and 5) then
@@ -24,14 +22,34 @@ begin
     perform refuse(16, 'responses', 'response times and delays are out of range');
   end if;
   -- In order of number, as everybody takes several; the clock is read when all are held.
-  perform 1 from slot s
-    where s.seq = any(seqs) and s.run = any(runs) and s.state + 0 = 4 order by s.seq for update;
+  if waits then
+    perform 1 from slot s
+      where s.seq = any(seqs) and s.run = any(runs) and s.state + 0 = 4 order by s.seq for update;
+    mine := runs;
+  else
+    select array_agg(l.run) into mine from (
+      select s.run from slot s
+      where s.seq = any(seqs) and s.run = any(runs) and s.state + 0 = 4 order by s.seq for update skip locked) l;
+    if exists (select 1 from pending) then
+      -- Nor of those whose place somebody's transaction keeps.
+      with own as materialized (
+        select s.run, c.queue, c.kind from slot s join task t on t.seq = s.seq join class c on c.class = t.class
+        where s.seq = any(seqs) and s.run = any(mine)
+      ), place as materialized (
+        select p.queue, p.kind from pending p where (p.queue, p.kind) in (select o.queue, o.kind from own o)
+        order by p.queue, p.kind for update skip locked)
+      select array_agg(o.run) into mine from own o
+        where exists (select 1 from place l where l.queue = o.queue and l.kind = o.kind)
+          or not exists (select 1 from pending p where p.queue = o.queue and p.kind = o.kind);
+    end if;
+  end if;
   n := now_ns();
   with given as materialized (
     select distinct on (u.seq) u.*
     from unnest(seqs, runs, outcomes, responses, delays, failures, results)
       as u(seq, run, outcome, response_time, delay, failure, result)
       join slot s on s.seq = u.seq and s.run = u.run and s.state + 0 = 4
+    where u.run = any(mine)
     order by u.seq
   ), read as materialized (
     select g.*, g.outcome <= 1 as is_good, s.line, s.attempts, s.has_next, s.schedule, s.last_run, s.due,
@@ -96,9 +114,24 @@ begin
   return query select u.run, true, u.state, u.due from unnest(done_run, done_state, done_due) u(run, state, due);
   if coalesce(cardinality(done_run), 0) < cardinality(runs) then
     perform come_back(runs);
-    return query select g.run, false, null::smallint, null::bigint from unnest(runs) g(run)
-      where done_run is null or g.run <> all(done_run);
+    return query select u.run, false, null::smallint, null::bigint from unnest(seqs, runs) u(seq, run)
+      where (done_run is null or u.run <> all(done_run)) and (waits or not exists (
+        select 1 from slot s where s.seq = u.seq and s.run = u.run and s.state + 0 = 4));
   end if;
+end $$;
+
+-- Decides runs. Only one under which its task still runs counts; any other changes nothing (N9). Outcomes: 0 new data,
+-- 1 no data, 2 failed, 3 abandoned, 4 expired, 5 interrupted: the process that a living node had given it to ended, as D3 has
+-- it without a suspicion, since its node lives. A failure may bring its own delay, in nanoseconds, and say why; a success may
+-- leave up to 64 kB (N27). Commits with the transaction that it is called in (N16).
+create or replace function complete(
+  seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}', failures text[] default '{}',
+  results bytea[] default '{}')
+returns table (run bigint, counts boolean, state smallint, due bigint)
+language plpgsql as $$
+begin
+  return query select d.run, d.counts, d.state, d.due
+    from decide(seqs, runs, outcomes, responses, delays, failures, results, true) d;
 end $$;
 
 -- Runs whose record is gone are over: their ids are free again (C4).
@@ -148,9 +181,10 @@ begin
 end $$;
 
 -- One commit for what is over, what is given back and what comes next (N8). Rows of `what`: 0 a decision (state, and in `at`
--- when it is due again; without a state it was stale), 1 a run, 2 a run of `held` that is no longer the worker's (its stop
--- reason in state), 3 when the next task is due (at), of those from `due_since` on, 4 how long the claim took (at), if that was
--- 10 ms or more: then whoever looks again from the beginning of lines waits twenty times as long (N7).
+-- when it is due again; without a state it was stale; no row: somebody else's transaction is at its record, ask `fate` and
+-- say it again later), 1 a run, 2 a run of `held` that is no longer the worker's (its stop reason in state), 3 when the next
+-- task is due (at), of those from `due_since` on, 4 how long the claim took (at), if that was 10 ms or more: then whoever looks
+-- again from the beginning of lines waits twenty times as long (N7).
 create or replace function turn(
   worker bigint, seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}',
   failures text[] default '{}', results bytea[] default '{}', back_seqs bigint[] default '{}', back_runs bigint[] default '{}',
@@ -166,7 +200,7 @@ begin
   if cardinality(runs) > 0 then
     return query select 0, c.run, c.state::int, c.due, null::bigint, null::text, null::text, null::int, null::bytea,
         null::bigint, null::int, null::int, null::int, null::bigint
-      from complete(seqs, runs, outcomes, responses, delays, failures, results) c;
+      from decide(seqs, runs, outcomes, responses, delays, failures, results, false) c;
   end if;
   if cardinality(back_runs) > 0 then perform release(back_seqs, back_runs); end if;
   if cardinality(held) > 0 then

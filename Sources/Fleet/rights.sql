@@ -11,6 +11,9 @@ declare
     "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all"]}';
   -- An index for tags can only be read as a bitmap.
   by_tag constant text[] := '{cancel_tag,list}';
+  -- What a worker calls gives up what transactions of others keep locked before the worker gives the call up: it would go on
+  -- waiting here, on a connection that nobody reads any more.
+  of_workers constant text[] := '{hello,beat,bye,classes,turn,claim,release,fate}';
   f regprocedure; right_name text; role_name text; has_roles boolean := true;
 begin
   for right_name in select jsonb_object_keys(callable) loop
@@ -35,6 +38,9 @@ begin
       set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
       set enable_bitmapscan = %s', f, fleet, case when (select p.proname = any(by_tag) from pg_proc p where p.oid = f)
         then 'on' else 'off' end);
+    if (select p.proname = any(of_workers) from pg_proc p where p.oid = f) then
+      execute format('alter function %s set lock_timeout = %L', f, '1s');
+    end if;
   end loop;
   if not has_roles then return; end if;
   for right_name in select jsonb_object_keys(callable) loop

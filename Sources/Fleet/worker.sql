@@ -61,6 +61,11 @@ begin
     w.steady := n;
   end if;
   update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps where me.worker = beat.worker;
+  -- Whoever writes of several classes takes them in order of number.
+  perform 1 from class c where c.class = any(mean_classes || array(
+      select old.class from class old
+      where old.class = any(beat.serves) and (old.served is null or old.served < n - 30000000000)))
+    order by c.class for update;
   if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
   return query select 0, n + w.ttl, w.ttl;
   if cardinality(beat.held) > 0 then
@@ -72,14 +77,18 @@ begin
   if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
     -- Before a record is locked: who waits for one may have the history.
     perform keep_history(n, w.ttl, w.steady <= n - w.ttl);
-    perform bring_back(n);
-    if w.steady <= n - w.ttl then
-      taken := reap(n);
-      if taken > 0 then return query select 3, taken, null::bigint; end if;
-    end if;
-    perform promote();
-    perform keep_places();
-    perform come_back(array(select run from stray where until <= n));
+    -- What somebody's transaction keeps is for whoever beats later; this beat counts all the same.
+    begin
+      perform set_config('lock_timeout', '100ms', true);
+      perform bring_back(n);
+      if w.steady <= n - w.ttl then taken := reap(n); end if;
+      perform promote();
+      perform keep_places();
+      perform come_back(array(select run from stray where until <= n));
+    exception when lock_not_available or deadlock_detected or serialization_failure then
+      taken := 0;
+    end;
+    if taken > 0 then return query select 3, taken, null::bigint; end if;
   end if;
 end $$;
 
@@ -97,6 +106,7 @@ begin
   for short in
     select p.queue, p.kind from pending p join queue q on q.queue = p.queue
     where q.holds and p.pending < case p.kind when 1 then q.limit_refresh else q.limit_processing end order by p.queue, p.kind
+    for update of p skip locked
   loop
     perform fill_places(short.queue, short.kind);
   end loop;

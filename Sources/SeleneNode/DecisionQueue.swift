@@ -73,20 +73,22 @@ struct DecisionQueue {
     return nil
   }
 
-  /// The turn was answered. Returns what is known now: not of those that it said nothing of, nor of one that was sent twice and
-  /// is stale, since that is what it is, too, if the first call was made after all.
-  mutating func settle(_ decided: [DecidedRun]) -> [DecidedRun] {
-    var known: [DecidedRun] = []
+  /// The turn was answered. Returns what is known now: not of those that it said nothing of, since somebody is at their records,
+  /// nor of one that was sent twice and is stale, since that is what it is, too, if the first call was made after all.
+  mutating func settle(_ decided: [DecidedRun]) -> (known: [DecidedRun], isAnyLeft: Bool) {
+    var (known, isAnyLeft): ([DecidedRun], Bool) = ([], false)
     for one in sent {
-      if let told = decided.first(where: { $0.run == one.key.run }), told.counts || !one.isSentAgain {
+      let told = decided.first { $0.run == one.key.run }
+      if let told, told.counts || !one.isSentAgain {
         known.append(told)
       } else {
         unknown.append(one)
+        if told == nil { isAnyLeft = true }
       }
     }
     sent = []
     if waiting.isEmpty { isSearching = false }
-    return known
+    return (known, isAnyLeft)
   }
 
   /// What became of those that were not answered: open ones are sent again. Returns what is known of the others.

@@ -18,7 +18,9 @@ extension FleetNode {
       lookAtClasses()
       classesAt = now.adding(options.poll)
     case (.turn(let turn), .turn(let answer)): take(answer, to: turn, sent: call.sent)
-    case (_, .fate(let fates)): tell(decisions.settle(fates, at: now))
+    case (_, .fate(let fates)):
+      tell(decisions.settle(fates, at: now))
+      if !decisions.unknown.isEmpty { fateAt = now.adding(options.poll) }
     case (.bye(let worker), _): forget(worker)
     default: break
     }
@@ -39,7 +41,10 @@ extension FleetNode {
   }
 
   private func take(_ answer: TurnAnswer, to turn: NodeTurn, sent: Instant) {
-    tell(decisions.settle(answer.decided))
+    let (known, isAnyLeft) = decisions.settle(answer.decided)
+    tell(known)
+    // Who is at a record may be for long: it is not asked all the time.
+    if isAnyLeft { fateAt = now.adding(options.poll) }
     returned.removeAll { one in turn.back.contains(one.key) }
     answer.lost.forEach { lose($0) }
     guard let claim = turn.claim else { return }
@@ -106,7 +111,9 @@ extension FleetNode {
 
   private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
     switch failure {
-    case .maybeSent: decisions.lose()
+    case .maybeSent:
+      decisions.lose()
+      fateAt = .min
     case .notSent: decisions.takeBack(at: now)
     case .refused(.overIncarnation):
       decisions.takeBack(at: now)

@@ -52,7 +52,7 @@ extension FleetNode {
     }
     let taking = incarnations.first { $0.takes }
     if taking == nil && closesAt == nil && isTaken(helloAt) { return .hello }
-    if !decisions.unknown.isEmpty && isTaken(.min) { return .fate }
+    if !decisions.unknown.isEmpty && isTaken(fateAt) { return .fate }
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
     if isTaken(min(flushAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }

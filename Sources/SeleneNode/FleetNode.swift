@@ -39,6 +39,8 @@ package final class FleetNode {
   var pause: NodePause
   /// When hello is said again after it was refused.
   var helloAt: Instant = .min
+  /// When it is asked what became of decisions that are not known of.
+  var fateAt: Instant = .min
   /// When classes are asked for again.
   var classesAt: Instant = .min
   /// When a claim is made that nothing else calls for.

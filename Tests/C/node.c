@@ -678,6 +678,38 @@ static void test_nonsense(void) {
     lose_turn(NONSENSE);
 }
 
+/** Of a decision whose record somebody is at nothing is said: it is asked about, and sent again, now and then. */
+static void test_busy_record(void) {
+    selene_scheduler scheduler = open_node();
+    struct job *job = add_job("job", 1), *second = add_job("second", 1), *third;
+    selene_cycle cycle = begin_claimed(scheduler, 2);
+    job->is_busy = 1;
+    complete(run_of(cycle, "job"));
+    complete(run_of(cycle, "second"));
+    serve_for(scheduler, S);
+    const int turns = base.turns;
+    third = add_job("third", 1);
+    serve_for(scheduler, 20 * S);
+    CHECK_INT(1, second->decided);
+    CHECK_INT(0, job->decided);
+    CHECK_INT(1, standing(scheduler).undecided);
+    /* A poll apart, each asked once and sent once, beside what is looked for. */
+    CHECK(base.fates >= 5 && base.fates <= 22);
+    CHECK(base.turns - turns <= 44);
+    /* Everything else goes on. */
+    CHECK_INT(1, base.hellos);
+    CHECK_INT(0, troubles(scheduler));
+    complete(run_of(cycle, "third"));
+    serve(scheduler);
+    CHECK_INT(1, third->decided);
+    job->is_busy = 0;
+    serve_for(scheduler, 3 * S);
+    CHECK_INT(1, job->decided);
+    CHECK_INT(0, standing(scheduler).undecided);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_all(scheduler);
+}
+
 /** The answer to a claim is lost: nobody here knows of its runs, and bye gives them back. */
 static void test_claim_lost(void) {
     selene_scheduler scheduler = open_node();
@@ -1334,6 +1366,8 @@ int main(int argc, char **argv) {
     run_test("N14 a decision that was lost on its way is told again", test_call_lost);
     run_test("N14 a call is waited for a tenth of the lease", test_silence);
     run_test("N33 rows that cannot be read are no answer", test_nonsense);
+    run_test("N14 a decision that nothing is said of is asked about now and then",
+             test_busy_record);
     run_test("N14 what a claim took whose answer was lost goes back with bye", test_claim_lost);
     run_test("N14 that the database does not answer, or refuses, is a trouble", test_trouble);
     run_test("N21 a driver opens windows for what its node claims before", test_driver);

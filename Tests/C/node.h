@@ -35,6 +35,8 @@ struct job {
     char failure[256], output[256];
     int64_t output_length;
     int decided, given_back;
+    /** Somebody else's transaction is at its record: of its decision nothing is said. */
+    int is_busy;
     /** Why its run is no longer its node's (N25); 0: none has taken it. */
     int32_t lost;
 };
@@ -193,9 +195,16 @@ CHECK_UNUSED static void answer_beat(const selene_value *values, struct rows *ro
     tell_lost(rows, values[2], 3, 1, 1, 2);
 }
 
+CHECK_UNUSED static int is_busy(int64_t run) {
+    for (int i = 0; i < base.job_count; i++)
+        if (base.jobs[i].run == run && base.jobs[i].is_busy) return 1;
+    return 0;
+}
+
 CHECK_UNUSED static void decide(const selene_value *values, struct rows *rows) {
     for (int64_t i = 0; i < values[2].length; i++) {
         const int64_t run = entries(values[2])[i].integer;
+        if (is_busy(run)) continue;
         selene_value *row = add_row(rows, 14);
         row[0] = integer(0);
         row[1] = integer(run);
