@@ -21,7 +21,10 @@ struct EstimateRatio {
 
   /// What is expected of a run whose class says so.
   func likely(_ estimate: Span) -> Span {
-    expected > 0 ? Span(Double(estimate) * (Double(taken) / Double(expected))) : estimate
+    guard expected > 0 else { return estimate }
+    let likely = Double(estimate) * (Double(taken) / Double(expected))
+    // The greatest numbers are rounded up to one that is no span.
+    return likely < Double(estimate) ? Span(likely) : estimate
   }
 
   /// How much of expected time fits into a span.

@@ -184,6 +184,27 @@ static void test_likely(void) {
 }
 
 /** What was claimed and does not fit any more does not keep a window open. */
+/** Whatever the database says that a run takes. */
+static void test_longest_estimate(void) {
+    selene_scheduler scheduler = open_node();
+    struct job *job = add_job("as expected", 1), *longest;
+    job->estimate = S;
+    selene_cycle cycle = begin_claimed(scheduler, 1);
+    selene_run run = run_of(cycle, "as expected");
+    advance(S);
+    complete(run);
+    serve_for(scheduler, S);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    longest = add_job("longest", 1);
+    longest->estimate = INT64_MAX;
+    cycle = begin_claimed(scheduler, 1);
+    complete(run_of(cycle, "longest"));
+    serve_for(scheduler, S);
+    CHECK_INT(1, longest->decided);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_all(scheduler);
+}
+
 static void test_does_not_fit(void) {
     selene_scheduler scheduler = open_node();
     struct job *slow = add_job("slow", 1), *late = add_job("late", 1);
@@ -1356,6 +1377,7 @@ int main(int argc, char **argv) {
     run_test("N25 a run that the database gave up is stopped, or dropped if it was not begun",
              test_lost);
     run_test("N23 a run is planned by what the last ones of its class took here", test_likely);
+    run_test("8.2 the longest estimate is one like any other", test_longest_estimate);
     run_test("N21 a window does not wait for what was claimed and does not fit", test_does_not_fit);
     run_test("N13 when belief ends runs are asked to stop, and what they still report is told",
              test_lease_lost);
