@@ -102,6 +102,8 @@ extension Scheduler {
   /// - Throws: `unsupported` without a node.
   package func answer(_ number: UInt64, rows: [[NodeValue]], at moment: Moment) throws(SeleneError) {
     let node = try openedNode()
+    // What was said of an earlier call is not why the next one has no answer.
+    node.refusal = nil
     node.machine.answered(number, rows: rows, at: moment.now)
     table.terms.ask(node.machine.constraints)
   }

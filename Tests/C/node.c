@@ -791,6 +791,16 @@ static void test_trouble(void) {
     base.fault = NONE;
     serve_for(scheduler, 10 * S);
     CHECK_INT(4, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    /* What it said then is not why it is silent now. */
+    serve_for(scheduler, MIN);
+    base.fault = SILENCE;
+    serve_for(scheduler, 10 * S);
+    CHECK_INT(5, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    last = atomic_load(&noted_count) - 1;
+    check_told(last, 1, "does not answer", "");
+    CHECK(strstr(noted[last].message, "permission denied") == NULL);
+    base.fault = NONE;
+    serve_for(scheduler, 10 * S);
     /* Who closes the node has no trouble with it. What comes and goes is told once a minute. */
     serve_for(scheduler, MIN);
     base.fault = NO_CONNECTION;
@@ -798,7 +808,7 @@ static void test_trouble(void) {
     CHECK_INT(SELENE_TROUBLE_FLEET, troubles(scheduler));
     CHECK_OK(selene_node_close(scheduler));
     CHECK_INT(0, troubles(scheduler));
-    CHECK_INT(6, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    CHECK_INT(8, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
     close_all(scheduler);
 }
 
