@@ -66,6 +66,8 @@ extension Scheduler {
       forget(task, at: now)
     }
     self.node = nil
+    slot.keep(node.lent)
+    node.lent = nil
     node.watch.poke()
     troubleEnds(.fleet, at: now)
     lookAgainInLanes()

@@ -82,12 +82,22 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   /// The host has called for a lane whose scheduler is closed. The caller holds the lock.
   func release(lane: UInt64) { place.pointee.orphans.runs.removeAll { $0.lane == lane } }
 
+  /// A node is closed, whose driver may be just reading the request that it was given: that is kept until another one is
+  /// closed here. The caller holds the lock.
+  func keep(_ request: UnsafeMutableRawPointer?) {
+    place.pointee.orphans.request?.deallocate()
+    place.pointee.orphans.request = request
+  }
+
   fileprivate func clear() { place.pointee.scheduler = nil }
 }
 
-/// Runs of lanes that were not closed before their scheduler: the host may still read their texts. Guarded by the monitor.
+/// What the host may still read. Guarded by the monitor.
 private final class Orphans {
+  /// Runs of lanes that were not closed before their scheduler.
   var runs: [(lane: UInt64, run: Run)] = []
+  /// The last one of the node that was closed last.
+  var request: UnsafeMutableRawPointer?
 }
 
 /// All slots of the process.

@@ -1017,7 +1017,13 @@ static void test_scheduler_closed(void) {
     selene_node_request request = SELENE_NODE_REQUEST_INIT;
     selene_cycle cycle = begin_claimed(scheduler, 1);
     selene_run run = run_of(cycle, "job");
+    advance(LEASE / 3);
+    CHECK_OK(selene_node_step(scheduler, &request, NULL));
+    CHECK(request.number != 0);
     close_all(scheduler);
+    /* Whoever steps it may be just reading. */
+    CHECK_INT(request.sql.length, (int64_t)strlen(request.sql.data));
+    CHECK_INT(SELENE_VALUE_INTEGER, request.values[0].type);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_node_step(scheduler, &request, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_node_close(scheduler));
