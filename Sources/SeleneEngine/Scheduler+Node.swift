@@ -281,12 +281,13 @@ extension Scheduler {
     let now = clock.last
     let wasLooking = node.machine.isLooking
     let room = room(for: node, at: now)
-    if room != node.offered {
+    let isOther = room != node.offered
+    if isOther {
       node.offered = room
       if let room { node.machine.offer(nodeRoom(room, node), at: now) } else { node.machine.withdraw(at: now) }
     }
     takeAwaiting(node, at: now)
-    giveBackWhatWaits(node, at: now)
+    giveBackWhatWaits(node, isOther, at: now)
     act(for: node, at: now)
     tellTrouble(of: node, at: now)
     if wasLooking && !node.machine.isLooking { lookAgainInLanes() }
@@ -353,19 +354,28 @@ extension Scheduler {
     }
   }
 
-  /// What was not begun goes back when its kind has no window and is to have none, when none has come, and when the host has
-  /// cancelled it.
-  private func giveBackWhatWaits(_ node: SchedulerNode, at now: Instant) {
+  /// Whether what a class asks for is here.
+  private func isServed(_ one: FleetClass, by node: SchedulerNode) -> Bool {
+    guard let offered = node.offered else { return false }
+    return one.constraints.isSubset(of: offered.satisfied) && table.isOffered(handler: one.handler.buffer)
+  }
+
+  /// What was not begun goes back when its kind has no window and is to have none, when none has come, when its handler or a
+  /// constraint was lost, and when the host has cancelled it.
+  ///
+  /// - Parameter isOther: what is offered has changed.
+  private func giveBackWhatWaits(_ node: SchedulerNode, _ isOther: Bool, at now: Instant) {
     guard !node.claimed.isEmpty else { return }
     for task in node.claimed where task.run == 0 {
       let isWanted = node.offered?.kinds.contains(task.kind) == true
+      let isHere = !isOther || node.machine.fleetClass(task.fleetClass).map { isServed($0, by: node) } == true
       let isOpen = node.offered?.open.contains(task.kind) == true
       let until = task.since.adding(Self.patience)
-      if isWanted && isPending(task) && (isOpen || now < until) {
+      if isWanted && isHere && isPending(task) && (isOpen || now < until) {
         if !isOpen { node.looksAt = min(node.looksAt, until) }
         continue
       }
-      if isWanted && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
+      if isWanted && isHere && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
       giveBack(task, node, at: now)
     }
   }
@@ -416,7 +426,7 @@ extension Scheduler {
 
   /// A claimed run becomes a task, which is picked at once where a lane is free.
   private func take(_ run: NodeRun, for node: SchedulerNode, at now: Instant) {
-    guard let fleetClass = node.machine.fleetClass(run.fleetClass) else {
+    guard let fleetClass = node.machine.fleetClass(run.fleetClass), isServed(fleetClass, by: node) else {
       return node.machine.ended(run.key.run, .returned, at: now)
     }
     do throws(SeleneError) {
@@ -424,7 +434,7 @@ extension Scheduler {
       if isAtWork(run, node) { node.awaiting.append(run) } else { slot = try register(run, fleetClass, at: now) }
       node.claimed.append(
         ClaimedTask(
-          key: run.key, kind: fleetClass.kind, slot: slot, sequence: slot < 0 ? 0 : table.sequence(slot), since: now))
+          key: run.key, fleetClass, slot: slot, sequence: slot < 0 ? 0 : table.sequence(slot), since: now))
     } catch {
       // The kind was switched off meanwhile.
       guard error.code != .unavailable else { return node.machine.ended(run.key.run, .returned, at: now) }

@@ -22,6 +22,8 @@ final class ClaimedTask {
   /// Its number in the fleet, and its task's (N9).
   let key: RunKey
   let kind: Kind
+  /// The number of its class.
+  let fleetClass: Int32
   /// Its record, and the number by which that is known again; −1 while it has none.
   let slot: Int
   let sequence: UInt64
@@ -33,8 +35,8 @@ final class ClaimedTask {
   /// The host tells the fleet itself how it ends, in a transaction of its own (N16).
   var isDecidedByHost = false
 
-  init(key: RunKey, kind: Kind, slot: Int, sequence: UInt64, since: Instant) {
-    (self.key, self.kind) = (key, kind)
+  init(key: RunKey, _ fleetClass: FleetClass, slot: Int, sequence: UInt64, since: Instant) {
+    (self.key, self.kind, self.fleetClass) = (key, fleetClass.kind, fleetClass.number)
     (self.slot, self.sequence, self.since) = (slot, sequence, since)
   }
 }

@@ -419,6 +419,42 @@ static void test_not_served(void) {
     close_all(scheduler);
 }
 
+/** What was claimed and cannot run here any more goes back at once, whatever else the window has. */
+static void test_no_longer_served(void) {
+    selene_scheduler scheduler = open_node();
+    add_name(scheduler, "other");
+    add_class(2, REFRESH, 0, NULL, "other");
+    add_class(3, REFRESH, SELENE_CONSTRAINT_NETWORK, NULL, "work");
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    add_job("long", 1);
+    selene_cycle cycle = begin_claimed(scheduler, 3);
+    selene_run run = run_of(cycle, "long");
+    struct job *other = add_job("other", 2), *network = add_job("network", 3);
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(3, standing(scheduler).working);
+    CHECK_OK(selene_handler_unregister(scheduler, "other", -1));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(1, other->given_back);
+    CHECK_INT(1, network->given_back);
+    CHECK_INT(1, standing(scheduler).working);
+    check_gone(scheduler, "other");
+    /* Nor is it claimed until it can. */
+    serve_for(scheduler, MIN);
+    CHECK_INT(1, other->given_back + (other->state != WAITS));
+    add_name(scheduler, "other");
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    serve_for(scheduler, 5 * S);
+    complete(run_of(cycle, "other"));
+    complete(run_of(cycle, "network"));
+    complete(run);
+    serve_for(scheduler, S);
+    CHECK_INT(1, other->decided);
+    CHECK_INT(1, network->decided);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_all(scheduler);
+}
+
 static void test_drained(void) {
     selene_scheduler scheduler = open_node();
     struct job *first = add_job("first", 1), *second = add_job("second", 1);
@@ -1385,6 +1421,7 @@ int main(int argc, char **argv) {
     run_test("N22 what was not begun when a window ends is given back", test_window_ends);
     run_test("N22 only the first of a window may be expected to end behind it", test_room);
     run_test("N4 what this node cannot run it does not claim", test_not_served);
+    run_test("N22 what was claimed and cannot run here any more goes back", test_no_longer_served);
     run_test("R6 what is drained claims nothing, and goes on when it is resumed", test_drained);
     run_test("T5 a run that cannot be a task here fails with what is wrong", test_cannot_run);
     run_test("T6 limits refuse no task of a fleet, and count it", test_limits);
