@@ -24,6 +24,7 @@ enum {
 enum { ARRAY_HEAD = 20, ELEMENTS_MOST = 1 << 20 };
 
 static int64_t number(const char *bytes, int length) {
+    // What a char is differs from machine to machine.
     uint64_t value = (signed char)bytes[0] < 0 ? UINT64_MAX : 0;
     for (int i = 0; i < length; i++)
         value = value << 8 | (unsigned char)bytes[i];
@@ -34,6 +35,15 @@ static int64_t number(const char *bytes, int length) {
 static int64_t nanoseconds(int64_t microseconds) {
     if (microseconds > INT64_MAX / 1000 - BEGIN_OF_2000 / 1000) return SELENE_NEVER;
     return microseconds < INT64_MIN / 1000 ? INT64_MIN : microseconds * 1000;
+}
+
+// An interval in ns; what is longer than there are is the longest one.
+static int64_t span(const char *bytes) {
+    int64_t days = number(bytes + 8, 4) + 30 * number(bytes + 12, 4), value;
+    if (__builtin_mul_overflow(days, SELENE_DAY, &value)) return days < 0 ? INT64_MIN : INT64_MAX;
+    int64_t rest = nanoseconds(number(bytes, 8));
+    if (__builtin_add_overflow(value, rest, &value)) return rest < 0 ? INT64_MIN : INT64_MAX;
+    return value;
 }
 
 static void read_array(selene_value *out, const char *bytes, int length, void **kept) {
@@ -83,8 +93,7 @@ static selene_value read_cell(const char *bytes, int length, Oid type, void **ke
             value.integer += BEGIN_OF_2000;
         return value;
     case OF_INTERVAL:
-        value.integer = nanoseconds(number(bytes, 8)) +
-                        (number(bytes + 8, 4) + 30 * number(bytes + 12, 4)) * SELENE_DAY;
+        value.integer = span(bytes);
         return value;
     case OF_TEXT_ARRAY:
         read_array(&value, bytes, length, kept);
@@ -99,7 +108,8 @@ static selene_value read_cell(const char *bytes, int length, Oid type, void **ke
 
 void rows_read(rows *own, PGresult *result) {
     *own = (rows){result, (uint64_t)PQntuples(result), (uint64_t)PQnfields(result), NULL, NULL};
-    own->cells = fleet_memory(own->count * own->columns * sizeof(selene_value));
+    // And a row of nothing behind them: a schema that is not a fleet's may answer none where one is read.
+    own->cells = fleet_memory((own->count + 1) * own->columns * sizeof(selene_value));
     for (int row = 0; row < PQntuples(result); row++)
         for (int column = 0; column < PQnfields(result); column++)
             if (!PQgetisnull(result, row, column))

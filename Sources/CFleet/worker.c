@@ -66,7 +66,10 @@ static void tell(worker *own, answer *given) {
     }
     rows read;
     rows_read(&read, given->result);
-    selene_node_rows(own->scheduler, own->request, read.cells, read.count, read.columns);
+    selene_status status =
+        selene_node_rows(own->scheduler, own->request, read.cells, read.count, read.columns);
+    if (status != SELENE_OK)
+        selene_node_failed(own->scheduler, own->request, 1, NULL, selene_status_detail());
     rows_free(&read);
 }
 

@@ -643,6 +643,71 @@ static void test_worker(void) {
     close_fleet();
 }
 
+/* A schema that is not a fleet's, or was damaged: what it answers does no harm. */
+static void test_foreign(void) {
+    selene_fleet_options where = options();
+    selene_fleet foreign = 0;
+    selene_fleet_record *record = NULL;
+    selene_fleet_bytes *result = NULL;
+    selene_task task = once("a");
+    uint64_t count = 7;
+    int32_t disposition = 7;
+    sql("drop schema if exists \"foreign one\" cascade; create schema \"foreign one\";"
+        "set search_path = \"foreign one\";"
+        "create function wake(text) returns void language plpgsql as "
+        "'begin raise exception using errcode = ''SE000'', message = ''no''; end';"
+        "create function resume(text) returns void language plpgsql as "
+        "'begin raise exception using errcode = ''SEABC'', message = ''no''; end';"
+        "create function partitions() returns int language sql as 'select 1';"
+        "create function prune(interval) returns setof bigint language sql as "
+        "'select 1::bigint where false';"
+        "create function cancel(text) returns setof text language sql as 'select ''x''::text';"
+        "create function result(text) returns setof bytea language sql as "
+        "'select ''x''::bytea where false';"
+        "create function get(text) returns table (seq bigint, id text, queue text, handler text, "
+        "node text, failure text, labels text[], tags text[], requires text[], kind text, "
+        "schedule text, state text, stop text, priority int, attempts int, generation smallint, "
+        "runs int, registered timestamptz, earliest_begin timestamptz, last_run timestamptz, "
+        "ended timestamptz, estimate interval, run bigint, appended bigint) language sql as "
+        "'select -1::bigint, null, ''q'', null, null, null, null::text[], "
+        "array[null, ''t''], ''{{a,b},{c,d}}''::text[], ''k'', null, null, null, -3, null::int, "
+        "-2::smallint, 1, ''infinity''::timestamptz, ''-infinity''::timestamptz, "
+        "''1970-01-01 00:00:00Z''::timestamptz, ''250000-01-01''::timestamptz, "
+        "interval ''170000000 years'', -5::bigint, 0::bigint'");
+    where.schema = SELENE_TEXT("foreign one");
+    CHECK_OK(selene_fleet_open(&where, &foreign));
+    CHECK_STATUS(SELENE_ERROR_INTERNAL, selene_fleet_wake(foreign));
+    CHECK(strstr(selene_fleet_detail(), "SE000") != NULL);
+    CHECK_STATUS(SELENE_ERROR_INTERNAL, selene_fleet_resume(foreign));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
+                 selene_fleet_register(foreign, &task, NULL, &disposition));
+    CHECK_INT(7, disposition);
+    CHECK_OK(selene_fleet_prune(foreign, SELENE_NEVER, &count));
+    CHECK_INT(0, count);
+    CHECK_OK(selene_fleet_cancel(foreign, "a", -1, &count));
+    CHECK_INT(0, count);
+    CHECK_OK(selene_fleet_result(foreign, "a", -1, &result));
+    CHECK(result == NULL);
+    CHECK_OK(selene_fleet_get(foreign, "a", -1, &record));
+    CHECK_INT(-1, record->sequence);
+    CHECK_INT(0, record->id.length);
+    CHECK_INT(-1, record->kind);
+    CHECK_INT(-3, record->priority);
+    CHECK_INT((uint32_t)-2, record->generation);
+    CHECK_INT(2, record->tag_count);
+    CHECK_INT(0, record->tags[0].length);
+    CHECK_INT(0, record->constraints);
+    CHECK_INT(SELENE_NEVER, record->registered_at);
+    CHECK_INT(INT64_MIN, record->earliest_begin);
+    CHECK_INT(0, record->last_run);
+    CHECK_INT(SELENE_NEVER, record->ended_at);
+    CHECK_INT(INT64_MAX, record->estimate);
+    CHECK_INT(-5, record->run);
+    selene_fleet_record_destroy(record);
+    CHECK_OK(selene_fleet_close(foreign, 0));
+    sql("drop schema \"foreign one\" cascade");
+}
+
 int main(int argc, char **argv) {
     dsn = getenv("FLEET_DSN");
     if (dsn == NULL) return 2;
@@ -657,6 +722,7 @@ int main(int argc, char **argv) {
     run_test("N31 tasks are listed, page by page", test_list);
     run_test("N1 it installs a fleet in a schema of any name", test_install);
     run_test("N32 who may not is refused, and what an installation lacks is told", test_rights);
+    run_test("8.2 a schema that is not a fleet's does no harm", test_foreign);
     run_test("N29 a lost connection is made again; without one nothing is changed", test_lost);
     run_test("N29 a call that takes too long leaves its outcome open", test_timeout);
 #ifndef __SANITIZE_ADDRESS__
