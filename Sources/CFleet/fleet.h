@@ -170,7 +170,9 @@ struct pollfd link_polled(const fleet_link *own);
 int link_go_on(fleet_link *own, answer *out);
 // Asks and waits: for the connection as long as that may take, for the answer up to the timeout.
 void link_call(fleet_link *own, statement *asked, int64_t timeout, answer *out);
-// Closes the connection.
+// Closes the connection, and forgets the statement; a connection that is being made is for the next one.
+void link_close(fleet_link *own);
+// The same, and leaves a connection that is being made.
 void link_drop(fleet_link *own);
 // Blocks, on the thread that calls it, the signals that are sent to a process.
 int fleet_thread(pthread_t *out_thread, void *(*work)(void *), void *context);

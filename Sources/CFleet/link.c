@@ -33,13 +33,17 @@ static void disconnect(fleet_link *own) {
     own->connection = NULL;
 }
 
-void link_drop(fleet_link *own) {
-    if (own->attempt != NULL) attempt_leave(own->attempt);
-    own->attempt = NULL;
+void link_close(fleet_link *own) {
     disconnect(own);
     statement_free(own->statement);
     own->statement = NULL;
     own->is_sent = 0;
+}
+
+void link_drop(fleet_link *own) {
+    if (own->attempt != NULL) attempt_leave(own->attempt);
+    own->attempt = NULL;
+    link_close(own);
 }
 
 void link_ask(fleet_link *own, statement *asked, int64_t timeout) {

@@ -91,8 +91,9 @@ static void hear(worker *own, int listens) {
 
 static void listen_again(worker *own, int64_t after) {
     hear(own, 0);
-    link_drop(&own->listener);
-    link_drop(&own->other);
+    // A connection that is being made is not waited for here.
+    link_close(&own->listener);
+    link_close(&own->other);
     own->heard_until = 0;
     own->listen_at = fleet_clock() + after;
 }
