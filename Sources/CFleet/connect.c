@@ -109,7 +109,49 @@ static int check(attempt *own, PGconn *connection, int64_t until) {
     return is_good;
 }
 
-static void *make(void *context) {
+// Which of several servers a dsn means, as lists with commas between.
+typedef struct places {
+    char *host, *hostaddr, *port;
+    int count;
+} places;
+
+static int commas(const char *list) {
+    int count = 0;
+    for (; list != NULL && *list != 0; list++)
+        count += *list == ',';
+    return count;
+}
+
+static char *copy_of(const char *text) {
+    char *copy = text != NULL ? strdup(text) : NULL;
+    if (text != NULL && copy == NULL) abort();
+    return copy;
+}
+
+// Also those that the environment, or a file of services, says.
+static void read_places(places *out, PGconn *connection) {
+    PQconninfoOption *all = PQconninfo(connection);
+    for (const PQconninfoOption *one = all; one != NULL && one->keyword != NULL; one++) {
+        if (strcmp(one->keyword, "host") == 0) out->host = copy_of(one->val);
+        if (strcmp(one->keyword, "hostaddr") == 0) out->hostaddr = copy_of(one->val);
+        if (strcmp(one->keyword, "port") == 0) out->port = copy_of(one->val);
+    }
+    PQconninfoFree(all);
+    out->count = 1 + (commas(out->hostaddr) > 0 ? commas(out->hostaddr) : commas(out->host));
+}
+
+// The entry at a place of a list, of its own; the only one stands for all.
+static char *entry(const char *list, int place) {
+    if (list == NULL) return NULL;
+    for (; place > 0 && strchr(list, ',') != NULL; place--)
+        list = strchr(list, ',') + 1;
+    char *copy = strndup(list, strcspn(list, ","));
+    if (copy == NULL) abort();
+    return copy;
+}
+
+// Begins to connect: as the dsn says, or to one of its places.
+static PGconn *start(const attempt *own, const places *of, int place) {
     // What a dsn says goes before the first four.
     static const char *const keywords[] = {"fallback_application_name",
                                            "keepalives_idle",
@@ -117,38 +159,75 @@ static void *make(void *context) {
                                            "keepalives_count",
                                            "dbname",
                                            "client_encoding",
+                                           "host",
+                                           "hostaddr",
+                                           "port",
                                            NULL};
-    attempt *own = context;
-    const char *values[] = {"selene", "30", "10", "3", own->dsn, "UTF8", NULL};
-    pthread_setname_np(pthread_self(), "selene/connect");
-    int64_t until = fleet_clock() + own->timeout;
+    char *host = place >= 0 ? entry(of->host, place) : NULL;
+    char *hostaddr = place >= 0 ? entry(of->hostaddr, place) : NULL;
+    char *port = place >= 0 ? entry(of->port, place) : NULL;
+    const char *values[] = {"selene", "30", "10",     "3",  own->dsn,
+                            "UTF8",   host, hostaddr, port, NULL};
     PGconn *connection = PQconnectStartParams(keywords, values, 1);
     if (connection == NULL) abort();
     PQsetNoticeReceiver(connection, ignore, NULL);
+    free(host);
+    free(hostaddr);
+    free(port);
+    return connection;
+}
+
+enum { CONNECTED, REFUSED, LATE, STOPPED };
+
+static int go_on(attempt *own, PGconn *connection, int64_t until) {
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
-    const char *problem = NULL;
-    while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK) {
+    while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_FAILED) {
+        if (next == PGRES_POLLING_OK) {
+            if (check(own, connection, until))
+                return PQsetnonblocking(connection, 1) == 0 ? CONNECTED : REFUSED;
+            return own->state[0] == 0 && fleet_clock() >= until ? LATE : REFUSED;
+        }
         int64_t left = until - fleet_clock();
         struct pollfd polled[] = {{own->stop, POLLIN, 0}, {PQsocket(connection), POLLOUT, 0}};
         if (next == PGRES_POLLING_READING) polled[1].events = POLLIN;
         if (left > 0) poll(polled, 2, (int)(left / SELENE_MILLISECOND) + 1);
-        if (polled[0].revents != 0) break;
+        if (polled[0].revents != 0) return STOPPED;
         if (polled[1].revents != 0) next = PQconnectPoll(connection);
-        if (next == PGRES_POLLING_FAILED) break;
-        if (left <= 0) {
-            problem = "no connection within the time for it";
+        else if (left <= 0) return LATE;
+    }
+    return REFUSED;
+}
+
+// libpq passes over servers that refuse; one that is silent would keep it from the others for the whole time. So where there
+// are several they have a part of it, and then each of them another one.
+static void *make(void *context) {
+    attempt *own = context;
+    places all = {NULL, NULL, NULL, 1};
+    int result = LATE;
+    pthread_setname_np(pthread_self(), "selene/connect");
+    int64_t until = fleet_clock() + own->timeout;
+    for (int place = -1; result == LATE && place < (all.count > 1 ? all.count : 0); place++) {
+        PGconn *connection = start(own, &all, place);
+        if (place < 0) read_places(&all, connection);
+        own->state[0] = 0;
+        int parts = all.count > 1 ? all.count - place : 1;
+        int64_t now = fleet_clock();
+        result = go_on(own, connection, now + (until - now) / parts);
+        if (result == REFUSED && place >= 0 && place + 1 < all.count) result = LATE;
+        if (result == CONNECTED) {
+            own->connection = connection;
             break;
         }
-    }
-    if (next == PGRES_POLLING_OK && check(own, connection, until) &&
-        PQsetnonblocking(connection, 1) == 0) {
-        own->connection = connection;
-    } else {
-        const char *said = PQerrorMessage(connection);
-        if (problem == NULL) problem = said[0] != 0 ? said : "no connection within the time for it";
-        if (own->state[0] == 0) snprintf(own->message, sizeof own->message, "%s", problem);
+        const char *why = PQerrorMessage(connection);
+        if (result == REFUSED && own->state[0] == 0)
+            snprintf(own->message, sizeof own->message, "%s", why);
         PQfinish(connection);
     }
+    if (result == LATE)
+        snprintf(own->message, sizeof own->message, "no connection within the time for it");
+    free(all.host);
+    free(all.hostaddr);
+    free(all.port);
     eventfd_write(own->over, 1);
     release(own);
     return NULL;

@@ -99,8 +99,9 @@ static int refused(fleet_link *own, answer *out, PGresult *result) {
     fail(own, out, message);
     snprintf(out->state, sizeof out->state, "%s", state != NULL ? state : "");
     PQclear(result);
-    // A script leaves its transaction open.
-    if (PQstatus(own->connection) == CONNECTION_BAD ||
+    // A script leaves its transaction open. A server that may only be read was the right one once, or will be: the next
+    // connection finds the one that is.
+    if (PQstatus(own->connection) == CONNECTION_BAD || strcmp(out->state, "25006") == 0 ||
         PQtransactionStatus(own->connection) != PQTRANS_IDLE)
         disconnect(own);
     return 1;

@@ -165,7 +165,10 @@ static void wait_for_news(worker *own) {
     if (own->listener.statement != NULL) until = sooner(until, own->listener.deadline);
     if (own->heard_until != 0) until = sooner(until, own->heard_until);
     int64_t left = until - fleet_clock();
+    eventfd_t rung;
     poll(polled, 5, left > 0 ? (int)((left + SELENE_MILLISECOND - 1) / SELENE_MILLISECOND) : 0);
+    // It has woken the thread once.
+    if (polled[1].revents != 0) eventfd_read(own->bell, &rung);
 }
 
 static void *work(void *context) {

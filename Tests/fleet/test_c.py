@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import tempfile
 import time
 from collections import Counter
@@ -216,6 +217,52 @@ def test_n25_a_run_whose_task_is_cancelled_is_asked_to_stop(fleet: Fleet, start:
         fleet.rows("select cancel('a')")
         wait(lambda: worker.words("stop", "a"))
     assert worker.words("stop", "a") == [["stop", "a", "cancelled"]]
+
+
+def test_n14_who_is_stopped_waits_for_its_runs_without_working(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("select register('a', handler => 'send')")
+    with start(ms=3000) as worker:
+        wait(lambda: worker.words("begin", "a"))
+        stat = Path(f"/proc/{worker.process.pid}/stat")
+
+        def used() -> float:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        before = used()
+        assert worker.process.stdin
+        worker.process.stdin.close()
+        after = before
+        while not worker.words("end", "a"):
+            after = used()
+            time.sleep(0.05)
+        assert after - before < 1, "it has waited busily"
+        wait(lambda: worker.words("stopped"))
+    assert fleet.rows("select id, state from ended") == [("a", "succeeded")]
+
+
+def test_n29_of_several_hosts_one_that_is_silent_is_passed_over(
+    fleet: Fleet, start: Callable[..., Worker], tmp_path: Path
+) -> None:
+    fleet.rows("select register('a', handler => 'send')")
+    with tempfile.TemporaryDirectory(prefix="silent.") as folder, socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(f"{folder}/.s.PGSQL.5432")
+        silent.listen()
+        dsn = f"host={folder},{fleet.server.folder} dbname={fleet.name} user=fleet"
+        with start(dsn=dsn, timeout=2000):
+            wait(lambda: fleet.one("select count(*) from history") == 1)
+
+
+def test_n34_a_server_that_may_only_be_read_is_left(fleet: Fleet, start: Callable[..., Worker]) -> None:
+    fleet.rows("select register('a', handler => 'send')")
+    fleet.rows(f"alter database {fleet.name} set default_transaction_read_only = on")
+    try:
+        with start(lease=1000) as worker:
+            wait(lambda: worker.words("trouble", "begins"))
+            fleet.rows(f"alter database {fleet.name} reset default_transaction_read_only")
+            wait(lambda: fleet.one("select count(*) from history") == 1)
+    finally:
+        fleet.rows(f"alter database {fleet.name} reset default_transaction_read_only")
 
 
 def test_n28_a_worker_that_listens_need_not_look(fleet: Fleet, start: Callable[..., Worker]) -> None:
