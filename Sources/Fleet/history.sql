@@ -38,7 +38,7 @@ declare oldest constant text := partition_name(oldest_day(n)); name text; droppe
 begin
   for name in
     select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'history'::regclass and c.relname ~ '^history_\d{8}$' and c.relname < oldest
+    where i.inhparent = 'history'::regclass and c.relname ~ '^history_[0-9]{8}$' and c.relname < oldest
   loop
     execute format('drop table %I', name);
     dropped := dropped + 1;

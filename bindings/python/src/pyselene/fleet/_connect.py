@@ -12,15 +12,24 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def connect(psycopg: Any, dsn: str, **more: Any) -> tuple[Connection[Any], bool]:
-    """A connection each of whose statements is a commit, and whether a pooler made it.
+#: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent the
+#: system finds out that the other end is gone.
+_TERMS = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool]:
+    """A connection each of whose statements is a commit, whatever the dsn says of texts, and whether a pooler made it.
 
     What is no session's is enough for a fleet, so a pooler may hand the connection on after each transaction.
 
     Raises:
         Unsupported: it hands it on after each statement.
     """
-    connection: Connection[Any] = psycopg.connect(dsn, autocommit=True, prepare_threshold=None, **more)
+    said = psycopg.conninfo.conninfo_to_dict(dsn)
+    terms = {key: value for key, value in {**_TERMS, **terms}.items() if key not in said}
+    connection: Connection[Any] = psycopg.connect(
+        dsn, autocommit=True, prepare_threshold=None, client_encoding="utf8", **terms
+    )
     try:
         # A pooler makes up the number of the process that it tells its clients.
         ((process,),) = connection.execute("select pg_backend_pid()").fetchall()

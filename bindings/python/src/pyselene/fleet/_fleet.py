@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,8 +64,13 @@ class Fleet:
         self._dsn, self._schema, self._queue = dsn, schema, queue
         self._listen_dsn = dsn if listen_dsn is None else listen_dsn
         self._in = identifier(schema)
+        #: In statements with parameters.
+        self._call = self._in.replace("%", "%%")
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
+        #: Of a parent, which is not to be closed here.
+        self._left: list[psycopg.Connection[Any] | None] = []
 
     @property
     def schema(self) -> str:
@@ -78,6 +84,7 @@ class Fleet:
 
     def close(self) -> None:
         """Closes the connection; a later call makes another."""
+        self._enter_process()
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -133,7 +140,7 @@ class Fleet:
 
     def wake(self) -> None:
         """Notifies workers that listen: something of this queue is due. Call it after the transaction."""
-        self._rows(f"select {self._in}.wake(%s)", (self._queue,))
+        self._rows(f"select {self._call}.wake(%s)", (self._queue,))
 
     def script(self) -> str:
         """What `install` runs, for those who want to read it, or to have it run by somebody else."""
@@ -231,14 +238,14 @@ class Fleet:
             "backoff_delay": _span(backoff_delay, "backoff_delay"),
             "max_attempts": max_attempts or 0,
             "response_window": response_window,
-            "tags": [*tags],
-            "labels": [*labels],
-            "requires": [str(one) for one in requires],
+            "tags": _names(tags, "tags"),
+            "labels": _names(labels, "labels"),
+            "requires": [str(one) for one in _names(requires, "requires")],
             "existing": existing,
             "input": bytes(input),
         }
         names = ", ".join(f"{name} => %({name})s" for name in said)
-        ((disposition,),) = self._rows(f"select {self._in}.register({names})", said, connection)
+        ((disposition,),) = self._rows(f"select {self._call}.register({names})", said, connection)
         return Disposition.of(disposition, "disposition")
 
     def cancel(
@@ -255,7 +262,7 @@ class Fleet:
         if (id is None) == (tag is None):
             raise TypeError("cancel takes an id or a tag")
         call, value = ("cancel", id) if tag is None else ("cancel_tag", tag)
-        ((count,),) = self._rows(f"select {self._in}.{call}(%s)", (value,), connection)
+        ((count,),) = self._rows(f"select {self._call}.{call}(%s)", (value,), connection)
         return int(count)
 
     def retry(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> Disposition:
@@ -268,7 +275,7 @@ class Fleet:
             NotFound: the id is not registered, or no longer known.
             InvalidArgument: it has not failed, or is live.
         """
-        ((disposition,),) = self._rows(f"select {self._in}.retry(%s)", (id,), connection)
+        ((disposition,),) = self._rows(f"select {self._call}.retry(%s)", (id,), connection)
         return Disposition.of(disposition, "disposition")
 
     def run_now(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> str:
@@ -282,7 +289,7 @@ class Fleet:
             NotFound: the id has no live task.
             InvalidArgument: it runs already.
         """
-        ((waits,),) = self._rows(f"select {self._in}.run_now(%s)", (id,), connection)
+        ((waits,),) = self._rows(f"select {self._call}.run_now(%s)", (id,), connection)
         return str(waits)
 
     def get(self, id: str) -> FleetTask:
@@ -291,7 +298,7 @@ class Fleet:
         Raises:
             NotFound: it is not registered, or no longer known.
         """
-        rows = self._rows(f"select {_COLUMNS}, ended, appended from {self._in}.get(%s)", (id,))
+        rows = self._rows(f"select {_COLUMNS}, ended, appended from {self._call}.get(%s)", (id,))
         if not rows:
             self._refuse(_raw.SELENE_ERROR_NOT_FOUND, "id", f"id: {id!r} is not registered")
         return _task(rows[0])
@@ -304,7 +311,7 @@ class Fleet:
             State.of(state, "state")
         after = 0
         while rows := self._rows(
-            f"select {_COLUMNS}, null, 0 from {self._in}.list(%s, %s, %s, %s, 1000)",
+            f"select {_COLUMNS}, null, 0 from {self._call}.list(%s, %s, %s, %s, 1000)",
             (None if every_queue else self._queue, state, tag, after),
         ):
             for row in rows:
@@ -317,35 +324,35 @@ class Fleet:
         Raises:
             NotFound: it is not registered.
         """
-        rows = self._rows(f"select reason, detail, until from {self._in}.explain(%s)", (id,))
+        rows = self._rows(f"select reason, detail, until from {self._call}.explain(%s)", (id,))
         return tuple(FleetReason(*row) for row in rows)
 
     def result(self, id: str) -> bytes | None:
         """What the last success of a task left; None: nothing, or it is no longer known."""
-        ((result,),) = self._rows(f"select {self._in}.result(%s)", (id,))
+        ((result,),) = self._rows(f"select {self._call}.result(%s)", (id,))
         return None if result is None else bytes(result)
 
     def pause(self, span: Duration | None = None) -> None:
         """Workers are given nothing of this queue, for a time or until it is resumed; what runs goes on."""
-        self._rows(f"select {self._in}.pause(%s, %s)", (self._queue, _span(span, "span")))
+        self._rows(f"select {self._call}.pause(%s, %s)", (self._queue, _span(span, "span")))
 
     def resume(self) -> None:
         """Workers are given tasks of this queue again."""
-        self._rows(f"select {self._in}.resume(%s)", (self._queue,))
+        self._rows(f"select {self._call}.resume(%s)", (self._queue,))
 
     def status(self) -> tuple[FleetItem, ...]:
         """How the fleet is, and where somebody should look."""
-        rows = self._rows(f"select item, value, alarm from {self._in}.status()", ())
+        rows = self._rows(f"select item, value, alarm from {self._call}.status()", ())
         return tuple(FleetItem(*row) for row in rows)
 
     def queues(self) -> tuple[FleetQueue, ...]:
         """Its queues, by name; at most 1 000."""
-        rows = self._rows(f"select {_QUEUE} from {self._in}.queues(most => 1000)", ())
+        rows = self._rows(f"select {_QUEUE} from {self._call}.queues(most => 1000)", ())
         return tuple(FleetQueue(**dict(zip(FleetQueue.__dataclass_fields__, row, strict=True))) for row in rows)
 
     def nodes(self) -> tuple[FleetNode, ...]:
         """Its workers, those that are alive first; at most 1 000."""
-        rows = self._rows(f"select {_NODE} from {self._in}.workers(1000)", ())
+        rows = self._rows(f"select {_NODE} from {self._call}.workers(1000)", ())
         return tuple(FleetNode(**dict(zip(FleetNode.__dataclass_fields__, row, strict=True))) for row in rows)
 
     def prune(self, age: Duration | None = None) -> int:
@@ -357,8 +364,8 @@ class Fleet:
         Returns:
             how many records were forgotten one by one; dropped partitions do not count.
         """
-        self._rows(f"select {self._in}.partitions()", ())
-        ((count,),) = self._rows(f"select {self._in}.prune(%s)", (_span(age, "age"),))
+        self._rows(f"select {self._call}.partitions()", ())
+        ((count,),) = self._rows(f"select {self._call}.prune(%s)", (_span(age, "age"),))
         return int(count)
 
     def _rows(
@@ -366,15 +373,19 @@ class Fleet:
     ) -> Sequence[tuple[Any, ...]]:
         with self._use(connection) as used:
             try:
-                # Rows are tuples, whatever a connection of the application's own makes of them, and no statement is
-                # kept in it, which a pooler may hand on.
-                with used.cursor(row_factory=self._psycopg.rows.tuple_row) as cursor:
+                # Rows are tuples, whatever a connection of the application's own makes of them, and binary, since the
+                # text of instants and spans is in the style of the role; no statement is kept in it, which a pooler may
+                # hand on.
+                with used.cursor(row_factory=self._psycopg.rows.tuple_row, binary=True) as cursor:
                     return cursor.execute(statement.encode(), values, prepare=False).fetchall()
             except self._psycopg.Error as error:
                 state = error.sqlstate or ""
                 if state[:2] == "SE" and state[2:].isdigit():
                     field = error.diag.column_name
                     self._refuse(int(state[2:]), field, error.diag.message_primary or "", error)
+                # A server that may only be read was the right one once, or will be.
+                if connection is None and isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction):
+                    used.close()
                 raise
 
     @contextmanager
@@ -382,10 +393,17 @@ class Fleet:
         if connection is not None:
             yield connection
             return
+        self._enter_process()
         with self._lock:
             if self._connection is None or self._connection.closed:
                 self._connection, _ = connect(self._psycopg, self._dsn)
             yield self._connection
+
+    def _enter_process(self) -> None:
+        """A forked child leaves the connection to its parent, and a lock that somebody may have held then."""
+        if self._pid != os.getpid():
+            self._left.append(self._connection)
+            self._pid, self._lock, self._connection = os.getpid(), threading.Lock(), None
 
     @staticmethod
     def _refuse(status: int, field: str | None, detail: str, cause: BaseException | None = None) -> NoReturn:
@@ -394,7 +412,14 @@ class Fleet:
 
 
 def _span(value: Duration | None, what: str) -> timedelta | None:
-    return None if value is None else timedelta(microseconds=duration_ns(value, what) // 1000)
+    # In whole microseconds, rounded up.
+    return None if value is None else timedelta(microseconds=-(-duration_ns(value, what) // 1000))
+
+
+def _names(values: Iterable[str], what: str) -> list[str]:
+    if isinstance(values, str):
+        raise TypeError(f"{what} must hold str, not be one")
+    return [*values]
 
 
 def _task(row: tuple[Any, ...]) -> FleetTask:

@@ -7,6 +7,7 @@ import ctypes
 import itertools
 import os
 import queue
+import select
 import socket
 import struct
 import threading
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from .._scheduler import Scheduler
 
 _VALUE = layout(_raw.selene_value)
-#: Connecting may take longer than a statement, whose time begins when it is sent.
-_CONNECT = 10
 #: A pooler that does not let it listen is asked again after so many seconds.
 _POOLED_AGAIN = 300
 #: How long a notification may take that somebody else has sent, in seconds.
@@ -103,6 +102,8 @@ class Worker:
         listen: bool = True,
     ) -> None:
         self._fleet, self._engine, self._listens = fleet, scheduler._engine, listen
+        if queues is not None and not isinstance(queues, str) and not (queues := tuple(queues)):
+            raise ValueError("queues is empty; None stands for every queue")
         self._raw, self._kept = _options(fleet.schema, name or f"{socket.gethostname()}:{os.getpid()}", queues, labels)
         self._raw.lease = duration_ns(lease, "lease")
         self._raw.horizon = duration_ns(horizon, "horizon")
@@ -150,7 +151,8 @@ class Worker:
         """
         engine = self._engine
         engine.check(library.selene_node_open(engine.handle, ctypes.byref(self._raw), None))
-        engine.fleet_schema = self._fleet._in
+        # In statements with parameters.
+        engine.fleet_schema = self._fleet._in.replace("%", "%%")
         self._thread = threading.Thread(target=self._work, name="pyselene fleet", daemon=True)
         self._thread.start()
         if self._listens:
@@ -160,23 +162,31 @@ class Worker:
     def close(self, grace: Duration | None = None) -> None:
         """Takes nothing more, gives back what was not begun, waits until its runs have ended, and tells the database.
 
-        After `grace` (30 s) it waits no longer; what it still has then others take when the lease is over.
+        After `grace` (30 s) it waits no longer; what it still has then others take when the lease is over. An exception
+        that comes meanwhile, as KeyboardInterrupt, ends the wait, and stops the runs.
+
+        Raises:
+            InvalidArgument: the grace is out of range; the worker is open as before.
         """
-        thread, self._thread = self._thread, None
-        if thread is None:
+        if self._thread is None:
             return
+        engine = self._engine
+        span = self._grace if grace is None else duration_ns(grace, "grace")
+        is_here = not engine.closed and engine.pid == os.getpid()
+        with contextlib.suppress(Closed, Unsupported):  # closed meanwhile
+            if is_here:
+                engine.check(library.selene_node_leave(engine.handle, span))
+        thread, self._thread = self._thread, None
         if self._listener is not None:
             self._listener.close()
-        engine = self._engine
-        if engine.closed or engine.pid != os.getpid():
+        if thread is None or engine.pid != os.getpid():
             return
-        with contextlib.suppress(SeleneError):  # closed meanwhile
-            engine.check(
-                library.selene_node_leave(engine.handle, self._grace if grace is None else duration_ns(grace, "grace"))
-            )
-            while thread.is_alive() and not engine.closed:
-                thread.join(0.1)
-            engine.check(library.selene_node_close(engine.handle))
+        try:
+            # One whose scheduler is closed ends by itself.
+            thread.join()
+        finally:
+            with contextlib.suppress(SeleneError):
+                engine.check(library.selene_node_close(engine.handle))
 
     def __enter__(self) -> Self:
         return self.open()
@@ -214,12 +224,11 @@ class Worker:
             handle = self._engine.handle
             while True:
                 _check(library.selene_node_step(handle, ctypes.byref(request), None))
-                if request.number:
-                    if link is None or link.busy:
-                        # The node waits no longer for the one before, whose connection goes with it.
-                        if link is not None:
-                            link.give_up()
-                        link = _Link(self._fleet, self._engine)
+                if request.number and (link is None or not link.ask(request)):
+                    # The node waits no longer for the one before, whose connection goes with it.
+                    if link is not None:
+                        link.give_up()
+                    link = _Link(self._fleet, self._engine)
                     link.ask(request)
                 _check(library.selene_node_get(handle, ctypes.byref(info)))
                 if info.state == _raw.SELENE_NODE_CLOSED:
@@ -229,6 +238,8 @@ class Worker:
             pass  # its scheduler, or the node, was closed
         except BaseException:
             log.exception("the worker of fleet %r has ended", self._fleet.schema)
+            # Nobody would notice that its lease is over: its runs are stopped.
+            library.selene_node_close(self._engine.handle)
         finally:
             if link is not None:
                 link.give_up()
@@ -243,71 +254,116 @@ def _check(status: int) -> None:
         raise _Over
 
 
+_Call = tuple[int, bytes, list[Any], float]
+
+
 class _Link:
     """One connection, in a thread of its own: the node is stepped on time however long the database takes."""
 
     def __init__(self, fleet: Home, engine: Engine) -> None:
         self._fleet, self._engine = fleet, engine
-        self._calls: queue.SimpleQueue[tuple[int, bytes, list[Any], float] | None] = queue.SimpleQueue()
-        self.busy = False
-        self._given_up = False
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        #: Guards what follows.
+        self._lock = threading.Lock()
+        self._busy = self._connects = self._given_up = False
+        #: The connection's, by which another thread can end what waits for the database.
+        self._socket: socket.socket | None = None
         threading.Thread(target=self._work, name="pyselene fleet link", daemon=True).start()
 
-    def ask(self, request: _raw.selene_node_request) -> None:
-        """Makes a call of the node's."""
-        self.busy = True
+    def ask(self, request: _raw.selene_node_request) -> bool:
+        """Makes a call of the node's, in place of one that still waits for the connection; not while one is made."""
         values = _given(ctypes.addressof(request.values.contents), request.value_count) if request.value_count else []
-        self._calls.put((request.number, request.sql.data, values, request.timeout / SECOND))
+        with self._lock:
+            if self._busy and not self._connects:
+                return False
+            self._busy = True
+            self._calls.put((request.number, request.sql.data, values, request.timeout / SECOND))
+        return True
 
     def give_up(self) -> None:
-        """Lets go of the connection."""
-        self._given_up = True
-        self._calls.put(None)
+        """Lets go of the connection, and of what is made on it."""
+        with self._lock:
+            self._given_up = True
+            self._calls.put(None)
+            if self._socket is not None:
+                with contextlib.suppress(OSError):
+                    self._socket.shutdown(socket.SHUT_RDWR)
 
     def _work(self) -> None:
-        psycopg = self._fleet._psycopg
         connection: Connection[Any] | None = None
-        while not self._given_up and (call := self._calls.get()) is not None:
-            number, sql, values, timeout = call
+        while (call := self._calls.get()) is not None:
             sent, state, message = False, None, ""
             try:
-                if connection is None:
-                    connection, _ = connect(
-                        psycopg,
-                        self._fleet._dsn,
-                        connect_timeout=_CONNECT,
-                        # What is not acknowledged for so long is given up, so that this thread comes back.
-                        tcp_user_timeout=max(1_000, int(timeout * 2_000)),
-                    )
+                if connection is None or _is_closed(connection):
+                    self._close(connection)
+                    connection = None
+                    with self._lock:
+                        self._connects = True
+                    connection = self._connect(call[3])
+                if (last := self._last(call)) is None:
+                    break
+                call = last
                 sent = True
-                with psycopg.RawCursor(connection) as cursor:
-                    cursor.execute(sql, values)
+                with self._fleet._psycopg.RawCursor(connection) as cursor:
+                    cursor.execute(call[1], call[2])
                     rows = cursor.fetchall()
-                self.busy = False
-                self._tell(number, rows)
+                self._is_free()
+                self._tell(call[0], rows)
                 continue
-            except psycopg.Error as error:
-                state, message = error.sqlstate if sent else None, str(error)
-            except Unsupported as error:
-                message = error.detail
-            if connection is not None and (connection.closed or state is None):
-                connection.close()
+            except Exception as error:
+                state, message = getattr(error, "sqlstate", None) if sent else None, str(error)
+            # A server that may only be read was the right one once, or will be: the next connection finds which is.
+            if connection is not None and (connection.closed or state in (None, "25006")):
+                self._close(connection)
                 connection = None
-            self.busy = False
+            if (last := self._last(call)) is None:
+                break
+            self._is_free()
             library.selene_node_failed(
                 self._engine.handle,
-                number,
+                last[0],
                 int(sent),
                 state.encode() if state else None,
                 " ".join(message.replace("\0", " ").split()).encode(errors="replace")[:1_000],
             )
+        self._close(connection)
+
+    def _last(self, call: _Call) -> _Call | None:
+        """The call to make now: the one that came last while it connected; None: it was given up."""
+        with self._lock:
+            self._connects = False
+            while not self._calls.empty():
+                if (newer := self._calls.get()) is None:
+                    return None
+                call = newer
+        return call
+
+    def _is_free(self) -> None:
+        with self._lock:
+            self._busy = False
+
+    def _connect(self, timeout: float) -> Connection[Any]:
+        # What is not acknowledged for so long is given up, so that this thread comes back.
+        connection, _ = connect(
+            self._fleet._psycopg, self._fleet._dsn, tcp_user_timeout=max(1_000, int(timeout * 2_000))
+        )
+        with self._lock:
+            self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+        return connection
+
+    def _close(self, connection: Connection[Any] | None) -> None:
+        with self._lock:
+            own, self._socket = self._socket, None
+        if own is not None:
+            own.close()
         if connection is not None:
             connection.close()
 
     def _tell(self, number: int, rows: Sequence[Sequence[Any]]) -> None:
         columns = len(rows[0]) if rows else 0
         cells, kept = _cells(list(itertools.chain.from_iterable(rows)))
-        library.selene_node_rows(self._engine.handle, number, cells, len(rows), columns)
+        if library.selene_node_rows(self._engine.handle, number, cells, len(rows), columns):
+            library.selene_node_failed(self._engine.handle, number, 1, None, b"the answer cannot be read")
         del kept
 
 
@@ -326,19 +382,10 @@ class _Listener:
 
     def _work(self) -> None:
         fleet, is_told = self._worker._fleet, False
-        psycopg = fleet._psycopg
-        while not self._closed.is_set():
+        while self._goes_on():
             again = 5
             try:
-                connection, is_pooled = connect(
-                    psycopg,
-                    fleet._listen_dsn,
-                    connect_timeout=_CONNECT,
-                    # Nothing is sent on it, so the system finds out that the other end is gone.
-                    keepalives_idle=30,
-                    keepalives_interval=10,
-                    keepalives_count=3,
-                )
+                connection, is_pooled = connect(fleet._psycopg, fleet._listen_dsn)
                 with connection:
                     connection.execute(f"listen {fleet._in}".encode())
                     if is_pooled and not self._hears(connection):
@@ -352,26 +399,43 @@ class _Listener:
                         is_told = True
                     else:
                         self._hear(connection)
-            except (psycopg.Error, SeleneError):
+            except Exception:
                 pass  # polling goes on
             self.listens = False
             self._closed.wait(again)
+
+    def _goes_on(self) -> bool:
+        """A scheduler that is closed ends the worker, too."""
+        thread = self._worker._thread
+        return not self._closed.is_set() and thread is not None and thread.is_alive()
 
     def _hear(self, connection: Connection[Any]) -> None:
         self.listens = True
         # What was notified before it listened.
         self._worker.hint()
-        while not self._closed.is_set():
+        while self._goes_on():
             for _ in connection.notifies(timeout=1, stop_after=1):
                 self._worker.hint()
 
     def _hears(self, connection: Connection[Any]) -> bool:
         """Whether what another connection notifies arrives here, where a pooler is between."""
         fleet = self._worker._fleet
-        other, _ = connect(fleet._psycopg, fleet._dsn, connect_timeout=_CONNECT)
+        other, _ = connect(fleet._psycopg, fleet._dsn)
         with other:
             other.execute("select pg_notify(%s, '')", (fleet.schema,))
             return any(True for _ in connection.notifies(timeout=_HEARD, stop_after=1))
+
+
+def _is_closed(connection: Connection[Any]) -> bool:
+    """Whether the database has ended a connection on which nothing was under way."""
+    polled = select.poll()
+    try:
+        polled.register(connection.fileno(), select.POLLIN)
+        while polled.poll(0):
+            connection.pgconn.consume_input()
+    except Exception:
+        return True
+    return connection.closed
 
 
 # ---- values ---------------------------------------------------------------------
@@ -412,14 +476,20 @@ def _given(address: int, count: int) -> list[Any]:
         elif kind == _raw.SELENE_VALUE_NULL:
             values.append(None)
         elif kind == _raw.SELENE_VALUE_TEXT:
-            values.append(ctypes.string_at(data, length).decode())
+            values.append(ctypes.string_at(data, length).decode(errors="replace"))
         elif kind == _raw.SELENE_VALUE_BYTES:
             values.append(ctypes.string_at(data, length) if length else b"")
         elif kind == _raw.SELENE_VALUE_BOOLEAN:
             values.append(bool(integer))
         else:
-            values.append(_given(data, length) if length else [])
+            array = _given(data, length) if length else []
+            values.append(_array_of_bytes(array) if any(isinstance(one, bytes) for one in array) else array)
     return values
+
+
+def _array_of_bytes(values: Sequence[bytes | None]) -> str:
+    """As PostgreSQL reads it: what psycopg makes of it differs with the settings of a role."""
+    return "{" + ",".join("NULL" if one is None else f'"\\\\x{one.hex()}"' for one in values) + "}"
 
 
 def _cells(values: Sequence[Any]) -> tuple[Any, list[Any]]:
