@@ -51,7 +51,7 @@ function standing(task) {
 }
 
 function told(reason, task) {
-  if (reason.reason === "ready") return task ? `ready for ${since(Math.max(task.earliest_begin, task.last_run))}` : `ready ${reason.detail}`;
+  if (reason.reason === "ready") return task ? `ready for ${since(Math.max(task.earliest_begin, task.last_run))}` : reason.detail.replace(/\.\d+/, "");
   const when = reason.until === null ? null : new Date(reason.until).getTime();
   return when === null ? reason.detail : `${reason.detail} until ${clock(when)}${isPast(when) ? "" : `, ${until(when)} more`}`;
 }

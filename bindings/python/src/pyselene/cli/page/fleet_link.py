@@ -25,7 +25,7 @@ _STATEMENT: Final = 5_000
 _PATIENCE: Final = 10.0
 """Seconds after which a database that says nothing at all is let go, with its connection."""
 
-_STATUS: Final = {Cause.RIGHTS: 403, Cause.OTHER: 400}
+_STATUS: Final = {Cause.RIGHTS: 403}
 """Of HTTP, by what a database's refusal is about; else 503: it may be asked again."""
 
 Row = tuple[Any, ...]
