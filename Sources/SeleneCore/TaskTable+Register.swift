@@ -196,7 +196,8 @@ extension TaskTable {
     let now = index.present
     let (used, freeAt) = (expedited.used(at: now), expedited.freeAt(now))
     let error = SeleneError.range("expedited_quota", used, 0, expedited.quota, .duration).code(.outOfQuota)
-    let problem: Detail = "of expedited runs in the last 24 h leave nothing of the quota, which is \(span: expedited.quota)"
+    let problem: Detail =
+      "of expedited runs in the last 24 h leave nothing of the quota, which is \(span: expedited.quota)"
     guard freeAt != Time.never else { return error.problem(problem) }
     return error.problem("\(problem); something is left again in \(span: freeAt.subtracting(now))")
   }

@@ -21,7 +21,9 @@ import Testing
       if map[number] == nil { map.insert(number, step) } else { map[number] = step }
       try verify(map.count == model.count, "\(map.count) of \(model.count)")
       try verify(map[number] == step, "the new one")
-      if step % 512 == 0 || step == size * 8 { try verify(model.allSatisfy { map[$0.key] == $0.value }, "step \(step)") }
+      if step % 512 == 0 || step == size * 8 {
+        try verify(model.allSatisfy { map[$0.key] == $0.value }, "step \(step)")
+      }
     }
     var found: [Int] = []
     map.forEach { found.append($0) }

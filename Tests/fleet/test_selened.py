@@ -24,9 +24,7 @@ import pytest
 
 from conftest import Fleet
 from server import ROOT, Server
-from test_c import BUILD, FLAGS, programs, told, wait
-
-__all__ = ["programs"]
+from workers import BUILD, FLAGS, told, wait
 
 DAEMON, RUNNER = BUILD / "selened", BUILD / "selene-run"
 PATIENCE = 90

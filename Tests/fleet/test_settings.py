@@ -174,11 +174,13 @@ class Slow(Cutter):
         self.seconds, self.came = seconds, 0
         super().__init__(server)
 
-    def requests(self, here: socket.socket, there: socket.socket, silent: threading.Event) -> None:
+    def requests(
+        self, here: socket.socket, there: socket.socket, silent: threading.Event, halved: threading.Event
+    ) -> None:
         """Later."""
         self.came += 1
         time.sleep(self.seconds)
-        super().requests(here, there, silent)
+        super().requests(here, there, silent, halved)
 
 
 def test_n29_connecting_may_take_longer_than_a_call(fleet: Looked) -> None:
