@@ -119,11 +119,16 @@ def test_the_address_sanitizer_finds_nothing(fleet: Fleet, tmp_path: Path) -> No
         *sorted((ROOT / "Sources/CFleet").glob("*.c")),
         lines,
     ]
+    # That of clang, which holds the locks of its allocator while a process forks. GCC 12's does not: a child then waits for
+    # ever in malloc for one that a thread of its parent had. Where that is the thread which makes a connection, the fleet says
+    # after 11 s that there is none (3 of 45 runs of the test of forks).
+    clang = {"compiler": "clang"}
+    own += ["-fuse-ld=lld"]
     # What is allocated inside libselene is none of the sanitizer's business.
     env = {**os.environ, "FLEET_DSN": fleet.server.dsn(fleet.name), "SELENE_TEST_ALARM": "180"}
     for name in ("arguments", "calls"):
-        assert passed(told(compiled(HERE / f"{name}.c", tmp_path / name, *own), env=env)) > 0
-    compiled(HERE / "worker.c", tmp_path / "worker", *own)
+        assert passed(told(compiled(HERE / f"{name}.c", tmp_path / name, *own, **clang), env=env)) > 0
+    compiled(HERE / "worker.c", tmp_path / "worker", *own, **clang)
     fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, 50) i")
     fleet.rows("select register('f', handler => 'fail', max_attempts => 1)")
     with Worker(tmp_path / "worker", fleet.server.dsn(fleet.name)):

@@ -31,10 +31,10 @@ def told(*command: object, **more: Any) -> str:
     return str(done.stdout)
 
 
-def compiled(source: Path, program: Path, *more: object) -> Path:
+def compiled(source: Path, program: Path, *more: object, compiler: str = "cc") -> Path:
     """A program that uses the library."""
     here = f"-I{told('pg_config', '--includedir').strip()}"
-    told("cc", *FLAGS, here, source, "-o", program, *(more or ("-lselene-fleet",)), *LIBRARIES)
+    told(compiler, *FLAGS, here, source, "-o", program, *(more or ("-lselene-fleet",)), *LIBRARIES)
     return program
 
 

@@ -575,6 +575,17 @@ static void *register_many(void *context) {
     return NULL;
 }
 
+/* With clang's address sanitizer 2 children of 9 000 had no connection in the time for it, and it is not known why; without a
+ * sanitizer none of 5 100. There a second call may make one. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CALLS_OF_A_CHILD 2
+#endif
+#endif
+#ifndef CALLS_OF_A_CHILD
+#define CALLS_OF_A_CHILD 1
+#endif
+
 static void test_fork(void) {
     pthread_t threads[2];
     selene_task task = once("of the child");
@@ -591,7 +602,10 @@ static void test_fork(void) {
             CHECK(strstr(selene_fleet_detail(), "fork()") != NULL);
             CHECK_STATUS(SELENE_ERROR_FORKED, selene_fleet_close(fleet, 0));
             CHECK_OK(selene_fleet_open(&where, &own));
-            CHECK_OK(selene_fleet_register(own, &task, NULL, NULL));
+            selene_status status = SELENE_ERROR_OWNER_AWAY;
+            for (int call = 0; call < CALLS_OF_A_CHILD && status == SELENE_ERROR_OWNER_AWAY; call++)
+                status = selene_fleet_register(own, &task, NULL, NULL);
+            CHECK_OK(status);
             CHECK_OK(selene_fleet_close(own, 0));
             _exit(0);
         }
@@ -725,12 +739,7 @@ int main(int argc, char **argv) {
     run_test("8.2 a schema that is not a fleet's does no harm", test_foreign);
     run_test("N29 a lost connection is made again; without one nothing is changed", test_lost);
     run_test("N29 a call that takes too long leaves its outcome open", test_timeout);
-#ifndef __SANITIZE_ADDRESS__
-    /* What a child of several threads may do is less there. */
     run_test("N29 a child answers FORKED and touches nothing of its parent's", test_fork);
-#else
-    (void)test_fork;
-#endif
     run_test("N21 a worker has one scheduler, and ends with its fleet", test_worker);
     return check_end();
 }
