@@ -83,6 +83,8 @@ package struct Changes {
 
   package init(isObserved: Bool) { self.isObserved = isObserved }
 
+  package var isEmpty: Bool { @inline(__always) get { stops.isEmpty && list.isEmpty } }
+
   @inline(__always)
   package mutating func add(_ change: @autoclosure () -> Change) {
     if isObserved { append(change()) }

@@ -144,6 +144,7 @@ package final class Ranking {
   /// Ranks what is eligible now.
   ///
   /// - Complexity: O(1) in the number of tasks but for those that became due since the last look.
+  @_optimize(speed)
   package init(_ table: TaskTable, _ offer: Offer, at now: Instant) {
     table.settle(at: now)
     (room, looked) = (table.index.rankedLineCount, offer)

@@ -277,6 +277,7 @@ final class TaskIndex {
   }
 
   /// A ranked record came or goes.
+  @inline(__always)
   private func count(_ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int, _ change: Int) {
     if record.pointee.traits.isStanding { standings[taskClass] += change }
     var index = frozen.count

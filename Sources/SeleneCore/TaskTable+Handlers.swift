@@ -214,6 +214,7 @@ extension TaskTable {
   }
 
   /// The slot of the visible record of an id, which most often is still where it was.
+  @inline(__always)
   private func visibleSlot(of definition: TaskDefinition, hint slot: Int) -> Int? {
     if slot < records.count, records.at(slot).pointee.definition === definition,
       records.at(slot).pointee.state != .blocked

@@ -58,8 +58,11 @@ extension TaskTable {
 
   /// Forgets the ended records that are gone, once they are most of the queue; only after a save, so that they cannot
   /// come back.
-  package func compact() {
-    guard ended.count > 1024 else { return }
+  @inline(__always)
+  package func compact() { if ended.count > 1024 { dropForgotten() } }
+
+  @inline(never)
+  private func dropForgotten() {
     let present = count(.succeeded) + count(.failed) + count(.cancelled)
     guard UInt64(ended.count) > 2 * present + 1024 else { return }
     ended = ended[endedHead...].filter { isEnded($0.slot, $0.sequence) }

@@ -32,6 +32,7 @@ extension TaskTable {
   }
 
   /// Whether a run is in flight for the record in a slot; not if that was cancelled, replaced or removed.
+  @inline(__always)
   package func isRunning(_ run: UInt64, in slot: Int) -> Bool {
     slots.contains(slot) && run != 0 && records.at(slot).run == run
   }

@@ -182,6 +182,7 @@ package final class TaskTable {
   func redefine(_ slot: Int, from old: TaskDefinition) { retag(slot, old, records[slot].definition, stays: true) }
 
   /// Changes what is not stored and does not count: whether it has a handler, whether its id is taken.
+  @_optimize(speed)
   func touch(_ slot: Int, _ change: (inout TaskRecord) -> Void) {
     stamp += 1
     unlink(slot)
@@ -194,6 +195,7 @@ package final class TaskTable {
   ///
   /// - Parameter isMoved: its first begin is moved by its jitter (W11); not if it waits for another task or is over, or if
   ///   another begin takes the place of this one.
+  @_optimize(speed)
   package func add(_ definition: TaskDefinition, _ state: TaskState, at now: Instant, isMoved: Bool = true) -> Int {
     journal?.note(sequence: lastSequence)
     lastSequence += 1
@@ -322,8 +324,11 @@ package final class TaskTable {
   func noteOpening() { stamp += 1 }
 
   /// The record in a slot is about to change.
-  private func note(_ slot: Int) {
-    guard journal != nil else { return }
+  @inline(__always)
+  private func note(_ slot: Int) { if journal != nil { noteInJournal(slot) } }
+
+  @inline(never)
+  private func noteInJournal(_ slot: Int) {
     journal?.note(slot, records[slot])
     records[slot].isUnsaved = true
   }

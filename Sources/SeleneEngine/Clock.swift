@@ -56,6 +56,7 @@ struct Clock {
   /// The present by the system's clock, or by what the host's clock said; never before the last.
   ///
   /// Time stands still once a host's clock has ended: the system's is another.
+  @_optimize(speed)
   mutating func tick(_ reading: Instant?) -> Instant {
     guard host == nil || reading != nil else { return last }
     let present = (reading ?? platform_boot_clock()).adding(offset)

@@ -41,6 +41,7 @@ extension SignalReach {
 
 extension Scheduler {
   /// What is worth reading before a call that looks at constraints.
+  @inline(__always)
   func groups(_ probing: Probing) -> SignalGroups {
     let wanted: Constraints =
       switch probing {

@@ -64,7 +64,7 @@ struct Outbox {
   /// Whether anybody hears of changes.
   var isObserved: Bool { observer != nil || queue != nil || !taps.isEmpty }
   /// Whether there is nothing that this thread could deliver.
-  var isEmpty: Bool { !hasDeliveries && !hasNotices }
+  var isEmpty: Bool { @inline(__always) get { !hasDeliveries && !hasNotices } }
   var hasNotices: Bool { !notices.isEmpty && !isNotifying }
   var hasDeliveries: Bool { !deliveries.isEmpty || !reports.isEmpty }
   /// Whether the present call has caused a stop or an end that is not delivered.

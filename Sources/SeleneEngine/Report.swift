@@ -18,6 +18,7 @@ package final class Report {
   /// Of each of them what its turn followed from; empty unless the freshness rule ranks.
   package let paces: [PaceTerms]
 
+  @_optimize(speed)
   init(_ cycle: Cycle, didNotFit: Int, isStored: Bool, at now: Instant) {
     self.cycle = cycle.handle
     kinds = cycle.kinds

@@ -36,6 +36,7 @@ extension Scheduler {
   /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).
   ///
   /// - Parameter driving: the kinds for which the driver opens it.
+  @_optimize(speed)
   func begin(
     admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], for member: Member? = nil,
     isCalled: Bool = false, at moment: Moment
@@ -190,6 +191,7 @@ extension Scheduler {
     return change
   }
 
+  @inline(__always)
   private func offer(
     _ kinds: KindSet, alone: KindSet, _ mode: Cycle.Mode, _ crew: Crew?, callsThere: Bool
   ) -> Offer {
@@ -212,6 +214,7 @@ extension Scheduler {
   /// The next run of a pulled cycle; never blocks.
   ///
   /// - Throws: `unsupported` for a cycle that the library runs.
+  @_optimize(speed)
   package func next(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Step {
     guard cycle.mode == .pulled else {
       guard cycle.mode != .lanes else {
@@ -341,6 +344,7 @@ extension Scheduler {
   // MARK: End
 
   /// Ends a cycle: open runs are over, its report is made and handed to the callers that wait for it.
+  @_optimize(speed)
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
     cycle.isDone = true

@@ -8,7 +8,13 @@ extension Scheduler {
 
   func newChanges() -> Changes { Changes(isObserved: outbox.isObserved) }
 
+  @inline(__always)
   func publish(_ changes: Changes, at now: Instant) {
+    if !changes.isEmpty { carryOut(changes, at: now) }
+  }
+
+  @inline(never)
+  private func carryOut(_ changes: Changes, at now: Instant) {
     for (token, reason) in changes.stops {
       if let run = runs[Token(rawValue: token).number] { stop(run, reason, at: now) }
     }

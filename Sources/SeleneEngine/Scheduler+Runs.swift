@@ -244,6 +244,7 @@ extension Scheduler {
       asked: run.stopReason, &changes)
   }
 
+  @_optimize(speed)
   func close(_ run: Run, _ outcome: Outcome, at now: Instant) {
     if !progress.isEmpty { endProgress(of: run, at: now) }
     if table.expedited.hasOpen && table.expedited.end(run.token, at: now) {

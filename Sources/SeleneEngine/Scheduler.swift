@@ -246,6 +246,7 @@ package final class Scheduler: @unchecked Sendable {
 
     var isOfScheduler: Bool { if case .scheduler = self { true } else { false } }
 
+    @inline(__always)
     func leads(to scheduler: Scheduler) -> Bool {
       switch self {
       case .scheduler(let number): !scheduler.isClosing && scheduler.slot.number == number
@@ -259,6 +260,7 @@ package final class Scheduler: @unchecked Sendable {
   /// Locks a slot and brings its scheduler up to the present; nil, unlocked, if it is not the one.
   ///
   /// - Throws: `reentrant`, `forked`.
+  @_optimize(speed)
   private static func lock(
     _ slot: Slot, _ door: Door, probing: Probing = .none, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
@@ -367,6 +369,7 @@ package final class Scheduler: @unchecked Sendable {
   ///
   /// - Throws: `forked` in a child that came back from a callback. Who throws it holds no lock, also where the lock is held
   ///   otherwise, and whoever gets it touches nothing and throws it on.
+  @_optimize(speed)
   func leave(handsOver: Bool = false) throws(SeleneError) {
     if let node { followNode(node) }
     table.checkInvariants()

@@ -178,6 +178,7 @@ enum Registry {
   /// The slot of a handle, not yet locked.
   ///
   /// - Throws: `invalidHandle`, `forked`.
+  @_optimize(speed)
   static func find(_ handle: Handle) throws(SeleneError) -> Slot {
     guard let slot = slot(handle.slot) else { throw .closedHandle }
     guard slot.isOfThisProcess else { throw .forked }
@@ -187,6 +188,7 @@ enum Registry {
   /// The slot of a run's token, not yet locked.
   ///
   /// - Throws: `invalidHandle` (never issued), `staleRun` (an earlier life), `forked`.
+  @_optimize(speed)
   static func find(_ token: Token) throws(SeleneError) -> Slot {
     let last = platform_load(lastLife(isStored: token.isStored))
     guard !token.isHandle, token.isIssued(upTo: last) else {
