@@ -142,11 +142,13 @@ targets: deps-test all
 
 # ---- the libraries ----------------------------------------------------------
 
-# For both compilers: each function in a section of its own, so that the linker drops what nothing uses; no frame
-# pointers, since debuggers have the .debug file; and the same bytes in whatever folder this is built.
+# For both compilers: each function in a section of its own, so that the linker drops what nothing uses; and the same bytes in
+# whatever folder this is built. On x86-64 with frame pointers, but in functions that call nothing: each push and pop of a
+# function without one is an entry of the tables by which exceptions go through, which take twice the bytes of the pushes then.
+FRAMES = $(if $(filter x86_64%,$(or $(TARGET),$(shell uname -m))),-fno-omit-frame-pointer -momit-leaf-frame-pointer,-fomit-frame-pointer)
 COMPILED = $(BUILD)/compiled
 HERE = $(CURDIR)=.
-FOR_C = -fPIC -g -gdwarf-4 -ffunction-sections -fdata-sections -fomit-frame-pointer -fblocks \
+FOR_C = -fPIC -g -gdwarf-4 -ffunction-sections -fdata-sections $(FRAMES) -fblocks \
 	-ffile-prefix-map=$(HERE)
 
 ifneq ($(TARGET),)
@@ -157,15 +159,20 @@ endif
 
 # All Swift as one module: smaller and faster than the layers one by one, which Package.swift keeps apart. Small; the
 # functions that runs and registrations pass through are marked for speed. Exclusivity is checked while compiling and in
-# the ordinary build.
+# the ordinary build. The checks of a function share a trap, and a function that takes a closure is not made anew for each
+# closure that it is given.
 SWIFT_MODE = -swift-version 6 -warnings-as-errors -parse-as-library -whole-module-optimization -Osize \
-	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs -Xfrontend -disable-incremental-llvm-codegen \
+	-enable-experimental-feature Embedded -enforce-exclusivity=unchecked -Xfrontend -mergeable-traps -Xllvm -sil-disable-pass=closure-specialize \
+	-Xfrontend -function-sections -Xfrontend -no-clang-module-breadcrumbs -Xfrontend -disable-incremental-llvm-codegen \
 	-file-prefix-map $(HERE) -module-name SeleneABI -package-name selene \
 	-Xcc -fmodule-map-file=include/module.modulemap -Xcc -fmodule-map-file=Sources/module.modulemap
 # Swift says of each function that nothing is thrown through it, which leaves it without what an unwinder needs: what a
 # host's callback throws goes through those that called it (A8).
 UNWINDING = -Xllvm -force-remove-attribute=nounwind -Xcc -fexceptions
-SWIFT_FLAGS = $(SWIFT_MODE) $(UNWINDING) -g -module-cache-path $(COMPILED)/modules $(addprefix -Xcc ,$(FOR_C))
+# What branches have in common stands once, and a call counts for less than by default when a function that is not marked for
+# speed may take in another, which a swift_retain is most often.
+SHARING = -Xllvm -simplifycfg-sink-common=true -Xllvm -sink-common-insts -Xllvm -hoist-common-insts -Xllvm -inline-call-penalty=12
+SWIFT_FLAGS = $(SWIFT_MODE) $(UNWINDING) $(SHARING) -g -module-cache-path $(COMPILED)/modules $(addprefix -Xcc ,$(FOR_C))
 
 $(COMPILED)/swift.o: $(PACKAGES) $(SWIFT_SOURCES) $(C_HEADERS) include/selene.h include/module.modulemap \
 	Sources/module.modulemap Makefile
