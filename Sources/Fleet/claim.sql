@@ -13,7 +13,6 @@ begin
 end $$;
 
 -- When the next task is due that waits for it, of those from `since` on; null: none does.
-drop function if exists next_due();
 create or replace function next_due(since bigint) returns bigint language sql as $$
   select due from slot where state = 1 and due >= since order by due limit 1 $$;
 

@@ -20,6 +20,8 @@ struct LineMarks {
   private var lookedAt: Instant = .min
   /// For how long after that they are not: looks take a twentieth of the time at most, since dead entries make them long.
   private var rest: Span = 0
+  /// How long the last look at all lines took.
+  private var took: Span = 0
   /// The last claim got less than it asked for.
   private var isAtEnd = false
 
@@ -44,7 +46,10 @@ struct LineMarks {
     if claim.lines.isEmpty {
       marks = []
       lookedAt = now
-      rest = took < Self.longestRest / 20 ? 20 * max(took, 0) : Self.longestRest
+      // Once may be chance: somebody waited for a disk, or for a processor.
+      let usual = max(min(took, self.took), 0)
+      self.took = took
+      rest = usual < Self.longestRest / 20 ? 20 * usual : Self.longestRest
       // Less a second: another's clock may have been a little behind when it was registered.
       dueSince = max(began?.subtracting(Time.second) ?? 0, 0)
     }

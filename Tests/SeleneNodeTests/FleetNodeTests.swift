@@ -360,8 +360,12 @@ import Testing
       desk.answer(.turn(answer))
       return turn.claim
     }
+    // Once is nothing.
+    #expect(try claim(0, took: Time.second / 5)?.classes == [1])
+    desk.now += Time.second
+    try desk.learn()
     let begin = desk.now
-    #expect(try claim(1, took: Time.second / 5)?.classes == [1])
+    #expect(try claim(1, took: Time.minute)?.classes == [1])
     // It claims from where that ended, also when nothing is there any more, and when it is told that something is.
     #expect(try claim(0, took: 0)?.lines.count == 1)
     desk.change { $0.hint(at: desk.now) }
@@ -411,8 +415,8 @@ import Testing
     #expect(
       try desk.claim(2).claim
         == NodeClaim(
-          classes: [], lines: [LineMark(line: 0, since: 1)], most: 2, room: Time.minute - Time.second / 2,
-          total: Time.never, isFirst: false))
+          classes: [], lines: [LineMark(line: 0, since: 1)], dueSince: desk.now - 3 * Time.second / 2, most: 2,
+          room: Time.minute - Time.second / 2, total: Time.never, isFirst: false))
     #expect(desk.begun == [1, 2, 3])
     #expect(desk.call() == nil)
     try desk.finish(2)

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pyselene
@@ -110,15 +111,17 @@ def test_n16_runs_are_completed_in_transactions_through_a_pooler(bouncer: Bounce
             await psycopg.AsyncConnection.connect(dsn, autocommit=True) as one,
             await psycopg.AsyncConnection.connect(dsn, autocommit=True) as other,
         ):
-            free = [one, other]
+            free: asyncio.Queue[psycopg.AsyncConnection[Any]] = asyncio.Queue()
+            for each in (one, other):
+                free.put_nowait(each)
 
             @scheduler.handler("in")
             async def decided(run: pyselene.Run) -> None:
-                connection = free.pop()
+                connection = await free.get()
                 async with connection.transaction():
                     await connection.execute("insert into selene.effect values (%s)", (run.fence,), prepare=False)
                     await run.complete_in_async(connection, result=b"in")
-                free.append(connection)
+                free.put_nowait(connection)
 
             async with Fleet(dsn).worker(scheduler, poll=0.05):
                 forever = asyncio.create_task(scheduler.run_forever_async(lanes=2))

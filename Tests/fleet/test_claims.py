@@ -103,7 +103,7 @@ def test_n18_what_is_due_joins_and_the_turn_says_when_the_next_one_is(told: Flee
         "select register('later', handler => 'h', delay => '10 s'), register('last', handler => 'h', delay => '20 s')"
     )
     worker = told.hello(lease=3600 * SECOND)
-    turn = "select what, id, at from turn(%s, '{}', '{}', '{}', '{}', classes => %s, most => 9) order by what"
+    turn = "select what, id, at from turn(%s, '{}', '{}', '{}', '{}', classes => %s, most => 9) where what <> 4 order by what"
     assert told.rows(turn, worker, told.classes()) == [(3, None, 11 * SECOND)]
     told.at(11 * SECOND)
     assert told.rows(turn, worker, told.classes()) == [(1, "later", None), (3, None, 21 * SECOND)]
@@ -239,7 +239,7 @@ def test_n7_an_old_snapshot_costs_nothing_of_what_was_due_before_the_last_look(t
             now += 2 * SECOND
             told.at(now)
             told.complete(told.claim(worker, 300))
-        after, from_the_beginning = touched(now - SECOND), touched(0)
+        after, from_the_beginning = touched(now), touched(0)
     assert after <= 1.5 * few, (few, after)
     assert from_the_beginning > 3 * few, "the dead entries cost nothing, so the test shows nothing"
 

@@ -16,7 +16,7 @@ from conftest import LONG, Fleet
 from server import Server
 from workers import PYTHON, Worker, wait
 
-LEASE = 2000
+LEASE = 1500
 LIBRARY = next(iter(sorted(Path("/usr/lib").glob("**/faketime/libfaketime.so.1"))), None)
 #: An hour, and what is less than a lease.
 JUMPS = ["+3600", "-3600"] + (["+1.5", "-1.5", "+40000000", "+0"] if LONG else [])
@@ -83,7 +83,7 @@ def test_n12_a_clock_that_is_set_costs_nobody_a_run(place: Path, programs: dict[
                 fleet.rows("select register(%s, handler => 'send')", f"t{count}")
                 time.sleep(0.03)
 
-        work(2 * LEASE / 1000)
+        work(1.5 * LEASE / 1000)
         for jump in JUMPS:
             clock.set(jump)
             work(1.6 * LEASE / 1000)

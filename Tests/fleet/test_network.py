@@ -34,7 +34,15 @@ class Far:
         """In Python and in C, each with one lane."""
         for program, name in ((PYTHON, "python"), (self.program, "c")):
             options: dict[str, Any] = {"lanes": 1, "lease": LEASE, "horizon": 0, "polls": 1, "timeout": 3000, **more}
-            self.workers.append(Worker(program, self.dsn, name, inside=self.wire.on(0), **options))
+            self.workers.append(
+                Worker(
+                    program,
+                    f"{self.dsn} connect_timeout={options['timeout'] // 1000}",
+                    name,
+                    inside=self.wire.on(0),
+                    **options,
+                )
+            )
             wait(lambda: self.fleet.rows("select 1 from nodes where name = %s", name))  # noqa: B023
         return self.workers[-2:]
 

@@ -134,7 +134,7 @@ def test_n15_what_killed_its_worker_runs_alone(fleet: Fleet) -> None:
         assert [one for one in beside if id in one] == [[id]]
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.long) if how == "within" else how for how in HOW])
 def test_n14_a_connection_that_is_cut_at_any_statement_costs_no_attempt_and_no_run(fleet: Fleet, how: str) -> None:
     def handle(run: Run) -> bytes:
         time.sleep(0.01)

@@ -12,7 +12,7 @@ import pytest
 from conftest import LONG, SECOND, Fleet
 from population import populate, remember
 
-COUNT = 1_000_000 if LONG else 60_000
+COUNT = 1_000_000 if LONG else 100_000
 CLASSES = 40
 #: Which reads all there is, whatever plans are.
 COUNTS_ALL = "set_queue('q1', limit_refresh => 1000000)"
@@ -125,7 +125,6 @@ def forget(fleet: Fleet) -> None:
 def test_n6_whatever_statistics_say_a_function_reads_about_the_same(quiet: Fleet) -> None:
     fleet = quiet
     found: dict[str, dict[str, int]] = {}
-    # Of nothing, and then of very little, of one kind.
     fleet.rows("analyze")
     populate(fleet, CLASSES, 1, COUNT)
     remember(fleet, COUNT // 2)
@@ -134,14 +133,16 @@ def test_n6_whatever_statistics_say_a_function_reads_about_the_same(quiet: Fleet
     found["absent"] = pages(fleet)
     fleet.rows("analyze")
     found["of now"] = pages(fleet)
-    fleet.rows("truncate task, slot, history, class, queue restart identity")
-    populate(fleet, 1, 1, 500)
-    fleet.rows("update slot set state = 1, due = 1e18")
-    fleet.rows("analyze")
-    fleet.rows("truncate task, slot, class, queue restart identity")
-    populate(fleet, CLASSES, 1, COUNT)
-    remember(fleet, COUNT // 2)
-    found["of before"] = pages(fleet)
+    if LONG:
+        # Of very little, of one kind.
+        fleet.rows("truncate task, slot, history, class, queue restart identity")
+        populate(fleet, 1, 1, 500)
+        fleet.rows("update slot set state = 1, due = 1e18")
+        fleet.rows("analyze")
+        fleet.rows("truncate task, slot, class, queue restart identity")
+        populate(fleet, CLASSES, 1, COUNT)
+        remember(fleet, COUNT // 2)
+        found["of before"] = pages(fleet)
     wrong = {
         (call, when): (touched, found["of now"][call])
         for when, calls in found.items()
@@ -150,5 +151,5 @@ def test_n6_whatever_statistics_say_a_function_reads_about_the_same(quiet: Fleet
     }
     assert not wrong, "\n".join(f"{key}: {value}" for key, value in wrong.items())
     # And what is asked all the time is flat.
-    most = {call: touched for call, touched in found["of now"].items() if touched > 3000}
+    most = {call: touched for call, touched in found["of now"].items() if touched > 5000}
     assert set(most) <= {"prune()", "status()"}
