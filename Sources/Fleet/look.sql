@@ -160,8 +160,8 @@ begin
   if not found then
     select * into h from history where id = explain.id order by ended desc, seq desc limit 1;
     if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
-    return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts || ' attempts'
-      || coalesce(': ' || h.failure, ''), null::timestamptz;
+    return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts
+      || case h.attempts when 1 then ' attempt' else ' attempts' end || coalesce(': ' || h.failure, ''), null::timestamptz;
     return;
   end if;
   select * into s from slot where seq = t.seq;
@@ -180,7 +180,7 @@ create or replace function status() returns table (item text, value text, alarm 
 declare n constant bigint := now_ns(); count bigint; age interval;
 begin
   return query select 'protocol'::text, f.protocol::text, false from fleet f;
-  return query select 'timeline'::text, coalesce(f.timeline, 'hidden')
+  return query select 'timeline'::text, coalesce(f.timeline, server_timeline(), 'hidden')
       || coalesce(', a failover since ' || instant(f.failed_over) || ': what was committed last may be lost', ''),
     coalesce(f.failed_over > n - 86400000000000, false) from fleet f;
   return query select 'durability'::text, 'synchronous_commit is ' || current_setting('synchronous_commit'),

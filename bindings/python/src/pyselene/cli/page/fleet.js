@@ -9,7 +9,7 @@ const NONE = {
 };
 const NAMES = { run: "Run now", cancel: "Cancel", retry: "Retry", pause: "Pause", resume: "Resume" };
 const RIGHTS = { cancel: "enqueue", retry: "enqueue", run: "enqueue", pause: "manage", resume: "manage" };
-const DATABASE = ["durability", "timeline", "protocol", "oldest snapshot", "dead rows of slot"];
+const DATABASE = ["durability", "timeline", "protocol", "oldest snapshot", "dead rows of slot", "history"];
 
 // ---- What a reader chose: it stands in the address, so that a link shows the same ----
 
