@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A text of libpq without the line break at its end.
+// A text of libpq as one line: it breaks lines, and begins them with tabs.
 static void keep(char *out, size_t size, const char *text) {
-    snprintf(out, size, "%s", text != NULL ? text : "");
-    for (size_t length = strlen(out); length > 0 && out[length - 1] == '\n';)
-        out[--length] = 0;
+    size_t length = 0;
+    for (; text != NULL && *text != 0 && length + 1 < size; text++) {
+        int is_space = *text == '\n' || *text == '\t' || *text == ' ';
+        if (!is_space) out[length++] = *text;
+        else if (length > 0 && out[length - 1] != ' ') out[length++] = ' ';
+    }
+    if (length > 0 && out[length - 1] == ' ') length--;
+    out[length] = 0;
 }
 
 // What the database warns of; what it merely notes is dropped.
