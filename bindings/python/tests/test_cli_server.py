@@ -53,7 +53,7 @@ def test_l14_a_live_store_is_listed_explained_and_planned(served: Scheduler) -> 
     assert "mail" not in here("list", "--store", "tasks.db", "--tag", "daily").stdout
     assert "not due" in here("explain", "mail", "--store", "tasks.db").stdout
     assert "report" in here("plan", "--store", "tasks.db").stdout
-    assert "no task" in here("explain", "nothing", "--store", "tasks.db", code=2).stderr
+    assert '"nothing" is not registered' in here("explain", "nothing", "--store", "tasks.db", code=2).stderr
     assert here("signals", "--store", "tasks.db").stdout
 
 

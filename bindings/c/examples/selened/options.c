@@ -331,7 +331,8 @@ bool options_read(struct options *options, int count, char **arguments, int *out
         if (option == 'v') option = VERBOSE;
         if (option == HELP || option == 'h' || option == VERSION) {
             /* In one piece, so that it is known why it cannot be written. */
-            setvbuf(stdout, NULL, _IOFBF, 1 << 14);
+            static char whole[1 << 14];
+            setvbuf(stdout, whole, _IOFBF, sizeof whole);
             if (option == VERSION) printf("selened %s\n", selene_version_string());
             else
                 fputs(help, stdout), fputs(help_on_fleets, stdout), fputs(help_on_the_rest, stdout);
