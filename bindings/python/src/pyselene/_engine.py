@@ -256,7 +256,10 @@ class Engine:
         """A cycle is over, and with it its runs, which are not stopped any more."""
         for token, run in tuple(self.runs.items()):
             if run.cycle_token == cycle:
-                self.runs.pop(token, None)
+                run._window_is_over = True
+                # Of a connection another thread hears of stops, which may come after the report.
+                if run._stop or not self.connected:
+                    self.runs.pop(token, None)
 
     def tell_early(self, run: Run) -> None:
         """Tells a run what was said before it was entered."""
@@ -277,6 +280,8 @@ class Engine:
                 early.pop(next(iter(early)), None)
             return
         run._asked_to_stop(reason)
+        if run._window_is_over:
+            self.runs.pop(token, None)
 
     def stop_all(self, cycle: int) -> None:
         """Asks the runs of a cycle to stop that went with its owner: they have no window any more."""

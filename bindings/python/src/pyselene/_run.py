@@ -215,6 +215,8 @@ class Run:
     _cancel: Callable[[], None] | None = None
     #: Its window went with the owner of a connection; who has the store next is told how it ended.
     _lost: bool = False
+    #: Its cycle has been reported, or ended.
+    _window_is_over: bool = False
     #: The handler's stop function; taken out by whoever calls it.
     _on_stop: Callable[[Run, StopReason], object] | None = None
     #: What the run occupies of the cycle that it belongs to.
