@@ -221,7 +221,7 @@ def test_a_driver_of_a_connection_runs_coroutines_on_the_event_loop(store: Path,
     assert {thread for thread, _ in reports} == {mine}
     assert owner.output("a").json() == {"length": 4}
     assert "no such address" in str(owner.get("d").last_failure)
-    assert not owner.clients()
+    wait_until(lambda: not owner.clients())  # it hears of the end
 
 
 class Stuck:
