@@ -395,7 +395,8 @@ def test_n11_a_database_that_is_away_at_the_start_and_later(start: Start, folder
         for program, verb in (("selene-run", "--explain"), ("pyselene", "explain")):
             assert "whose database does not answer" in look(program, path, verb, "slow", code=2)
         wait(lambda: "trouble (fleet): the database of the fleet does not answer" in daemon.errors)
-        assert "Is the server running" in daemon.errors and "?Is the server" not in daemon.errors
+        assert "Is the server running" in daemon.errors
+        assert "?Is the server" not in daemon.errors
         server.start()
         manager.hears("STATUS=1 connected, . running; worker [0-9]+ of the fleet")
         fleet.connection = fleet.another()
