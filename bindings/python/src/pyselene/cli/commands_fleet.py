@@ -14,6 +14,7 @@ from rich.table import Table
 
 from .._errors import SeleneError
 from ..fleet import Fleet, FleetTask
+from ..fleet._connect import connect
 from ..fleet._words import Cause, Told, told
 from . import duration, web
 from . import options as o
@@ -82,7 +83,8 @@ def _has_fleet(dsn: str, schema: str) -> bool:
     """Whether the schema has what every fleet has had."""
     import psycopg
 
-    with psycopg.connect(dsn, connect_timeout=10) as connection:
+    connection, _ = connect(psycopg, dsn)
+    with connection:
         rows = connection.execute(
             "select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
             " where n.nspname = %s and p.proname = 'register'",
@@ -175,16 +177,24 @@ def list_(
         if as_json:
             print_json([_json(task) for task in tasks])
             return
-        table = Table(box=None, pad_edge=False)
-        for name in ("id", "queue", "handler", "state", "priority", "attempts", "due", "node"):
-            table.add_column(name)
+        table = _table("id", "queue", "handler", "state", "priority", "attempts", "due", "node")
         for task in tasks:
             table.add_row(*_cells(task))
     new_console().print(table)
 
 
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name)
+    return table
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
 def _cells(task: FleetTask) -> list[str]:
-    due = f"{task.earliest_begin.astimezone():%Y-%m-%d %H:%M:%S}"
     return [
         printable(text)
         for text in (
@@ -194,7 +204,7 @@ def _cells(task: FleetTask) -> list[str]:
             str(task.state),
             str(task.priority),
             str(task.attempts),
-            due,
+            _local(task.earliest_begin),
             task.node or "",
         )
     ]
@@ -208,11 +218,9 @@ def queues(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None
     if as_json:
         print_json([_json(queue) for queue in found])
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("queue", "state", "ready", "oldest", "refresh", "processing"):
-        table.add_column(name)
+    table = _table("queue", "state", "ready", "oldest", "refresh", "processing")
     for queue in found:
-        until = "" if queue.paused_until is None else f" until {queue.paused_until.astimezone():%Y-%m-%d %H:%M:%S}"
+        until = "" if queue.paused_until is None else f" until {_local(queue.paused_until)}"
         limits = (
             "" if limit is None else f"{pending} of {limit}"
             for limit, pending in (
@@ -234,13 +242,11 @@ def nodes(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     if as_json:
         print_json([_json(node) for node in found])
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("node", "state", "beat", "lease until", "runs", "handlers"):
-        table.add_column(name)
+    table = _table("node", "state", "beat", "lease until", "runs", "handlers")
     for node in found:
         table.add_row(
-            printable(node.name), "alive" if node.alive else "gone", f"{node.beaten.astimezone():%Y-%m-%d %H:%M:%S}",
-            f"{node.expires.astimezone():%Y-%m-%d %H:%M:%S}", str(node.runs), printable(", ".join(node.handlers)),
+            printable(node.name), "alive" if node.alive else "gone", _local(node.beaten), _local(node.expires),
+            str(node.runs), printable(", ".join(node.handlers)),
         )  # fmt: skip
     new_console().print(table)
 

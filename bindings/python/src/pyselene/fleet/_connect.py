@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _TERMS = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
+def unsaid(psycopg: Any, dsn: str, terms: dict[str, Any]) -> dict[str, Any]:
+    """What of these terms a dsn does not say otherwise."""
+    said = psycopg.conninfo.conninfo_to_dict(dsn)
+    return {key: value for key, value in terms.items() if key not in said}
+
+
 def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool]:
     """A connection each of whose statements is a commit, whatever the dsn says of texts, and whether a pooler made it.
 
@@ -25,8 +31,7 @@ def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool
     Raises:
         Unsupported: it hands it on after each statement.
     """
-    said = psycopg.conninfo.conninfo_to_dict(dsn)
-    terms = {key: value for key, value in {**_TERMS, **terms}.items() if key not in said}
+    terms = unsaid(psycopg, dsn, {**_TERMS, **terms})
     connection: Connection[Any] = psycopg.connect(
         dsn, autocommit=True, prepare_threshold=None, client_encoding="utf8", **terms
     )

@@ -13,6 +13,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from ...fleet import Fleet
+from ...fleet._connect import unsaid
 from ...fleet._words import Cause, told
 from .board import Unanswered
 
@@ -24,6 +25,13 @@ _STATEMENT: Final = 5_000
 
 _PATIENCE: Final = 10.0
 """Seconds after which a database that says nothing at all is let go, with its connection."""
+
+_TERMS: Final = {
+    "connect_timeout": _CONNECT,
+    "tcp_user_timeout": int(_PATIENCE * 1000),
+    "application_name": "pyselene fleet serve",
+}
+"""What does not let a connection hang."""
 
 _STATUS: Final = {Cause.RIGHTS: 403}
 """Of HTTP, by what a database's refusal is about; else 503: it may be asked again."""
@@ -77,15 +85,10 @@ class FleetLink:
             was_sent = False
             try:
                 connection = self._begun(is_change)
-                watch = threading.Timer(_PATIENCE, _cut, (connection,))
-                watch.daemon = True
-                watch.start()
-                try:
+                with _watched(connection):
                     was_sent = is_change
                     yield Session(self.fleet, connection)
                     connection.commit()
-                finally:
-                    watch.cancel()
             except psycopg.Error as error:
                 user = self._user()
                 is_lost = self._connection is None or self._connection.closed
@@ -105,29 +108,16 @@ class FleetLink:
             f" set_config('transaction_read_only', '{'off' if is_change else 'on'}', true)"
         ).encode()
         if self._connection is not None:
-            watch = threading.Timer(_PATIENCE, _cut, (self._connection,))
-            watch.daemon = True
-            watch.start()
             try:
-                self._connection.execute(first)
+                with _watched(self._connection):
+                    self._connection.execute(first)
                 return self._connection
             except psycopg.Error:
                 self._drop()
-            finally:
-                watch.cancel()
-        self._connection = psycopg.connect(self._dsn, prepare_threshold=None, row_factory=tuple_row, **self._patience())
+        terms = unsaid(psycopg, self._dsn, _TERMS)
+        self._connection = psycopg.connect(self._dsn, prepare_threshold=None, row_factory=tuple_row, **terms)
         self._connection.execute(first)
         return self._connection
-
-    def _patience(self) -> dict[str, Any]:
-        """What does not let a connection hang, unless the one who says where says otherwise."""
-        usual: dict[str, Any] = {
-            "connect_timeout": _CONNECT,
-            "tcp_user_timeout": int(_PATIENCE * 1000),
-            "application_name": "pyselene fleet serve",
-        }
-        known = psycopg.conninfo.conninfo_to_dict(self._dsn)
-        return {name: value for name, value in usual.items() if name not in known}
 
     def _user(self) -> str | None:
         with suppress(psycopg.Error):
@@ -163,6 +153,18 @@ class Session:
     def rows(self, call: str, *values: Any) -> Sequence[Row]:
         """What a query gives; `{}` in it is the schema."""
         return self.fleet._rows(call.replace("{}", self._in), values, self.connection)
+
+
+@contextmanager
+def _watched(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """While the database is waited for, which is not for ever."""
+    watch = threading.Timer(_PATIENCE, _cut, (connection,))
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
 
 
 def _cut(connection: psycopg.Connection[Any]) -> None:
