@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -12,18 +13,12 @@ import pyselene
 import pytest
 from pyselene.fleet import Fleet
 
+import workers
 from conftest import SECOND
 from conftest import Fleet as Looked
 
 PATIENCE = 60
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Until it is so."""
-    end = time.monotonic() + PATIENCE
-    while not until():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.01)
+wait = partial(workers.wait, seconds=PATIENCE)
 
 
 def turn(fleet: Looked, worker: int, runs: list[dict[str, Any]]) -> dict[int, bool]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+import workers
 from conftest import SECOND, Fleet
 from cutter import HOW, Cutter
 from node import Node, Returned, Run
+
+wait = partial(workers.wait, seconds=60)
 
 
 class Working:
@@ -34,14 +38,6 @@ class Working:
     def words(self, word: str) -> list[tuple[object, ...]]:
         """What it said that begins with a word."""
         return [said for said in self.said if said[0] == word]
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Long enough."""
-    end = time.monotonic() + 60
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_a_node_runs_what_it_has_handlers_and_labels_for(fleet: Fleet) -> None:

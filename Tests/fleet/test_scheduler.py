@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,13 @@ import pyselene
 import pytest
 from pyselene.fleet import Fleet, WorkerState
 
+import workers
 from conftest import Fleet as Looked
 from cutter import Cutter
 from server import ROOT
 
 PATIENCE = 60
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Until it is so."""
-    end = time.monotonic() + PATIENCE
-    while not until():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.01)
+wait = partial(workers.wait, seconds=PATIENCE)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -11,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,46 +22,18 @@ import pytest
 
 from conftest import Fleet
 from server import ROOT, Server
-from workers import BUILD, FLAGS, told, wait
+from workers import BUILD, FLAGS, Program, rest, told, wait
 
 DAEMON, RUNNER = BUILD / "selened", BUILD / "selene-run"
 PATIENCE = 90
 Start = Callable[..., Any]
 
 
-class Process:
-    """A program, and the lines that it said."""
+class Process(Program):
+    """A program, which a signal may end."""
 
     def __init__(self, *command: object, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [*map(str, command)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **variables},
-            text=True,
-        )
-        self.said: list[list[str]] = []
-        self.errors = ""
-        self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.read_errors)]
-        for thread in self.threads:
-            thread.start()
-
-    def read(self) -> None:
-        """Line by line."""
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self.said.append(line.split())
-
-    def read_errors(self) -> None:
-        """As they come."""
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self.errors += line
-
-    def words(self, *words: str) -> list[list[str]]:
-        """What it said that begins so."""
-        return [said for said in self.said if tuple(said[: len(words)]) == words]
+        super().__init__(*command, env={**os.environ, **variables})
 
     def has_said(self, word: str) -> bool:
         """Anywhere."""
@@ -73,19 +43,9 @@ class Process:
         """Ends its input, or sends a signal, and waits for it."""
         if how:
             self.process.send_signal(how)
-        if self.process.stdin and how in (0, signal.SIGKILL):
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
-        try:
-            return self.process.wait(PATIENCE)
-        finally:
-            self.process.kill()
-            for thread in self.threads:
-                thread.join()
-            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-                if pipe:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+        if how in (0, signal.SIGKILL):
+            self.close_input()
+        return self.await_end()
 
     @property
     def is_over(self) -> bool:
@@ -145,12 +105,6 @@ def start(programs: dict[str, Path], folder: Path) -> Iterator[Start]:
 def dsn_of(fleet: Fleet) -> str:
     """How a machine reaches it."""
     return fleet.server.dsn(fleet.name)
-
-
-def rest(fleet: Fleet) -> None:
-    """Nothing that was killed is under way, which would meet what empties the tables."""
-    active = "select count(*) from pg_stat_activity where application_name = 'selene' and state = 'active'"
-    wait(lambda: fleet.one(f"{active} and datname = current_database()") == 0)
 
 
 def look(program: str, path: Path, *words: str, code: int = 0) -> str:

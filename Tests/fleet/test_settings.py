@@ -19,11 +19,13 @@ import pyselene
 import pytest
 from pyselene.fleet import Fleet, WorkerState
 
+import workers
 from conftest import Fleet as Looked
 from cutter import Cutter
 from server import Server
 
 PATIENCE = 60
+wait = functools.partial(workers.wait, seconds=PATIENCE)
 SETTINGS = (
     "intervalstyle=iso_8601",
     "datestyle=SQL,DMY",
@@ -35,14 +37,6 @@ SETTINGS = (
     "search_path=pg_catalog",
     "default_transaction_isolation=serializable",
 )
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Until it is so."""
-    end = time.monotonic() + PATIENCE
-    while not until():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.01)
 
 
 @contextmanager

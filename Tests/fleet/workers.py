@@ -1,4 +1,4 @@
-"""Workers as processes: Tests/fleet/c/worker.c and worker.py, which say the same lines."""
+"""Programs in processes: workers above all, Tests/fleet/c/worker.c and worker.py, which say the same lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,22 +38,12 @@ def compiled(source: Path, program: Path, *more: object, compiler: str = "cc") -
     return program
 
 
-class Worker:
-    """A worker in a process, and what it said."""
+class Program:
+    """A program in a process, and the lines that it said."""
 
-    def __init__(
-        self,
-        program: Path | Sequence[str],
-        dsn: str,
-        name: str = "c",
-        inside: Sequence[str] = (),
-        env: dict[str, str] | None = None,
-        **more: int | str,
-    ) -> None:
-        options = [f"{key}={value}" for key, value in more.items()]
-        command = [program] if isinstance(program, Path) else program
+    def __init__(self, *command: object, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [*inside, *map(str, command), dsn, name, *options],
+            [*map(str, command)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -76,13 +66,50 @@ class Worker:
             self.said.append(line.split())
 
     def read_errors(self) -> None:
-        """What a check or a sanitizer says."""
+        """As they come."""
         assert self.process.stderr
-        self.errors = self.process.stderr.read()
+        for line in self.process.stderr:
+            self.errors += line
 
     def words(self, *words: str) -> list[list[str]]:
         """What it said that begins so."""
         return [said for said in self.said if tuple(said[: len(words)]) == words]
+
+    def close_input(self) -> None:
+        """It ends by itself then."""
+        if self.process.stdin:
+            with suppress(OSError):
+                self.process.stdin.close()
+
+    def await_end(self) -> int:
+        """Waits for it and for all that it said; its exit code."""
+        try:
+            return self.process.wait(90)
+        finally:
+            self.process.kill()
+            for thread in self.threads:
+                thread.join()
+            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+                if pipe:
+                    with suppress(OSError):
+                        pipe.close()
+
+
+class Worker(Program):
+    """A worker in a process."""
+
+    def __init__(
+        self,
+        program: Path | Sequence[str],
+        dsn: str,
+        name: str = "c",
+        inside: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        **more: int | str,
+    ) -> None:
+        options = [f"{key}={value}" for key, value in more.items()]
+        command = [program] if isinstance(program, Path) else program
+        super().__init__(*inside, *command, dsn, name, *options, env=env)
 
     def at(self, *words: str) -> float:
         """When it first said that."""
@@ -92,18 +119,8 @@ class Worker:
         """Stops it: its input ends, or a signal."""
         if how:
             self.process.send_signal(how)
-        if self.process.stdin:
-            with suppress(OSError):
-                self.process.stdin.close()
-        try:
-            code = self.process.wait(90)
-        finally:
-            self.process.kill()
-            for thread in self.threads:
-                thread.join()
-            for pipe in (self.process.stdout, self.process.stderr):
-                if pipe:
-                    pipe.close()
+        self.close_input()
+        code = self.await_end()
         assert code == -how, (code, self.said[-5:], self.errors)
 
     def __enter__(self) -> Worker:
@@ -115,11 +132,11 @@ class Worker:
 
 
 def wait(until: Callable[[], object], seconds: float = 90) -> None:
-    """Long enough."""
+    """Until it is so."""
     end = time.monotonic() + seconds
     while not until():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.01)
 
 
 def rest(fleet: Fleet) -> None:

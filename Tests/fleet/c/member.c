@@ -4,16 +4,9 @@
  * lanes (2), ms (what a run takes). It knows nothing of fleets, but for the fence of a run. It works until its input ends. A
  * line for each thing: "begin ID ATTEMPT FENCE", "end ID STATUS", "stop ID REASON", "closed STATUS".
  */
-#include "../../C/check.h"
+#include "handlers.h"
 
-static int64_t takes = 0;
-
-static void say(const char *word, const char *id, const char *rest) {
-    printf("%s %s %s\n", word, id, rest);
-    fflush(stdout);
-}
-
-static void begin(selene_run run, const selene_run_info *info) {
+static void say_begin(selene_run run, const selene_run_info *info) {
     char rest[64];
     int64_t fence = 0, task = 0;
     CHECK_OK(selene_run_fence(run, &fence, &task));
@@ -22,41 +15,12 @@ static void begin(selene_run run, const selene_run_info *info) {
     say("begin", info->id.data, rest);
 }
 
-/* Succeeds, after a while, and leaves its input behind the word "sent". */
 static void send_it(selene_run run, const selene_run_info *info, void *context) {
-    char output[1024];
     (void)context;
-    begin(run, info);
-    if (takes > 0) usleep((useconds_t)(takes / 1000));
-    int length = snprintf(output, sizeof output, "sent %s", info->input.data);
-    selene_run_set_output(run, output, length);
+    say_begin(run, info);
+    work(run, info);
     say("end", info->id.data,
         selene_status_name(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
-}
-
-static void fail(selene_run run, const selene_run_info *info, void *context) {
-    (void)context;
-    begin(run, info);
-    selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "no \"luck\"", -1);
-}
-
-/* Until it is asked to stop. */
-static void last(selene_run run, const selene_run_info *info, void *context) {
-    int32_t reason = 0;
-    (void)context;
-    begin(run, info);
-    while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
-        usleep(2000);
-    say("stop", info->id.data, selene_stop_name(reason));
-    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
-}
-
-/* Whatever it is asked. */
-static void hang(selene_run run, const selene_run_info *info, void *context) {
-    (void)context;
-    begin(run, info);
-    for (;;)
-        pause();
 }
 
 static int64_t option(int argc, char **argv, const char *key, int64_t value) {

@@ -6,18 +6,11 @@
  * "stop ID REASON", "trouble begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
  * its name, which is as last. worker.py beside this folder is the same in Python.
  */
-#include "../../C/check.h"
+#include "handlers.h"
 
 #include <poll.h>
 #include <selene-fleet.h>
 #include <stdatomic.h>
-
-static int64_t takes = 0;
-
-static void say(const char *word, const char *id, const char *rest) {
-    printf("%s %s %s\n", word, id, rest);
-    fflush(stdout);
-}
 
 static void say_begin(selene_run run, const selene_run_info *info) {
     char rest[64];
@@ -27,41 +20,12 @@ static void say_begin(selene_run run, const selene_run_info *info) {
     say("begin", info->id.data, rest);
 }
 
-/* Succeeds, after a while, and leaves its input behind the word "sent". */
 static void send_it(selene_run run, const selene_run_info *info, void *context) {
-    char output[1024];
     (void)context;
     say_begin(run, info);
-    if (takes > 0) usleep((useconds_t)(takes / 1000));
-    int length = snprintf(output, sizeof output, "sent %s", info->input.data);
-    selene_run_set_output(run, output, length);
+    work(run, info);
     say("end", info->id.data, "");
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
-}
-
-static void fail(selene_run run, const selene_run_info *info, void *context) {
-    (void)context;
-    say_begin(run, info);
-    selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "no \"luck\"", -1);
-}
-
-/* Until it is asked to stop. */
-static void last(selene_run run, const selene_run_info *info, void *context) {
-    int32_t reason = 0;
-    (void)context;
-    say_begin(run, info);
-    while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
-        usleep(2000);
-    say("stop", info->id.data, selene_stop_name(reason));
-    selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
-}
-
-/* Whatever it is asked. */
-static void hang(selene_run run, const selene_run_info *info, void *context) {
-    (void)context;
-    say_begin(run, info);
-    for (;;)
-        pause();
 }
 
 static void tell(const selene_event *event, void *context) {
