@@ -431,7 +431,7 @@ extension Scheduler {
     }
     do throws(SeleneError) {
       var slot = -1
-      if isAtWork(run, node) { node.awaiting.append(run) } else { slot = try register(run, fleetClass, at: now) }
+      if isAtWork(run) { node.awaiting.append(run) } else { slot = try register(run, fleetClass, at: now) }
       node.claimed.append(
         ClaimedTask(
           key: run.key, fleetClass, slot: slot, sequence: slot < 0 ? 0 : table.sequence(slot), since: now))
@@ -445,9 +445,9 @@ extension Scheduler {
   }
 
   /// Whether an earlier run of a task is at work here that was lost (N13): its task comes after it.
-  private func isAtWork(_ run: NodeRun, _ node: SchedulerNode) -> Bool {
+  private func isAtWork(_ run: NodeRun) -> Bool {
     guard let slot = table.find(run.id.buffer), table[slot].isLive else { return false }
-    return node.claimed.contains { $0.slot == slot && $0.sequence == table.sequence(slot) }
+    return isOfFleet(slot)
   }
 
   /// What waited for an earlier run of its task is one here when that is over.
@@ -457,7 +457,7 @@ extension Scheduler {
     node.awaiting = []
     for run in awaiting {
       guard let place = node.place(ofFence: run.key.run) else { continue }
-      guard !isAtWork(run, node) else {
+      guard !isAtWork(run) else {
         node.awaiting.append(run)
         continue
       }
