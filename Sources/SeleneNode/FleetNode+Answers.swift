@@ -56,9 +56,9 @@ extension FleetNode {
     marks.note(
       answer.claimed, of: claim, at: now, took: answer.took, began: clockDifference.map { sent.adding($0) })
     guard !answer.claimed.isEmpty else {
-      // Other lines may have something.
+      // Other lines may have something, if they may be looked at; else these are asked again a poll later.
       guard claim.lines.isEmpty else {
-        claimAt = .min
+        claimAt = marks.usable(at: now, for: options.poll).isEmpty ? .min : now.adding(options.poll)
         return
       }
       // Nothing is there: look when something may be (N28).

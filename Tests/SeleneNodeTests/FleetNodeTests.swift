@@ -368,6 +368,7 @@ import Testing
     #expect(try claim(1, took: Time.minute)?.classes == [1])
     // It claims from where that ended, also when nothing is there any more, and when it is told that something is.
     #expect(try claim(0, took: 0)?.lines.count == 1)
+    #expect(desk.call() == nil, "where nothing was there it is asked again a poll later")
     desk.change { $0.hint(at: desk.now) }
     try desk.learn()
     #expect(desk.call() == nil)
