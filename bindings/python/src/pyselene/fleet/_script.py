@@ -20,14 +20,17 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def source(name: str) -> str:
+    """One of the files."""
+    folder = _PACKED if _PACKED.exists() else _SOURCES
+    return (folder / name).read_text(encoding="utf-8")
+
+
 def script(schema: str) -> str:
     """One text that any client of PostgreSQL can run; a transaction of its own."""
-    folder = _PACKED if _PACKED.exists() else _SOURCES
-    text = (folder / "install.sql").read_text(encoding="utf-8")
+    text = source("install.sql")
     text = re.sub(r"^\\set .*\n", "", text, flags=re.MULTILINE)
     # A function, so that no backslash of a file is an escape.
-    text = re.sub(
-        r"^\\ir (\S+)$", lambda found: (folder / found[1]).read_text(encoding="utf-8"), text, flags=re.MULTILINE
-    )
+    text = re.sub(r"^\\ir (\S+)$", lambda found: source(found[1]), text, flags=re.MULTILINE)
     literal = "'" + schema.replace("'", "''") + "'"
     return text.replace(':"schema"', identifier(schema)).replace(":'schema'", literal)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ._script import source
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,13 +41,14 @@ class Told:
     cause: Cause
 
 
-#: What a role of the fleet may call; that of the schema's name with this behind it.
-_RIGHTS: Final = {
-    "enqueue": ("register", "update_task", "cancel", "cancel_tag", "retry", "run_now", "result", "wake"),
-    "work": ("hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate"),
-    "look": ("get", "list", "explain", "status", "board", "last_ended", "queues", "workers", "counters", "now_ns"),
-    "manage": ("pause", "resume", "set_queue", "prune", "partitions", "cancel_all"),
-}
+@cache
+def _rights() -> dict[str, list[str]]:
+    """What a role of the fleet may call, that of the schema's name with this behind it: as the schema is installed."""
+    found = re.search(r"callable constant jsonb := '(\{.*?\})'", source("rights.sql"), re.DOTALL)
+    assert found is not None
+    rights: dict[str, list[str]] = json.loads(found[1])
+    # Least first: to look is enough for some of what workers call.
+    return {right: rights[right] for right in ("look", *rights)}
 
 
 def right_for(function: str) -> str:
@@ -51,8 +56,10 @@ def right_for(function: str) -> str:
 
     >>> right_for("cancel")
     'enqueue'
+    >>> right_for("turn")
+    'work'
     """
-    return next((right for right, names in _RIGHTS.items() if function in names), "look")
+    return next((right for right, names in _rights().items() if function in names), "look")
 
 
 def told(error: psycopg.Error, dsn: str, schema: str, user: str | None = None, *, installs: bool = False) -> Told:
