@@ -7,7 +7,7 @@ create or replace function retry(id text) returns text language plpgsql as $$
 declare n constant bigint := now_ns(); h history; t task; c class; q queue; state int; line int; est bigint;
 begin
   perform durable();
-  select * into h from history where id = retry.id order by ended desc, seq desc limit 1;
+  select * into h from history h where h.id = any(array[retry.id]) order by h.id desc, h.ended desc, h.seq desc limit 1;
   if not found and not exists (select 1 from task t where t.id = retry.id) then
     perform refuse(21, 'id', quote_literal(retry.id) || ' is not registered');
   end if;
@@ -51,7 +51,8 @@ create or replace function run_now(id text) returns text language plpgsql as $$
 declare n constant bigint := now_ns(); s slot;
 begin
   perform durable();
-  select s.* into s from task t join slot s on s.seq = t.seq where t.id = run_now.id and t.behind is null for update of s;
+  select s.* into s from task t join slot s on s.seq = any(array[t.seq])
+    where t.id = run_now.id and t.behind is null for update of s;
   if not found then perform refuse(21, 'id', quote_literal(run_now.id) || ' has no live task'); end if;
   if s.state = 4 then perform refuse(16, 'id', quote_literal(run_now.id) || ' runs already'); end if;
   update slot set due = least(s.due, n), state = case when s.state = 1 then 0 else s.state end where seq = s.seq;

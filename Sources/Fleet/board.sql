@@ -99,8 +99,9 @@ begin
       case when t.seq is not null then (
         select jsonb_agg(jsonb_build_object('reason', r.reason, 'detail', r.detail, 'until', r.until)) from reasons(t, s, n) r)
       end
-    from p left join task t on t.seq = p.seq left join class c on c.class = t.class left join queue q on q.queue = c.queue
-      left join slot s on s.seq = t.seq left join worker w on w.worker = s.worker and s.worker <> 0
+    from p left join task t on t.seq = any(array[p.seq]) left join class c on c.class = any(array[t.class])
+      left join queue q on q.queue = any(array[c.queue]) left join slot s on s.seq = any(array[t.seq])
+      left join worker w on w.worker = any(array[s.worker]) and s.worker <> 0
     where p.seq is null or t.seq is not null order by p.nth;
 end $$;
 
@@ -141,7 +142,7 @@ begin
       (array['standing', 'once', 'periodic'])[p.schedule + 1], p.priority, end_name(p.state), p.attempts, p.tags,
       instant(p.registered), instant(p.ended), nullif(p.run, 0), stop_name(p.stop), p.failure,
       p.state = 5 and p.terms is not null and not exists (select 1 from task t where t.id = p.id and t.behind is null)
-    from p join class c on c.class = p.class join queue q on q.queue = c.queue order by p.nth;
+    from p join class c on c.class = any(array[p.class]) join queue q on q.queue = any(array[c.queue]) order by p.nth;
 end $$;
 
 -- One queue, or those after `after` by name: whether they are paused, what is ready (counted to 10,000) and for how long, limits.

@@ -20,7 +20,7 @@ declare n constant bigint := now_ns(); locked bigint;
 begin
   perform durable();
   loop
-    select s.seq into locked from task t join slot s on s.seq = t.seq
+    select s.seq into locked from task t join slot s on s.seq = any(array[t.seq])
       where t.id = cancel.id and t.behind is null for update of s;
     if found then return cancel_record(locked, n); end if;
     -- Its successor may have taken its place meanwhile.
@@ -37,8 +37,8 @@ declare n constant bigint := now_ns(); t task; head bigint; first bigint; count 
 begin
   perform durable();
   for t in
-    select distinct on (h.seq) h.* from task w join task h on h.id = w.id and h.behind is null
-    where w.tags @> array[tag] order by h.seq
+    select h.* from task h
+    where h.id = any(array(select w.id from task w where w.tags @> array[tag])) and h.behind is null order by h.seq + 0
   loop
     select seq into head from slot where seq = t.seq for update;
     continue when not found;
@@ -58,12 +58,14 @@ end $$;
 -- Every live task of a queue, or of all.
 create or replace function cancel_all(queue text default null) returns bigint language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); head bigint; count bigint := 0;
+declare
+  n constant bigint := now_ns(); head bigint; count bigint := 0;
+  of_queue constant int[] := array(
+    select c.class from queue q join class c on c.queue = q.queue where q.name = cancel_all.queue);
 begin
   perform durable();
   for head in
-    select s.seq from slot s join task t on t.seq = s.seq join class c on c.class = t.class join queue q on q.queue = c.queue
-    where cancel_all.queue is null or q.name = cancel_all.queue order by s.seq for update of s
+    select s.seq from slot s where cancel_all.queue is null or s.line >> 8 = any(of_queue) order by s.seq for update
   loop
     count := count + cancel_record(head, n);
   end loop;

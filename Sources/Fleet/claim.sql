@@ -7,7 +7,7 @@ begin
   with due as (
     select s.seq from slot s where s.state = 1 and s.due >= since and s.due <= n order by s.due limit most
     for update skip locked)
-  update slot s set state = 0 from due where s.seq = due.seq and s.state + 0 = 1;
+  update slot s set state = 0 from due where s.seq = any(array[due.seq]) and s.state + 0 = 1;
   get diagnostics moved = row_count;
   return moved;
 end $$;
@@ -109,7 +109,7 @@ begin
       returning s.run, s.seq, s.est, s.attempts, s.line, s.last_run
     )
     select u.run, u.seq, t.id, c.handler, t.class, t.input, u.est, u.attempts, t.generation, u.line, u.last_run
-    from u join task t on t.seq = u.seq join class c on c.class = t.class
+    from u join task t on t.seq = any(array[u.seq]) join class c on c.class = any(array[t.class])
     order by ((u.line >> 4) & 15) * least(greatest(n - u.last_run, 0), 1800000000000000000) desc, u.line >> 4 & 15 desc, u.seq;
   if suspect then
     update worker w set suspect = s.seq from slot s

@@ -33,7 +33,8 @@ begin
     if exists (select 1 from pending) then
       -- Nor of those whose place somebody's transaction keeps.
       with own as materialized (
-        select s.run, c.queue, c.kind from slot s join task t on t.seq = s.seq join class c on c.class = t.class
+        select s.run, c.queue, c.kind from slot s join task t on t.seq = any(array[s.seq])
+          join class c on c.class = any(array[t.class])
         where s.seq = any(seqs) and s.run = any(mine)
       ), place as materialized (
         select p.queue, p.kind from pending p where (p.queue, p.kind) in (select o.queue, o.kind from own o)
@@ -48,7 +49,7 @@ begin
     select distinct on (u.seq) u.*
     from unnest(seqs, runs, outcomes, responses, delays, failures, results)
       as u(seq, run, outcome, response_time, delay, failure, result)
-      join slot s on s.seq = u.seq and s.run = u.run and s.state + 0 = 4
+      join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
     where u.run = any(mine)
     order by u.seq
   ), read as materialized (
@@ -59,8 +60,8 @@ begin
       t.tags, t.backoff, t.backoff_delay, q.pace, q.retention, q.backoff_max, q.jitter,
       s.schedule <> 0 and (g.outcome <= 1 or g.outcome = 3 or (s.max_attempts > 0 and s.attempts >= s.max_attempts)) as is_over,
       s.has_next or case c.kind when 1 then q.limit_refresh else q.limit_processing end is not null as has_after
-    from given g join slot s on s.seq = g.seq join task t on t.seq = g.seq join class c on c.class = t.class
-      join queue q on q.queue = c.queue
+    from given g join slot s on s.seq = any(array[g.seq]) join task t on t.seq = any(array[g.seq])
+      join class c on c.class = any(array[t.class]) join queue q on q.queue = any(array[c.queue])
   ), decided as materialized (
     select r.*, estimate(r.response, r.response_window, r.expected) as est,
       r.schedule = 1 and r.is_over as is_end, r.schedule = 1 and r.is_over and not r.has_after as is_plain,
@@ -78,9 +79,9 @@ begin
       case r.outcome when 4 then 1 when 5 then 7 else 0 end as stop
     from read r
   ), slots_gone as (
-    delete from slot s using decided d where s.seq = d.seq and d.is_plain
+    delete from slot s using decided d where s.seq = any(array[d.seq]) and d.is_plain
   ), tasks_gone as (
-    delete from task t using decided d where t.seq = d.seq and d.is_plain
+    delete from task t using decided d where t.seq = any(array[d.seq]) and d.is_plain
   ), remembered as (
     insert into history
       select n, d.seq, d.id, d.class, d.next_state, d.schedule, d.priority, d.stop,
@@ -95,9 +96,9 @@ begin
           when d.is_over or (d.schedule = 0 and (d.is_good or d.outcome = 3)) then 0 else d.attempts end,
         stop = d.stop, failed_at = case when not d.is_good then n end, failure = d.why,
         response = d.response
-      from decided d where s.seq = d.seq and not d.is_plain
+      from decided d where s.seq = any(array[d.seq]) and not d.is_plain
   ), periods as (
-    update task t set period_base = n from decided d where t.seq = d.seq and d.schedule = 2 and d.is_over
+    update task t set period_base = n from decided d where t.seq = any(array[d.seq]) and d.schedule = 2 and d.is_over
   )
   select array_agg(d.run), array_agg(d.next_state), array_agg(d.next_due),
       array_agg(d.seq order by d.seq) filter (where d.is_end and not d.is_plain)
@@ -141,8 +142,8 @@ begin
   with gone as (delete from stray s where s.run = any(runs) returning s.id) select array_agg(id) into ids from gone;
   if ids is null then return; end if;
   update slot set state = 1
-    where state = 5 and seq in (select t.seq from task t where t.id = any(ids) and t.behind is null
-      and not exists (select 1 from stray s where s.id = t.id));
+    where state = 5 and seq = any(array(select t.seq from task t where t.id = any(ids) and t.behind is null
+      and not exists (select 1 from stray s where s.id = t.id)));
 end $$;
 
 -- Gives runs back as they were before, without a sample: preempted, not begun, shut down (C8). Returns how many.
@@ -151,10 +152,11 @@ declare given bigint;
 begin
   perform durable();
   with mine as materialized (
-    select s.seq from unnest(seqs, runs) u(seq, run) join slot s on s.seq = u.seq and s.run = u.run and s.state + 0 = 4
-    order by s.seq for update of s)
+    select s.seq from unnest(seqs, runs) u(seq, run)
+      join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
+    order by u.seq for update of s)
   update slot s set state = 0, run = 0, worker = 0, attempts = s.attempts - 1, stop = 2, begun = null
-    from mine m where s.seq = m.seq;
+    from mine m where s.seq = any(array[m.seq]);
   get diagnostics given = row_count;
   if given < cardinality(runs) then perform come_back(runs); end if;
   return given;
@@ -167,7 +169,7 @@ language plpgsql as $$
 begin
   return query select u.run, case when s.state = 4 and s.run = u.run then 0 when s.decided = u.run then 1
       when exists (select 1 from history h where h.id = u.id and h.run = u.run and h.state <> 6) then 1 else 2 end
-    from unnest(seqs, runs, ids) u(seq, run, id) left join slot s on s.seq = u.seq;
+    from unnest(seqs, runs, ids) u(seq, run, id) left join slot s on s.seq = any(array[u.seq]);
 end $$;
 
 -- Which of these runs a worker has no longer, and why: the stop reason of the header.

@@ -46,7 +46,7 @@ begin
   return query select l.seq, l.id, l.queue, l.kind, l.handler, l.labels, l.requires, l.schedule, l.priority, l.state, l.attempts,
       l.earliest_begin, l.last_run, l.estimate, l.generation, l.runs, l.tags, l.registered, null::timestamptz, l.node, l.run,
       l.stop, l.failure, (select count(*) from task b where b.id = $1 and b.behind is not null)
-    from live l join task t on t.seq = l.seq where t.id = $1 and t.behind is null;
+    from task t cross join lateral (select v.* from live v where v.seq = t.seq offset 0) l where t.id = $1 and t.behind is null;
   if found then return; end if;
   return query select e.seq, e.id, e.queue, e.kind, e.handler, e.labels, e.requires, e.schedule, e.priority, e.state, e.attempts,
       e.earliest_begin, e.last_run, e.estimate, e.generation, e.runs, e.tags, e.registered, e.ended, null::text, e.run, e.stop,
@@ -75,11 +75,11 @@ begin
   else
     page := array(
       select t.seq from task t
-      where t.tags @> array[list.tag] and t.seq > list.after and (list.queue is null or t.class = any(of_queue))
+      where t.tags @> array[list.tag] and t.seq + 0 > list.after and (list.queue is null or t.class = any(of_queue))
         and (list.state is null
           or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
             = list.state)
-      order by t.seq limit least(list.most, 1000));
+      order by t.seq + 0 limit least(list.most, 1000));
   end if;
   return query select l.* from unnest(page) with ordinality p(seq, place)
     cross join lateral (select v.* from live v where v.seq = p.seq offset 0) l order by p.place;
@@ -87,7 +87,8 @@ end $$;
 
 -- What a task left at its last success (N27); null: nothing, or no longer known.
 create or replace function result(id text) returns bytea language sql as $$
-  select h.result from history h where h.id = result.id order by h.ended desc, h.seq desc limit 1 $$;
+  select h.result from history h where h.id = any(array[result.id])
+  order by h.id desc, h.ended desc, h.seq desc limit 1 $$;
 
 -- How many ready tasks of the same queue and kind come before a record, at most 10,000.
 create or replace function rank_of(s slot, n bigint) returns bigint language sql as $$
@@ -158,7 +159,8 @@ declare n constant bigint := now_ns(); t task; s slot; h history; rank bigint;
 begin
   select * into t from task where id = explain.id and behind is null;
   if not found then
-    select * into h from history where id = explain.id order by ended desc, seq desc limit 1;
+    select * into h from history h where h.id = any(array[explain.id])
+      order by h.id desc, h.ended desc, h.seq desc limit 1;
     if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
     return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts
       || case h.attempts when 1 then ' attempt' else ' attempts' end || coalesce(': ' || h.failure, ''), null::timestamptz;

@@ -140,7 +140,8 @@ begin
     select seq into found_seq from task where id = t.id and behind is null;
     if not found then
       if t.existing = 3 then
-        select h.state into last_state from history h where h.id = t.id order by h.ended desc, h.seq desc limit 1;
+        select h.state into last_state from history h where h.id = any(array[t.id])
+          order by h.id desc, h.ended desc, h.seq desc limit 1;
         if last_state > 4 then
           t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
           t.registered := n;
@@ -260,7 +261,8 @@ create or replace function update_task(
 declare n constant bigint := now_ns(); old task; t task; s slot; c class; q queue;
 begin
   perform durable();
-  select s.* into s from task t join slot s on s.seq = t.seq where t.id = update_task.id and t.behind is null for update of s;
+  select s.* into s from task t join slot s on s.seq = any(array[t.seq])
+    where t.id = update_task.id and t.behind is null for update of s;
   if not found then perform refuse(21, 'id', quote_literal(update_task.id) || ' has no live task'); end if;
   select * into old from task where seq = s.seq;
   select * into c from class where class = old.class;

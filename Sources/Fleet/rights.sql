@@ -34,6 +34,8 @@ begin
     execute format('revoke all on function %s from public', f);
     continue when not exists (
       select 1 from jsonb_each(callable) c join pg_proc p on p.oid = f and c.value ? p.proname);
+    -- With `x = any(array[y])` instead of x = y where rows are found by number: of tables that it saw empty the planner else
+    -- reads a whole index in its order, and looks for the few rows in that (N6).
     execute format('alter function %s security definer set search_path = %I, pg_temp set jit = off
       set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
       set enable_bitmapscan = %s', f, fleet, case when (select p.proname = any(by_tag) from pg_proc p where p.oid = f)

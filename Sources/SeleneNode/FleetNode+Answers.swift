@@ -54,7 +54,8 @@ extension FleetNode {
     }
     if claim.isFirst && !answer.claimed.isEmpty { room?.isFresh = false }
     marks.note(
-      answer.claimed, of: claim, at: now, took: answer.took, began: clockDifference.map { sent.adding($0) })
+      answer.claimed, of: claim, at: now, took: answer.took, began: clockDifference.map { sent.adding($0) },
+      nextDue: answer.nextDue)
     guard !answer.claimed.isEmpty else {
       // Other lines may have something, if they may be looked at; else these are asked again a poll later.
       guard claim.lines.isEmpty else {

@@ -126,7 +126,7 @@ extension FleetNode {
     guard let room else { return }
     var served: [Int32] = []
     for one in classes where room.serves(one) { served.append(one.number) }
-    if served != serves { marks.forget() }
+    if served != serves { marks.serve(served) }
     serves = served
   }
 

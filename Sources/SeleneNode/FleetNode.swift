@@ -104,7 +104,7 @@ package final class FleetNode {
   package func hint(at instant: Instant) {
     advance(to: instant)
     (claimAt, classesAt) = (.min, .min)
-    marks.forget()
+    marks.hint()
   }
 
   // MARK: Runs

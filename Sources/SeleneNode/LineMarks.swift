@@ -9,6 +9,9 @@ package struct LineMark: Equatable, Sendable {
   package internal(set) var since: Instant
 
   package init(line: Int32, since: Instant) { (self.line, self.since) = (line, since) }
+
+  /// Lines are of classes (N4).
+  var fleetClass: Int32 { line >> 8 }
 }
 
 /// What the last claims found.
@@ -22,40 +25,50 @@ struct LineMarks {
   private var rest: Span = 0
   /// How long the last look at all lines took.
   private var took: Span = 0
-  /// The last claim got less than it asked for.
-  private var isAtEnd = false
+  /// Somewhere else something may be: a claim since the last look got less than it asked for, or somebody said so.
+  private var isStale = false
 
   private static let longestRest = 60 * Time.second
 
   /// When all lines may be looked at again.
   var looksAgain: Instant { rest > 0 ? lookedAt.adding(rest) : .min }
 
-  /// Tasks may have come into a line before its mark, or into another line: the next claim looks at all.
-  mutating func forget() { marks = [] }
+  /// Tasks may have come into a line before its mark, or into another line: all are looked at as soon as that may be.
+  mutating func hint() { isStale = true }
+
+  /// Only these classes are served from now on, and there may be new ones.
+  mutating func serve(_ classes: [Int32]) {
+    marks.removeAll { !classes.contains($0.fleetClass) }
+    isStale = true
+  }
 
   /// The marks that a claim may use; none if it is to look at all lines.
   func usable(at now: Instant, for span: Span) -> [LineMark] {
-    now.subtracting(lookedAt) < max(isAtEnd ? 0 : span, rest) ? marks : []
+    now.subtracting(lookedAt) < max(isStale ? 0 : span, rest) ? marks : []
   }
 
   /// What a claim gave. Where that is less than it asked for, its lines are at their end, and others may have something.
   ///
   /// - Parameter took: how long the database was at it.
   /// - Parameter began: when it was sent, by the database's clock; nil if that is not known.
-  mutating func note(_ runs: [NodeRun], of claim: NodeClaim, at now: Instant, took: Span = 0, began: Instant? = nil) {
+  /// - Parameter nextDue: when the first of what still waits is due, by the same.
+  mutating func note(
+    _ runs: [NodeRun], of claim: NodeClaim, at now: Instant, took: Span, began: Instant?, nextDue: Instant?
+  ) {
     if claim.lines.isEmpty {
-      marks = []
+      (marks, isStale) = ([], false)
       lookedAt = now
       // Once may be chance: somebody waited for a disk, or for a processor.
       let usual = max(min(took, self.took), 0)
       self.took = took
       rest = usual < Self.longestRest / 20 ? 20 * usual : Self.longestRest
-      // Less a second: another's clock may have been a little behind when it was registered.
-      dueSince = max(began?.subtracting(Time.second) ?? 0, 0)
+      // Less a second: another's clock may have been a little behind when it was registered. And of very many only some have
+      // joined their lines with this claim.
+      dueSince = max(min(began?.subtracting(Time.second) ?? 0, nextDue ?? Time.never), 0)
     }
     let sum: Span = runs.reduce(0) { $0.adding($1.estimate) }
-    isAtEnd = !(runs.count >= claim.most || (!runs.isEmpty && sum.adding(sum / Span(runs.count)) >= claim.total))
-    if isAtEnd && rest == 0 { return forget() }
+    let isFull = runs.count >= claim.most || (!runs.isEmpty && sum.adding(sum / Span(runs.count)) >= claim.total)
+    if !isFull { isStale = true }
     for run in runs {
       if let place = marks.firstIndex(where: { $0.line == run.line }) {
         marks[place].since = max(marks[place].since, run.lastRun)

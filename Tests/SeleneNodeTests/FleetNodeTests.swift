@@ -315,12 +315,12 @@ import Testing
     #expect(try claim(1)?.classes == [1])
     let second = try desk.claim(2).claim
     #expect(second?.classes == [])
-    #expect(second?.lines == [LineMark(line: 0, since: 1)])
-    #expect(try claim(1)?.lines == [LineMark(line: 0, since: 3)])
-    #expect(try claim(0)?.lines == [LineMark(line: 0, since: 4)])
+    #expect(second?.lines == [LineMark(line: 1 << 8, since: 1)])
+    #expect(try claim(1)?.lines == [LineMark(line: 1 << 8, since: 3)])
+    #expect(try claim(0)?.lines == [LineMark(line: 1 << 8, since: 4)])
     // That line has nothing more: all are looked at, at once.
     #expect(try desk.claim(1).claim?.classes == [1])
-    #expect(try claim(1)?.lines == [LineMark(line: 0, since: 5)])
+    #expect(try claim(1)?.lines == [LineMark(line: 1 << 8, since: 5)])
     desk.change { $0.hint(at: desk.now) }
     try desk.finish(4)
     try desk.learn()
@@ -349,6 +349,34 @@ import Testing
     #expect(second?.dueSince == begin - Time.second)
   }
 
+  @Test("N18 of very many that are due some have not joined their lines yet: the next claims look from there")
+  func dueAndWaiting() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 2)
+    let turn = try desk.turn()
+    var answer = desk.given(1, to: turn)
+    answer.nextDue = desk.now - Time.minute
+    desk.answer(.turn(answer))
+    #expect(try desk.claim(1).claim?.dueSince == desk.now - Time.minute)
+  }
+
+  @Test("N7 while looks at all lines rest, a class that is no longer served is not claimed of, and the others are")
+  func otherClasses() {
+    func run(_ line: Int32) -> NodeRun {
+      NodeRun(
+        RunKey(run: 1, task: 1), id: Bytes("t"), handler: Bytes("h"), input: Bytes(""), fleetClass: line >> 8,
+        estimate: 1, attempt: 1, generation: 0, line: line, lastRun: 5)
+    }
+    var marks = LineMarks()
+    let all = NodeClaim(classes: [1, 2], most: 2, room: Time.hour, total: Time.never, isFirst: false)
+    for now in [0, Time.second] {
+      marks.note([run(1 << 8), run(2 << 8)], of: all, at: now, took: Time.minute, began: nil, nextDue: nil)
+    }
+    marks.serve([2, 3])
+    #expect(marks.usable(at: 2 * Time.second, for: Time.second) == [LineMark(line: 2 << 8, since: 5)])
+    #expect(marks.usable(at: 62 * Time.second, for: Time.second).isEmpty)
+  }
+
   @Test("N7 looks at all lines that take the database long take a twentieth of the time at most")
   func rests() throws {
     let desk = try NodeDesk.joined()
@@ -371,19 +399,22 @@ import Testing
     #expect(desk.call() == nil, "where nothing was there it is asked again a poll later")
     desk.change { $0.hint(at: desk.now) }
     try desk.learn()
+    #expect(try claim(0, took: 0)?.lines.count == 1)
     #expect(desk.call() == nil)
     #expect(!desk.node.isLooking)
-    // What has ended is told at once all the same, and nothing is claimed with it.
+    // What has ended is told at once all the same, and every poll it claims from there.
     try desk.finish(1)
-    let turn = try desk.turn()
-    #expect(turn.decisions.count == 1)
-    #expect(turn.claim == nil)
-    desk.answer(.turn(desk.given(0, to: turn)))
-    while desk.now < begin + 4 * Time.second {
+    #expect(try claim(0, took: 0)?.lines.count == 1)
+    while true {
       desk.now = min(desk.node.nextWake, begin + 4 * Time.second)
       guard desk.now < begin + 4 * Time.second else { break }
-      guard case .classes? = desk.call() else { throw Differs("a call at \(desk.now - begin)") }
-      desk.answer(.classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
+      switch desk.call() {
+      case .classes?: desk.answer(.classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
+      case .turn(let turn)?:
+        #expect(turn.claim?.lines.count == 1)
+        desk.answer(.turn(desk.given(0, to: turn)))
+      default: throw Differs("a call at \(desk.now - begin)")
+      }
     }
     if case .classes? = desk.call() {
       desk.answer(.classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
@@ -416,7 +447,7 @@ import Testing
     #expect(
       try desk.claim(2).claim
         == NodeClaim(
-          classes: [], lines: [LineMark(line: 0, since: 1)], dueSince: desk.now - 3 * Time.second / 2, most: 2,
+          classes: [], lines: [LineMark(line: 1 << 8, since: 1)], dueSince: desk.now - 3 * Time.second / 2, most: 2,
           room: Time.minute - Time.second / 2, total: Time.never, isFirst: false))
     #expect(desk.begun == [1, 2, 3])
     #expect(desk.call() == nil)

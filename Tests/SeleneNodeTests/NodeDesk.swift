@@ -114,7 +114,8 @@ final class NodeDesk {
       answer.claimed.append(
         NodeRun(
           RunKey(run: lastRun, task: 100 - lastRun), id: Bytes("t"), handler: Bytes("h"), input: Bytes(""),
-          fleetClass: 1, estimate: estimate, attempt: 1, generation: 0, line: suspect ? 1 : 0, lastRun: lastRun))
+          fleetClass: 1, estimate: estimate, attempt: 1, generation: 0, line: 1 << 8 | (suspect ? 1 : 0),
+          lastRun: lastRun))
     }
     return answer
   }
