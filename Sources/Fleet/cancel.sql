@@ -58,14 +58,11 @@ end $$;
 -- Every live task of a queue, or of all.
 create or replace function cancel_all(queue text default null) returns bigint language plpgsql as $$
 #variable_conflict use_column
-declare
-  n constant bigint := now_ns(); head bigint; count bigint := 0;
-  of_queue constant int[] := array(
-    select c.class from queue q join class c on c.queue = q.queue where q.name = cancel_all.queue);
+declare n constant bigint := now_ns(); head bigint; count bigint := 0; mine constant int[] := classes_of(cancel_all.queue);
 begin
   perform durable();
   for head in
-    select s.seq from slot s where cancel_all.queue is null or s.line >> 8 = any(of_queue) order by s.seq for update
+    select s.seq from slot s where mine is null or s.line >> 8 = any(mine) order by s.seq for update
   loop
     count := count + cancel_record(head, n);
   end loop;

@@ -60,22 +60,20 @@ create or replace function list(
 returns setof live language plpgsql as $$
 #variable_conflict use_column
 declare
-  page bigint[];
-  of_queue constant int[] := array(
-    select c.class from queue q join class c on c.queue = q.queue where q.name = list.queue);
+  page bigint[]; mine constant int[] := classes_of(list.queue);
 begin
   -- Which ones, one after the other by number, and then what they are: no plan turns that round.
   if list.tag is null then
     page := array(
       select t.seq from task t
-      where t.seq > list.after and (list.queue is null or t.class = any(of_queue)) and (list.state is null
+      where t.seq > list.after and (mine is null or t.class = any(mine)) and (list.state is null
         or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
           = list.state)
       order by t.seq limit least(list.most, 1000));
   else
     page := array(
       select t.seq from task t
-      where t.tags @> array[list.tag] and t.seq + 0 > list.after and (list.queue is null or t.class = any(of_queue))
+      where t.tags @> array[list.tag] and t.seq + 0 > list.after and (mine is null or t.class = any(mine))
         and (list.state is null
           or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
             = list.state)

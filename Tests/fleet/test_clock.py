@@ -16,7 +16,7 @@ from conftest import LONG, Fleet
 from server import Server
 from workers import PYTHON, Worker, wait
 
-LEASE = 1500
+LEASE = 3000
 LIBRARY = next(iter(sorted(Path("/usr/lib").glob("**/faketime/libfaketime.so.1"))), None)
 #: An hour, and what is less than a lease.
 JUMPS = ["+3600", "-3600"] + (["+1.5", "-1.5", "+40000000", "+0"] if LONG else [])
@@ -92,7 +92,8 @@ def test_n12_a_clock_that_is_set_costs_nobody_a_run(place: Path, programs: dict[
         nodes = fleet.rows("select worker, name, jumps from nodes")
         assert {name for _, name, _ in nodes} == {"c", "python", "booted"}
         # Who had to say hello anew meanwhile, since a call took too long, has seen less.
-        assert all(jumps >= 1 for number, _, jumps in nodes if number in since_then), nodes
+        jumps = [jumps for number, _, jumps in nodes if number in since_then]
+        assert min(jumps, default=0) >= 1, nodes
         # The last one went back: what is due in its future waits no longer than that, and nobody waits for it here.
         fleet.rows("update slot set due = 0, state = 0 where state = 1")
         wait(lambda: fleet.one("select count(*) from history") == count)
