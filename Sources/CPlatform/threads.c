@@ -392,8 +392,8 @@ int32_t platform_frame_pop(const platform_mark *mark) {
 }
 
 // Reads a stack whose frames may be gone.
-__attribute__((no_sanitize("address"), noinline)) static int was_left(const platform_frame *frame) {
-    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+__attribute__((no_sanitize("address"), noinline)) static int was_left(const platform_frame *frame,
+                                                                      uintptr_t here) {
     if (!on_stack(frame->place) || !on_stack(here)) return 0;
     if (frame->place <= here) return 1;
     if (!on_stack((uintptr_t)frame->mark)) return 0;
@@ -403,10 +403,13 @@ __attribute__((no_sanitize("address"), noinline)) static int was_left(const plat
     return 0;
 }
 
-int32_t platform_frame_take_left(const platform_mark *mark, platform_frame *frame) {
-    if (frames.count == 0) return 0;
-    const platform_frame *top = &frames.list[frames.count - 1];
-    if (mark != NULL ? top->mark == mark : !was_left(top)) return 0;
+int32_t platform_frame_take_left(uintptr_t here, platform_frame *frame) {
+    if (frames.count == 0 || !was_left(&frames.list[frames.count - 1], here)) return 0;
+    return platform_frame_take(frame);
+}
+
+int32_t platform_frame_take_above(const platform_mark *mark, platform_frame *frame) {
+    if (frames.count == 0 || frames.list[frames.count - 1].mark == mark) return 0;
     return platform_frame_take(frame);
 }
 

@@ -79,7 +79,7 @@ __attribute__((always_inline)) static inline uint32_t enter_host(connection *own
 static int leave_host(connection *own, worker *by, const platform_mark *mark, uint32_t process) {
     platform_frame left;
     if (platform_frame_pop(mark) == 0) {
-        while (platform_frame_take_left(mark, &left)) {
+        while (platform_frame_take_above(mark, &left)) {
         }
         platform_frame_pop(mark);
     }

@@ -6,17 +6,18 @@ import SeleneCore
 extension Scheduler {
   // MARK: Finding
 
-  /// Drops what this thread has left, before it calls. It holds no lock.
-  static func dropLeft() {
+  /// Drops what this thread has left, before it calls. It holds no lock, and has come as far as `here` on its stack.
+  @inline(never)
+  static func dropLeft(from here: UInt) {
     var frame = platform_frame()
-    while platform_frame_take_left(nil, &frame) != 0 { drop(frame) }
+    while platform_frame_take_left(here, &frame) != 0 { drop(frame) }
   }
 
   /// The same of what stands above the frame of a call that has come back.
   @inline(never)
   static func dropLeft(above mark: UnsafePointer<platform_mark>) {
     var frame = platform_frame()
-    while platform_frame_take_left(mark, &frame) != 0 { drop(frame) }
+    while platform_frame_take_above(mark, &frame) != 0 { drop(frame) }
     _ = platform_frame_pop(mark)
   }
 

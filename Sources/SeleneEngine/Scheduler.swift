@@ -330,7 +330,7 @@ package final class Scheduler: @unchecked Sendable {
   @inline(__always)
   static func refuseInsideClock() throws(SeleneError) {
     guard platform_frame_is_any() != 0 else { return }
-    dropLeft()
+    dropLeft(from: platform_stack_place())
     guard platform_frame_within(PLATFORM_CLOSED_OWNER) == 0 else {
       throw SeleneError(.reentrant, "a host clock or a log function may not call the library")
     }

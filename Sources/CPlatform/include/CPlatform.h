@@ -146,9 +146,15 @@ void platform_frame_push(platform_mark *_Nonnull mark, uint64_t owner, uint64_t 
                          uint64_t number);
 // Ends the frame of a mark; 0 if frames that were left stand above it, which are to be taken first.
 int32_t platform_frame_pop(const platform_mark *_Nonnull mark);
-// Takes a frame above that of a mark; without one a frame whose call was left.
-int32_t platform_frame_take_left(const platform_mark *_Nullable mark,
-                                 platform_frame *_Nonnull frame);
+// Where the stack of the function is that asks: near its caller's, however much room its own variables take.
+static inline __attribute__((always_inline)) uintptr_t platform_stack_place(void) {
+    return (uintptr_t)__builtin_frame_address(0);
+}
+// Takes a frame whose call was left, as is seen from a call of the library that has come as far as `here`.
+int32_t platform_frame_take_left(uintptr_t here, platform_frame *_Nonnull frame);
+// Takes a frame above that of a mark.
+int32_t platform_frame_take_above(const platform_mark *_Nonnull mark,
+                                  platform_frame *_Nonnull frame);
 // Takes the uppermost frame, whatever it is.
 int32_t platform_frame_take(platform_frame *_Nonnull frame);
 // What a thread calls that ends with frames.
