@@ -26,7 +26,7 @@ begin
   select * into c from class where class = t.class;
   select * into q from queue where queue = c.queue;
   if t.learns then t.expected := c.mean; end if;
-  t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+  t.seq := nextval('task_seq_seq');
   t.registered := n;
   t.anchor := n;
   t.behind := null;

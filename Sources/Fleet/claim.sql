@@ -13,20 +13,25 @@ begin
 end $$;
 
 -- When the next task is due that waits for it, of those from `since` on; null: none does.
-create or replace function next_due(since bigint) returns bigint language sql as $$
-  select due from slot where state = 1 and due >= since order by due limit 1 $$;
+create or replace function next_due(since bigint) returns bigint language plpgsql as $$
+begin
+  return (select s.due from slot s where s.state = 1 and s.due >= since order by s.due limit 1);
+end $$;
 
 -- The lines of some classes in which anything is ready, looked for from their beginnings.
-create or replace function lines_of(classes int[]) returns int[] language sql as $$
-  with recursive found (line) as (
-    select (select s.line from slot s where s.line >= class << 8 and s.line <= class << 8 | 255 and s.state = 0
-            order by s.line limit 1)
-    from unnest(classes) class
-    union all
-    select (select s.line from slot s where s.line > found.line and s.line <= found.line | 255 and s.state = 0
-            order by s.line limit 1)
-    from found where found.line is not null)
-  select coalesce(array_agg(line), '{}') from found where line is not null $$;
+create or replace function lines_of(classes int[]) returns int[] language plpgsql as $$
+begin
+  return (
+    with recursive found (line) as (
+      select (select s.line from slot s where s.line >= class << 8 and s.line <= class << 8 | 255 and s.state = 0
+              order by s.line limit 1)
+      from unnest(classes) class
+      union all
+      select (select s.line from slot s where s.line > found.line and s.line <= found.line | 255 and s.state = 0
+              order by s.line limit 1)
+      from found where found.line is not null)
+    select coalesce(array_agg(line), '{}') from found where line is not null);
+end $$;
 
 -- Takes tasks for a worker: of `classes` from the beginning of each line; of `lines`, which earlier claims told, from the
 -- last runs `since` on, which passes what was claimed and cannot be vacuumed yet (N7). At most `most`, none that is expected
@@ -47,8 +52,11 @@ begin
   perform durable();
   -- A pooler, or a session that was there before a promotion, lets nobody notice that the server is another one (N34).
   if server_timeline() <> (select f.timeline from fleet f) then perform follow_timeline(); end if;
-  perform promote(1000, claim.due_since);
   n := now_ns();
+  if next_due(claim.due_since) <= n then
+    perform promote(1000, claim.due_since);
+    n := now_ns();
+  end if;
   select * into me from worker w where w.worker = claim.worker;
   if not found then
     perform refuse(17, 'worker', coalesce(claim.worker::text, 'null') || ' is not a worker, or was taken for dead');

@@ -1,5 +1,14 @@
 -- How runs end: decided, given back, or asked about after a lost answer (C6, C8, C9, N8, N9, N14).
 
+-- The stop reason of an outcome that the window or the process's end gave it (C6, D3).
+create or replace function stop_of(outcome int) returns int language sql immutable parallel safe as $$
+  select case outcome when 4 then 1 when 5 then 7 else 0 end $$;
+
+-- What a record says of a failure; null of any other outcome.
+create or replace function failure_of(outcome int, words text) returns text language sql immutable parallel safe as $$
+  select case when outcome <= 1 then null when words is not null then left(words, 1024) when outcome = 4 then 'the window ended'
+    when outcome = 5 then 'the process ended' end $$;
+
 -- Decides runs, as `complete` tells. Without `waits` nothing is done, and no row told, of a record that somebody else's
 -- transaction is at, or whose place (N24).
 create or replace function decide(
@@ -9,107 +18,122 @@ returns table (run bigint, counts boolean, state smallint, due bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  n bigint; mine bigint[]; ends bigint[]; ended record; done_run bigint[]; done_state smallint[]; done_due bigint[];
+  n bigint; mine bigint[]; places int[]; limited int[]; forgets int[]; ends bigint[]; ended record;
+  done_run bigint[]; done_state smallint[]; done_due bigint[]; more_run bigint[]; more_state smallint[]; more_due bigint[];
 begin
   perform durable();
-  if exists (select 1 from unnest(outcomes) o where o is null or o not between 0 and 5) then
-    perform refuse(16, 'outcomes', 'allowed are 0 to 5');
+  if (0 <= all(outcomes) and 5 >= all(outcomes)) is not true or cardinality(outcomes) < cardinality(runs) then
+    perform refuse(16, 'outcomes', 'allowed are 0 to 5, one for each run');
   end if;
-  if exists (select 1 from unnest(results) r where octet_length(r) > 65536) then
+  if cardinality(results) > 0 and exists (select 1 from unnest(results) r where octet_length(r) > 65536) then
     perform refuse(20, 'results', 'allowed are 0 to 65536 bytes each');
   end if;
-  if exists (select 1 from unnest(responses, delays) u(r, d) where r is null or r < 0 or d not between 0 and 315360000000000000) then
+  if (0 <= all(responses)) is not true or cardinality(responses) < cardinality(runs)
+    or (0 <= all(delays) and 315360000000000000 >= all(delays)) is false then
     perform refuse(16, 'responses', 'response times and delays are out of range');
   end if;
   -- In order of number, as everybody takes several; the clock is read when all are held.
   if waits then
-    perform 1 from slot s
-      where s.seq = any(seqs) and s.run = any(runs) and s.state + 0 = 4 order by s.seq for update;
-    mine := runs;
+    select array_agg(l.place), array_agg(l.seq) into places, mine from (
+      select u.place, s.seq from unnest(seqs, runs) with ordinality u(seq, run, place)
+        join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
+      order by u.seq for update of s) l;
   else
-    select array_agg(l.run) into mine from (
-      select s.run from slot s
-      where s.seq = any(seqs) and s.run = any(runs) and s.state + 0 = 4 order by s.seq for update skip locked) l;
+    select array_agg(l.place), array_agg(l.seq) into places, mine from (
+      select u.place, s.seq from unnest(seqs, runs) with ordinality u(seq, run, place)
+        join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
+      order by u.seq for update of s skip locked) l;
     if exists (select 1 from pending) then
       -- Nor of those whose place somebody's transaction keeps.
       with own as materialized (
-        select s.run, c.queue, c.kind from slot s join task t on t.seq = any(array[s.seq])
-          join class c on c.class = any(array[t.class])
-        where s.seq = any(seqs) and s.run = any(mine)
+        select g.place, s.seq, c.queue, c.kind from unnest(places, mine) g(place, seq) join slot s on s.seq = any(array[g.seq])
+          join class c on c.class = any(array[s.line >> 8])
       ), place as materialized (
         select p.queue, p.kind from pending p where (p.queue, p.kind) in (select o.queue, o.kind from own o)
         order by p.queue, p.kind for update skip locked)
-      select array_agg(o.run) into mine from own o
+      select array_agg(o.place), array_agg(o.seq) into places, mine from own o
         where exists (select 1 from place l where l.queue = o.queue and l.kind = o.kind)
           or not exists (select 1 from pending p where p.queue = o.queue and p.kind = o.kind);
     end if;
   end if;
   n := now_ns();
-  with given as materialized (
-    select distinct on (u.seq) u.*
-    from unnest(seqs, runs, outcomes, responses, delays, failures, results)
-      as u(seq, run, outcome, response_time, delay, failure, result)
-      join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
-    where u.run = any(mine)
-    order by u.seq
-  ), read as materialized (
-    select g.*, g.outcome <= 1 as is_good, s.line, s.attempts, s.has_next, s.schedule, s.last_run, s.due,
-      case when g.outcome = 5 then s.response
-        else with_response(s.response, g.response_time, t.response_window) end as response,
-      t.response_window, t.expected, t.recurrence, t.period, t.anchor, t.id, t.class, t.priority, t.registered, t.generation,
-      t.tags, t.backoff, t.backoff_delay, q.pace, q.retention, q.backoff_max, q.jitter,
-      s.schedule <> 0 and (g.outcome <= 1 or g.outcome = 3 or (s.max_attempts > 0 and s.attempts >= s.max_attempts)) as is_over,
-      s.has_next or case c.kind when 1 then q.limit_refresh else q.limit_processing end is not null as has_after
-    from given g join slot s on s.seq = any(array[g.seq]) join task t on t.seq = any(array[g.seq])
-      join class c on c.class = any(array[t.class]) join queue q on q.queue = any(array[c.queue])
-  ), decided as materialized (
-    select r.*, estimate(r.response, r.response_window, r.expected) as est,
-      r.schedule = 1 and r.is_over as is_end, r.schedule = 1 and r.is_over and not r.has_after as is_plain,
-      case when r.schedule = 1 and r.is_over then r.due
-        when r.schedule = 2 and r.is_over then next_period(r.recurrence, r.period, r.anchor, n)
-        else n + greatest(case when r.schedule = 0 then r.pace else 0 end,
-          case when r.is_good or r.outcome = 3 then 0
-            else greatest(coalesce(r.delay, backoff(r.backoff, r.backoff_delay, r.attempts, r.backoff_max, r.jitter, r.run)),
-              case when r.outcome = 5 then backoff(2, 30000000000, r.attempts, greatest(r.backoff_max, 30000000000), 0, 0)
-                else 0 end) end) end
-        as next_due,
-      case when r.schedule = 1 and r.is_over then case when r.is_good then 4 else 5 end else 1 end::smallint as next_state,
-      case when r.is_good then null when r.failure is null and r.outcome = 4 then 'the window ended'
-        when r.failure is null and r.outcome = 5 then 'the process ended' else left(r.failure, 1024) end as why,
-      case r.outcome when 4 then 1 when 5 then 7 else 0 end as stop
-    from read r
-  ), slots_gone as (
-    delete from slot s using decided d where s.seq = any(array[d.seq]) and d.is_plain
-  ), tasks_gone as (
-    delete from task t using decided d where t.seq = any(array[d.seq]) and d.is_plain
-  ), remembered as (
-    insert into history
-      select n, d.seq, d.id, d.class, d.next_state, d.schedule, d.priority, d.stop,
-        d.attempts, d.generation, d.run, d.registered, n, d.due, d.est, d.tags, d.response, d.why, d.result,
-        case when d.next_state = 5 then (select to_jsonb(t) from task t where t.seq = d.seq) end
-      from decided d where d.is_plain and d.retention > 0
-  ), slots_go_on as (
-    update slot s set state = case when d.is_end then 4 else 1 end, run = case when d.is_end then s.run else 0 end,
-        decided = d.run, worker = case when d.is_end then s.worker else 0 end, last_run = n, due = d.next_due, est = d.est,
-        line = (d.line & ~15) | (cost_class(d.est) << 1),
-        attempts = case when d.is_end then d.attempts
-          when d.is_over or (d.schedule = 0 and (d.is_good or d.outcome = 3)) then 0 else d.attempts end,
-        stop = d.stop, failed_at = case when not d.is_good then n end, failure = d.why,
-        response = d.response
-      from decided d where s.seq = any(array[d.seq]) and not d.is_plain
-  ), periods as (
-    update task t set period_base = n from decided d where t.seq = any(array[d.seq]) and d.schedule = 2 and d.is_over
-  )
-  select array_agg(d.run), array_agg(d.next_state), array_agg(d.next_due),
-      array_agg(d.seq order by d.seq) filter (where d.is_end and not d.is_plain)
-    into done_run, done_state, done_due, ends from decided d;
+  if mine is not null then
+    select array_agg(c.class) filter (where case c.kind when 1 then q.limit_refresh else q.limit_processing end is not null),
+        array_agg(c.class) filter (where q.retention = 0)
+      into limited, forgets
+      from queue q join class c on c.queue = q.queue
+      where q.limit_refresh is not null or q.limit_processing is not null or q.retention = 0;
+    -- Those that end and have nothing after them: what most runs are.
+    with gone as (
+      delete from slot s using unnest(mine, places) g(seq, place)
+        where s.seq = any(array[g.seq]) and s.schedule = 1 and not s.has_next and (limited is null or s.line >> 8 <> all(limited))
+          and (outcomes[g.place] in (0, 1, 3) or (s.max_attempts > 0 and s.attempts >= s.max_attempts))
+        returning s.seq, s.run, s.attempts, s.due, s.response, outcomes[g.place] as outcome, responses[g.place] as response_time,
+          failures[g.place] as failure, results[g.place] as result,
+          case when outcomes[g.place] <= 1 then 4 else 5 end::smallint as state
+    ), old as (
+      delete from task t using gone g where t.seq = any(array[g.seq])
+        returning t.seq, t.id, t.class, t.priority, t.generation, t.registered, t.tags, t.expected, t.response_window,
+          g.state, g.attempts, g.run, g.due, g.outcome, g.failure, g.result,
+          case when g.outcome = 5 then g.response else with_response(g.response, g.response_time, t.response_window) end
+            as response,
+          case when g.state = 5 then to_jsonb(t) end as terms
+    ), remembered as (
+      insert into history
+        select n, o.seq, o.id, o.class, o.state, 1, o.priority, stop_of(o.outcome), o.attempts, o.generation, o.run,
+          o.registered, n, o.due, estimate(o.response, o.response_window, o.expected), o.tags, o.response,
+          failure_of(o.outcome, o.failure), o.result, o.terms
+        from old o where forgets is null or o.class <> all(forgets))
+    select array_agg(g.run), array_agg(g.state), array_agg(g.due) into done_run, done_state, done_due from gone g;
+  end if;
+  -- The others: they go on, or end and leave a place or their id to somebody.
+  if coalesce(cardinality(done_run), 0) < cardinality(mine) then
+    with read as materialized (
+      select distinct on (g.seq) g.seq, s.run, g.place, s.line, s.attempts, s.worker, s.schedule, s.last_run, s.due,
+        outcomes[g.place] as outcome, outcomes[g.place] <= 1 as is_good, delays[g.place] as delay,
+        failure_of(outcomes[g.place], failures[g.place]) as why,
+        case when outcomes[g.place] = 5 then s.response
+          else with_response(s.response, responses[g.place], t.response_window) end as response,
+        t.response_window, t.expected, t.recurrence, t.period, t.anchor, t.backoff, t.backoff_delay, q.pace, q.backoff_max, q.jitter,
+        s.schedule <> 0 and (outcomes[g.place] in (0, 1, 3) or (s.max_attempts > 0 and s.attempts >= s.max_attempts)) as is_over
+      from unnest(mine, places) g(seq, place) join slot s on s.seq = any(array[g.seq]) join task t on t.seq = any(array[s.seq])
+        join class c on c.class = any(array[t.class]) join queue q on q.queue = any(array[c.queue])
+      order by g.seq
+    ), decided as materialized (
+      select r.*, estimate(r.response, r.response_window, r.expected) as est, r.schedule = 1 and r.is_over as is_end,
+        case when r.schedule = 1 and r.is_over then r.due
+          when r.schedule = 2 and r.is_over then next_period(r.recurrence, r.period, r.anchor, n)
+          else n + greatest(case when r.schedule = 0 then r.pace else 0 end,
+            case when r.is_good or r.outcome = 3 then 0
+              else greatest(coalesce(r.delay, backoff(r.backoff, r.backoff_delay, r.attempts, r.backoff_max, r.jitter, r.run)),
+                case when r.outcome = 5 then backoff(2, 30000000000, r.attempts, greatest(r.backoff_max, 30000000000), 0, 0)
+                  else 0 end) end) end
+          as next_due,
+        case when r.schedule = 1 and r.is_over then case when r.is_good then 4 else 5 end else 1 end::smallint as next_state
+      from read r
+    ), slots_go_on as (
+      update slot s set state = case when d.is_end then 4 else 1 end, run = case when d.is_end then d.run else 0 end,
+          decided = d.run, worker = case when d.is_end then d.worker else 0 end, last_run = n, due = d.next_due, est = d.est,
+          line = (d.line & ~15) | (cost_class(d.est) << 1),
+          attempts = case when d.is_end then d.attempts
+            when d.is_over or (d.schedule = 0 and (d.is_good or d.outcome = 3)) then 0 else d.attempts end,
+          stop = stop_of(d.outcome), failed_at = case when not d.is_good then n end, failure = d.why, response = d.response
+        from decided d where s.seq = any(array[d.seq])
+    ), periods as (
+      update task t set period_base = n from decided d where t.seq = any(array[d.seq]) and d.schedule = 2 and d.is_over
+    )
+    select array_agg(d.run), array_agg(d.next_state), array_agg(d.next_due), array_agg(d.seq order by d.seq) filter (where d.is_end)
+      into more_run, more_state, more_due, ends from decided d;
+    done_run := done_run || more_run;
+    done_state := done_state || more_state;
+    done_due := done_due || more_due;
+  end if;
   if ends is not null then
     for ended in
       select u.* from unnest(seqs, runs, outcomes, results) as u(seq, run, outcome, result)
       where u.seq = any(ends) and u.run = any(done_run) order by u.seq
     loop
-      perform finish(ended.seq, case when ended.outcome <= 1 then 4 else 5 end,
-        case ended.outcome when 4 then 1 when 5 then 7 else 0 end, n, ended.result);
+      perform finish(ended.seq, case when ended.outcome <= 1 then 4 else 5 end, stop_of(ended.outcome), n, ended.result);
     end loop;
   end if;
   return query select u.run, true, u.state, u.due from unnest(done_run, done_state, done_due) u(run, state, due);

@@ -29,8 +29,10 @@ begin
 end $$;
 
 -- The first day of which some record may be younger than its retention.
-create or replace function oldest_day(n bigint) returns bigint language sql as $$
-  select (n - coalesce(max(q.retention), 86400000000000)) / 86400000000000 from queue q $$;
+create or replace function oldest_day(n bigint) returns bigint language plpgsql as $$
+begin
+  return (n - coalesce((select max(q.retention) from queue q), 86400000000000)) / 86400000000000;
+end $$;
 
 -- Drops the partitions whose records are all older than every retention. Returns how many.
 create or replace function drop_partitions(n bigint) returns int language plpgsql as $$

@@ -84,13 +84,16 @@ begin
 end $$;
 
 -- What a task left at its last success (N27); null: nothing, or no longer known.
-create or replace function result(id text) returns bytea language sql as $$
-  select h.result from history h where h.id = any(array[result.id])
-  order by h.id desc, h.ended desc, h.seq desc limit 1 $$;
+create or replace function result(id text) returns bytea language plpgsql as $$
+begin
+  return (select h.result from history h where h.id = any(array[result.id])
+          order by h.id desc, h.ended desc, h.seq desc limit 1);
+end $$;
 
 -- How many ready tasks of the same queue and kind come before a record, at most 10,000.
-create or replace function rank_of(s slot, n bigint) returns bigint language sql as $$
-  select count(*) from (
+create or replace function rank_of(s slot, n bigint) returns bigint language plpgsql as $$
+begin
+  return (select count(*) from (
     select 1 from class mine join class c on c.queue = mine.queue and c.kind = mine.kind
       cross join generate_series(1, 5) priority cross join generate_series(0, 15) rest cross join lateral (
         select 1 from slot o where o.line = ((c.class << 8) | (priority << 4) | rest) and o.state = 0 and o.last_run <=
@@ -98,7 +101,8 @@ create or replace function rank_of(s slot, n bigint) returns bigint language sql
         and (priority::numeric * (n - o.last_run), priority, -o.seq)
           > ((s.line >> 4 & 15)::numeric * (n - s.last_run), s.line >> 4 & 15, -s.seq)
         limit 10000) before
-    where mine.class = s.line >> 8 limit 10000) counted $$;
+    where mine.class = s.line >> 8 limit 10000) counted);
+end $$;
 
 -- Every reason why a live task does not run now, in words, with the instant at which it may change (C15).
 create or replace function reasons(t task, s slot, n bigint) returns table (reason text, detail text, until timestamptz)

@@ -22,12 +22,19 @@ create or replace function cost_class(ns bigint) returns int language sql immuta
 create or replace function line_of(class int, priority int, est bigint) returns int language sql immutable parallel safe as $$
   select (class << 8) | (priority << 4) | (cost_class(est) << 1) $$;
 
+-- The mean of the last numbers, rounded down. Apart from `estimate`, which so is put into the statement that asks for it.
+create or replace function mean_of_last(most int, numbers bigint[]) returns bigint
+language plpgsql immutable parallel safe as $$
+begin
+  return (select div(sum(x), count(*))::bigint from unnest(numbers[greatest(1, cardinality(numbers) + 1 - most):]) x);
+end $$;
+
 -- The mean of the last n response times, rounded down; expected while there are none (S5).
 create or replace function estimate(response bigint[], response_window int, expected bigint) returns bigint
 language sql immutable parallel safe as $$
   select case when response_window = 0 or coalesce(cardinality(response), 0) = 0 then expected
-    else (select div(sum(x), count(*))::bigint
-          from unnest(response[greatest(1, cardinality(response) + 1 - response_window):]) x) end $$;
+    when cardinality(response) = 1 then response[1] else mean_of_last(response_window, response) end $$;
+
 
 -- The response times with one more, of which as many are kept as the estimate looks at.
 create or replace function with_response(response bigint[], one bigint, response_window int) returns bigint[]

@@ -5,22 +5,31 @@ begin
   raise exception using errcode = 'SE' || lpad(status::text, 3, '0'), message = field || ': ' || problem, column = field;
 end $$;
 
--- A name has 1 to 255 bytes (T1).
-create or replace function check_name(field text, name text) returns void language plpgsql as $$
+-- A name has 1 to 255 bytes (T1). This and `check_range` give back what they were given: an assignment costs less than `perform`.
+do $$
+begin
+  if exists (select 1 from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
+    and p.proname = 'check_name' and p.prorettype = 'void'::regtype) then
+    drop function check_name(text, text), check_range(text, bigint, bigint, bigint, text);
+  end if;
+end $$;
+create or replace function check_name(field text, name text) returns text language plpgsql as $$
 begin
   if name is null or octet_length(name) not between 1 and 255 then
     perform refuse(16, field, coalesce(octet_length(name)::text || ' bytes', 'null')
       || ' is out of range, allowed are 1 to 255 bytes');
   end if;
+  return name;
 end $$;
 
 create or replace function check_range(field text, value bigint, lowest bigint, most bigint, unit text default '')
-returns void language plpgsql as $$
+returns bigint language plpgsql as $$
 begin
   if value is null or value not between lowest and most then
     perform refuse(16, field, coalesce(value::text, 'null') || unit || ' is out of range, allowed are ' || lowest || ' to '
       || most || unit);
   end if;
+  return value;
 end $$;
 
 -- The place of a word in a list that begins at 0; refuses any other.

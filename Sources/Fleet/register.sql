@@ -27,8 +27,8 @@ returns text language plpgsql as $$
 declare n constant bigint := now_ns(); q queue; t task; kind_number int;
 begin
   perform durable();
-  perform check_name('id', register.id);
-  perform check_name('handler', coalesce(register.handler, register.id));
+  id := check_name('id', register.id);
+  handler := check_name('handler', coalesce(register.handler, register.id));
   q := queue_of(register.queue);
   kind_number := 1 + word_number('kind', register.kind, array['refresh', 'processing']);
   t := define(register.schedule, register.priority, register.expected, register.delay, register.every, register.flex,
@@ -36,7 +36,7 @@ begin
     register.tags, register.existing, register.input, q);
   t.id := register.id;
   t.class := (class_of(q.queue, kind_number, constraint_bits(register.requires), sorted_names('labels', register.labels),
-    coalesce(register.handler, register.id))).class;
+    register.handler)).class;
   if t.learns then select mean into t.expected from class where class = t.class; end if;
   return enter(t, q, kind_number, n);
 end $$;
@@ -76,9 +76,10 @@ end $$;
 create or replace function sorted_names(field text, names text[]) returns text[] language plpgsql as $$
 declare name text;
 begin
-  perform check_range(field, coalesce(cardinality(names), 0), 0, 16, ' names');
-  foreach name in array coalesce(names, '{}') loop perform check_name(field, name); end loop;
-  return coalesce((select array_agg(distinct u.one order by u.one) from unnest(names) u(one)), '{}');
+  if coalesce(cardinality(names), 0) = 0 then return '{}'; end if;
+  perform check_range(field, cardinality(names), 0, 16, ' names');
+  foreach name in array names loop perform check_name(field, name); end loop;
+  return (select array_agg(distinct u.one order by u.one) from unnest(names) u(one));
 end $$;
 
 -- A checked definition; without id, class and times.
@@ -90,29 +91,19 @@ declare t task; ten_years constant bigint := 315360000000000000; default_word te
 begin
   t.schedule := word_number('schedule', coalesce(schedule, case when every is null then 'once' else 'periodic' end),
     array['standing', 'once', 'periodic']);
-  perform check_range('priority', priority, 1, 5);
-  t.priority := priority;
+  t.priority := check_range('priority', priority, 1, 5);
   t.learns := expected is null;
-  t.expected := span_ns(expected);
-  if not t.learns then perform check_range('expected', t.expected, 0, 86400000000000, ' ns'); end if;
-  t.delay := span_ns(delay);
-  perform check_range('delay', t.delay, 0, ten_years, ' ns');
-  t.period := case when t.schedule = 2 then span_ns(every) else 0 end;
-  t.flex := case when t.schedule = 2 then span_ns(flex) else 0 end;
-  if t.schedule = 2 then
-    perform check_range('every', t.period, 1, ten_years, ' ns');
-    perform check_range('flex', t.flex, 0, t.period, ' ns');
-  end if;
+  if not t.learns then t.expected := check_range('expected', span_ns(expected), 0, 86400000000000, ' ns'); end if;
+  t.delay := check_range('delay', span_ns(delay), 0, ten_years, ' ns');
+  t.period := case when t.schedule = 2 then check_range('every', span_ns(every), 1, ten_years, ' ns') else 0 end;
+  t.flex := case when t.schedule = 2 then check_range('flex', span_ns(flex), 0, t.period, ' ns') else 0 end;
   t.recurrence := coalesce(anchored, false)::int;
   t.backoff := word_number('backoff', coalesce(backoff, case when t.schedule = 0 then 'none' else 'exponential' end),
     array['none', 'linear', 'exponential']);
-  t.backoff_delay := span_ns(backoff_delay);
-  perform check_range('backoff_delay', t.backoff_delay, 0, 9223372036854775807, ' ns');
+  t.backoff_delay := check_range('backoff_delay', span_ns(backoff_delay), 0, 9223372036854775807, ' ns');
   t.backoff_delay := least(greatest(t.backoff_delay, q.backoff_min), q.backoff_max);
-  perform check_range('max_attempts', max_attempts, 0, 2147483647);
-  t.max_attempts := max_attempts;
-  perform check_range('response_window', response_window, 0, 30);
-  t.response_window := response_window;
+  t.max_attempts := check_range('max_attempts', max_attempts, 0, 2147483647);
+  t.response_window := check_range('response_window', response_window, 0, 30);
   t.tags := nullif(sorted_names('tags', tags), '{}');
   t.existing := word_number('existing', coalesce(existing, case when t.schedule = 0 then 'update' else 'keep' end),
     array['keep', 'replace', 'update', 'append', 'append_or_replace']);
@@ -143,7 +134,7 @@ begin
         select h.state into last_state from history h where h.id = any(array[t.id])
           order by h.id desc, h.ended desc, h.seq desc limit 1;
         if last_state > 4 then
-          t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+          t.seq := nextval('task_seq_seq');
           t.registered := n;
           t.anchor := first_begin(t, n);
           perform remember(t, null, last_state, 0, n);
@@ -195,7 +186,7 @@ begin
         t.registered := n;
         t.anchor := n + t.delay;
         t.behind := coalesce((select max(seq) from task where id = t.id and behind is not null), s.seq);
-        t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+        t.seq := nextval('task_seq_seq');
         insert into task overriding system value select t.*;
         update slot set has_next = true where seq = s.seq;
         return 'appended';
@@ -206,19 +197,22 @@ end $$;
 -- The new record's number; null where a live record has the id.
 create or replace function add_task(t task, n bigint) returns bigint language plpgsql as $$
 begin
-  t.seq := nextval(pg_get_serial_sequence('task', 'seq'));
+  t.seq := nextval('task_seq_seq');
   t.registered := n;
   t.anchor := first_begin(t, n);
   insert into task overriding system value select t.* on conflict (id) where behind is null do nothing;
   return case when found then t.seq end;
 end $$;
 
-create or replace function add_slot(t task, state int, n bigint) returns void language sql as $$
+create or replace function add_slot(t task, state int, n bigint) returns void language plpgsql as $$
+#variable_conflict use_variable
+declare begins constant bigint := first_begin(t, n);
+begin
   insert into slot (seq, last_run, due, est, line, max_attempts, schedule, state)
-    select t.seq, n, b.begin, t.expected, line_of(t.class, t.priority, t.expected), t.max_attempts, t.schedule,
+    values (t.seq, n, begins, t.expected, line_of(t.class, t.priority, t.expected), t.max_attempts, t.schedule,
       case when state = 1 and exists (select 1 from stray where stray.id = t.id and stray.until > n) then 5
-           when state = 1 and b.begin <= n then 0 else state end
-    from (select first_begin(t, n) as begin) b $$;
+           when state = 1 and begins <= n then 0 else state end);
+end $$;
 
 -- Gives a live record another definition; what it has done stays (T5). `old` and `s` are as they are now.
 create or replace function revise(t task, old task, s slot, n bigint) returns void language plpgsql as $$

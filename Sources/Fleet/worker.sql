@@ -94,10 +94,12 @@ end $$;
 
 -- Who has a beat from the future has had it before the clock was set back: its lease counts from now, which is never shorter
 -- than it was (N12). Whoever beats just now brings himself back.
-create or replace function bring_back(n bigint) returns void language sql as $$
+create or replace function bring_back(n bigint) returns void language plpgsql as $$
+begin
   update worker w set beaten = n, expires = n + w.ttl
     from (select a.worker from worker a where a.beaten > n + a.ttl / 10 for update skip locked) ahead
-    where w.worker = ahead.worker $$;
+    where w.worker = ahead.worker;
+end $$;
 
 -- Held records that a place was missed for (somebody was at them).
 create or replace function keep_places() returns void language plpgsql as $$
@@ -113,8 +115,10 @@ begin
 end $$;
 
 -- Whether somebody is dead at n to one who is steady: no row, or a lease that is over (N10).
-create or replace function is_dead(p_worker bigint, n bigint) returns boolean language sql as $$
-  select not exists (select 1 from worker w where w.worker = p_worker and w.expires >= n) $$;
+create or replace function is_dead(p_worker bigint, n bigint) returns boolean language plpgsql as $$
+begin
+  return not exists (select 1 from worker w where w.worker = p_worker and w.expires >= n);
+end $$;
 
 -- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone.
 create or replace function reap(n bigint) returns bigint language plpgsql as $$
