@@ -71,7 +71,7 @@ begin
       union all
       select g.line, g.since from unnest(claim.lines, claim.since) g(line, since) where g.line >> 8 <> all(claim.classes)) l;
   end if;
-  select array_agg(c.class) into paused from queue q join class c on c.queue = q.queue where q.paused_until > n;
+  select array_agg(c.class) into paused from queue q join class c on c.queue = any(array[q.queue]) where q.paused_until > n;
   if paused is not null then
     select array_agg(l.line), array_agg(l.since) into v_lines, v_since
       from unnest(v_lines, v_since) l(line, since) where l.line >> 8 <> all(paused);

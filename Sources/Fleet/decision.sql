@@ -22,6 +22,18 @@ declare
   done_run bigint[]; done_state smallint[]; done_due bigint[]; more_run bigint[]; more_state smallint[]; more_due bigint[];
 begin
   perform durable();
+  -- Nobody counts places from here on (N24): what is read of limits below holds until the commit.
+  lock table slot in row exclusive mode;
+  -- By position, wherever they begin.
+  if 1 <> any(array[array_lower(outcomes, 1), array_ndims(outcomes), array_lower(responses, 1), array_ndims(responses),
+      array_lower(delays, 1), array_ndims(delays), array_lower(failures, 1), array_ndims(failures), array_lower(results, 1),
+      array_ndims(results)]) then
+    outcomes := array(select unnest(outcomes));
+    responses := array(select unnest(responses));
+    delays := array(select unnest(delays));
+    failures := array(select unnest(failures));
+    results := array(select unnest(results));
+  end if;
   if (0 <= all(outcomes) and 5 >= all(outcomes)) is not true or cardinality(outcomes) < cardinality(runs) then
     perform refuse(16, 'outcomes', 'allowed are 0 to 5, one for each run');
   end if;
@@ -61,8 +73,8 @@ begin
     select array_agg(c.class) filter (where case c.kind when 1 then q.limit_refresh else q.limit_processing end is not null),
         array_agg(c.class) filter (where q.retention = 0)
       into limited, forgets
-      from queue q join class c on c.queue = q.queue
-      where q.limit_refresh is not null or q.limit_processing is not null or q.retention = 0;
+      from (select distinct s.line >> 8 as class from unnest(mine) g(seq) join slot s on s.seq = any(array[g.seq])) l
+        join class c on c.class = any(array[l.class]) join queue q on q.queue = any(array[c.queue]);
     -- Those that end and have nothing after them: what most runs are.
     with gone as (
       delete from slot s using unnest(mine, places) g(seq, place)

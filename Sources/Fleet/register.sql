@@ -27,6 +27,8 @@ returns text language plpgsql as $$
 declare n constant bigint := now_ns(); q queue; t task; kind_number int;
 begin
   perform durable();
+  -- Nobody counts places from here on (N24).
+  lock table slot in row exclusive mode;
   id := check_name('id', register.id);
   handler := check_name('handler', coalesce(register.handler, register.id));
   q := queue_of(register.queue);

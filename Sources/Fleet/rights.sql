@@ -32,7 +32,7 @@ begin
     -- Who reads the views calls what is plain arithmetic in them.
     continue when (select p.provolatile = 'i' from pg_proc p where p.oid = f);
     execute format('revoke all on function %s from public', f);
-    -- What reads no table is written in SQL, is put into the statement that asks for it, and needs no settings.
+    -- What is written in SQL reads no table, becomes a part of the statement that asks for it, and needs no settings.
     continue when (select l.lanname = 'sql' from pg_proc p join pg_language l on l.oid = p.prolang where p.oid = f);
     continue when not exists (
       select 1 from jsonb_each(callable) c join pg_proc p on p.oid = f and c.value ? p.proname);

@@ -163,6 +163,3 @@ create index if not exists history_ended on history (ended);
 create index if not exists history_state on history (state, ended, seq);
 create table if not exists history_rest partition of history default;
 create index if not exists queue_paused on queue (paused_until) where paused_until > 0;
--- Those that have to be looked at when a run is decided.
-create index if not exists queue_limited on queue (queue)
-  where limit_refresh is not null or limit_processing is not null or retention = 0;

@@ -25,20 +25,32 @@ extension Scheduler {
   static func followEndsOfThreads() {
     platform_on_thread_end {
       var frame = platform_frame()
-      while platform_frame_take(&frame) != 0 { Scheduler.drop(frame) }
+      while platform_frame_take(&frame) != 0 { Scheduler.drop(frame, endsThread: true) }
     }
   }
 
+  /// If the thread ends, what else of its frames is this scheduler's goes with it, under one lock: a close that finds the run of
+  /// a library thread over does not wait for that thread.
   @inline(never)
-  private static func drop(_ frame: platform_frame) {
+  private static func drop(_ frame: platform_frame, endsThread: Bool = false) {
     guard let kind = HostCall.Kind(rawValue: frame.kind), kind != .untold else { return }
-    let life = frame.owner & ~workerBit
+    let life = frame.life
     // A scheduler that is closed has nothing that could be set right.
     guard let slot = try? Registry.find(Token(life: life, number: 1)) else { return }
     slot.monitor.lock()
     guard let scheduler = slot.scheduler, scheduler.life == life else { return slot.monitor.unlock() }
     scheduler.wasLeft(kind, frame.number)
+    var next = platform_frame()
+    var other: platform_frame?
+    while endsThread, other == nil, platform_frame_take(&next) != 0 {
+      guard next.life == life else {
+        other = next
+        break
+      }
+      if let kind = HostCall.Kind(rawValue: next.kind), kind != .untold { scheduler.wasLeft(kind, next.number) }
+    }
     try? scheduler.leave(handsOver: true)
+    if let other { drop(other, endsThread: true) }
   }
 
   // MARK: Setting right
@@ -120,4 +132,9 @@ extension Scheduler {
       if cycle.mode == .inline { _ = end(cycle, at: presentOfLeft) } else { coordinate(cycle) }
     }
   }
+}
+
+extension platform_frame {
+  /// The scheduler that has called, or whose thread it is.
+  fileprivate var life: UInt64 { owner & ~Scheduler.workerBit }
 }

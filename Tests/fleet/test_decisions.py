@@ -74,6 +74,38 @@ def test_n9_only_the_run_that_is_the_tasks_own_counts(fleet: Fleet) -> None:
     assert fleet.one("select count(*) from history where id = 'b'") == 1
 
 
+def test_n9_arrays_are_read_by_position_wherever_they_begin(fleet: Fleet) -> None:
+    worker = fleet.hello()
+    fleet.rows("select count(register('t' || i, handler => 'h', backoff => 'none')) from generate_series(0, 3) i")
+    runs = fleet.claim(worker, 4)
+    for begins, pair in (("[0:1]=", runs[:2]), ("[7:8]=", runs[2:])):
+        told = fleet.rows(
+            "select state from complete(%s, %s, %s, %s, results => %s)",
+            [run["seq"] for run in pair],
+            [run["run"] for run in pair],
+            begins + "{0,3}",
+            begins + "{5,6}",
+            begins + "{first,second}",
+        )
+        assert sorted(told) == [(4,), (5,)]
+    ended = fleet.rows("select state, result from history order by id")
+    assert ended == [(4, b"first"), (5, b"second")] * 2
+
+
+@pytest.mark.parametrize("words", ["{}", "{null}", "{6}", "{-1}"])
+def test_n9_a_run_without_an_outcome_or_a_response_time_is_refused(fleet: Fleet, words: str) -> None:
+    worker = fleet.hello()
+    fleet.rows("select register('a')")
+    (run,) = fleet.claim(worker)
+    values = [run["seq"]], [run["run"]]
+    with pytest.raises(psycopg.Error, match="outcomes"):
+        fleet.rows("select * from complete(%s, %s, %s, '{5}')", *values, words)
+    if words != "{6}":
+        with pytest.raises(psycopg.Error, match="response times"):
+            fleet.rows("select * from complete(%s, %s, '{0}', %s)", *values, words)
+    assert fleet.complete([run]) == {run["run"]: True}
+
+
 def test_n9_two_that_decide_the_same_run_at_once_are_told_apart(fleet: Fleet) -> None:
     worker = fleet.hello()
     counted: list[bool] = []

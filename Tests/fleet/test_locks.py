@@ -50,6 +50,34 @@ def test_n8_a_turn_does_not_wait_for_a_transaction_that_is_at_a_record(fleet: Lo
     assert fleet.rows("select distinct state from history") == [(4,)]
 
 
+@pytest.mark.parametrize("call", ["complete", "turn", "register"])
+def test_n24_a_limit_that_is_set_meanwhile_counts_every_place_once(fleet: Looked, call: str) -> None:
+    worker = fleet.hello()
+    fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 3) i")
+    (run,) = fleet.claim(worker, 1)
+    values = [[run["seq"]], [run["run"]]]
+    with fleet.another() as other, fleet.another() as admin:
+        with admin.transaction():
+            admin.execute("select set_queue('default', limit_refresh => 10)")
+            if call == "register":
+                waits = threading.Thread(target=other.execute, args=("select register('more', handler => 'h')",))
+            elif call == "turn":
+                given = ("select * from turn(%s, %s, %s, '{0}', '{5}')", [worker, *values])
+                waits = threading.Thread(target=other.execute, args=given)
+            else:
+                waits = threading.Thread(
+                    target=other.execute, args=("select * from complete(%s, %s, '{0}', '{5}')", values)
+                )
+            waits.start()
+            wait(
+                lambda: (
+                    fleet.one("select count(*) from pg_locks where not granted and relation = 'slot'::regclass") == 1
+                )
+            )
+        waits.join()
+    assert fleet.rows("select pending from pending") == fleet.rows("select count(*) from slot")
+
+
 def test_n8_what_was_cancelled_meanwhile_is_stale(fleet: Looked) -> None:
     worker = fleet.hello()
     fleet.rows("select register('a')")
