@@ -25,39 +25,27 @@ extension Scheduler {
   static func followEndsOfThreads() {
     platform_on_thread_end {
       var frame = platform_frame()
-      while platform_frame_take(&frame) != 0 { Scheduler.drop(frame, endsThread: true) }
+      while platform_frame_take(&frame) != 0 { Scheduler.drop(frame, threadEnds: true) }
     }
   }
 
-  /// If the thread ends, what else of its frames is this scheduler's goes with it, under one lock: a close that finds the run of
-  /// a library thread over does not wait for that thread.
   @inline(never)
-  private static func drop(_ frame: platform_frame, endsThread: Bool = false) {
+  private static func drop(_ frame: platform_frame, threadEnds: Bool = false) {
     guard let kind = HostCall.Kind(rawValue: frame.kind), kind != .untold else { return }
-    let life = frame.life
+    let life = frame.owner & ~workerBit
     // A scheduler that is closed has nothing that could be set right.
     guard let slot = try? Registry.find(Token(life: life, number: 1)) else { return }
     slot.monitor.lock()
     guard let scheduler = slot.scheduler, scheduler.life == life else { return slot.monitor.unlock() }
-    scheduler.wasLeft(kind, frame.number)
-    var next = platform_frame()
-    var other: platform_frame?
-    while endsThread, other == nil, platform_frame_take(&next) != 0 {
-      guard next.life == life else {
-        other = next
-        break
-      }
-      if let kind = HostCall.Kind(rawValue: next.kind), kind != .untold { scheduler.wasLeft(kind, next.number) }
-    }
+    scheduler.wasLeft(kind, frame.number, threadEnds)
     try? scheduler.leave(handsOver: true)
-    if let other { drop(other, endsThread: true) }
   }
 
   // MARK: Setting right
 
   /// A callback was left; called with the lock held, once its frame is gone.
-  private func wasLeft(_ kind: HostCall.Kind, _ number: UInt64) {
-    if kind != .worker && isLibraryThread && !isInsideCallback { workers.inHost -= 1 }
+  private func wasLeft(_ kind: HostCall.Kind, _ number: UInt64, _ threadEnds: Bool) {
+    if kind != .worker && isLibraryThread && !isInsideCallback && !(threadEnds && endsInHost()) { workers.inHost -= 1 }
     switch kind {
     case .untold, .hook: break
     case .run: handlerWasLeft(Token(rawValue: number).number)
@@ -99,12 +87,21 @@ extension Scheduler {
     workers.serving[place].job = nil
   }
 
+  /// This thread of the library counts as in the host until it has gone, so that a close waits for that.
+  private func endsInHost() -> Bool {
+    let thread = platform_thread_number()
+    guard let place = workers.serving.firstIndex(where: { $0.thread == thread }) else { return false }
+    workers.serving[place].endsInHost = true
+    return true
+  }
+
   /// A thread of the library has ended in a callback: another does what it did.
   private func workerHasGone(_ thread: UInt64) {
     // It may also have ended behind its last job.
     guard let place = workers.serving.firstIndex(where: { $0.thread == thread }) else { return }
     let gone = workers.serving.remove(at: place)
     if gone.isIdle { workers.idle -= 1 }
+    if gone.endsInHost { workers.inHost -= 1 }
     workers.alive -= 1
     if let threadHooks { finishIfLast(threadHooks.endUse(), threadHooks) }
     switch gone.job {
@@ -132,9 +129,4 @@ extension Scheduler {
       if cycle.mode == .inline { _ = end(cycle, at: presentOfLeft) } else { coordinate(cycle) }
     }
   }
-}
-
-extension platform_frame {
-  /// The scheduler that has called, or whose thread it is.
-  fileprivate var life: UInt64 { owner & ~Scheduler.workerBit }
 }

@@ -73,6 +73,8 @@ struct Serving {
   let thread: UInt64
   var isIdle = true
   var job: Job?
+  /// It ends in a callback, which is over, and still counts among those in the host.
+  var endsInHost = false
 
   init(thread: UInt64) { self.thread = thread }
 }

@@ -129,7 +129,12 @@ int32_t platform_frame_pop(const platform_mark *mark) {
     return 1;
 }
 
-int32_t platform_frame_take_left(const platform_mark *mark, platform_frame *frame) {
+int32_t platform_frame_take_left(uintptr_t here, platform_frame *frame) {
+    (void)here, (void)frame;
+    return 0;
+}
+
+int32_t platform_frame_take_above(const platform_mark *mark, platform_frame *frame) {
     (void)mark, (void)frame;
     return 0;
 }
