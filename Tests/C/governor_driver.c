@@ -529,7 +529,8 @@ static void test_quiet(void) {
     add_once(scheduler, "refused", PROCESSING, &refused);
     wait_for_events(0, SELENE_EVENT_CYCLE_ENDED, -1, 1);
     wait_for_events(0, SELENE_EVENT_REFUSED, -1, 1);
-    check_quiet(duration, 10);
+    /* An emulator has threads of its own; who looks once a second has twice as many. */
+    check_quiet(duration, check_slack() < S ? 10 : 15);
     CHECK_INT(0, atomic_load(&refused.started));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
