@@ -130,7 +130,7 @@ def test_n29_who_works_gives_a_lock_up_that_somebody_keeps(fleet: Looked) -> Non
 
 def test_n24_places_that_a_transaction_keeps_keep_no_worker(fleet: Looked) -> None:
     fleet.rows("select set_queue('q', limit_refresh => 5, holds => true)")
-    worker = fleet.hello(lease=SECOND)
+    worker = fleet.hello(lease=60 * SECOND)
     fleet.rows("select register('a', queue => 'q'), register('b', queue => 'other'), register('c', queue => 'q')")
     runs = fleet.claim(worker, 2)
     dead = fleet.hello("dead", lease=SECOND // 10)
