@@ -9,6 +9,11 @@ create or replace function failure_of(outcome int, words text) returns text lang
   select case when outcome <= 1 then null when words is not null then left(words, 1024) when outcome = 4 then 'the window ended'
     when outcome = 5 then 'the process ended' end $$;
 
+-- Whether a once task, or the period of a periodic one, is over with a run (C9, C10).
+create or replace function is_over(outcome int, attempts int, max_attempts int) returns boolean
+language sql immutable parallel safe as $$
+  select outcome in (0, 1, 3) or (max_attempts > 0 and attempts >= max_attempts) $$;
+
 -- Decides runs, as `complete` tells. Without `waits` nothing is done, and no row told, of a record that somebody else's
 -- transaction is at, or whose place (N24).
 create or replace function decide(
@@ -79,7 +84,7 @@ begin
     with gone as (
       delete from slot s using unnest(mine, places) g(seq, place)
         where s.seq = any(array[g.seq]) and s.schedule = 1 and not s.has_next and (limited is null or s.line >> 8 <> all(limited))
-          and (outcomes[g.place] in (0, 1, 3) or (s.max_attempts > 0 and s.attempts >= s.max_attempts))
+          and is_over(outcomes[g.place], s.attempts, s.max_attempts)
         returning s.seq, s.run, s.attempts, s.due, s.response, outcomes[g.place] as outcome, responses[g.place] as response_time,
           failures[g.place] as failure, results[g.place] as result,
           case when outcomes[g.place] <= 1 then 4 else 5 end::smallint as state
@@ -107,7 +112,7 @@ begin
         case when outcomes[g.place] = 5 then s.response
           else with_response(s.response, responses[g.place], t.response_window) end as response,
         t.response_window, t.expected, t.recurrence, t.period, t.anchor, t.backoff, t.backoff_delay, q.pace, q.backoff_max, q.jitter,
-        s.schedule <> 0 and (outcomes[g.place] in (0, 1, 3) or (s.max_attempts > 0 and s.attempts >= s.max_attempts)) as is_over
+        s.schedule <> 0 and is_over(outcomes[g.place], s.attempts, s.max_attempts) as is_over
       from unnest(mine, places) g(seq, place) join slot s on s.seq = any(array[g.seq]) join task t on t.seq = any(array[s.seq])
         join class c on c.class = any(array[t.class]) join queue q on q.queue = any(array[c.queue])
       order by g.seq

@@ -148,8 +148,8 @@ end $$;
 -- suspect (D3, N15).
 create or replace function interrupt(s slot, n bigint) returns void language plpgsql as $$
 declare
-  t task; q queue; words constant text := 'the process ended';
-  is_over constant boolean := s.schedule <> 0 and s.max_attempts > 0 and s.attempts >= s.max_attempts;
+  t task; q queue; words constant text := failure_of(5, null);
+  is_over constant boolean := s.schedule <> 0 and is_over(5, s.attempts, s.max_attempts);
 begin
   select * into t from task where seq = s.seq;
   select own.* into q from class c join queue own on own.queue = c.queue where c.class = t.class;
