@@ -310,8 +310,8 @@ def test_n15_what_a_killed_worker_ran_is_suspect_and_waits(fleet: Fleet, start: 
             (1, 1, True)
         ]
         # They run alone, one behind the other; nobody waits for 30 s here.
-        fleet.rows("update slot set due = 0")
         fleet.rows("update class set handler = 'send'")
+        fleet.rows("update slot set due = 0")
         wait(lambda: fleet.one("select count(*) from history") == 3)
     assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 2)]
     spoken = [said[0] for said in judge.said if said[0] in ("begin", "end")]
