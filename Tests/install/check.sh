@@ -110,6 +110,27 @@ cpp_by_cmake() { # PREFIX
     "$work/cpp/build/host" | diff - <(.ci/extract bindings/cpp/README.md text 1)
 }
 
+# Without SELENE_LIB_DIR the build script asks pkg-config.
+cargo_by_pkg_config() {
+  mkdir -p "$work/cargo/src"
+  printf '[package]\nname = "program"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nselene = { path = "%s" }\n' \
+    "$tree/bindings/rust" >"$work/cargo/Cargo.toml"
+  cp bindings/rust/examples/archive.rs "$work/cargo/src/main.rs"
+  (cd "$work/cargo" && env -u SELENE_LIB_DIR CARGO_TARGET_DIR="$work/cargo/target" cargo build --quiet --offline) &&
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir selene) "$work/cargo/target/debug/program" "$work/cargo.db"
+}
+
+# The manifest that bindings/swift/README.md shows, with its first program.
+swift_by_pkg_config() {
+  mkdir -p "$work/app/Sources/app"
+  ln -s "$tree" "$work/app/selene"
+  .ci/extract bindings/swift/README.md swift 2 >"$work/app/Package.swift"
+  .ci/extract bindings/swift/README.md swift 1 >"$work/app/Sources/app/main.swift"
+  (cd "$work/app" && swift build --quiet --manifest-cache local) &&
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir selene) "$work/app/.build/debug/app" |
+    diff - <(.ci/extract bindings/swift/README.md text 1)
+}
+
 only_what_belongs_there() { # FOLDER
   diff <(cd "$1" && find . -not -type d | LC_ALL=C sort) - <<EOF
 ./bin/selene-run
@@ -218,6 +239,8 @@ done
 check "what README.md says of pkg-config" readme_pkg_config
 check "what README.md says of CMake" readme_cmake "$work/moved/elsewhere"
 check "what bindings/cpp/README.md says of CMake" cpp_by_cmake "$work/moved/elsewhere"
+check "cargo finds it by pkg-config" cargo_by_pkg_config
+check "what bindings/swift/README.md says of SwiftPM" swift_by_pkg_config
 check "what README.md says of FetchContent" readme_fetch_content
 check "what README.md says of Meson" readme_meson
 check "CMake refuses another minor version" wrong_version_is_refused "$work/moved/elsewhere"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Makes a virtual environment with what the named extras of pyproject.toml list, unless it is there and up to date:
-# environment.sh FOLDER EXTRA... Without arguments it prints which Python it would take. Needs a package registry.
+# environment.sh FOLDER EXTRA... Without arguments it prints which Python it would take. Needs a package registry. The
+# versions are those of constraints.txt.
 set -u
 project=$(dirname "$0")/pyproject.toml
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10 PIP_CONSTRAINT=${project%/*}/constraints.txt
 
 # The newest Python of this machine that is new enough.
 python() {
@@ -23,7 +24,7 @@ shift
 mkdir -p "$(dirname "$folder")"
 exec 9>"$folder.lock"
 ! command -v flock >/dev/null || flock 9
-wanted=$(echo "$*" | cat - "$project" | cksum)
+wanted=$(echo "$*" | cat - "$project" "$PIP_CONSTRAINT" | cksum)
 [ "$(cat "$folder/installed" 2>/dev/null)" = "$wanted" ] && "$folder/bin/python" -c 0 2>/dev/null && exit
 newest=$(python) || exit 1
 rm -rf "$folder" && "$newest" -m venv "$folder" && "$folder/bin/python" - "$project" "$@" <<'END' >"$folder/requirements" &&

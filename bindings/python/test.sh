@@ -10,7 +10,7 @@ out=$root/build/python
 bin=$out/venv/bin
 # What one process of a test compiles, the next need not; __pycache__ is ignored by git.
 unset PYTHONDONTWRITEBYTECODE
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_RETRIES=10 PIP_CONSTRAINT=$PWD/constraints.txt
 mkdir -p "$out/log"
 status=0
 

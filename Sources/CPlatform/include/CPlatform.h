@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Where pointers have 32 bits only WebAssembly plays all vectors and the checks of layouts.
+#if UINTPTR_MAX < UINT64_MAX && !defined(__wasm32__)
+#error "Selene has been tried on no machine of 32 bits but WebAssembly"
+#endif
+
 // ---- Monitor: a mutex with two condition variables: something has changed, there is work ----
 
 typedef struct platform_monitor platform_monitor;
