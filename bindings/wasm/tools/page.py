@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a page of one file: page.py PACKAGE OUT, with the engine and the modules of the package inside, packed.
 
-With --check OUT only says whether the page is what the sources make of it, but for the engine inside.
+With --check PACKAGE OUT only says whether the page is what these make of it.
 """
 
 from __future__ import annotations
@@ -39,18 +39,28 @@ def frame() -> str:
     return " ".join((PAGE / "play.html").read_text().replace("/*@@STYLE@@*/", style).split())
 
 
+def engine(package: Path) -> bytes:
+    """The module that the page runs."""
+    return (package / "selene.wasm").read_bytes()
+
+
+def unpacked(text: str) -> bytes:
+    """What was packed."""
+    return gzip.decompress(base64.b64decode(text)) if text else b""
+
+
 def main(arguments: list[str]) -> int:
     """Writes the page, or compares it."""
+    package, out = map(Path, arguments[-2:])
     if arguments[0] == "--check":
-        found = Path(arguments[1]).read_text()
-        parts = dict(PARTS.findall(found))
-        inside = gzip.decompress(base64.b64decode(parts["SCRIPT"])).decode() if parts.get("SCRIPT") else ""
-        if inside == script() and PARTS.sub(r"const \1 = ''", found).strip() == frame():
+        found = out.read_text()
+        inside = {name: unpacked(text) for name, text in PARTS.findall(found)}
+        wanted = {"ENGINE": engine(package), "SCRIPT": script().encode()}
+        if inside == wanted and PARTS.sub(r"const \1 = ''", found).strip() == frame():
             return 0
-        print(f"{arguments[1]} is stale: run make page", file=sys.stderr)
+        print(f"{out} is stale: run make page", file=sys.stderr)
         return 1
-    package, out = map(Path, arguments)
-    parts = {"ENGINE": packed((package / "selene.wasm").read_bytes()), "SCRIPT": packed(script().encode())}
+    parts = {"ENGINE": packed(engine(package)), "SCRIPT": packed(script().encode())}
     out.write_text(PARTS.sub(lambda part: f"const {part[1]} = '{parts[part[1]]}'", frame()) + "\n")
     return 0
 
