@@ -24,8 +24,8 @@
  *
  * The conventions are those of selene.h: status, time, text, ownership, structs, threads, memory. What is other:
  *
- * Status. selene_fleet_detail says what was wrong in this thread's last call of this library that failed. Any function that
- *   takes a handle may answer INVALID_HANDLE and FORKED. Any that talks to the database may answer these, which are not
+ * Status. selene_fleet_detail says what was wrong in this thread's last call of this library that failed, and
+ *   selene_fleet_fault the same as data. Any function that takes a handle may answer INVALID_HANDLE and FORKED. Any that talks to the database may answer these, which are not
  *   repeated below:
  *     OWNER_AWAY       the database cannot be reached, or the connection was lost or silent for the option timeout; nothing
  *                      was changed. The next call connects again
@@ -115,6 +115,18 @@ typedef struct selene_fleet_bytes {
  * its own. Since: 0.2.
  */
 SELENE_API const char *selene_fleet_detail(void);
+
+/**
+ * The parts of selene_fleet_detail, as selene_status_fault has those of selene_status_detail.
+ *
+ * What the database and the functions of the fleet refuse has its words in problem, and no numbers; field is "fleet" or "".
+ *
+ * @return never NULL
+ *
+ * Ownership: the library's, with its texts; valid until this thread's next call of this library that fails. Cannot fail.
+ * Thread: any, each has its own. Since: 0.2.
+ */
+SELENE_API const selene_fault *selene_fleet_fault(void);
 
 /**
  * Writes the defaults into options, as SELENE_FLEET_OPTIONS_INIT does.

@@ -452,7 +452,9 @@ typedef struct selene_fault {
  * A refused number has a unit, its value and the range; a name that is unknown or
  * taken and the path of a store stand in found. TOO_SOON: value is now, least the
  * instant from which subject may begin again. A field that takes -1 for its
- * default names it in allowed, least is the least number besides it.
+ * default names it in allowed, least is the least number besides it. OWNER_AWAY of
+ * an owner that runs but did not answer in time: unit is SELENE_UNIT_DURATION and
+ * value the timeout that passed; in all other cases unit is SELENE_UNIT_NONE.
  *
  * @return never NULL; of a library that is older than this header the first
  *         struct_size bytes only

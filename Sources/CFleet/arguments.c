@@ -14,20 +14,23 @@ void *fleet_memory(size_t size) {
 
 selene_status fleet_check_pointer(const void *pointer, const char *name) {
     return pointer != NULL ? SELENE_OK
-                           : fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "%s: is NULL", name);
+                           : fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, name, "is NULL");
 }
 
 selene_status fleet_check_range(int64_t value, int64_t least, int64_t most, const char *name) {
     if (value >= least && value <= most) return SELENE_OK;
-    return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                        "%s: %" PRId64 " is out of range, allowed are %" PRId64 " … %" PRId64, name,
-                        value, least, most);
+    return fleet_refuse_number(name, SELENE_UNIT_NUMBER, value, least, most);
+}
+
+selene_status fleet_check_time(int64_t value, int64_t least, int64_t most, const char *name) {
+    if (value >= least && value <= most) return SELENE_OK;
+    return fleet_refuse_number(name, SELENE_UNIT_DURATION, value, least, most);
 }
 
 static selene_status check_size(uint32_t size, const char *name) {
     if (size >= 8) return SELENE_OK;
-    return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT, "%s: struct_size %" PRIu32 " is below 8",
-                        name, size);
+    return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT, name, "struct_size %" PRIu32 " is below 8",
+                        size);
 }
 
 selene_status fleet_take(void *own, uint32_t size, const void *given, const char *name) {
@@ -38,9 +41,9 @@ selene_status fleet_take(void *own, uint32_t size, const void *given, const char
     if (status != SELENE_OK) return status;
     for (uint32_t at = size; at < theirs; at++)
         if (((const unsigned char *)given)[at] != 0)
-            return fleet_refuse(
-                SELENE_ERROR_UNSUPPORTED_STRUCT,
-                "%s: a field that this library does not know is set, at byte %" PRIu32, name, at);
+            return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT, name,
+                                "a field that this library does not know is set, at byte %" PRIu32,
+                                at);
     memcpy(own, given, theirs < size ? theirs : size);
     memcpy(own, &size, sizeof size);
     return SELENE_OK;
@@ -52,9 +55,9 @@ selene_status fleet_initial(void *out, uint32_t struct_size, const void *default
     if (status == SELENE_OK) status = check_size(struct_size, name);
     if (status != SELENE_OK) return status;
     if (struct_size > size)
-        return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT,
-                            "%s: struct_size %" PRIu32 " is larger than this library's, %" PRIu32,
-                            name, struct_size, size);
+        return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT, name,
+                            "struct_size %" PRIu32 " is larger than this library's, %" PRIu32,
+                            struct_size, size);
     memcpy(out, defaults, struct_size);
     memcpy(out, &struct_size, sizeof struct_size);
     return SELENE_OK;
@@ -74,18 +77,15 @@ selene_status fleet_fill(void *out, const void *info, uint32_t size, const char 
 
 selene_status fleet_check_text(selene_text *text, int64_t least, int64_t most, const char *name) {
     if (text->length < -1)
-        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "%s: length %" PRId64 " is below 0",
-                            name, text->length);
+        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, name, "length %" PRId64 " is below 0",
+                            text->length);
     if (text->data == NULL && text->length != 0)
-        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "%s: is NULL", name);
+        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, name, "is NULL");
     if (text->length == -1) text->length = (int64_t)strlen(text->data);
     if (text->length < least || text->length > most)
-        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                            "%s: %" PRId64 " bytes is out of range, allowed are %" PRId64
-                            " … %" PRId64 " bytes",
-                            name, text->length, least, most);
+        return fleet_refuse_number(name, SELENE_UNIT_BYTES, text->length, least, most);
     if (text->length > 0 && memchr(text->data, 0, (size_t)text->length) != NULL)
-        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "%s: has a NUL", name);
+        return fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, name, "has a NUL");
     return SELENE_OK;
 }
 

@@ -36,7 +36,7 @@ static selene_status check_dsn(selene_text *dsn, const char *name) {
     PQconninfoOption *parsed = is_name ? NULL : PQconninfoParse(copy, &error);
     if (!is_name && parsed == NULL) {
         size_t length = error != NULL ? strcspn(error, "\n") : 0;
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "%s: %.*s", name, (int)length,
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, name, "%.*s", (int)length,
                               error != NULL ? error : "");
     }
     if (parsed != NULL) PQconninfoFree(parsed);
@@ -50,18 +50,16 @@ static selene_status make(const selene_fleet_options *given, fleet **out) {
     selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
     selene_status status = fleet_take(&options, sizeof options, given, "options");
     if (status == SELENE_OK && options.flags != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are none",
-                              options.flags);
+        status = fleet_refuse_bits("flags", options.flags, 0);
     if (status == SELENE_OK) status = check_dsn(&options.dsn, "dsn");
     if (status == SELENE_OK) status = check_dsn(&options.listen_dsn, "listen_dsn");
     if (status == SELENE_OK) status = fleet_check_text(&options.schema, 1, 63, "schema");
     if (status == SELENE_OK) status = fleet_check_text(&options.queue, 1, 255, "queue");
     if (status == SELENE_OK)
-        status = fleet_check_range(options.connect_timeout, SELENE_MILLISECOND, SELENE_HOUR,
-                                   "connect_timeout");
+        status = fleet_check_time(options.connect_timeout, SELENE_MILLISECOND, SELENE_HOUR,
+                                  "connect_timeout");
     if (status == SELENE_OK)
-        status = fleet_check_range(options.timeout, SELENE_MILLISECOND, SELENE_DAY, "timeout");
+        status = fleet_check_time(options.timeout, SELENE_MILLISECOND, SELENE_DAY, "timeout");
     if (status != SELENE_OK) return status;
     fleet *own = fleet_memory(sizeof *own);
     own->dsn = fleet_copy(options.dsn);
@@ -93,7 +91,7 @@ selene_status fleet_hold(selene_fleet number, fleet **out) {
 selene_status selene_fleet_close(selene_fleet number, int64_t grace) {
     fleet *own;
     if (number == 0) return SELENE_OK;
-    selene_status status = fleet_check_range(grace, 0, SELENE_DAY, "grace");
+    selene_status status = fleet_check_time(grace, 0, SELENE_DAY, "grace");
     if (status == SELENE_OK) status = fleet_hold(number, &own);
     if (status != SELENE_OK) return status;
     status = workers_check(own);
@@ -175,14 +173,14 @@ selene_status fleet_failed(const answer *given, int is_reading) {
     if (is_lost) {
         int is_open = given->is_sent && !is_reading;
         return fleet_refuse(is_open ? SELENE_ERROR_OUTCOME_UNKNOWN : SELENE_ERROR_OWNER_AWAY,
-                            "fleet: %s; %s", given->message,
+                            "fleet", "%s; %s", given->message,
                             is_open ? "what was asked may have been done" : "nothing was changed");
     }
     // A status that this library knows; OK is none.
     long number = strncmp(state, "SE", 2) == 0 ? strtol(state + 2, NULL, 10) : 0;
     if (number > 0 && strcmp(selene_status_name((selene_status)number), "UNKNOWN") != 0)
-        return fleet_refuse((selene_status)number, "%s", given->message);
-    return fleet_refuse(status_of(state), "fleet: %s (SQLSTATE %s)", given->message, state);
+        return fleet_refuse((selene_status)number, "", "%s", given->message);
+    return fleet_refuse(status_of(state), "fleet", "%s (SQLSTATE %s)", given->message, state);
 }
 
 // The text of a statement in which "%" stands for the schema.

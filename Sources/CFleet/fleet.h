@@ -13,10 +13,14 @@
 
 // ---- Faults (fault.c) ----
 
-// Sets the detail of this thread and gives the status back.
-selene_status fleet_refuse(selene_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-// The same with the detail of a call of libselene; OK stays OK.
+// Sets the detail and the fault of this thread and gives the status back; a field of "" is the call as a whole.
+selene_status fleet_refuse(selene_status status, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// INVALID_ARGUMENT: a number of a SELENE_UNIT_ outside its range; bits that are not all known.
+selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value, int64_t least,
+                                  int64_t greatest);
+selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known);
+// The same with the detail and the fault of a call of libselene; OK stays OK.
 selene_status fleet_pass(selene_status status);
 // Sets the detail of this thread to a text.
 void fleet_tell(const char *text);
@@ -34,6 +38,8 @@ selene_status fleet_initial(void *out, uint32_t struct_size, const void *default
 selene_status fleet_fill(void *out, const void *info, uint32_t size, const char *name);
 selene_status fleet_check_pointer(const void *pointer, const char *name);
 selene_status fleet_check_range(int64_t value, int64_t least, int64_t most, const char *name);
+// The same of a length of time, ns.
+selene_status fleet_check_time(int64_t value, int64_t least, int64_t most, const char *name);
 // A text of the caller's: its length, without NULs, and in its range.
 selene_status fleet_check_text(selene_text *text, int64_t least, int64_t most, const char *name);
 // A copy with a NUL behind it.

@@ -46,14 +46,12 @@ static selene_status find(uint64_t number, uint32_t type, const char *noun, hand
         if ((*at)->number != number || (*at)->type != type) continue;
         if ((*at)->process != process)
             return fleet_refuse(
-                SELENE_ERROR_FORKED,
-                "%s: opened before fork() and belongs to the parent; the child opens "
-                "its own",
-                noun);
+                SELENE_ERROR_FORKED, noun,
+                "opened before fork() and belongs to the parent; the child opens its own");
         *out = at;
         return SELENE_OK;
     }
-    return fleet_refuse(SELENE_ERROR_INVALID_HANDLE, "%s: is not open", noun);
+    return fleet_refuse(SELENE_ERROR_INVALID_HANDLE, noun, "is not open");
 }
 
 selene_status handle_hold(uint64_t number, uint32_t type, const char *noun, handle **out) {

@@ -26,7 +26,7 @@ static selene_status take_span(selene_value *out, int64_t span, const char *name
     *out = (selene_value){SELENE_VALUE_NULL, 0, span, NULL, 0};
     if (span == SELENE_NEVER) return SELENE_OK;
     out->type = VALUE_SPAN;
-    return fleet_check_range(span, 0, TEN_YEARS, name);
+    return fleet_check_time(span, 0, TEN_YEARS, name);
 }
 
 selene_status selene_fleet_pause(selene_fleet number, int64_t span) {

@@ -40,7 +40,7 @@ static selene_status check_supported(const selene_task *task) {
                         : task->condition_count != 0                          ? "conditions"
                                                                               : NULL;
     if (field == NULL) return SELENE_OK;
-    return fleet_refuse(SELENE_ERROR_UNSUPPORTED, "%s: tasks of a fleet have none", field);
+    return fleet_refuse(SELENE_ERROR_UNSUPPORTED, field, "tasks of a fleet have none");
 }
 
 // What the fleet would name otherwise; the rest it checks itself.
@@ -57,21 +57,21 @@ static selene_status check_numbers(const selene_task *task) {
         status = fleet_check_range(task->max_attempts, 0, INT32_MAX, "max_attempts");
     if (status == SELENE_OK) status = fleet_check_range(task->constraints, 0, 255, "constraints");
     if (status == SELENE_OK)
-        status = fleet_check_range(task->expected_response, -1, SELENE_DAY, "expected_response");
+        status = fleet_check_time(task->expected_response, -1, SELENE_DAY, "expected_response");
     if (status == SELENE_OK)
-        status = fleet_check_range(task->initial_delay, 0, TEN_YEARS, "initial_delay");
+        status = fleet_check_time(task->initial_delay, 0, TEN_YEARS, "initial_delay");
     if (status == SELENE_OK && task->schedule == SELENE_SCHEDULE_PERIODIC) {
-        status = fleet_check_range(task->period, 1, TEN_YEARS, "period");
-        if (status == SELENE_OK) status = fleet_check_range(task->flex, 0, task->period, "flex");
+        status = fleet_check_time(task->period, 1, TEN_YEARS, "period");
+        if (status == SELENE_OK) status = fleet_check_time(task->flex, 0, task->period, "flex");
     }
     if (status == SELENE_OK)
-        status = fleet_check_range(task->backoff_delay, 0, INT64_MAX, "backoff_delay");
+        status = fleet_check_time(task->backoff_delay, 0, INT64_MAX, "backoff_delay");
     if (status == SELENE_OK)
         status = fleet_check_range(task->input_length, 0, INT64_MAX, "input_length");
     if (status == SELENE_OK && task->input_length > 0)
         status = fleet_check_pointer(task->input, "input");
     if (status == SELENE_OK && task->input_length > INPUT_MOST)
-        status = fleet_refuse(SELENE_ERROR_TOO_LARGE, "input: %" PRId64 " bytes are too many",
+        status = fleet_refuse(SELENE_ERROR_TOO_LARGE, "input", "%" PRId64 " bytes are too many",
                               task->input_length);
     return status;
 }
@@ -94,10 +94,7 @@ static selene_status take_place(const selene_fleet_place *given, selene_fleet_pl
     static const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
     *out = defaults;
     selene_status status = fleet_take(out, sizeof *out, given, "place");
-    if (status == SELENE_OK && out->flags != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are none",
-                              out->flags);
+    if (status == SELENE_OK && out->flags != 0) status = fleet_refuse_bits("flags", out->flags, 0);
     if (status == SELENE_OK) status = fleet_check_text(&out->queue, 0, 255, "queue");
     if (status == SELENE_OK) status = check_names(out->labels, out->label_count, "labels");
     return status;
@@ -267,9 +264,9 @@ static selene_status take_batch(batch *own, const selene_task *const *tasks, uin
         if (statuses[i] != SELENE_OK) continue;
         inputs += task.input_length;
         if (inputs > INPUTS_MOST)
-            return fleet_refuse(SELENE_ERROR_TOO_LARGE,
-                                "tasks: the inputs of the first %" PRIu64
-                                " are more than the %" PRId64 " bytes of one call",
+            return fleet_refuse(SELENE_ERROR_TOO_LARGE, "tasks",
+                                "the inputs of the first %" PRIu64 " are more than the %" PRId64
+                                " bytes of one call",
                                 i + 1, INPUTS_MOST);
         fill(own->columns + own->count, count, own->texts + own->count * TEXTS, &task);
         own->places[own->count++] = i;
@@ -298,7 +295,7 @@ static selene_status send_batch(fleet *own, batch *sent, uint64_t count,
         if (cell[0].type == SELENE_VALUE_TEXT) {
             if (dispositions != NULL) dispositions[place_of] = disposition_of(&cell[0]);
         } else {
-            fleet_refuse(statuses[place_of], "%.*s", (int)cell[2].length,
+            fleet_refuse(statuses[place_of], "", "%.*s", (int)cell[2].length,
                          cell[2].type == SELENE_VALUE_TEXT ? (const char *)cell[2].data : "");
         }
     }
@@ -313,10 +310,10 @@ selene_status selene_fleet_register_batch(selene_fleet number, const selene_task
     fleet *own;
     batch sent;
     selene_status status =
-        count <= TASKS_MOST ? SELENE_OK
-                            : fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                                           "count: %" PRIu64 " is out of range, allowed are 0 … %d",
-                                           count, TASKS_MOST);
+        count <= TASKS_MOST
+            ? SELENE_OK
+            : fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "count",
+                           "%" PRIu64 " is out of range, allowed are 0 … %d", count, TASKS_MOST);
     if (status == SELENE_OK && count > 0) status = fleet_check_pointer(tasks, "tasks");
     if (status == SELENE_OK) status = take_place(where, &place);
     if (status == SELENE_OK) status = fleet_hold(number, &own);

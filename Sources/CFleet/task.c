@@ -113,7 +113,7 @@ selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_l
     if (status != SELENE_OK) return status;
     if (told.count == 0) {
         rows_free(&told);
-        return fleet_refuse(SELENE_ERROR_NOT_FOUND, "id: is not registered");
+        return fleet_refuse(SELENE_ERROR_NOT_FOUND, "id", "is not registered");
     }
     block_new(&room, &told, sizeof **out_record, 0, 0);
     selene_fleet_record *out = room.start;
@@ -185,13 +185,11 @@ static selene_status take_filter(const selene_fleet_filter *given, selene_fleet_
     *out = defaults;
     selene_status status = fleet_take(out, sizeof *out, given, "filter");
     if (status == SELENE_OK && (out->flags & ~(uint32_t)SELENE_FLEET_EVERY_QUEUE) != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are 1",
-                              out->flags);
+        status = fleet_refuse_bits("flags", out->flags, SELENE_FLEET_EVERY_QUEUE);
     if (status == SELENE_OK) status = fleet_check_text(&out->queue, 0, 255, "queue");
     if (status == SELENE_OK && out->queue.length > 0 && out->flags != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "queue: must be empty with SELENE_FLEET_EVERY_QUEUE");
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "queue",
+                              "must be empty with SELENE_FLEET_EVERY_QUEUE");
     if (status == SELENE_OK) status = fleet_check_text(&out->tag, 0, 255, "tag");
     if (status == SELENE_OK)
         status = fleet_check_range(out->state, -1, SELENE_STATE_CANCELLED, "state");

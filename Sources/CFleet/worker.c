@@ -262,7 +262,7 @@ static selene_status begin(worker *own, const selene_worker_options *options) {
     }
     if (own->bell >= 0 && fleet_thread(&own->thread, work, own)) return SELENE_OK;
     selene_node_close(own->scheduler);
-    return fleet_refuse(SELENE_ERROR_EXHAUSTED, "worker: the system refuses a thread");
+    return fleet_refuse(SELENE_ERROR_EXHAUSTED, "worker", "the system refuses a thread");
 }
 
 selene_status selene_fleet_work(selene_fleet number, selene_scheduler scheduler,
@@ -272,9 +272,7 @@ selene_status selene_fleet_work(selene_fleet number, selene_scheduler scheduler,
     selene_status status = fleet_check_pointer(out_worker, "out_worker");
     if (status == SELENE_OK) status = fleet_take(&options, sizeof options, given, "options");
     if (status == SELENE_OK && (options.flags & ~(uint32_t)SELENE_WORKER_POLLS_ONLY) != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are 1",
-                              options.flags);
+        status = fleet_refuse_bits("flags", options.flags, SELENE_WORKER_POLLS_ONLY);
     if (status == SELENE_OK) status = check_texts(options.queues, options.queue_count, "queues");
     if (status == SELENE_OK) status = check_texts(options.labels, options.label_count, "labels");
     if (status == SELENE_OK) status = fleet_check_text(&options.name, 0, 255, "name");
@@ -329,14 +327,14 @@ static int is_own_thread(const worker *own) {
 }
 
 static selene_status refuse_own_thread(void) {
-    return fleet_refuse(SELENE_ERROR_REENTRANT, "worker: this is its own thread");
+    return fleet_refuse(SELENE_ERROR_REENTRANT, "worker", "this is its own thread");
 }
 
 selene_status selene_worker_stop(selene_worker number, int64_t grace) {
     worker *own;
     handle *closed;
     if (number == 0) return SELENE_OK;
-    selene_status status = fleet_check_range(grace, 0, SELENE_DAY, "grace");
+    selene_status status = fleet_check_time(grace, 0, SELENE_DAY, "grace");
     if (status == SELENE_OK) status = hold(number, &own);
     if (status != SELENE_OK) return status;
     status = is_own_thread(own) ? refuse_own_thread()

@@ -52,11 +52,6 @@ void connection_drop(connection *own) {
     own->descriptor = -1;
 }
 
-static int32_t away(const connection *own, service_failure *failure, const char *problem) {
-    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; nothing was changed",
-                     problem);
-}
-
 // ---- Bytes ----
 
 // Waits until something can be read or written; 0 when the time is over or the handle was closed.
@@ -176,6 +171,7 @@ const char *connection_words(int error) {
     case ECONNRESET:
     case EPIPE:
         return "its owner ended the connection";
+    case EAGAIN: // its queue of connections has no room, which it empties while it runs
     case ETIMEDOUT:
         return "its owner has not answered in time";
     case EPROTO:
@@ -204,6 +200,24 @@ static const char *words_of_path(const connection *own, int error) {
     return connection_words(error);
 }
 
+static int32_t away(const connection *own, int error, const char *words, int is_in_doubt,
+                    service_failure *failure) {
+    wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; %s", words,
+              is_in_doubt ? "what was asked may have been done, or not" : "nothing was changed");
+    if (error == ETIMEDOUT || error == EAGAIN) {
+        failure->unit = SELENE_UNIT_DURATION;
+        failure->value = own->timeout;
+        failure->least = INT64_MIN;
+        failure->greatest = INT64_MAX;
+    }
+    return failure->status;
+}
+
+int32_t connection_away(const connection *own, int error, int is_in_doubt,
+                        service_failure *failure) {
+    return away(own, error, connection_words(error), is_in_doubt, failure);
+}
+
 static atomic_uint_fast64_t sessions;
 
 static int32_t greet(connection *own, service_failure *failure) {
@@ -218,7 +232,7 @@ static int32_t greet(connection *own, service_failure *failure) {
     int is_answered = connection_exchange(own, &request, &is_untouched);
     int error = errno;
     free(request.data);
-    if (!is_answered) return away(own, failure, connection_words(error));
+    if (!is_answered) return connection_away(own, error, 0, failure);
     memcpy(&head, own->in, sizeof head);
     wire_reader body = {own->in + sizeof head, own->in + head.length};
     memset(failure, 0, sizeof *failure);
@@ -226,7 +240,7 @@ static int32_t greet(connection *own, service_failure *failure) {
     if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;
     if (head.status != SELENE_OK || head.length < sizeof head + sizeof own->owner ||
         memcmp(body.at, &(uint64_t){WIRE_MAGIC}, 8) != 0)
-        return away(own, failure, connection_words(EPROTO));
+        return connection_away(own, EPROTO, 0, failure);
     memcpy(&own->owner, body.at, sizeof own->owner);
     own->session = atomic_fetch_add(&sessions, 1) + 1;
     return SELENE_OK;
@@ -259,7 +273,7 @@ int32_t connection_reach(connection *own, service_failure *failure) {
             else if (error == EACCES || error == EPERM)
                 status = wire_fail(failure, SELENE_ERROR_REFUSED, "path", own->path, "%s",
                                    strerror(error));
-            else status = away(own, failure, words_of_path(own, error));
+            else status = away(own, error, words_of_path(own, error), 0, failure);
         }
         connection_drop(own);
         // A full queue of clients moves on; that nobody is there, or that the owner ends, is waited for if asked.
@@ -317,10 +331,7 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
             (is_untouched || operation->may_repeat) && !atomic_load(&own->is_closed))
             continue;
         own->is_in_doubt = !is_untouched && error != ETIMEDOUT && error != EPROTO;
-        return wire_fail(
-            failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s%s", connection_words(error),
-            is_untouched || operation->may_repeat ? "; nothing was changed"
-                                                  : "; what was asked may have been done, or not");
+        return connection_away(own, error, !is_untouched && !operation->may_repeat, failure);
     }
     wire_head head;
     memcpy(&head, own->in, sizeof head);
@@ -337,8 +348,7 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         return head.status;
     }
     connection_drop(own);
-    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
-                     "%s; what was asked may have been done, or not", connection_words(EPROTO));
+    return connection_away(own, EPROTO, 1, failure);
 }
 
 int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,

@@ -81,6 +81,9 @@ void connection_drop(connection *own);
 // One frame there and one back, into own->in; 0 and errno if not. What was asked may have been done unless *is_untouched.
 int connection_exchange(connection *own, wire *request, int *is_untouched);
 const char *connection_words(int error);
+// OWNER_AWAY for an error of the socket; after ETIMEDOUT the fault has the timeout that passed.
+int32_t connection_away(const connection *own, int error, int is_in_doubt,
+                        service_failure *failure);
 
 // Makes a call with the lock held; a session other than 0 must still be this one.
 int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,

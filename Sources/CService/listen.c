@@ -59,17 +59,14 @@ static int32_t subscribe(connection *link, uint64_t capacity, service_failure *f
     int is_answered = connection_exchange(link, &request, &is_untouched);
     int error = errno;
     free(request.data);
-    if (!is_answered)
-        return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", link->path,
-                         "%s; nothing was changed", connection_words(error));
+    if (!is_answered) return connection_away(link, error, 0, failure);
     memcpy(&head, link->in, sizeof head);
     if (head.status == SELENE_OK) return SELENE_OK;
     memset(failure, 0, sizeof *failure);
     failure->status = head.status;
     if (wire_read_refusal((wire_reader){link->in + sizeof head, link->in + head.length}, failure))
         return head.status;
-    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", link->path,
-                     "%s; nothing was changed", connection_words(EPROTO));
+    return connection_away(link, EPROTO, 0, failure);
 }
 
 static int32_t is_open_already(service_failure *failure) {

@@ -71,8 +71,7 @@ int32_t member_tell(connection *own, uint32_t number, const wire_word *words,
     wire_close(own->descriptor, 1);
     own->descriptor = -1;
     member_lost(own);
-    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; nothing was changed",
-                     connection_words(error));
+    return connection_away(own, error, 0, failure);
 }
 
 int32_t member_join(connection *own, service_failure *failure) {

@@ -449,6 +449,8 @@ static void test_owner_stopped(void) {
     stop_owner(owner);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_task_cancel_all(connection, NULL));
     DETAIL("not answered in time");
+    CHECK_INT(SELENE_UNIT_DURATION, selene_status_fault()->unit);
+    CHECK_INT(200 * MS, selene_status_fault()->value);
     CHECK(kill(owner, SIGCONT) == 0);
     CHECK_OK(selene_scheduler_now(patient, &now));
     WAIT_UNTIL(selene_scheduler_now(connection, &now) == SELENE_OK);

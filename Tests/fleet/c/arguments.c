@@ -118,6 +118,45 @@ static void test_open(void) {
     end();
 }
 
+/** What was wrong as data: of texts, of numbers, of bits, and of what the engine refuses. */
+static void test_fault(void) {
+    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
+    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
+    selene_worker worker = 0;
+    const selene_fault *fault = selene_fleet_fault();
+    CHECK_INT(SELENE_OK, fault->status);
+    CHECK_TEXT("", fault->field);
+    options.listen_dsn = SELENE_TEXT("nothing=known");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_open(&options, &fleet));
+    CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, fault->status);
+    CHECK_INT(SELENE_UNIT_NONE, fault->unit);
+    CHECK_TEXT("listen_dsn", fault->field);
+    CHECK(strstr(fault->problem.data, "nothing") != NULL);
+    CHECK(strncmp(fault->problem.data, selene_fleet_detail() + strlen("listen_dsn: "), 20) == 0);
+    begin();
+    how.horizon = 1;
+    how.lease = SELENE_DAY * 400;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_work(fleet, scheduler, &how, &worker));
+    CHECK_TEXT("lease", fault->field);
+    CHECK_TEXT("", fault->problem);
+    CHECK_INT(SELENE_UNIT_DURATION, fault->unit);
+    CHECK(fault->value == how.lease && fault->greatest < how.lease);
+    how.flags = 6;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_work(fleet, scheduler, &how, &worker));
+    CHECK_TEXT("flags", fault->field);
+    CHECK_INT(SELENE_UNIT_BITS, fault->unit);
+    CHECK_INT(6, fault->value);
+    CHECK_INT(SELENE_WORKER_POLLS_ONLY, fault->greatest);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_close(fleet, -1));
+    CHECK_TEXT("grace", fault->field);
+    CHECK_INT(SELENE_UNIT_DURATION, fault->unit);
+    CHECK_INT(-1, fault->value);
+    CHECK_INT(0, fault->least);
+    CHECK_INT(SELENE_DAY, fault->greatest);
+    CHECK_TEXT("0 … 86400000000000", fault->allowed);
+    end();
+}
+
 #define TRY_TASK(status, begin, change)                                                            \
     do {                                                                                           \
         selene_task task = SELENE_TASK_INIT;                                                       \
@@ -379,6 +418,7 @@ static void test_worker(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("A2 what _init writes is what the macro writes", test_init);
+    run_test("A2 what was wrong can be read as data", test_fault);
     run_test("A2 options of a fleet that are wrong", test_open);
     run_test("A2 tasks that are wrong, and what tasks of a fleet do not have", test_register);
     run_test("A2 many tasks that are wrong", test_register_batch);

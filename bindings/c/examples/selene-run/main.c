@@ -245,7 +245,7 @@ static selene_status connect_to_owner(const struct options *options, selene_stat
     status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
     /* It may serve it, and stand still. */
-    is_still = strstr(selene_status_detail(), "not answered in time") != NULL;
+    is_still = selene_status_fault()->unit == SELENE_UNIT_DURATION;
     if (is_still) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
     fprintf(stderr, "selene-run: %s%s\n", refused,
             why == SELENE_ERROR_STORE_LOCKED && !is_still ? ", which does not serve it" : "");

@@ -56,17 +56,15 @@ static void hear(const selene_event *event, void *context) {
 }
 
 /* In the names of the options. */
-static int refused(const char *detail) {
-    static const char *const names[][2] = {{"dsn: ", "--fleet: "}, {"listen_dsn: ", "--listen: "}};
-    const char *name = "--fleet: ";
+static int refused(const selene_fault *fault, const char *detail) {
+    static const char *const names[][2] = {{"dsn", "--fleet"}, {"listen_dsn", "--listen"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t length = strlen(names[i][0]);
-        if (strncmp(detail, names[i][0], length) != 0) continue;
-        name = names[i][1];
-        detail += length;
-        break;
+        if (strcmp(fault->field.data, names[i][0]) != 0 || fault->problem.length == 0) continue;
+        fprintf(stderr, "selened: %s: %s\n", names[i][1],
+                printable(fault->problem.data, fault->problem.length).text);
+        return EXIT_REFUSED;
     }
-    fprintf(stderr, "selened: %s%s\n", name, printable(detail, -1).text);
+    fprintf(stderr, "selened: --fleet: %s\n", printable(detail, -1).text);
     return EXIT_REFUSED;
 }
 
@@ -90,7 +88,7 @@ int fleet_join(const struct options *options, selene_scheduler scheduler) {
         return EXIT_REFUSED;
     }
     if (module->join(&terms, scheduler) == SELENE_OK) return EXIT_DONE;
-    return refused(module->detail());
+    return refused(module->fault(), module->detail());
 }
 
 /* ---- Standing ---- */

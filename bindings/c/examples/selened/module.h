@@ -24,8 +24,9 @@ struct fleet_module {
     selene_status (*join)(const struct fleet_terms *terms, selene_scheduler scheduler);
     /** Ends that, whatever the database does; after selene_node_leave. */
     void (*leave)(void);
-    /** What was wrong with the last call. */
+    /** What was wrong with the last call, and the field of selene_fleet_options or selene_worker_options. */
     const char *(*detail)(void);
+    const selene_fault *(*fault)(void);
 };
 
 #define FLEET_MODULE "selened_fleet_module"

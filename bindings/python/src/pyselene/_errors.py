@@ -70,7 +70,8 @@ class SeleneError(Exception):
         self.status = status
         self.name = name
         self.detail = detail
-        self.field, self.found, self.allowed, self.limits = fault
+        self._timeout = fault.timeout
+        self.field, self.found, self.allowed, self.limits, _ = fault
 
     def __str__(self) -> str:
         return f"{self.detail} [{self.name}]"
@@ -209,6 +210,11 @@ class OwnerAway(SeleneError):
     """No process serves the store, or the one that did has ended or does not answer; the detail says whether what was
     asked may have been done.
     """
+
+    @property
+    def timeout(self) -> float | None:
+        """How many seconds the owner was waited for, if there is one and it did not answer in time; else None."""
+        return self._timeout
 
 
 class Refused(SeleneError):

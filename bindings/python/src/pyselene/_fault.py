@@ -42,6 +42,7 @@ class Fault(NamedTuple):
     found: Number | str | None = None
     allowed: str | None = None
     limits: tuple[Number | None, Number | None] | None = None
+    timeout: float | None = None
 
 
 class RawFault(NamedTuple):
@@ -66,14 +67,16 @@ def told(raw: RawFault, detail: str) -> tuple[str, Fault]:
     'expected is -1e-09 s; allowed: 0 … 24 h'
     >>> told(RawFault(16, 5, "kinds", "", "0", "bits", 0, 1, 3), "")
     ('kinds is empty; allowed: refresh, processing, or both', Fault(field='kinds', found=0, \
-allowed='refresh, processing, or both', limits=(1, 3)))
+allowed='refresh, processing, or both', limits=(1, 3), timeout=None))
     >>> told(RawFault(21, 0, "id", "", "upload", "", 0, 0, 0), 'id: "upload" is not registered')
-    ('id: "upload" is not registered', Fault(field='id', found='upload', allowed=None, limits=None))
+    ('id: "upload" is not registered', Fault(field='id', found='upload', allowed=None, limits=None, timeout=None))
     """
     # A task's period is `every`, that of a quota has its own name.
     field = "every" if raw.field == "period" and raw.greatest > _DAY else _NAMES.get(raw.field, raw.field)
     if raw.unit == _raw.SELENE_UNIT_NONE:
         return detail, Fault(field or None, raw.found or None)
+    if raw.status == _raw.SELENE_ERROR_OWNER_AWAY:
+        return detail, Fault(field, raw.found, timeout=seconds(raw.value))
     fault = Fault(
         field,
         _number(raw, raw.value),

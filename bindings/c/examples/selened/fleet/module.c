@@ -42,4 +42,4 @@ static void leave(void) {
 
 extern const struct fleet_module selened_fleet_module;
 const struct fleet_module selened_fleet_module = {SELENE_VERSION_STRING, join, leave,
-                                                  selene_fleet_detail};
+                                                  selene_fleet_detail, selene_fleet_fault};

@@ -172,7 +172,7 @@ def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None
             try:
                 return connect(path)
             except OwnerAway as error:
-                if "not answered in time" in str(error):
+                if error.timeout is not None:
                     # It serves it, and stands still.
                     raise Problem(f"{error}; {problem}", problem.code) from None
                 raise problem from None
