@@ -2227,7 +2227,7 @@ typedef void (*selene_report_fn)(const selene_report *report, void *context);
  * @param out_deadline  when it will be over at the latest. May be NULL
  * @return as selene_cycle_run, but legal inside a callback
  *
- * Thread: any. Since: 0.1.
+ * Ownership: the cycle ends by itself; the report is the library's. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_run_async(selene_scheduler scheduler,
                                                 const selene_window *window,
@@ -2480,7 +2480,7 @@ SELENE_API selene_status selene_run_set_user(selene_run run, void *user);
  * @param out_user  NULL if none was set
  * @return INVALID_ARGUMENT (out_user is NULL), INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
  *
- * Thread: any. Since: 0.2.
+ * Ownership: what it points to is the host's. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_run_user(selene_run run, void **out_user);
 
@@ -3998,11 +3998,11 @@ SELENE_API selene_status selene_task_launch(selene_scheduler scheduler, const ch
 SELENE_API selene_status selene_task_expire(selene_scheduler scheduler, const char *id,
                                             int64_t id_length);
 
-/** The former name of selene_task_launch. Since: 0.1. */
+/** The former name of selene_task_launch. Thread: any. Since: 0.1. */
 SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler, const char *id,
                                                      int64_t id_length);
 
-/** The former name of selene_task_expire. Since: 0.1. */
+/** The former name of selene_task_expire. Thread: any. Since: 0.1. */
 SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler, const char *id,
                                                      int64_t id_length);
 
@@ -4323,37 +4323,37 @@ SELENE_API selene_status selene_run_decided_by_host(selene_run run);
  *  TEXT OF NUMBERS
  * ========================================================================= */
 
-/** "refresh", "processing"; "unknown" for any other integer. Static text. Since: 0.1. */
+/** "refresh", "processing"; "unknown" for any other integer. Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_kind_name(int32_t kind);
-/** "standing", "once", "periodic"; "unknown". Static text. Since: 0.1. */
+/** "standing", "once", "periodic"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_schedule_name(int32_t schedule);
-/** "enqueued", "held", …; "unknown". Static text. Since: 0.1. */
+/** "enqueued", "held", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_state_name(int32_t state);
-/** "new_data", "no_data", …; "unknown". Static text. Since: 0.1. */
+/** "new_data", "no_data", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_outcome_name(int32_t outcome);
-/** "none", "expiring", …; "unknown". Static text. Since: 0.1. */
+/** "none", "expiring", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_stop_name(int32_t reason);
-/** "added", "replaced", …; "unknown". Static text. Since: 0.1. */
+/** "added", "replaced", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_disposition_name(int32_t disposition);
-/** "not_due", "constraints", …; "unknown". Static text. Since: 0.1. */
+/** "not_due", "constraints", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_reason_name(int32_t reason);
-/** "registered", "started", …; "unknown". Static text. Since: 0.1. */
+/** "registered", "started", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_event_name(int32_t type);
-/** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". Static text. Since: 0.2. */
+/** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". Ownership: static. Thread: any. Since: 0.2. */
 SELENE_API const char *selene_trouble_name(int32_t trouble);
-/** "network", "external_power" for one bit; "unknown". Static text. Since: 0.1. */
+/** "network", "external_power" for one bit; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_constraint_name(uint32_t constraint);
-/** "battery_level", "external_power", …; "unknown". Static text. Since: 0.1. */
+/** "battery_level", "external_power", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_signal_name(int32_t signal);
-/** "probe", "host", "trace", "books"; "unknown". Static text. Since: 0.1. */
+/** "probe", "host", "trace", "books"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_source_name(int32_t source);
-/** "battery", "external_power", …; "unknown". Static text. Since: 0.1. */
+/** "battery", "external_power", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_factor_name(int32_t factor);
-/** "passed", "vetoed", "weighed"; "unknown". Static text. Since: 0.1. */
+/** "passed", "vetoed", "weighed"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_verdict_name(int32_t verdict);
-/** "window_time", "cpu_time", …; "unknown". Static text. Since: 0.1. */
+/** "window_time", "cpu_time", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_measure_name(int32_t measure);
-/** "open", "apple", "server", "strict"; "unknown". Static text. Since: 0.1. */
+/** "open", "apple", "server", "strict"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_profile_name(int32_t profile);
 
 #ifdef __cplusplus

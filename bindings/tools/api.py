@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Writes include/api.json, the interface of include/selene.h for programs: api.py [--check | --proof].
+"""Writes include/api.json, the interface of include/selene.h for programs; --help lists what else it prints.
 
 Bindings are generated from it: every constant, struct with its offsets, callback and function, with the words of its
 comment. The header is read by clang, as its syntax tree with comments (CLANG, default clang), never by patterns. Types
 are spelt as in C. Offsets are those of machines with 64-bit pointers; --proof prints a C file that compiles where they,
 and all else that api.json says, are what the compiler finds in the header.
+
+--release prints what a program that was compiled with this header relies on, for Tests/C/releases. The proof of such a
+file compiles with the header of every later release: nothing is gone, no number, type or place is another, and structs
+have only grown.
 """
 
 from __future__ import annotations
@@ -327,9 +331,27 @@ def lines(everything: Node) -> Iterator[str]:
     yield "\n}"
 
 
-def proof() -> str:
-    """A C file in which the compiler compares the header with what api.json says of it."""
-    interface = json.loads(TARGET.read_text())
+def release() -> str:
+    """The interface without its words."""
+
+    def bare(part: Any) -> Any:
+        if isinstance(part, list):
+            # What was reserved may be used later.
+            return [bare(one) for one in part if not (isinstance(one, dict) and one.get("name") == "reserved")]
+        if not isinstance(part, dict):
+            return part
+        keys = ("name", "value", "type", "size", "align", "offset", "returns", "parameters", "fields", "constants")
+        return {key: bare(part[key]) for key in keys if key in part}
+
+    everything = json.loads(generate())
+    constants = everything["constants"]
+    everything["constants"] = [one for one in constants if not one["name"].startswith("SELENE_VERSION")]
+    return "".join(lines({key: part if key == "version" else bare(part) for key, part in everything.items()})) + "\n"
+
+
+def proof(path: Path) -> str:
+    """A C file in which the compiler compares the header with what a file says of it: api.json, or an earlier release."""
+    interface = json.loads(path.read_text())
     found = [
         "#include <selene.h>",
         "#include <string.h>",
@@ -343,7 +365,7 @@ def proof() -> str:
         "    static_assert(sizeof(((struct_ *)0)->field) == (size), #field); \\",
         "    extern type *struct_##_##field; extern __typeof__(((struct_ *)0)->field) *struct_##_##field",
         "#define STRUCT(name, size, align) \\",
-        "    static_assert(sizeof(name) == (size) && __alignof__(name) == (align), #name)",
+        f"    static_assert(sizeof(name) {'==' if path == TARGET else '>='} (size) && __alignof__(name) == (align), #name)",
     ]
     for constant in interface["constants"]:
         if constant["type"] == "const char *":
@@ -370,20 +392,65 @@ def proof() -> str:
     found.append('#ifdef __cplusplus\nextern "C" {\n#endif')
     for function in interface["functions"]:
         parameters = ", ".join(one["type"] for one in function["parameters"]) or "void"
-        # Another declaration of the same function has the same type, or it does not compile.
+        # There is one, and another declaration of the same function has the same type, or it does not compile.
+        found.append(f"extern __typeof__({function['name']}) {function['name']};")
         found.append(f"{function['returns']} {function['name']}({parameters});")
     found.append("#ifdef __cplusplus\n}\n#endif")
     return "\n".join(found) + "\n"
+
+
+def unsaid(path: Path) -> list[str]:
+    """What the functions of a header leave out: on which thread they may be called, whose what they give is, since when.
+
+    Something is given by a pointer, a handle, or a struct with one of them inside.
+    """
+    interface = json.loads(path.read_text())
+    handles = {alias["name"] for alias in interface["types"] if alias["type"] == "uint64_t"}
+    structs = {struct["name"]: struct["fields"] for struct in interface["structs"]}
+
+    def lends(spelt: str) -> bool:
+        spelt = spelt.removeprefix("const ").partition("[")[0].strip()
+        return spelt.endswith("*") or any(lends(field["type"]) for field in structs.get(spelt, ()))
+
+    def gives(parameter: Node) -> bool:
+        if not parameter["name"].startswith("out_") or not parameter["type"].endswith("*"):
+            return False
+        spelt = parameter["type"].removesuffix("*").strip()
+        return spelt in handles or lends(spelt)
+
+    found = []
+    for function in interface["functions"]:
+        needed = ["thread", "since"]
+        if function["returns"].endswith("*") or any(map(gives, function["parameters"])):
+            needed.append("ownership")
+        found += [f"{function['name']}: {key.capitalize()}" for key in needed if key not in function]
+    return found
 
 
 def main() -> int:
     """Writes the file, or with --check says whether it is as it would be written."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if include/api.json is stale")
-    parser.add_argument("--proof", action="store_true", help="print a C file that proves include/api.json")
+    parser.add_argument(
+        "--proof",
+        type=Path,
+        nargs="?",
+        const=TARGET,
+        metavar="FILE",
+        help="print a C file that proves include/api.json",
+    )
+    parser.add_argument("--words", action="store_true", help="print what comments leave out; 1 if they do")
+    parser.add_argument("--release", action="store_true", help="print what programs rely on from this release on")
     arguments = parser.parse_args()
     if arguments.proof:
-        print(proof(), end="")
+        print(proof(arguments.proof), end="")
+        return 0
+    if arguments.words:
+        found = unsaid(TARGET)
+        print("\n".join(found), end="\n" if found else "")
+        return 1 if found else 0
+    if arguments.release:
+        print(release(), end="")
         return 0
     text = generate()
     if not arguments.check:
