@@ -81,7 +81,7 @@ begin
   if coalesce(cardinality(names), 0) = 0 then return '{}'; end if;
   perform check_range(field, cardinality(names), 0, 16, ' names');
   foreach name in array names loop perform check_name(field, name); end loop;
-  return (select array_agg(distinct u.one order by u.one) from unnest(names) u(one));
+  return (select array_agg(distinct u.one collate "C" order by u.one collate "C") from unnest(names) u(one));
 end $$;
 
 -- A checked definition; without id, class and times.

@@ -1,4 +1,5 @@
--- What a fleet keeps. Instants are nanoseconds since the epoch, spans are nanoseconds: bigint is exact and cheap.
+-- What a fleet keeps. Instants are nanoseconds since the epoch, spans are nanoseconds: bigint is exact and cheap. Names are
+-- in the order of their bytes, whatever the collation of the database: exact and cheap, too.
 
 -- Numbers of runs: never reused, and ever-growing for a task (N9).
 create sequence if not exists run_number;
@@ -18,7 +19,7 @@ alter table fleet add column if not exists failed_over bigint;
 
 create table if not exists queue (
   queue        int generated always as identity primary key,
-  name         text    not null unique,
+  name         text    collate "C" not null unique,
   pace         bigint  not null default 900000000000,      -- a standing task waits so long after a run (N20)
   paused_until bigint  not null default 0,
   backoff_min  bigint  not null default 10000000000,
@@ -45,8 +46,8 @@ create table if not exists class (
   queue       int      not null,
   kind        smallint not null,                           -- 1 refresh, 2 processing
   constraints int      not null,                           -- bits, as in the header
-  labels      text[]   not null,                           -- sorted
-  handler     text     not null,
+  labels      text[]   collate "C" not null,               -- sorted
+  handler     text     collate "C" not null,
   mean        bigint   not null default 5000000000,        -- of the runs that nodes have reported (N23)
   samples     bigint   not null default 0,
   served      bigint,                                      -- when a node last said that it serves it, and which
@@ -56,7 +57,7 @@ create table if not exists class (
 -- A node's incarnation, whose number is never reused (N10).
 create table if not exists worker (
   worker  bigint generated always as identity primary key,
-  name    text   not null,
+  name    text   collate "C" not null,
   version text   not null,
   started bigint not null,
   beaten  bigint not null,
@@ -70,7 +71,7 @@ create table if not exists worker (
 -- What a task is: written at registration, by updates, at the end of a period.
 create table if not exists task (
   seq             bigint generated always as identity primary key,
-  id              text     not null,
+  id              text     collate "C" not null,
   class           int      not null,
   schedule        smallint not null,                       -- 0 standing, 1 once, 2 periodic
   priority        smallint not null,
@@ -129,7 +130,7 @@ create index if not exists slot_suspect on slot (seq) where line & 1 = 1;
 create table if not exists stray (
   run    bigint   primary key,
   worker bigint   not null,
-  id     text     not null,
+  id     text     collate "C" not null,
   stop   smallint not null,
   until  bigint   not null);
 create index if not exists stray_id on stray (id);
@@ -140,7 +141,7 @@ create index if not exists stray_until on stray (until);
 create table if not exists history (
   ended      bigint   not null,
   seq        bigint   not null,
-  id         text     not null,
+  id         text     collate "C" not null,
   class      int      not null,
   state      smallint not null,                            -- 4 succeeded, 5 failed, 6 cancelled
   schedule   smallint not null,

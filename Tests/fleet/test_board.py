@@ -9,6 +9,7 @@ import pytest
 from psycopg import errors
 
 from conftest import MS, SECOND, Fleet
+from server import Server
 
 
 def board(fleet: Fleet, state: str, **more: Any) -> list[dict[str, Any]]:
@@ -93,6 +94,39 @@ def test_n31_each_state_has_its_order(told: Fleet) -> None:
     assert [row["id"] for row in board(fleet, "suspect")] == ["run-1", "run-2", "run-3"]
     assert all(row["suspect"] for row in board(fleet, "waiting") if row["id"].startswith("run-"))
     assert board(fleet, "running") == []
+
+
+def test_n1_names_are_in_the_order_of_their_bytes_whatever_the_collation_of_the_database(server: Server) -> None:
+    names = ["B", "_c", "a", "a-2", "a1", "b", "\u00e4"]
+    with server.connect("postgres") as admin:
+        has_icu = (
+            admin.info.server_version >= 150_000
+            and admin.execute(
+                "select 1 from pg_collation where collprovider = 'i' and collname = 'en-US-x-icu'"
+            ).fetchall()
+        )
+        # In the order of this one B comes after b, and "a-2" before "a".
+        admin.execute(
+            "create database ordered template template0"
+            + (" locale_provider icu icu_locale 'en-US'" if has_icu else "")
+        )
+        server.install("ordered")
+        with server.connect("ordered") as fleet:
+            fleet.execute("set search_path = selene")
+            for name in reversed(names):
+                for _ in range(2):
+                    fleet.execute(
+                        "select register(%s, queue => %s, labels => %s, existing => 'append')",
+                        (name, f"q{name}" if name.isalnum() else "q", names[::-1]),
+                    )
+            blocked = fleet.execute("select id from board('blocked') where id is not null").fetchall()
+            assert [id for (id,) in blocked] == names
+            assert fleet.execute("select distinct labels from board('live')").fetchall() == [(names,)]
+            found = fleet.execute("select id from board('live', prefix => 'a', most => 3)").fetchall()
+            assert [id for (id,) in found] == ["a", "a-2", "a1"]
+            queues = fleet.execute("select queue from queues()").fetchall()
+            assert [name for (name,) in queues] == ["q", "qB", "qa", "qa1", "qb", "q\u00e4"]
+        admin.execute("drop database ordered with (force)")
 
 
 def test_n31_what_is_ready_stands_in_the_order_of_claims(told: Fleet) -> None:
