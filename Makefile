@@ -112,7 +112,7 @@ check: deps-test
 test-targets: deps-test
 	@.ci/test targets wasm
 
-## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; an hour or more
+## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; some hours
 torture: deps-test all mutants
 	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/c valgrind long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/fleet long && .ci/suites/dist && bindings/python/test.sh long
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,19 +26,24 @@ SETTINGS = {
     "wal_level": "replica",
     "max_wal_senders": "4",
     "timezone": "UTC",
-    "stats_fetch_consistency": "none",
 }
 
 
+#: What initdb is told of the locale; in the order of C, unless FLEET_LOCALE says otherwise.
+LOCALE = shlex.split(os.environ.get("FLEET_LOCALE", "--no-locale"))
+
+
 def programs() -> Path:
-    """Where the newest PostgreSQL of this machine has its programs."""
+    """Where PostgreSQL has its programs: in the folder FLEET_POSTGRES, or else the newest of this machine."""
+    if told := os.environ.get("FLEET_POSTGRES"):
+        return Path(told)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
     if found:
         return found[-1].parent
-    told = shutil.which("initdb")
-    if told is None:
+    path = shutil.which("initdb")
+    if path is None:
         raise SystemExit("PostgreSQL is not installed (Debian and Ubuntu: postgresql-15 or newer)")
-    return Path(told).parent
+    return Path(path).parent
 
 
 class Server:
@@ -67,7 +73,7 @@ class Server:
         if clone_of:
             self.run("pg_basebackup", "-h", clone_of.folder, "-U", "fleet", "-D", self.data, "-R", "-c", "fast")
         else:
-            self.run("initdb", "-D", self.data, "-U", "fleet", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
+            self.run("initdb", "-D", self.data, "-U", "fleet", "-A", "trust", "-E", "UTF8", "-N", *LOCALE)
             if address:
                 with (self.data / "pg_hba.conf").open("a") as rules:
                     rules.write("host all all all trust\n")
