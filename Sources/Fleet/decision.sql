@@ -187,6 +187,16 @@ begin
       and not exists (select 1 from stray s where s.id = t.id)));
 end $$;
 
+-- Ids that were taken by a run that came back just while their records were registered are free, too.
+create or replace function free_ids() returns void language plpgsql as $$
+begin
+  update slot set state = 1
+    where seq = any(array(
+      select s.seq from slot s join task t on t.seq = any(array[s.seq])
+      where s.state = 5 and not exists (select 1 from stray st where st.id = t.id)
+      order by s.seq limit 1000 for update of s skip locked));
+end $$;
+
 -- Gives runs back as they were before, without a sample: preempted, not begun, shut down (C8). Returns how many.
 create or replace function release(seqs bigint[], runs bigint[]) returns bigint language plpgsql as $$
 declare given bigint;
@@ -209,7 +219,8 @@ language plpgsql as $$
 #variable_conflict use_column
 begin
   return query select u.run, case when s.state = 4 and s.run = u.run then 0 when s.decided = u.run then 1
-      when exists (select 1 from history h where h.id = u.id and h.run = u.run and h.state <> 6) then 1 else 2 end
+      when exists (select 1 from history h where h.id = u.id and h.run = u.run and h.state <> 6
+        and h.taken_back is null) then 1 else 2 end
     from unnest(seqs, runs, ids) u(seq, run, id) left join slot s on s.seq = any(array[u.seq]);
 end $$;
 

@@ -65,10 +65,16 @@ end $$;
 -- Places (T6, N24). Each time that a queue is given a limit its places are counted, while nobody registers or decides.
 create or replace function count_places(p_queue int, p_kind int, p_limit int) returns void language plpgsql as $$
 begin
+  lock table slot in share row exclusive mode;
   if p_limit is null then
     delete from pending where queue = p_queue and kind = p_kind;
+    -- What was held needs no place any more.
+    update slot set state = state_with_place(seq)
+      where seq = any(array(
+        select h.seq from class c cross join generate_series(1, 5) priority cross join lateral (
+          select s.seq from slot s where s.line >> 4 = (c.class << 4 | priority) and s.state = 2) h
+        where c.queue = p_queue and c.kind = p_kind));
   else
-    lock table slot in share row exclusive mode;
     insert into pending
       select p_queue, p_kind, count(*) from slot s join task t on t.seq = s.seq join class c on c.class = t.class
       where c.queue = p_queue and c.kind = p_kind and s.schedule <> 0 and s.state <> 2
@@ -90,6 +96,13 @@ begin
   return 2;
 end $$;
 
+-- The state of a held record once it has a place: it waits until it is due, or for the run that its id is taken by (C4).
+create or replace function state_with_place(p_seq bigint) returns smallint language plpgsql as $$
+begin
+  return case when exists (
+    select 1 from stray where id = (select t.id from task t where t.seq = p_seq) and until > now_ns()) then 5 else 1 end;
+end $$;
+
 -- Places that are free go to those that are held: higher priority first, then lower number (T6).
 create or replace function fill_places(p_queue int, p_kind int) returns void language plpgsql as $$
 declare most int; taken bigint; best bigint;
@@ -106,7 +119,7 @@ begin
     exit when best is null;
     perform 1 from slot where seq = best and state = 2 for update skip locked;
     exit when not found;  -- somebody is at it; housekeeping looks again
-    update slot set state = 1 where seq = best;
+    update slot set state = state_with_place(best) where seq = best;
     taken := taken + 1;
   end loop;
   update pending set pending = taken where queue = p_queue and kind = p_kind and pending <> taken;

@@ -124,6 +124,7 @@ create index if not exists slot_ready on slot (line, last_run, seq) where state 
 create index if not exists slot_due on slot (due) where state = 1;
 create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
 create index if not exists slot_runs on slot (worker) where state = 4;
+create index if not exists slot_taken on slot (seq) where state = 5;
 create index if not exists slot_suspect on slot (seq) where line & 1 = 1;
 
 -- Runs in flight whose record is gone: their ids stay taken until they have come back (C4, N25).
@@ -159,6 +160,7 @@ create table if not exists history (
   failure    text,
   result     bytea) partition by range (ended);
 alter table history add column if not exists terms jsonb;  -- of what failed: its task, to try it again (R7)
+alter table history add column if not exists taken_back boolean;  -- its last run was never decided: its worker was dead (N14)
 create index if not exists history_id on history (id, ended);
 create index if not exists history_ended on history (ended);
 create index if not exists history_state on history (state, ended, seq);

@@ -85,6 +85,7 @@ begin
       perform promote();
       perform keep_places();
       perform come_back(array(select run from stray where until <= n));
+      perform free_ids();
     exception when lock_not_available or deadlock_detected or serialization_failure then
       taken := 0;
     end;
@@ -156,13 +157,15 @@ begin
   if is_over and s.schedule = 1 then
     update slot set last_run = n, failed_at = n, failure = words where seq = s.seq;
     perform finish(s.seq, 5, 7, n);
+    update history h set taken_back = true where h.id = t.id and h.ended = n and h.seq = s.seq;
     return;
   end if;
   if is_over then update task set period_base = n where seq = s.seq; end if;
   update slot set state = 1, run = 0, worker = 0, last_run = n, stop = 7, failed_at = n, failure = words, line = s.line | 1,
       attempts = case when is_over then 0 else s.attempts end,
       due = case when is_over then next_period(t.recurrence, t.period, t.anchor, n)
-        else n + greatest(backoff(t.backoff, t.backoff_delay, s.attempts, q.backoff_max, q.jitter, s.run),
+        else n + greatest(case when s.schedule = 0 then q.pace else 0 end,
+                          backoff(t.backoff, t.backoff_delay, s.attempts, q.backoff_max, q.jitter, s.run),
                           backoff(2, 30000000000, s.attempts, greatest(q.backoff_max, 30000000000), 0, 0)) end
     where seq = s.seq;
 end $$;

@@ -50,6 +50,19 @@ def test_n8_a_turn_does_not_wait_for_a_transaction_that_is_at_a_record(fleet: Lo
     assert fleet.rows("select distinct state from history") == [(4,)]
 
 
+def test_c4_an_id_is_free_though_its_run_came_back_while_the_next_record_was_registered(fleet: Looked) -> None:
+    worker = fleet.hello()
+    fleet.rows("select register('a')")
+    runs = fleet.claim(worker)
+    fleet.rows("select cancel('a')")
+    with fleet.another() as other, other.transaction():
+        other.execute("select register('a')")
+        assert turn(fleet, worker, runs) == {runs[0]["run"]: False}
+    assert fleet.slot("a")["state"] == 5
+    fleet.rows("select * from beat(%s, 0)", worker)
+    assert fleet.slot("a")["state"] == 1
+
+
 @pytest.mark.parametrize("call", ["complete", "turn", "register"])
 def test_n24_a_limit_that_is_set_meanwhile_counts_every_place_once(fleet: Looked, call: str) -> None:
     worker = fleet.hello()

@@ -234,3 +234,46 @@ def test_t2_what_is_out_of_range_is_refused_and_the_field_is_named(
     assert refused.value.diag.column_name == field
     assert str(refused.value).startswith(f"{field}: ")
     assert fleet.rows("select * from task") == []
+
+
+def test_t6_what_is_held_needs_no_place_where_the_limit_is_taken_away(fleet: Fleet) -> None:
+    fleet.rows("select set_queue('default', limit_refresh => 1, holds => true)")
+    fleet.rows("select count(register('t' || i)) from generate_series(1, 20) i")
+    assert fleet.one("select count(*) from slot where state = 2") == 19
+    fleet.rows("select set_queue('default', limit_refresh => -1)")
+    assert len(fleet.claim(fleet.hello(), 20)) == 20
+
+
+def test_c4_a_record_that_was_held_waits_for_the_run_that_has_its_id(fleet: Fleet) -> None:
+    fleet.rows("select set_queue('narrow', limit_refresh => 1, holds => true)")
+    fleet.rows("select register('other', queue => 'narrow'), register('a')")
+    worker = fleet.hello()
+    runs = [run for run in fleet.claim(worker, 2) if run["id"] == "a"]
+    assert fleet.one("select register('a', queue => 'narrow', existing => 'replace')") == "replaced"
+    assert fleet.slot("a")["state"] == 2
+    fleet.rows("select cancel('other')")
+    assert fleet.slot("a")["state"] == 5
+    assert fleet.complete(runs) == {runs[0]["run"]: False}
+    assert fleet.slot("a")["state"] == 1
+
+
+def test_n20_an_interrupted_standing_task_waits_the_pace(told: Fleet) -> None:
+    told.at(10**18)
+    told.rows("select set_queue('default', pace => '1 hour'), register('s', schedule => 'standing')")
+    worker = told.hello()
+    assert told.claim(worker)
+    told.rows("delete from worker")
+    told.rows("select reap(now_ns())")
+    assert told.slot("s")["due"] == 10**18 + 3600 * SECOND
+
+
+def test_n14_the_run_of_a_record_that_ended_with_its_worker_was_not_decided(fleet: Fleet) -> None:
+    fleet.rows("select register('a', max_attempts => 1), register('b', max_attempts => 1)")
+    worker = fleet.hello()
+    a, b = fleet.claim(worker, 2)
+    fleet.complete([b], outcome=2)
+    fleet.rows("delete from worker")
+    fleet.rows("select reap(now_ns())")
+    assert fleet.rows("select distinct state from history") == [(5,)]
+    values = [[one[key] for one in (a, b)] for key in ("seq", "run", "id")]
+    assert dict(fleet.rows("select run, fate from fate(%s, %s, %s)", *values)) == {a["run"]: 2, b["run"]: 1}
