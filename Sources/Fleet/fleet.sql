@@ -1,6 +1,14 @@
 -- The fleet itself: its protocol, the server's timeline, what makes a commit last.
 
-insert into fleet (protocol, installed) values (1, now_ns()) on conflict do nothing;
+do $$
+declare mine constant int := 1; here int;
+begin
+  select protocol into here from fleet;
+  if here > mine then
+    perform refuse(19, 'protocol', 'the fleet speaks ' || here || ', these functions ' || mine || ': the fleet is newer');
+  end if;
+  insert into fleet (protocol, installed) values (mine, now_ns()) on conflict (is_here) do update set protocol = mine;
+end $$;
 
 -- What registers or decides, and what gives a number that is never used again, is as durable as the server can make it,
 -- whatever its default is (N9, N10, N34).

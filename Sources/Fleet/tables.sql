@@ -10,6 +10,8 @@ create table if not exists fleet (
   protocol  int     not null,
   timeline  text,
   installed bigint  not null);
+-- The oldest protocol that its functions speak, too (N33).
+alter table fleet add column if not exists oldest int not null default 1;
 -- When its history was last looked after, when with success, and what the last attempt failed with (N30); when the timeline
 -- last changed (N34).
 alter table fleet add column if not exists kept bigint not null default 0;

@@ -1,20 +1,24 @@
 -- Nodes: leases, who may judge whom, and what becomes of the runs of the dead (N10 to N15, N30, N33, N34).
 
--- A new incarnation; `lease` in nanoseconds. Protocols are those that the node speaks.
+-- A new incarnation; `lease` in nanoseconds. Protocols are those that the node speaks; `protocol` is the newest that the fleet
+-- speaks, too. Without any it is refused (SE019), and told which side is newer (N33).
 create or replace function hello(
   name text, lease bigint default 30000000000, version text default '', protocols int[] default '{1}', serves int[] default '{}')
 returns table (worker bigint, protocol int, now bigint)
 language plpgsql as $$
 #variable_conflict use_column
-declare here int; n bigint; given bigint;
+declare f fleet; common int; n bigint; given bigint;
 begin
   perform durable();
   perform check_name('name', hello.name);
   perform check_range('lease', hello.lease, 100000000, 3600000000000, ' ns');
-  select f.protocol into here from fleet f;
-  if not here = any(protocols) then
-    perform refuse(19, 'protocols', 'the fleet speaks ' || here || ', the node ' || array_to_string(protocols, ', ') || ': '
-      || case when here > all(protocols) then 'the fleet is newer' else 'the fleet is older' end);
+  select * into f from fleet;
+  select max(p) into common from unnest(protocols) p where p between f.oldest and f.protocol;
+  if common is null then
+    perform refuse(19, 'protocols', 'the fleet speaks ' || f.oldest
+      || case when f.oldest < f.protocol then ' to ' || f.protocol else '' end || ', the node '
+      || coalesce(nullif(array_to_string(protocols, ', '), ''), 'none') || ': '
+      || case when f.oldest > all(protocols) then 'the fleet is newer' else 'the fleet is older' end);
   end if;
   perform follow_timeline();
   n := now_ns();
@@ -25,7 +29,7 @@ begin
   insert into worker (name, version, started, beaten, expires, ttl, steady, serves)
     values (hello.name, hello.version, n, n, n + hello.lease, hello.lease, n, hello.serves) returning worker into given;
   perform serve(given, hello.serves, n);
-  return query select given, here, n;
+  return query select given, common, n;
 end $$;
 
 create or replace function serve(p_worker bigint, p_serves int[], n bigint) returns void language plpgsql as $$

@@ -10,6 +10,9 @@ package struct NodeStatement: Sendable {
 
 /// The statements of one node.
 package final class NodeStatements: Sendable {
+  /// Which protocols these statements are of; a fleet that speaks none of them refuses hello (N33).
+  private static let protocols: [Int32] = [1]
+
   private let name: Bytes
   private let version: Bytes
   private let queues: [Bytes]
@@ -26,7 +29,7 @@ package final class NodeStatements: Sendable {
   package init(schema: Bytes, name: Bytes, version: Bytes, queues: [Bytes]) {
     (self.name, self.version, self.queues) = (name, version, queues)
     // Parameters say their types, so that no client has to.
-    hello = Self.text("select worker, now from ", schema, "hello($1::text, $2::bigint, $3::text)")
+    hello = Self.text("select worker, now from ", schema, "hello($1::text, $2::bigint, $3::text, $4::int[])")
     beat = Self.text(
       "select what, number, value from ", schema,
       "beat($1::bigint, $2::bigint, $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[])")
@@ -64,7 +67,9 @@ package final class NodeStatements: Sendable {
   /// The statement of a call.
   package func statement(of call: NodeCall, lease: Span) -> NodeStatement {
     switch call {
-    case .hello: NodeStatement(sql: hello, values: [.text(name), .integer(lease), .text(version)])
+    case .hello:
+      NodeStatement(
+        sql: hello, values: [.text(name), .integer(lease), .text(version), .integers(Self.protocols)])
     case .beat(let call):
       NodeStatement(
         sql: beat,

@@ -296,13 +296,14 @@ CHECK_UNUSED static void perform(const selene_node_request *request, struct rows
     const selene_value *values = request->values;
     rows->rows = rows->columns = 0;
     if (strstr(sql, "hello(")) {
-        CHECK_INT(3, request->value_count);
+        CHECK_INT(4, request->value_count);
         selene_value *row = add_row(rows, 2);
         base.hellos++;
         base.worker = ++base.last_worker;
         keep_bytes(base.name, sizeof base.name, values[0]);
         CHECK_INT(LEASE, values[1].integer);
         CHECK_STRING(SELENE_VERSION_STRING, values[2].data);
+        CHECK_INT(1, values[3].length);
         row[0] = integer(base.worker);
         row[1] = integer(atomic_load(&clock_now));
     } else if (strstr(sql, "beat(")) {

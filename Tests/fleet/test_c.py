@@ -353,15 +353,23 @@ def test_n29_a_name_that_takes_long_to_be_resolved_holds_up_nothing(start: Calla
     assert time.monotonic() - begun < 30
 
 
-def test_n33_what_the_database_refuses_is_a_trouble(fleet: Fleet, start: Callable[..., Worker]) -> None:
-    fleet.rows("update fleet set protocol = 2")
+@pytest.mark.parametrize(("protocols", "side"), [((2, 3), "newer"), ((0, 0), "older")])
+@pytest.mark.parametrize("python", [False, True])
+def test_n33_a_fleet_that_speaks_another_protocol_gives_a_node_nothing(
+    fleet: Fleet, start: Callable[..., Worker], python: bool, protocols: tuple[int, int], side: str
+) -> None:
+    fleet.rows("update fleet set oldest = %s, protocol = %s", *protocols)
     fleet.rows("select register('a', handler => 'send')")
-    with start() as worker:
+    with start(python=python, lease=3_000) as worker:
         wait(lambda: worker.words("trouble", "begins"))
         said = " ".join(worker.words("trouble", "begins")[0])
-        assert "SQLSTATE SE019: " in said
-        assert "the fleet is newer" in said
-        fleet.rows("update fleet set protocol = 1")
+        assert "SE019" in said
+        assert f"the node 1: the fleet is {side}" in said
+        time.sleep(0.5)
+        assert fleet.one("select count(*) from worker") == 0
+        assert fleet.slot("a")["state"] == 0
+        # One of the next release, whose functions speak the former protocol, too.
+        fleet.rows("update fleet set oldest = 1, protocol = 2")
         wait(lambda: worker.words("trouble", "ends"))
         wait(lambda: fleet.one("select count(*) from history") == 1)
 

@@ -147,6 +147,30 @@ def test_n33_installing_again_keeps_what_is_there(fleet: Fleet) -> None:
     assert fleet.one("select count(*) from fleet") == 1
 
 
+def test_n33_a_node_and_a_fleet_use_the_newest_protocol_that_both_speak(fleet: Fleet) -> None:
+    fleet.rows("update fleet set oldest = 2, protocol = 4")
+    for speaks, told in (([1, 2, 3], 3), ([4, 5], 4), ([9, 2], 2)):
+        assert fleet.one("select protocol from hello('n', protocols => %s)", speaks) == told
+    for speaks, side in (([1], "newer"), ([5, 6], "older")):
+        with pytest.raises(psycopg.Error, match=f"speaks 2 to 4, .*the fleet is {side}") as refused:
+            fleet.rows("select * from hello('n', protocols => %s)", speaks)
+        assert refused.value.sqlstate == "SE019"
+    assert fleet.one("select count(*) from worker") == 3
+
+
+def test_n33_a_node_that_does_not_say_its_protocols_speaks_the_first(fleet: Fleet) -> None:
+    assert fleet.rows("select worker, protocol from hello('n', 30000000000, '0.1')") == [(1, 1)]
+
+
+def test_n33_the_script_of_an_older_release_leaves_a_newer_fleet_alone(fleet: Fleet) -> None:
+    fleet.rows("update fleet set protocol = 2")
+    with pytest.raises(RuntimeError, match="the fleet is newer"):
+        fleet.server.install(fleet.name)
+    fleet.rows("update fleet set protocol = 0")
+    fleet.server.install(fleet.name)
+    assert fleet.rows("select oldest, protocol from fleet") == [(1, 1)]
+
+
 STATISTICS = {
     "absent": "delete from pg_statistic; update pg_class set reltuples = -1, relpages = 0 where relnamespace = 'selene'::regnamespace",
     "empty": "",
